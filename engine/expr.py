@@ -1,0 +1,118 @@
+"""Guards: small, total, typed expressions over a workload and a victim.
+
+The language has comparisons, `and`, `or` and `not`; no arithmetic, no loops, no functions. The checker in `gpol.dsl` gives
+every guard its types, so evaluation cannot fail.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+
+class Type(Enum):
+    """What a field or constant measures; only like compares with like."""
+
+    PRIORITY = "priority"
+    AMOUNT = "amount"
+    NUMBER = "number"
+    DURATION = "duration"
+    SHARE = "share"
+    TIME = "time"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An attribute: subject `workload` or `victim`, a path such as `priority`, `queue.share` or a resource, a label's key."""
+
+    subject: str
+    path: str
+    type: Type
+    label: str | None = None
+
+    def __str__(self) -> str:
+        """The field as the language writes it."""
+        return f'{self.subject}.label "{self.label}"' if self.label is not None else f"{self.subject}.{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant in the smallest unit of its type; `text` is how the policy wrote it."""
+
+    value: int | Fraction | str
+    type: Type
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left op right`, op one of <, <=, =, !=, >, >=. `=` and `!=` on text know the wildcards * and ? in a constant."""
+
+    op: str
+    left: Field
+    right: "Field | Const"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True where every item is."""
+
+    items: "tuple[Expr, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """True where some item is."""
+
+    items: "tuple[Expr, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True where the item is not."""
+
+    item: "Expr"
+
+
+Expr = Compare | And | Or | Not
+
+WORKLOAD_FIELDS: dict[str, Type] = {
+    "priority": Type.PRIORITY,
+    "pods": Type.NUMBER,
+    "evictions": Type.NUMBER,
+    "queue": Type.TEXT,
+    "user": Type.TEXT,
+    "group": Type.TEXT,
+    "namespace": Type.TEXT,
+    "kind": Type.TEXT,
+    "waiting": Type.DURATION,
+    "submitted": Type.TIME,
+    "queue.share": Type.SHARE,
+}
+"""Fields of the workload that wants to run. Every resource name is a field too, of type AMOUNT: the total it asks for.
+
+`workload.queue.share` is the share its side would have with the workload running.
+"""
+
+VICTIM_FIELDS: dict[str, Type] = {
+    "priority": Type.PRIORITY,
+    "pods": Type.NUMBER,
+    "evictions": Type.NUMBER,
+    "queue": Type.TEXT,
+    "user": Type.TEXT,
+    "group": Type.TEXT,
+    "namespace": Type.TEXT,
+    "kind": Type.TEXT,
+    "running": Type.DURATION,
+    "submitted": Type.TIME,
+    "admitted": Type.TIME,
+    "queue.share": Type.SHARE,
+    "queue.share_after": Type.SHARE,
+}
+"""Fields of a running workload that may have to yield. `queue.share_after` is what its side keeps once it is evicted.
+
+A side is the child of the two queues' lowest common ancestor on the path to the queue: the queue itself among siblings.
+"""
+
+STATIC_FIELDS = ("priority", "pods", "queue", "user", "group", "namespace", "kind")
+"""Fields of a workload that only a fact about it can change; deny and hold rules may use these, labels and resources."""

@@ -1,0 +1,199 @@
+"""The policy graph: what a checked policy means, in integers and exact fractions, ready for the core.
+
+The graph is made by `gpol.dsl` and never changed. Names are interned: nodes of the quota tree, flavors and slots (a
+resource of a flavor) are dense indices. Node 0 is the implicit root cohort `cluster`; what exists and nobody owns
+belongs to it, and every top-level cohort and queue hangs below it.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from .expr import Expr
+
+ROOT = "cluster"
+"""The reserved name of node 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where something stands in a policy: file name without folders, line from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flavor:
+    """A GPU model or pool.
+
+    `capacity` lists (resource, amount) in the smallest unit. With `nodes`, a label selector of (key, value) pairs, the
+    capacity is instead the sum of the nodes that match, and `capacity` lists each resource with 0.
+    """
+
+    name: str
+    capacity: tuple[tuple[str, int], ...]
+    nodes: tuple[tuple[str, str], ...] | None
+    worth: Fraction
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One resource of one flavor: the unit in which quota is kept."""
+
+    flavor: int
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClass:
+    """A named priority; a workload whose class is never evicted is no victim of any rule."""
+
+    name: str
+    value: int
+    never_evicted: bool
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a node owns in one slot, and how much it may borrow and lend; None is no limit. Sources point at the lines."""
+
+    nominal: int = 0
+    borrowing_limit: int | None = None
+    lending_limit: int | None = None
+    nominal_source: Source | None = None
+    borrowing_source: Source | None = None
+    lending_source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test of a match: attribute `namespace`, `user`, `group`, `kind` or `label` (with its key), pattern with * and ?."""
+
+    attribute: str
+    key: str | None
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What a queue node says beyond its quota.
+
+    `matches` are alternatives, each a conjunction. `flavors` is the order in which flavors are tried; a flavor that is
+    not listed is not used. `ceiling` is the highest priority that counts here, with its line.
+    """
+
+    node: int
+    matches: tuple[tuple[Condition, ...], ...]
+    flavors: tuple[int, ...]
+    ceiling: int | None
+    ceiling_source: Source | None
+    default_priority: int
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the quota tree: `quotas` is indexed by slot; `queue` is the index into `queues`, or -1 for a cohort."""
+
+    name: str
+    parent: int
+    children: tuple[int, ...]
+    queue: int
+    weight: Fraction
+    quotas: tuple[Quota, ...]
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    """One key of an order. Fields: see `gpol.engine.expr` for victims, `QUEUE_KEYS` and `WORKLOAD_KEYS` for the others."""
+
+    field: str
+    descending: bool
+
+
+QUEUE_KEYS = ("borrowing", "share", "priority", "submitted", "pods")
+"""Keys of `order queues by`; a resource name is one too. borrowing: 0 where the workload fits what the node owns, else 1;
+share: the node's share with the workload running."""
+
+WORKLOAD_KEYS = ("priority", "submitted", "pods", "evictions")
+"""Keys of `order workloads by`; a resource name is one too."""
+
+Trigger = Literal["fits-queue", "fits-cohort"]
+"""When a preempt rule may be used: the workload fits what its queue owns, or what a cohort above its queue owns."""
+
+Scope = Literal["same-queue", "borrowing-queues", "any-queue"]
+Range = Literal["same-cohort", "cluster"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptRule:
+    """Who may be evicted for whom. `order` ranks victims, best victim first; ties go to the later submitted workload."""
+
+    name: str
+    source: Source
+    trigger: Trigger | None
+    scope: Scope
+    range: Range
+    guard: Expr | None
+    order: tuple[OrderKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectRule:
+    """Running workloads that no rule may evict while the guard holds; `nodes` limits it to these nodes' subtrees (None: all)."""
+
+    name: str
+    source: Source
+    nodes: tuple[int, ...] | None
+    guard: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionRule:
+    """A `deny` (reject for good) or `hold` (keep pending) rule with the reason to show; `nodes` as in ProtectRule."""
+
+    name: str
+    source: Source
+    action: Literal["deny", "hold"]
+    nodes: tuple[int, ...] | None
+    guard: Expr | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The choices of a profile: orders, share formula, and when to look at the next flavor."""
+
+    queue_order: tuple[OrderKey, ...]
+    workload_order: tuple[OrderKey, ...]
+    share: Literal["borrowed", "used", "none"]
+    next_flavor_before_borrowing: bool
+    next_flavor_before_evicting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyGraph:
+    """A whole policy.
+
+    `slots` is sorted by flavor name, then resource name. `groups` are the sets of resources that one flavor must serve
+    together: resources that share a flavor, directly or through others. `preempt` is in the order in which rules are
+    tried. `ignored` resources are not counted. `digest` is over the normalised syntax tree.
+    """
+
+    name: str
+    digest: str
+    flavors: tuple[Flavor, ...]
+    slots: tuple[Slot, ...]
+    groups: tuple[tuple[str, ...], ...]
+    ignored: tuple[str, ...]
+    priorities: tuple[PriorityClass, ...]
+    nodes: tuple[Node, ...]
+    queues: tuple[Queue, ...]
+    preempt: tuple[PreemptRule, ...]
+    protect: tuple[ProtectRule, ...]
+    admission: tuple[AdmissionRule, ...]
+    settings: Settings
