@@ -16,257 +16,231 @@ class Span:
     end: int
 
 
-_NOWHERE = Span(0, 0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spanned:
+    """A node of the tree, with its place."""
 
-
-def _span() -> Span:
-    return field(default=_NOWHERE, compare=False, repr=False, kw_only=True)  # type: ignore[no-any-return]
+    span: Span = field(default=Span(0, 0), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(Spanned):
     """A name, bare or quoted: the same name either way."""
 
     text: str
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(Spanned):
     """A quoted text, its escapes resolved."""
 
     text: str
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Spanned):
     """A number with an optional suffix as written: `8`, `2.5`, `500m`, `80Gi`, `10m`, `50%`."""
 
     text: str
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Spanned):
     """`8 gpu`: a number and a resource."""
 
     number: Number
     resource: Name
-    span: Span = _span()
 
 
 # --- guards ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class FieldRef:
+class FieldRef(Spanned):
     """`victim.queue.share`, `workload.label "tier"`: subject, dotted path, label key."""
 
     subject: str
     path: str
     label: Text | None = None
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Spanned):
     """`left op right`; a bare word on the right is a name (of a priority or a queue)."""
 
     op: Literal["<", "<=", "=", "!=", ">", ">="]
     left: FieldRef
     right: FieldRef | Name | Text | Number | Amount
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Spanned):
     """Guards joined by `and`; at least two, none of them AllOf."""
 
     items: "tuple[Guard, ...]"
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Spanned):
     """Guards joined by `or`; at least two, none of them AnyOf."""
 
     items: "tuple[Guard, ...]"
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(Spanned):
     """`not guard`."""
 
     item: "Guard"
-    span: Span = _span()
 
 
 Guard = Comparison | AllOf | AnyOf | Negation
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class Key(Spanned):
     """One key of an `order` list. `asc` where the policy says nothing."""
 
     path: str
     descending: bool
-    span: Span = _span()
 
 
 # --- the policy header ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Use(Spanned):
     """`use gpol.fair`."""
 
     profile: str
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Share(Spanned):
     """`share borrowed|used|none`."""
 
     formula: Literal["borrowed", "used", "none"]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(Spanned):
     """`order queues by ...`, `order workloads by ...`."""
 
     subject: Literal["queues", "workloads"]
     keys: tuple[Key, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Queueing:
+class Queueing(Spanned):
     """`queueing best effort`, `queueing strict fifo`."""
 
     strict: bool
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class FlavorChoice:
+class FlavorChoice(Spanned):
     """`when borrowing|evicting take flavor|try next flavor`."""
 
     occasion: Literal["borrowing", "evicting"]
     next_flavor: bool
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class PreemptBy:
+class PreemptBy(Spanned):
     """`preempt by RULE, RULE`; empty for `preempt by nothing`."""
 
     rules: tuple[Name, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultPriority:
+class DefaultPriority(Spanned):
     """`default priority NAME`."""
 
     priority: Name
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Spanned):
     """`ignore cpu, memory`."""
 
     resources: tuple[Name, ...]
-    span: Span = _span()
 
 
 Choice = Use | Share | Order | Queueing | FlavorChoice | PreemptBy | DefaultPriority | Ignore
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class Header(Spanned):
     """`policy "name" { ... }` or `profile "name" { ... }`."""
 
     keyword: Literal["policy", "profile"]
     name: Text
     choices: tuple[Choice, ...]
-    span: Span = _span()
 
 
 # --- what exists ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Spanned):
     """`resource license`."""
 
     name: Name
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(Spanned):
     """`gpu 256` in a flavor."""
 
     resource: Name
     number: Number
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class LabelEquals:
+class LabelEquals(Spanned):
     """`gpu.product = "A100"` in a node selector."""
 
     key: str
     value: Text
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class FromNodes:
+class FromNodes(Spanned):
     """`gpu, cpu from nodes where a = "x" and b = "y"`."""
 
     resources: tuple[Name, ...]
     labels: tuple[LabelEquals, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class Worth(Spanned):
     """`worth 2.5`."""
 
     number: Number
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Flavor:
+class Flavor(Spanned):
     """`flavor h100 { ... }`."""
 
     name: Name
     body: tuple[Capacity | FromNodes | Worth, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Priority:
+class Priority(Spanned):
     """`priority production 1000 { never evicted }`."""
 
     name: Name
     value: Number
     never_evicted: bool
-    span: Span = _span()
 
 
 # --- cohorts and queues ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Spanned):
     """A quota statement.
 
     verb and limit: owns amount|nothing; borrows and lends up-to|nothing|anything, lends all-but; guarantees amount.
@@ -277,127 +251,113 @@ class Quota:
     limit: Literal["amount", "up-to", "all-but", "nothing", "anything"]
     amount: Amount | None
     flavor: Name | None
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Spanned):
     """`weight 2`."""
 
     number: Number
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class MatchCondition:
+class MatchCondition(Spanned):
     """`namespace "nlp-*"`, `label "tier" = "prod"`."""
 
     attribute: Literal["namespace", "user", "group", "kind", "label"]
     key: Text | None
     pattern: Text
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(Spanned):
     """`for CONDITION and CONDITION`."""
 
     conditions: tuple[MatchCondition, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class FlavorList:
+class FlavorList(Spanned):
     """`prefer h100, a100` or `only h100, a100`."""
 
     verb: Literal["prefer", "only"]
     flavors: tuple[Name, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Spanned):
     """`priority at most batch`."""
 
     priority: Name
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Spanned):
     """`queue nlp { ... }`."""
 
     name: Name
     body: tuple[Quota | Weight | Match | FlavorList | Ceiling | DefaultPriority | Queueing, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Cohort:
+class Cohort(Spanned):
     """`cohort research { ... }`."""
 
     name: Name
     body: "tuple[Quota | Weight | Queue | Cohort, ...]"
-    span: Span = _span()
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(Spanned):
     """`when workload fits what its queue|cohort owns`."""
 
     owner: Literal["queue", "cohort"]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class EvictFrom:
+class EvictFrom(Spanned):
     """`evict from the same queue | queues that borrow | any queue [, in the same cohort]`."""
 
     scope: Literal["same-queue", "borrowing-queues", "any-queue"]
     same_cohort: bool
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(Spanned):
     """`where GUARD`."""
 
     guard: Guard
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class OrderBy:
+class OrderBy(Spanned):
     """`order by KEY, ...` in a preempt rule."""
 
     keys: tuple[Key, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Preempt:
+class Preempt(Spanned):
     """`preempt reclaim-owned { ... }`."""
 
     name: Name
     body: tuple[Trigger | EvictFrom | Where | OrderBy, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Protect:
+class Protect(Spanned):
     """`protect warm-up for a, b { where ... }`."""
 
     name: Name
     scope: tuple[Name, ...]
     where: Where | None
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Spanned):
     """`deny NAME for a { where ... } because "..."`, and `hold`."""
 
     action: Literal["deny", "hold"]
@@ -405,72 +365,65 @@ class Admission:
     scope: tuple[Name, ...]
     where: Where | None
     because: Text
-    span: Span = _span()
 
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Spanned):
     """`priority batch`, `user "ada"`, `label "k" = "v"` of a submission."""
 
     attribute: Literal["priority", "user", "group", "namespace", "kind", "label"]
     key: Text | None
     value: Name | Text | Number
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
+class Pods(Spanned):
     """`16 gpu and 64 cpu on a100 or h100`; with a gang, `gang of 64 x 1 gpu`."""
 
     count: Number | None
     amounts: tuple[Amount, ...]
     flavors: tuple[Name, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Submit:
+class Submit(Spanned):
     """`submit W by QUEUE { ... }`."""
 
     workload: Name
     queue: Name | None
     pods: tuple[Pods, ...]
     attributes: tuple[Attribute, ...]
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class Act(Spanned):
     """`finish W`, `cancel W`, `hold W`, `release W`, `evict W`."""
 
     action: Literal["finish", "cancel", "hold", "release", "evict"]
     workload: Name
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class SetCapacity:
+class SetCapacity(Spanned):
     """`capacity h100 128 gpu`."""
 
     flavor: Name
     amount: Amount
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class At(Spanned):
     """`at T` with the action that follows, if one does."""
 
     time: Number
     action: Submit | Act | SetCapacity | None
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(Spanned):
     """`expect W admitted borrowing on h100`, `... pending because R by RULE`, `... evicted by RULE`, `... rejected by RULE`."""
 
     workload: Name
@@ -479,24 +432,21 @@ class Expect:
     flavor: Name | None = None
     reason: Name | None = None
     rule: Name | None = None
-    span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class PolicyTest(Spanned):
     """`test "..." { ... }`."""
 
     name: Text
     steps: tuple[At | Expect, ...]
-    span: Span = _span()
 
 
-Item = Header | Resource | Flavor | Priority | Cohort | Queue | Preempt | Protect | Admission | Test
+Item = Header | Resource | Flavor | Priority | Cohort | Queue | Preempt | Protect | Admission | PolicyTest
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class File(Spanned):
     """A whole file, its items in the order of the text."""
 
     items: tuple[Item, ...]
-    span: Span = _span()
