@@ -82,7 +82,8 @@ class Queue:
     """What a queue node says beyond its quota.
 
     `matches` are alternatives, each a conjunction. `flavors` is the order in which flavors are tried; a flavor that is
-    not listed is not used. `ceiling` is the highest priority that counts here, with its line.
+    not listed is not used. `ceiling` is the highest priority that counts here, with its line. `default_pinned` says that
+    the class behind `default_priority` is never evicted.
     """
 
     node: int
@@ -91,6 +92,7 @@ class Queue:
     ceiling: int | None
     ceiling_source: Source | None
     default_priority: int
+    default_pinned: bool
     strict: bool
 
 
