@@ -1,0 +1,267 @@
+"""How events change the state: the only way it changes. Nothing is decided here, so recorded events can be applied again."""
+
+from bisect import bisect_left, insort
+
+from ..events import (
+    AnyEvent,
+    CapacityChanged,
+    Charge,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    OperatorAction,
+    PodSet,
+    PolicyActivated,
+    TimeAdvanced,
+    WorkloadAdmitted,
+    WorkloadCancelled,
+    WorkloadEvicted,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
+from ..graph import Flavor, PolicyGraph
+from .order import guards_tell_apart, line_key, shape_of, victim_key
+from .quota import QuotaTree, Request
+from .route import matching_queues, rank
+from .shares import Shares
+from .state import Active, Line, Machine, State
+from .workload import Workload
+
+NOWHERE = -1
+"""The queue of a workload that belongs to none, until its rejection is applied."""
+
+
+def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+    """Change the state by one event; `graph` goes with PolicyActivated. The event must be possible (`check.py`)."""
+    state.seq += 1
+    state.time = event.time
+    match event:
+        case TimeAdvanced():
+            return
+        case WorkloadSubmitted():
+            _submit(state, event)
+            return
+        case PolicyActivated():
+            assert graph is not None
+            _activate(state, graph)
+        case CapacityChanged():
+            for resource in sorted(event.capacity):
+                state.overrides[event.flavor, resource] = event.capacity[resource]
+            _rebuild(state)
+        case NodeAdded() | NodeChanged():
+            flavor = flavors_of_node(active(state).graph, event.labels)
+            state.machines[event.node] = Machine(event.labels, event.capacity, flavor[0] if flavor else -1)
+            _rebuild(state)
+        case NodeRemoved():
+            del state.machines[event.node]
+            _rebuild(state)
+        case WorkloadAdmitted():
+            _admit(state, event)
+        case WorkloadEvicted():
+            _evict(state, event)
+        case WorkloadFinished() | WorkloadCancelled() | WorkloadRejected():
+            workload = state.workloads.pop(event.workload)
+            _take_out(state, workload)
+        case WorkloadUpdated():
+            _update(state, event)
+        case OperatorAction():
+            if event.action != "evict":  # an eviction is a decision of its own, and holds the workload
+                state.workloads[event.workload].held_by_operator = event.operator if event.action == "hold" else None
+                if event.action == "release":
+                    state.workloads[event.workload].held_by_owner = False
+    state.version += 1
+
+
+def active(state: State) -> Active:
+    """The active policy; there must be one."""
+    assert state.active is not None
+    return state.active
+
+
+# --- policy and capacity --------------------------------------------------------------------------------------------
+
+
+def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
+    """The flavors whose node selector a node's labels match."""
+    return [
+        index
+        for index, flavor in enumerate(graph.flavors)
+        if flavor.nodes is not None and all(labels.get(key) == value for key, value in flavor.nodes)
+    ]
+
+
+def _capacity(state: State, graph: PolicyGraph) -> list[int]:
+    """What exists, by slot: the nodes of a flavor, or the last capacity fact, or what the policy says."""
+    amounts = []
+    for slot in graph.slots:
+        flavor = graph.flavors[slot.flavor]
+        if flavor.nodes is not None:
+            machines = (state.machines[name] for name in sorted(state.machines))
+            amounts.append(sum(machine.capacity.get(slot.resource, 0) for machine in machines if machine.flavor == slot.flavor))
+        else:
+            amounts.append(state.overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
+    return amounts
+
+
+def _declared(flavor: Flavor, resource: str) -> int:
+    return next(amount for name, amount in flavor.capacity if name == resource)
+
+
+def _activate(state: State, graph: PolicyGraph) -> None:
+    for name in sorted(state.machines):
+        machine = state.machines[name]
+        machine.flavor = next(iter(flavors_of_node(graph, machine.labels)), -1)
+    before = state.active
+    tree = QuotaTree(graph, _capacity(state, graph))
+    state.active = Active(
+        graph=graph,
+        tree=tree,
+        shares=Shares(graph, tree),
+        name_index={node.name: index for index, node in enumerate(graph.nodes)},
+        slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
+        lines=[Line() for _ in graph.nodes],
+        running=[[[] for _ in graph.preempt] for _ in graph.nodes],
+        shape_is_name=guards_tell_apart(graph),
+    )
+    for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
+        if workload.admitted is None or before is None:
+            _route(state.active, workload)
+        else:
+            _move(before, state.active, workload)
+        _put_in(state, workload)
+
+
+def _move(before: Active, after: Active, workload: Workload) -> None:
+    """Keep a running workload in the queue and the slots of the same names under another policy."""
+    workload.queue = after.name_index[before.graph.nodes[workload.queue].name]
+    _set_rank(after, workload)
+    named = [(before.graph.flavors[before.graph.slots[slot].flavor].name, before.graph.slots[slot].resource) for slot, _ in workload.usage]
+    amounts = [amount for _, amount in workload.usage]
+    workload.usage = tuple(sorted(zip((after.slot_index[name] for name in named), amounts, strict=True)))
+
+
+def _rebuild(state: State) -> None:
+    """Build the tree anew for the capacity there is now, and charge it for all that runs."""
+    policy = active(state)
+    policy.tree = QuotaTree(policy.graph, _capacity(state, policy.graph))
+    policy.shares = Shares(policy.graph, policy.tree)
+    for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
+        if workload.admitted is not None:
+            policy.tree.add(workload.queue, workload.usage)
+
+
+# --- workloads ------------------------------------------------------------------------------------------------------
+
+
+def _submit(state: State, fact: WorkloadSubmitted) -> None:
+    state.submissions += 1
+    workload = Workload(
+        fact=fact,
+        number=state.submissions,
+        queue=NOWHERE,
+        asked_priority=fact.priority,
+        priority=0,
+        pinned=False,
+        remaining=[pod_set.count for pod_set in fact.pod_sets],
+    )
+    state.workloads[fact.workload] = workload
+    _route(active(state), workload)
+    _put_in(state, workload)
+
+
+def _route(policy: Active, workload: Workload) -> None:
+    queues = matching_queues(policy.graph, workload.fact)
+    workload.queue = queues[0] if len(queues) == 1 else NOWHERE
+    _set_rank(policy, workload)
+
+
+def _set_rank(policy: Active, workload: Workload) -> None:
+    if workload.queue != NOWHERE:
+        counts = rank(policy.graph, workload.queue, workload.asked_priority)
+        if counts is None:
+            workload.queue = NOWHERE
+        else:
+            workload.priority, workload.pinned = counts.priority, counts.pinned
+
+
+def _put_in(state: State, workload: Workload) -> None:
+    """List a workload among those that wait or run in its queue, and charge it if it runs."""
+    policy = active(state)
+    if workload.queue == NOWHERE:
+        return
+    if workload.admitted is None:
+        policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
+        return
+    policy.tree.add(workload.queue, workload.usage)
+    for rule, order in zip(policy.graph.preempt, policy.running[workload.queue], strict=True):
+        insort(order, (victim_key(rule, workload), workload), key=lambda entry: entry[0])
+
+
+def _take_out(state: State, workload: Workload) -> None:
+    """Undo `_put_in`; every key must still be what it was then."""
+    policy = active(state)
+    if workload.queue == NOWHERE:
+        return
+    if workload.admitted is None:
+        policy.lines[workload.queue].drop(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name))
+        return
+    policy.tree.remove(workload.queue, workload.usage)
+    for rule, order in zip(policy.graph.preempt, policy.running[workload.queue], strict=True):
+        del order[bisect_left(order, victim_key(rule, workload), key=lambda entry: entry[0])]
+
+
+def _admit(state: State, event: WorkloadAdmitted) -> None:
+    workload = state.workloads[event.workload]
+    _take_out(state, workload)
+    workload.admitted, workload.started_by = event.time, event.cause
+    workload.usage, workload.assignments = as_request(active(state), event.usage), event.assignments
+    _put_in(state, workload)
+
+
+def as_request(policy: Active, charges: tuple[Charge, ...]) -> Request:
+    """Charges by name as a request by slot."""
+    return tuple(sorted((policy.slot_index[charge.flavor, charge.resource], charge.amount) for charge in charges))
+
+
+def _evict(state: State, event: WorkloadEvicted) -> None:
+    workload = state.workloads[event.workload]
+    _take_out(state, workload)
+    workload.admitted, workload.usage, workload.assignments = None, (), ()
+    workload.evictions += 1
+    if event.preemption == "operator":
+        workload.held_by_operator = next((operand.value for operand in event.why.operands if operand.name == "operator"), "")
+    _put_in(state, workload)
+
+
+def _update(state: State, event: WorkloadUpdated) -> None:
+    workload = state.workloads[event.workload]
+    _take_out(state, workload)
+    if event.priority is not None:
+        workload.asked_priority = event.priority
+        _set_rank(active(state), workload)
+    if event.hold is not None:
+        workload.held_by_owner = event.hold
+    if event.reclaimable is not None:
+        _release_pods(active(state), workload, event.reclaimable)
+    _put_in(state, workload)
+
+
+def _release_pods(policy: Active, workload: Workload, done: dict[str, int]) -> None:
+    """Let go of pods that are done: they are no longer asked for, and no longer charged."""
+    remaining = [pod_set.count - done.get(pod_set.name, pod_set.count - left) for pod_set, left in _pod_sets(workload)]
+    freed: dict[int, int] = {}
+    flavors = {assignment.pod_set: assignment.flavors for assignment in workload.assignments}
+    for (pod_set, left), rest in zip(_pod_sets(workload), remaining, strict=True):
+        for resource in sorted(flavors.get(pod_set.name, {})):
+            slot = policy.slot_index[flavors[pod_set.name][resource], resource]
+            freed[slot] = freed.get(slot, 0) + pod_set.requests[resource] * (left - rest)
+    usage = ((slot, amount - freed.get(slot, 0)) for slot, amount in workload.usage)
+    workload.usage = tuple((slot, amount) for slot, amount in usage if amount > 0)
+    workload.remaining = remaining
+    workload.count()
+
+
+def _pod_sets(workload: Workload) -> list[tuple[PodSet, int]]:
+    return list(zip(workload.fact.pod_sets, workload.remaining, strict=True))

@@ -1,0 +1,143 @@
+"""Which facts are possible in a state. A fact that is not is refused whole, with what is wrong and what to do."""
+
+from ..errors import FactError
+from ..events import (
+    CapacityChanged,
+    Fact,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    OperatorAction,
+    PolicyActivated,
+    TimeAdvanced,
+    WorkloadCancelled,
+    WorkloadFinished,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
+from ..graph import PolicyGraph
+from .apply import active, flavors_of_node
+from .route import rank
+from .state import State
+from .workload import Workload
+
+
+def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
+    """Raise FactError unless the fact can have happened now."""
+    if fact.time < state.time:
+        raise FactError(f"time runs backwards: the fact is at {fact.time}, {state.time - fact.time} us before the last one at {state.time}")
+    if isinstance(fact, PolicyActivated):
+        _check_policy(state, fact, graph)
+        return
+    if state.active is None:
+        raise FactError(f"{fact.kind} comes before any policy; start with PolicyActivated")
+    match fact:
+        case TimeAdvanced():
+            return
+        case WorkloadSubmitted():
+            if fact.workload in state.workloads:
+                raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
+        case CapacityChanged():
+            _check_capacity(state, fact)
+        case NodeAdded() | NodeChanged() | NodeRemoved():
+            _check_node(state, fact)
+        case _:
+            _check_live(state, fact)
+
+
+def _check_policy(state: State, fact: PolicyActivated, graph: PolicyGraph | None) -> None:
+    if graph is None:
+        raise FactError("PolicyActivated came without its policy graph")
+    if graph.digest != fact.digest:
+        raise FactError(f"the policy's digest is {graph.digest}, the fact says {fact.digest}")
+    if state.active is None:
+        return
+    old = state.active.graph
+    queues = {graph.nodes[queue.node].name for queue in graph.queues}
+    slots = {(graph.flavors[slot.flavor].name, slot.resource) for slot in graph.slots}
+    for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
+        if workload.admitted is None:
+            continue
+        queue = old.nodes[workload.queue].name
+        if queue not in queues:
+            raise FactError(f"the policy has no queue `{queue}`, but `{workload.name}` runs there; let it end or evict it first")
+        for slot, _ in workload.usage:
+            used = (old.flavors[old.slots[slot].flavor].name, old.slots[slot].resource)
+            if used not in slots:
+                raise FactError(
+                    f"the policy has no {used[1]} on flavor `{used[0]}`, but `{workload.name}` uses it; let it end or evict it first"
+                )
+        node = next(index for index, node in enumerate(graph.nodes) if node.name == queue)
+        if rank(graph, node, workload.asked_priority) is None:
+            raise FactError(
+                f"the policy has no priority `{workload.asked_priority}`, but `{workload.name}` runs with it; update its priority first"
+            )
+    for name in sorted(state.machines):
+        _check_one_flavor(graph, name, state.machines[name].labels)
+
+
+def _check_capacity(state: State, fact: CapacityChanged) -> None:
+    graph = active(state).graph
+    flavor = next((flavor for flavor in graph.flavors if flavor.name == fact.flavor), None)
+    if flavor is None:
+        raise FactError(f"the policy has no flavor `{fact.flavor}`; it has {_listed([flavor.name for flavor in graph.flavors])}")
+    if flavor.nodes is not None:
+        raise FactError(f"flavor `{fact.flavor}` takes its capacity from nodes; report nodes instead")
+    known = [name for name, _ in flavor.capacity]
+    for resource in sorted(fact.capacity):
+        if resource not in known:
+            raise FactError(f"flavor `{fact.flavor}` has no {resource}; it has {_listed(known)}")
+
+
+def _check_node(state: State, fact: NodeAdded | NodeChanged | NodeRemoved) -> None:
+    known = fact.node in state.machines
+    if isinstance(fact, NodeAdded) and known:
+        raise FactError(f"node `{fact.node}` is already there; use NodeChanged")
+    if not isinstance(fact, NodeAdded) and not known:
+        raise FactError(f"no node `{fact.node}` was added")
+    if not isinstance(fact, NodeRemoved):
+        _check_one_flavor(active(state).graph, fact.node, fact.labels)
+
+
+def _check_one_flavor(graph: PolicyGraph, node: str, labels: dict[str, str]) -> None:
+    flavors = flavors_of_node(graph, labels)
+    if len(flavors) > 1:
+        names = _listed([graph.flavors[flavor].name for flavor in flavors])
+        raise FactError(f"node `{node}` matches several flavors: {names}; a node may belong to one only")
+
+
+def _check_live(state: State, fact: WorkloadUpdated | WorkloadFinished | WorkloadCancelled | OperatorAction) -> None:
+    workload = state.workloads.get(fact.workload)
+    if workload is None:
+        raise FactError(f"no live workload is called `{fact.workload}`")
+    runs = workload.admitted is not None
+    match fact:
+        case WorkloadFinished() if not runs:
+            raise FactError(f"workload `{fact.workload}` does not run, so it cannot finish; cancel it instead")
+        case OperatorAction(action="evict") if not runs:
+            raise FactError(f"workload `{fact.workload}` does not run, so it cannot be evicted; hold it instead")
+        case OperatorAction(action="hold") if runs:
+            raise FactError(f"workload `{fact.workload}` runs, so it cannot be held; evict it instead")
+        case WorkloadUpdated():
+            _check_update(state, fact, workload)
+        case _:
+            return
+
+
+def _check_update(state: State, fact: WorkloadUpdated, workload: Workload) -> None:
+    if fact.priority is not None and rank(active(state).graph, workload.queue, fact.priority) is None:
+        raise FactError(f"the policy has no priority `{fact.priority}`")
+    if fact.hold and workload.admitted is not None:
+        raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
+    counts = {pod_set.name: (pod_set.count, left) for pod_set, left in zip(workload.fact.pod_sets, workload.remaining, strict=True)}
+    for name in sorted(fact.reclaimable or {}):
+        done = (fact.reclaimable or {})[name]
+        if name not in counts:
+            raise FactError(f"workload `{fact.workload}` has no pod set `{name}`; it has {_listed(sorted(counts))}")
+        count, left = counts[name]
+        if not count - left <= done <= count:
+            raise FactError(f"pod set `{name}` has {count} pods of which {count - left} are already done; reclaimable cannot be {done}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"

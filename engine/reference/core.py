@@ -1,0 +1,112 @@
+"""The core: one fact in, its decisions out."""
+
+from ..errors import FactError
+from ..events import (
+    AnyDecision,
+    AnyEvent,
+    Fact,
+    Operand,
+    OperatorAction,
+    PolicyActivated,
+    Why,
+    WorkloadEvicted,
+    WorkloadRejected,
+    WorkloadSubmitted,
+)
+from ..graph import PolicyGraph
+from .apply import active, apply
+from .check import check_fact
+from .route import why_refused
+from .settle import Settler
+from .standing import Standing, standing
+from .state import State
+from .why import charges
+
+
+class Core:
+    """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
+
+    `seq` counts events from 1, a fact and then its decisions; a decision's `cause` is the seq of its fact.
+    """
+
+    def __init__(self) -> None:
+        self.state = State()
+        self._settler = Settler(self.state)
+
+    @property
+    def seq(self) -> int:
+        """The sequence number of the last event."""
+        return self.state.seq
+
+    @property
+    def time(self) -> int:
+        """The time of the last event, in microseconds since the epoch."""
+        return self.state.time
+
+    @property
+    def graph(self) -> PolicyGraph | None:
+        """The policy that decides now."""
+        return self.state.active.graph if self.state.active is not None else None
+
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
+        """Take in a fact and decide all that follows; `graph` goes with PolicyActivated.
+
+        Evictions come before the admission that they make room for. Raises FactError, with nothing changed, for a fact
+        that cannot have happened now.
+        """
+        check_fact(self.state, fact, graph)
+        apply(self.state, fact, graph)
+        cause = self.state.seq
+        decisions: list[AnyDecision] = []
+        for decision in self._at_once(fact, cause):
+            apply(self.state, decision)
+            decisions.append(decision)
+        return decisions + self._settler.settle(cause)
+
+    def _at_once(self, fact: Fact, cause: int) -> list[AnyDecision]:
+        """What a fact decides by itself, before anything is weighed against anything."""
+        match fact:
+            case WorkloadSubmitted():
+                return self._rejections([fact.workload], cause)
+            case PolicyActivated():
+                waiting = [workload for workload in self.state.workloads.values() if workload.admitted is None]
+                return self._rejections([workload.name for workload in sorted(waiting, key=lambda workload: workload.number)], cause)
+            case OperatorAction(action="evict"):
+                return [self._operator_eviction(fact, cause)]
+            case _:
+                return []
+
+    def _rejections(self, names: list[str], cause: int) -> list[AnyDecision]:
+        policy = active(self.state)
+        whys = [(name, why_refused(policy, self.state.workloads[name])) for name in names]
+        return [WorkloadRejected(time=self.time, cause=cause, workload=name, why=why) for name, why in whys if why is not None]
+
+    def _operator_eviction(self, fact: OperatorAction, cause: int) -> WorkloadEvicted:
+        policy, workload = active(self.state), self.state.workloads[fact.workload]
+        note = [Operand(name="note", value=fact.note)] if fact.note else []
+        return WorkloadEvicted(
+            time=self.time,
+            cause=cause,
+            workload=workload.name,
+            queue=policy.graph.nodes[workload.queue].name,
+            beneficiary=None,
+            preemption="operator",
+            usage=charges(policy, workload.usage),
+            why=Why(reason="EvictedByOperator", operands=(Operand(name="operator", value=fact.operator), *note)),
+        )
+
+    def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+        """Apply a recorded event again, fact or decision, without deciding anything."""
+        if isinstance(event, Fact):
+            check_fact(self.state, event, graph)
+        elif event.workload not in self.state.workloads:
+            raise FactError(f"no live workload is called `{event.workload}`")
+        apply(self.state, event, graph)
+
+    def next_wake(self) -> int | None:
+        """The next moment at which time alone may change a decision; a driver then plays TimeAdvanced at that moment."""
+        return self.state.wake
+
+    def standing(self, workload: str) -> Standing | None:
+        """Why a live workload runs or waits, and what would change that; None for one that is not live."""
+        return standing(self.state, workload)

@@ -1,0 +1,171 @@
+"""The quota tree: who owns, borrows and lends how much, at every level.
+
+Each node has, per slot, a nominal quota, a borrowing limit and a lending limit. What a node does not lend is its local
+quota, invisible to its parent; use beyond it is carried by the parent. The formulas are Kueue's
+(pkg/cache/scheduler/resource_node.go), with one root above all: it owns whatever exists and no node below owns.
+Recursion is per slot; its depth is bounded by the nesting limit of the language.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..graph import PolicyGraph
+
+Request = tuple[tuple[int, int], ...]
+"""(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What limits a node: `available` of a slot, because of a limit of this kind at that node."""
+
+    available: int
+    node: int
+    limit: Literal["owned", "borrowing", "capacity"]
+
+
+class QuotaTree:
+    """Quotas of a policy and the use of them. Arrays are indexed [node][slot]; amounts are in the smallest unit.
+
+    `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
+    `total` is all use below a node. `capacity` is what exists, by slot.
+    """
+
+    def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
+        slots = range(len(graph.slots))
+        self.nodes = graph.nodes
+        self.parent = [node.parent for node in graph.nodes]
+        self.capacity = list(capacity)
+        self.usage = [[0 for _ in slots] for _ in graph.nodes]
+        self.total = [[0 for _ in slots] for _ in graph.nodes]
+        self.subtree = [[0 for _ in slots] for _ in graph.nodes]
+        self.local = [[0 for _ in slots] for _ in graph.nodes]
+        self.potential = [[0 for _ in slots] for _ in graph.nodes]
+        for slot in slots:
+            self._sum_up(0, slot)
+            self._reach_down(0, slot)
+
+    def _sum_up(self, node: int, slot: int) -> int:
+        """Set what each subtree owns and keeps local; return what `node`'s subtree owns beyond that, for its parent."""
+        quota = self.nodes[node].quotas[slot]
+        below = sum(self._sum_up(child, slot) for child in self.nodes[node].children)
+        owned = below + (quota.nominal if node else self._unowned(slot))
+        local = 0 if quota.lending_limit is None else max(0, owned - quota.lending_limit)
+        self.subtree[node][slot], self.local[node][slot] = owned, local
+        return owned - local
+
+    def _unowned(self, slot: int) -> int:
+        """What exists and nobody owns; negative while less exists than is owned."""
+        return self.capacity[slot] - sum(node.quotas[slot].nominal for node in self.nodes[1:])
+
+    def _reach_down(self, node: int, slot: int) -> None:
+        """Set what each node could use at most, were everything else idle (potentialAvailable)."""
+        reach = self.subtree[node][slot]
+        if node:
+            reach = self.local[node][slot] + self.potential[self.parent[node]][slot]
+            limit = self.nodes[node].quotas[slot].borrowing_limit
+            if limit is not None:
+                reach = min(reach, self.subtree[node][slot] + limit)
+        self.potential[node][slot] = reach
+        for child in self.nodes[node].children:
+            self._reach_down(child, slot)
+
+    # --- use ----------------------------------------------------------------------------------------------------
+
+    def add(self, queue: int, request: Request) -> None:
+        """Charge a queue's node for a request; each ancestor carries what the one below cannot keep local."""
+        for slot, amount in request:
+            node, carried = queue, amount
+            while node >= 0:
+                self.total[node][slot] += amount
+                if carried:
+                    kept = self.local_available(node, slot)
+                    self.usage[node][slot] += carried
+                    carried = max(0, carried - kept)
+                node = self.parent[node]
+
+    def remove(self, queue: int, request: Request) -> None:
+        """Take a charge back; what ancestors carried for it goes first. Undoes `add` of the same request in any order."""
+        for slot, amount in request:
+            node, carried = queue, amount
+            while node >= 0:
+                self.total[node][slot] -= amount
+                if carried:
+                    beyond_local = self.usage[node][slot] - self.local[node][slot]
+                    self.usage[node][slot] -= carried
+                    carried = min(carried, max(0, beyond_local))
+                node = self.parent[node]
+
+    def local_available(self, node: int, slot: int) -> int:
+        """What is left of the quota that a node never lends."""
+        return max(0, self.local[node][slot] - self.usage[node][slot])
+
+    def available(self, node: int, slot: int) -> int:
+        """What a node may still use by quota. May be negative: an over-admitted ancestor is a debt of all below it."""
+        parent = self.parent[node]
+        if parent < 0:
+            return self.subtree[node][slot] - self.usage[node][slot]
+        above, allowed = self.available(parent, slot), self._may_take(node, slot)
+        return self.local_available(node, slot) + (above if allowed is None else min(above, allowed))
+
+    def _may_take(self, node: int, slot: int) -> int | None:
+        """What a node may still take from its parent: what it owns there, and its borrowing limit. None: no limit."""
+        limit = self.nodes[node].quotas[slot].borrowing_limit
+        if limit is None:
+            return None
+        lent_to_parent = self.subtree[node][slot] - self.local[node][slot]
+        used_in_parent = max(0, self.usage[node][slot] - self.local[node][slot])
+        return lent_to_parent - used_in_parent + limit
+
+    def free(self, slot: int) -> int:
+        """What exists and is not in use; negative while less exists than is used."""
+        return self.capacity[slot] - self.total[0][slot]
+
+    def fits(self, queue: int, request: Request) -> bool:
+        """Whether a queue may take a request now, by quota and by what exists."""
+        return all(amount <= self.available(queue, slot) and amount <= self.free(slot) for slot, amount in request)
+
+    def binding(self, queue: int, slot: int) -> Binding:
+        """The limit that decides how much of a slot a queue may still take, the nearest one where several are equal."""
+        return min(
+            self._binding(queue, slot),
+            Binding(max(0, self.free(slot)), 0, "capacity"),
+            key=lambda binding: binding.available,
+        )
+
+    def _binding(self, node: int, slot: int) -> Binding:
+        parent = self.parent[node]
+        if parent < 0:
+            return Binding(max(0, self.subtree[node][slot] - self.usage[node][slot]), node, "owned")
+        above, allowed = self.available(parent, slot), self._may_take(node, slot)
+        kept = self.local_available(node, slot)
+        if allowed is not None and allowed <= above:
+            return Binding(max(0, kept + allowed), node, "borrowing")
+        upstream = self._binding(parent, slot)
+        return Binding(max(0, kept + above), upstream.node, upstream.limit)
+
+    def owns(self, node: int, request: Iterable[tuple[int, int]]) -> bool:
+        """Whether a node's subtree owns enough for a request on top of what it uses."""
+        return all(self.usage[node][slot] + amount <= self.subtree[node][slot] for slot, amount in request)
+
+    def borrows(self, node: int, slots: Iterable[int]) -> bool:
+        """Whether a node uses more than its subtree owns of some slot."""
+        return any(self.usage[node][slot] > self.subtree[node][slot] for slot in slots)
+
+    # --- places in the tree -------------------------------------------------------------------------------------
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from `node` up to the root, both included."""
+        path = [node]
+        while self.parent[path[-1]] >= 0:
+            path.append(self.parent[path[-1]])
+        return path
+
+    def sides(self, left: int, right: int) -> tuple[int, int]:
+        """The children of the lowest common ancestor on the paths to two different queues."""
+        left_path, right_path = self.path(left), self.path(right)
+        while len(left_path) > 1 and len(right_path) > 1 and left_path[-2] == right_path[-2]:
+            left_path.pop()
+            right_path.pop()
+        return left_path[-2], right_path[-2]

@@ -1,0 +1,125 @@
+"""The smallest changes that would admit a waiting workload; each is tried before it is named."""
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..events import Limit
+from .flavors import Mode
+from .quota import QuotaTree, Request
+from .settle import Proposal
+from .state import Active
+from .why import binding_limit
+from .workload import Workload
+
+_MOST_LIMITS = 4
+"""How many limits in a row a remedy may ask to raise."""
+
+
+class Remedy(BaseModel):
+    """One change that would admit a waiting workload, other things being equal.
+
+    `ends`: these running workloads end (no fewer would do). `limits`: each of these limits grows by its deficit.
+    `flavor`: the workload accepts this flavor. `time`: nothing but time has to pass, until `until` (microseconds).
+    `release`: the hold ends.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["ends", "limits", "flavor", "time", "release"]
+    workloads: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    flavor: str | None = None
+    until: int | None = None
+
+
+def remedies(policy: Active, proposal: Proposal, running: list[Workload]) -> tuple[Remedy, ...]:
+    """What would admit the workload of a proposal that cannot be carried out now; `running` is all that runs."""
+    workload, plan = proposal.workload, proposal.plan
+    found = []
+    if plan.mode is Mode.BLOCKED and proposal.hunt is not None:
+        found.append(Remedy(kind="time", until=proposal.hunt.until))
+    if plan.mode in (Mode.SHORT, Mode.BLOCKED):
+        ending = _ending(policy, workload, plan.request, running)
+        if ending:
+            found.append(Remedy(kind="ends", workloads=tuple(ending)))
+    if plan.mode in (Mode.SHORT, Mode.BLOCKED, Mode.EXCEEDS):
+        limits = _limits(policy, workload, plan.request)
+        if limits:
+            found.append(Remedy(kind="limits", limits=tuple(limits)))
+    if plan.mode < Mode.EVICT:
+        found += [Remedy(kind="flavor", flavor=name) for name in _other_flavors(policy, workload)]
+    return tuple(found)
+
+
+def _ending(policy: Active, workload: Workload, request: Request, running: list[Workload]) -> list[str]:
+    """Running workloads whose end would make the request fit: greedily the biggest help first, then those not needed spared."""
+    tree = policy.tree
+    short = [slot for slot, amount in request if not tree.fits(workload.queue, ((slot, amount),))]
+    useful = [other for other in running if any(slot in short for slot, _ in other.usage)]
+    useful.sort(key=lambda other: (-sum(amount for slot, amount in other.usage if slot in short), other.number))
+    out: list[Workload] = []
+    for other in useful:
+        if tree.fits(workload.queue, request):
+            break
+        tree.remove(other.queue, other.usage)
+        out.append(other)
+    enough = tree.fits(workload.queue, request)
+    for other in list(reversed(out)):
+        tree.add(other.queue, other.usage)
+        if enough and tree.fits(workload.queue, request):
+            out.remove(other)
+        else:
+            tree.remove(other.queue, other.usage)
+    for other in out:
+        tree.add(other.queue, other.usage)
+    return [other.name for other in out] if enough else []
+
+
+def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
+    """The limits that would have to grow, each by its deficit, for the request to fit."""
+    limits: list[Limit] = []
+    nodes, capacity = list(policy.graph.nodes), list(policy.tree.capacity)
+    trial = policy
+    while not trial.tree.fits(workload.queue, request):
+        limit = binding_limit(trial, workload.queue, request)
+        if limit is None or len(limits) == _MOST_LIMITS:
+            return []
+        limits.append(limit)
+        node, slot = policy.name_index[limit.node], policy.slot_index[limit.flavor, limit.resource]
+        if limit.limit == "borrowing":
+            quotas = list(nodes[node].quotas)
+            quotas[slot] = replace(quotas[slot], borrowing_limit=(quotas[slot].borrowing_limit or 0) + limit.deficit)
+            nodes[node] = replace(nodes[node], quotas=tuple(quotas))
+        else:
+            capacity[slot] += limit.deficit
+        graph = replace(policy.graph, nodes=tuple(nodes))
+        trial = replace(policy, graph=graph, tree=_charged(QuotaTree(graph, capacity), policy))
+    return limits
+
+
+def _charged(tree: QuotaTree, policy: Active) -> QuotaTree:
+    """A tree with the use of another; use of queues is all there is, cohorts follow from it."""
+    for queue in policy.graph.queues:
+        tree.add(queue.node, tuple((slot, amount) for slot, amount in enumerate(policy.tree.usage[queue.node]) if amount > 0))
+    return tree
+
+
+def _other_flavors(policy: Active, workload: Workload) -> list[str]:
+    """Flavors that would fit now, but that the workload or its queue does not accept; for workloads of one pod set."""
+    if len(workload.demand()) != 1:
+        return []
+    pod_set, demand = workload.demand()[0]
+    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    found = []
+    for index, flavor in enumerate(policy.graph.flavors):
+        accepted = index in queue.flavors and (not pod_set.flavors or flavor.name in pod_set.flavors)
+        counted = [(resource, amount) for resource, amount in demand if resource not in policy.graph.ignored]
+        slots = [policy.slot_index.get((flavor.name, resource)) for resource, _ in counted]
+        if accepted or None in slots:
+            continue
+        request = tuple(sorted((slot, amount) for slot, (_, amount) in zip(slots, counted, strict=True) if slot is not None))
+        if policy.tree.fits(workload.queue, request):
+            found.append(flavor.name)
+    return found

@@ -1,0 +1,241 @@
+"""Settling: after a fact, decide until nothing more can be decided.
+
+A pass looks at the waiting workloads of every queue in the queue's order. Each queue proposes its first workload that can
+be admitted (maybe by evictions) or that waits for nothing but protections to end; the best proposal of all, level by level
+down the tree, is carried out, and the others are thought over again. One that waits for protections reserves its room for
+the rest of the pass. A refused workload lets others of its queue pass, unless the queue is strict.
+
+Passes repeat until one decides nothing.
+INVARIANT: that ends, since nothing that this fact admitted is evicted for its sake: each workload is admitted at most once
+and evicted at most once.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ..events import AnyDecision, Operand, Why
+from ..graph import OrderKey
+from .apply import active, apply
+from .flavors import Mode, Plan, plan
+from .order import directed, shape_of
+from .quota import Request
+from .route import admission_rule_why
+from .state import Active, Shape, SortKey, State
+from .victims import Hunt, Hunter
+from .why import decisions_of
+from .workload import Workload
+
+
+@dataclass(slots=True)
+class Proposal:
+    """What could be done for a workload: a plan of flavors, and the hunt that makes room (None where none is needed).
+
+    `fresh` says that a candidate was passed over only because the very fact being settled admitted it. `ranks` are the
+    proposal's keys in the order of queues, at each node on its path.
+    """
+
+    workload: Workload
+    plan: Plan
+    hunt: Hunt | None
+    fresh: bool
+    ranks: dict[int, tuple[object, ...]] = field(default_factory=dict)
+
+    @property
+    def possible(self) -> bool:
+        """Whether it can be carried out, now or once protections end."""
+        return self.plan.mode >= Mode.BLOCKED
+
+
+def propose(policy: Active, workload: Workload, now: int, cause: int) -> Proposal:
+    """Plan flavors for a workload and, where it does not fit, hunt for victims. The plan's mode says what came of it."""
+    hunter = Hunter(policy, workload, now, cause)
+    hunts: dict[Request, Hunt] = {}
+
+    def search(request: Request) -> Mode:
+        hunt = hunts[request] = hunter.hunt(request)
+        if hunt.victims:
+            return Mode.EVICT
+        return Mode.SHORT if hunt.until is None else Mode.BLOCKED
+
+    planned = plan(policy, workload, search)
+    if planned.mode < Mode.BLOCKED or policy.tree.fits(workload.queue, planned.request):
+        return Proposal(workload, planned, None, hunter.passed_over_fresh)
+    if planned.request not in hunts:  # several parts: together they may need more victims than one by one
+        planned = planned.with_mode(search(planned.request))
+    return Proposal(workload, planned, hunts[planned.request], hunter.passed_over_fresh)
+
+
+class Settler:
+    """Settles a state. It remembers refusals while nothing changes that could turn them; forgetting them changes no decision."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._refused: set[tuple[int, Shape]] = set()
+        self._version = -1
+
+    def settle(self, cause: int) -> list[AnyDecision]:
+        """Decide all there is to decide; the decisions are applied already. `state.wake` is set to when time may decide next."""
+        decisions: list[AnyDecision] = []
+        while True:
+            step = _Pass(self, cause)
+            decided = step.run()
+            step.give_back()
+            decisions += decided
+            self.state.wake = min(step.moments, default=None)
+            if not decided:
+                return decisions
+
+    def remembers(self, node: int, shape: Shape) -> bool:
+        """Whether this shape of this queue was refused, with nothing changed since."""
+        if self._version != self.state.version:
+            self._refused.clear()
+            self._version = self.state.version
+        return (node, shape) in self._refused
+
+    def remember(self, node: int, shape: Shape) -> None:
+        """Note a refusal that holds as long as the state's version."""
+        self._refused.add((node, shape))
+
+
+class _Pass:
+    """One pass over all waiting workloads."""
+
+    def __init__(self, settler: Settler, cause: int, only_reserve: bool = False) -> None:
+        self.settler, self.state, self.cause, self.only_reserve = settler, settler.state, cause, only_reserve
+        self.policy = active(self.state)
+        self.open = [queue.node for queue in self.policy.graph.queues if self.policy.lines[queue.node].shapes]
+        self.refused: set[tuple[int, Shape]] = set()
+        self.reserved: list[Proposal] = []
+        self.moments: list[int] = []
+
+    def run(self) -> list[AnyDecision]:
+        """Carry out proposals, best first, until there are none. What is reserved stays charged until `give_back`."""
+        decided: list[AnyDecision] = []
+        while (best := self._best()) is not None:
+            if best.plan.mode is Mode.BLOCKED:
+                self._reserve(best)
+            elif self.only_reserve:
+                self.refused.add((best.workload.queue, shape_of(best.workload, self.policy.shape_is_name)))
+            else:
+                decided += self._carry_out(best)
+        return decided
+
+    def _reserve(self, proposal: Proposal) -> None:
+        assert proposal.hunt is not None
+        assert proposal.hunt.until is not None
+        self.policy.tree.add(proposal.workload.queue, proposal.plan.request)
+        self.reserved.append(proposal)
+        self.moments.append(proposal.hunt.until)
+
+    def _carry_out(self, proposal: Proposal) -> list[AnyDecision]:
+        victims = proposal.hunt.victims if proposal.hunt is not None else []
+        decisions = decisions_of(self.policy, proposal.workload, proposal.plan, victims, self.state.time, self.cause)
+        for decision in decisions:
+            apply(self.state, decision)
+        return decisions
+
+    def give_back(self) -> None:
+        """Free what was reserved."""
+        for proposal in self.reserved:
+            self.policy.tree.remove(proposal.workload.queue, proposal.plan.request)
+
+    def _best(self) -> Proposal | None:
+        proposals: list[Proposal | None] = [None for _ in self.policy.graph.nodes]
+        waiting = False
+        for node in list(self.open):
+            proposals[node] = self._propose(node)
+            waiting = waiting or proposals[node] is not None
+        return choose(self.policy, 0, proposals) if waiting else None
+
+    def _propose(self, node: int) -> Proposal | None:
+        """The first workload of a queue for which something can be done; the queue is closed where there is none."""
+        strict = self.policy.graph.queues[self.policy.graph.nodes[node].queue].strict
+        while (head := self._head(node)) is not None:
+            shape, workload = head
+            if self.reserved or not self.settler.remembers(node, shape):
+                proposal = propose(self.policy, workload, self.state.time, self.cause)
+                if proposal.possible:
+                    return proposal
+                if not self.reserved and not proposal.fresh:
+                    self.settler.remember(node, shape)
+            self.refused.add((node, shape))
+            if strict:
+                break
+        self.open.remove(node)
+        return None
+
+    def _head(self, node: int) -> tuple[Shape, Workload] | None:
+        """The best workload of a queue that is neither refused, reserved nor on hold in this pass."""
+        best: tuple[SortKey, Shape, Workload] | None = None
+        line = self.policy.lines[node]
+        for shape in sorted(line.shapes, key=lambda shape: line.shapes[shape][0][0]):
+            if (node, shape) in self.refused:
+                continue
+            key, workload = next((entry for entry in line.shapes[shape] if self._eligible(entry[1])), (None, None))
+            if key is not None and workload is not None and (best is None or key < best[0]):
+                best = (key, shape, workload)
+        return None if best is None else best[1:]
+
+    def _eligible(self, workload: Workload) -> bool:
+        reserved = any(workload is proposal.workload for proposal in self.reserved)
+        return not reserved and held(self.policy, workload) is None
+
+
+def held(policy: Active, workload: Workload) -> Why | None:
+    """Why a waiting workload is on hold: its owner's wish, an operator's, or a hold rule; None: it is not."""
+    if workload.held_by_owner:
+        return Why(reason="OnHold", operands=(Operand(name="held by", value="its owner"),))
+    if workload.held_by_operator is not None:
+        return Why(reason="OnHold", operands=(Operand(name="operator", value=workload.held_by_operator),))
+    return admission_rule_why(policy, workload, "hold", "OnHold")
+
+
+@contextmanager
+def reserving(state: State) -> Iterator[list[Proposal]]:
+    """The room that is reserved for workloads that wait for protections to end, charged while the context lasts."""
+    step = _Pass(Settler(state), cause=0, only_reserve=True)
+    step.run()
+    try:
+        yield step.reserved
+    finally:
+        step.give_back()
+
+
+# --- the order of queues --------------------------------------------------------------------------------------------
+
+
+def choose(policy: Active, node: int, proposals: list[Proposal | None]) -> Proposal | None:
+    """The best proposal below a node: each child puts up its own best, and they are compared by `order queues by` at this level."""
+    if policy.graph.nodes[node].queue >= 0:
+        return proposals[node]
+    entries = []
+    for child in policy.graph.nodes[node].children:
+        proposal = choose(policy, child, proposals)
+        if proposal is not None:
+            entries.append((_rank(policy, child, proposal), proposal))
+    return min(entries, key=lambda entry: entry[0])[1] if entries else None
+
+
+def _rank(policy: Active, node: int, proposal: Proposal) -> tuple[object, ...]:
+    """The keys of a proposal at a node, as they would be with the workload running there."""
+    if not proposal.ranks:
+        workload, request = proposal.workload, proposal.plan.request
+        policy.tree.add(workload.queue, request)
+        for above in policy.tree.path(workload.queue)[:-1]:
+            keys = [_key(policy, above, proposal, key) for key in policy.graph.settings.queue_order]
+            proposal.ranks[above] = (*keys, workload.number)
+        policy.tree.remove(workload.queue, request)
+    return proposal.ranks[node]
+
+
+def _key(policy: Active, node: int, proposal: Proposal, key: OrderKey) -> object:
+    match key.field:
+        case "borrowing":
+            borrows = policy.tree.borrows(node, [slot for slot, _ in proposal.plan.request])
+            return -int(borrows) if key.descending else int(borrows)
+        case "share":
+            infinite, share = policy.shares.of(node)
+            return (-infinite, -share) if key.descending else (infinite, share)
+        case _:
+            return directed(proposal.workload, key)

@@ -1,0 +1,165 @@
+"""Where a live workload stands: why it runs or waits, by which rule and limit, and the smallest changes that would admit it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..events import Assignment, Charge, Limit, Operand, RuleRef
+from .flavors import TOKENS, Mode, Verdict
+from .remedies import Remedy, remedies
+from .route import reference
+from .settle import Proposal, held, propose, reserving
+from .state import Active, State
+from .victims import Hunter, Protected
+from .why import binding_limit, charges, greatest_limit
+from .workload import Workload
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FlavorStanding(_Model):
+    """Why a flavor does not serve a pod set now, or that it would: a reason token and the limit that binds."""
+
+    pod_set: str
+    flavor: str
+    reason: str
+    limit: Limit | None
+
+
+class RuleStanding(_Model):
+    """What a preempt rule could do for a waiting workload: `not triggered`, or that its victims are `not enough`."""
+
+    rule: RuleRef
+    outcome: Literal["not triggered", "not enough"]
+
+
+class Keeper(_Model):
+    """A running workload whose eviction only time forbids: until when, and by which protect rule."""
+
+    workload: str
+    until: int
+    protect: RuleRef | None
+
+
+class Standing(_Model):
+    """Where a workload stands at a moment. Times in microseconds, amounts in smallest units; `position` counts from 1 in its queue."""
+
+    workload: str
+    state: Literal["running", "pending"]
+    time: int
+    queue: str
+    priority: int
+    asked_priority: int | str | None
+    submitted: int
+    evictions: int
+    admitted: int | None = None
+    assignments: tuple[Assignment, ...] = ()
+    usage: tuple[Charge, ...] = ()
+    reason: str
+    rule: RuleRef | None = None
+    operands: tuple[Operand, ...] = ()
+    limit: Limit | None = None
+    position: int | None = None
+    waiting: int | None = None
+    flavors: tuple[FlavorStanding, ...] = ()
+    rules: tuple[RuleStanding, ...] = ()
+    keepers: tuple[Keeper, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+
+
+def standing(state: State, name: str) -> Standing | None:
+    """Where a live workload stands; None if it is not live. The state is as before afterwards."""
+    workload = state.workloads.get(name)
+    if workload is None or state.active is None:
+        return None
+    policy = state.active
+    base = Standing(
+        workload=name,
+        state="pending" if workload.admitted is None else "running",
+        time=state.time,
+        queue=policy.graph.nodes[workload.queue].name,
+        priority=workload.priority,
+        asked_priority=workload.asked_priority,
+        submitted=workload.submitted,
+        evictions=workload.evictions,
+        reason="Running",
+    )
+    if workload.admitted is None:
+        return _pending(state, policy, workload, base)
+    running = {"admitted": workload.admitted, "assignments": workload.assignments, "usage": charges(policy, workload.usage)}
+    return base.model_copy(update=running)
+
+
+def _pending(state: State, policy: Active, workload: Workload, base: Standing) -> Standing:
+    why = held(policy, workload)
+    if why is not None:
+        found: dict[str, object] = {"reason": why.reason, "rule": why.rule, "operands": why.operands, "remedies": (Remedy(kind="release"),)}
+        return base.model_copy(update=found)
+    line = [other for other in policy.lines[workload.queue].ordered() if held(policy, other) is None]
+    place = {"position": next(index for index, other in enumerate(line, start=1) if other is workload), "waiting": len(line)}
+    with reserving(state) as reserved:
+        mine = next((proposal for proposal in reserved if proposal.workload is workload), None)
+        proposal = mine if mine is not None else propose(policy, workload, state.time, cause=0)
+        others = [other.workload.name for other in reserved if other is not mine]
+        if mine is not None:
+            policy.tree.remove(workload.queue, mine.plan.request)
+        found = {**place, **_reason(policy, proposal, line, others), **_details(state, policy, proposal)}
+        if mine is not None:
+            policy.tree.add(workload.queue, mine.plan.request)
+    return base.model_copy(update=found)
+
+
+def _reason(policy: Active, proposal: Proposal, line: list[Workload], reserved: list[str]) -> dict[str, object]:
+    """The reason token with its limit, rule and operands."""
+    workload, plan = proposal.workload, proposal.plan
+    queue = policy.graph.nodes[workload.queue]
+    if plan.mode is Mode.BLOCKED and proposal.hunt is not None:
+        keepers = proposal.hunt.waiting_for
+        protect = next((keeper.protect for keeper in keepers if keeper.protect is not None), None)
+        rule = protect if protect is not None else proposal.hunt.rule
+        return {
+            "reason": TOKENS[plan.mode],
+            "rule": None if rule is None else reference(rule.name, rule.source),
+            "limit": binding_limit(policy, workload.queue, plan.request),
+            "keepers": tuple(_keeper(policy, keeper) for keeper in keepers),
+        }
+    if plan.mode > Mode.BLOCKED:  # it could run, but for its place in a strict queue
+        first = Operand(name="first in line", value=line[0].name)
+        return {"reason": "BehindFirstInLine", "rule": reference(queue.name, queue.source), "operands": (first,)}
+    limit = (greatest_limit if plan.mode is Mode.EXCEEDS else binding_limit)(policy, workload.queue, plan.request)
+    operands = tuple(Operand(name="room is reserved for", value=name) for name in reserved)
+    return {"reason": TOKENS[plan.mode], "rule": limit.source if limit is not None else None, "limit": limit, "operands": operands}
+
+
+def _keeper(policy: Active, keeper: Protected) -> Keeper:
+    rule = keeper.protect
+    return Keeper(workload=keeper.workload.name, until=keeper.until, protect=None if rule is None else reference(rule.name, rule.source))
+
+
+def _details(state: State, policy: Active, proposal: Proposal) -> dict[str, object]:
+    """Every flavor's verdict, what each preempt rule could do, and the smallest changes that would admit the workload."""
+    workload, plan = proposal.workload, proposal.plan
+    hunter = Hunter(policy, workload, state.time, cause=0)
+    rules = []
+    if plan.mode in (Mode.SHORT, Mode.BLOCKED):
+        for rule, triggered in hunter.triggers(plan.request):
+            line = RuleRef(name=rule.name, file=rule.source.file, line=rule.source.line)
+            rules.append(RuleStanding(rule=line, outcome="not enough" if triggered else "not triggered"))
+    running = [other for other in sorted(state.workloads.values(), key=lambda other: other.number) if other.admitted is not None]
+    return {
+        "flavors": tuple(_flavor(policy, workload, pod_set, verdict) for pod_set, verdicts in plan.verdicts for verdict in verdicts),
+        "rules": tuple(rules),
+        "remedies": remedies(policy, proposal, running),
+    }
+
+
+def _flavor(policy: Active, workload: Workload, pod_set: str, verdict: Verdict) -> FlavorStanding:
+    reason = TOKENS.get(verdict.mode, "Fits")
+    limit = None
+    if verdict.mode is Mode.EXCEEDS:
+        limit = greatest_limit(policy, workload.queue, verdict.request)
+    elif verdict.mode in (Mode.SHORT, Mode.BLOCKED):
+        limit = binding_limit(policy, workload.queue, verdict.request)
+    return FlavorStanding(pod_set=pod_set, flavor=policy.graph.flavors[verdict.flavor].name, reason=reason, limit=limit)
