@@ -127,12 +127,10 @@ class QuotaTree:
         return all(amount <= self.available(queue, slot) and amount <= self.free(slot) for slot, amount in request)
 
     def binding(self, queue: int, slot: int) -> Binding:
-        """The limit that decides how much of a slot a queue may still take, the nearest one where several are equal."""
-        return min(
-            self._binding(queue, slot),
-            Binding(max(0, self.free(slot)), 0, "capacity"),
-            key=lambda binding: binding.available,
-        )
+        """The limit that decides how much of a slot a queue may still take; what exists, where that is no more than quota allows."""
+        exists = Binding(max(0, self.free(slot)), 0, "capacity")
+        quota = self._binding(queue, slot)
+        return quota if quota.available < exists.available else exists
 
     def _binding(self, node: int, slot: int) -> Binding:
         parent = self.parent[node]
