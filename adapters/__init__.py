@@ -1,0 +1,1 @@
+"""Outside forms and systems: one module or folder for each."""

@@ -1,0 +1,128 @@
+"""From bytes to items: decode a file within limits, and cut it where top-level items start, in column one.
+
+One pass of a regular expression that knows texts and comments, before the grammar sees anything; so a file of any
+size or depth gets its answer at once, and a broken item breaks nothing but itself.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from .diagnostics import Diagnostic, Note, PolicyError
+from .tree import Span
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_DEPTH = 32
+MAX_LINES = 100_000
+
+ITEM_WORDS = ("policy", "profile", "resource", "flavor", "priority", "cohort", "queue", "preempt", "protect", "deny", "hold", "test")
+"""The words that start a top-level item."""
+
+FUTURE_ITEMS = ("topology", "budget", "age", "invariant")
+"""Items of coming versions."""
+
+_PIECES = re.compile(r'"(?:\\.|[^"\\\n])*"?|#[^\n]*|[{}]|(?:^|(?<=\n))[^\s#}]')
+
+
+@dataclass(slots=True)
+class Split:
+    """The items of a file by their place, its comments, and what is wrong with its layout."""
+
+    items: list[Span] = field(default_factory=list)
+    comments: list[Span] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def decode(data: bytes, file: str) -> str:
+    """The text of a file. Raises PolicyError for one that is too big, not UTF-8, or has control characters."""
+    if len(data) > MAX_BYTES:
+        raise _unreadable("GP002", f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read", "split the policy", file)
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _unreadable("GP001", "the file starts with a byte order mark", "save it as UTF-8 without one", file)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        help_text = "save the file as UTF-8"
+        raise PolicyError((_at(before, "GP001", f"byte {error.start + 1} is not UTF-8", "after this", help_text, file),), before) from None
+    bad = re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]", text)
+    if bad is not None:
+        message = f"a control character U+{ord(bad[0]):04X} stands in the file"
+        span = Span(bad.start(), bad.end())
+        raise PolicyError((Diagnostic("GP001", "error", message, span, "this one", "delete it", file=file),), text)
+    return text
+
+
+def _unreadable(code: str, message: str, help_text: str, file: str) -> PolicyError:
+    return PolicyError((Diagnostic(code, "error", message, Span(0, 0), "", help_text, file=file),), "")
+
+
+def _at(text: str, code: str, message: str, label: str, help_text: str, file: str) -> Diagnostic:
+    return Diagnostic(code, "error", message, Span(max(0, len(text) - 1), len(text)), label, help_text, file=file)
+
+
+def split(text: str, file: str) -> Split:
+    """Cut a text into items. What is beyond a limit is cut off there, with one diagnostic."""
+    found = Split()
+    if text.count("\n") > MAX_LINES:
+        message = f"the file has {text.count(chr(10)):,} lines; at most {MAX_LINES:,} are read"
+        found.diagnostics.append(Diagnostic("GP002", "error", message, Span(0, 0), "", "split the policy", file=file))
+        return found
+    starts: list[int] = []
+    depth = 0
+    for piece in _PIECES.finditer(text):
+        match text[piece.start()]:
+            case "#":
+                found.comments.append(Span(piece.start(), piece.end()))
+            case "{":
+                depth += 1
+                if depth > MAX_DEPTH:
+                    message = f"blocks are nested more than {MAX_DEPTH} deep"
+                    spot = Span(piece.start(), piece.end())
+                    found.diagnostics.append(Diagnostic("GP002", "error", message, spot, "one too deep", "flatten it", file=file))
+                    return found
+            case "}":
+                depth = max(0, depth - 1)
+            case _ if piece.start() == 0 or text[piece.start() - 1] == "\n":
+                if _starts_item(text, piece.start(), depth, found, file):
+                    starts.append(piece.start())
+                    depth = 0
+    _check_head(text, starts, found, file)
+    ends = [*starts, len(text)][1:]
+    found.items = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+    return found
+
+
+def word_at(text: str, start: int) -> str:
+    """The word that starts at an offset."""
+    found = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*").match(text, start)
+    return found[0] if found else ""
+
+
+def _starts_item(text: str, start: int, depth: int, found: Split, file: str) -> bool:
+    """Whether a line in column one starts an item; inside an open block one that is no item is only out of place."""
+    word = word_at(text, start)
+    if depth == 0 or word in ITEM_WORDS or word in FUTURE_ITEMS:
+        return True
+    end = start + max(1, len(word))
+    help_text = "indent it; only top-level items and their closing `}` start in column one"
+    message = "a statement inside a block starts in column one"
+    found.diagnostics.append(Diagnostic("GP005", "error", message, Span(start, end), "in column one", help_text, file=file))
+    return False
+
+
+def _check_head(text: str, starts: list[int], found: Split, file: str) -> None:
+    """Whatever stands before the first item, but for space and comments, is out of place."""
+    head = text[: starts[0]] if starts else text
+    stray = re.search(r"[^\s]", re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), head))
+    if stray is None:
+        return
+    start = stray.start()
+    end = start + max(1, len(word_at(text, start)))
+    if text[start] == "}":
+        message, label, help_text = "a `}` closes nothing", "no block is open here", "delete it"
+        found.diagnostics.append(Diagnostic("GP003", "error", message, Span(start, end), label, help_text, file=file))
+        return
+    message = "a top-level item does not start in column one"
+    help_text = "delete the space before it"
+    note = (Note("statements of a block are indented, items are not"),)
+    found.diagnostics.append(Diagnostic("GP005", "error", message, Span(start, end), "indented", help_text, note, file))

@@ -1,0 +1,1 @@
+"""The journal: every event, durable and tamper-evident; replay and verification."""

@@ -1,0 +1,1 @@
+"""Profiles and ready-made policies, as package data: text in the language, no code."""
