@@ -56,14 +56,13 @@ def _found(error: UnexpectedInput, text: str, place: Span) -> tuple[int, int, st
         token: Token = error.token
         if token.type == "$END" or token.start_pos is None:
             return place.end, place.end, ""
-        start: int = token.start_pos
-        end: int = token.end_pos or start + 1
+        start, end = int(token.start_pos), int(token.end_pos or token.start_pos + 1)
         if token.type == "_NL":
             start = min(text.index("\n", start, end), place.end - 1)
-            return (start, start + 1, "") if not text[start:].strip(" \t\r\n}") else (start, start + 1, "end of line")
+            return (start, start + 1, "") if not text[start : place.end].strip(" \t\r\n}") else (start, start + 1, "end of line")
         return start, end, text[start:end]
     assert isinstance(error, UnexpectedCharacters)
-    start = error.pos_in_stream
+    start = int(error.pos_in_stream or 0)
     found = re.compile(r"[\w-]+|.", re.DOTALL).match(text, start)
     assert found is not None
     return start, found.end(), found[0]

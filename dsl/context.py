@@ -1,0 +1,119 @@
+"""What the checker knows while it works: the merged policy, tables of names, and the diagnostics so far."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..engine.graph import Source
+from ..engine.units import INT64_MAX, UnitError, parse_amount, parse_duration, split_quantity
+from . import tree
+from .diagnostics import Diagnostic, LineIndex, Note
+from .merge import Merged
+from .names import closest, listed
+from .parser import Parsed
+
+BUILT_IN = ("cpu", "gpu", "memory")
+"""Resources that need no declaration."""
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one check. `parsed` is the file that the item at hand comes from."""
+
+    merged: Merged
+    parsed: Parsed
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    indexes: dict[str, LineIndex] = field(default_factory=dict)
+    resources: list[str] = field(default_factory=list)
+    flavors: dict[str, list[str]] = field(default_factory=dict)
+    priorities: dict[str, int] = field(default_factory=dict)
+    queues: list[str] = field(default_factory=list)
+    cohorts: list[str] = field(default_factory=list)
+    rules: dict[str, list[str]] = field(default_factory=dict)
+
+    def at(self, item: object) -> None:
+        """Turn to an item: what follows is about the file it comes from."""
+        self.parsed = self.merged.origin.get(id(item), self.parsed)
+
+    def source(self, node: tree.Spanned) -> Source:
+        """The line of a node, as the graph cites it."""
+        if self.parsed.file not in self.indexes:
+            self.indexes[self.parsed.file] = LineIndex(self.parsed.text)
+        return Source(self.parsed.file, self.indexes[self.parsed.file].line(node.span.start))
+
+    def error(
+        self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "", notes: tuple[Note, ...] = ()
+    ) -> None:
+        """Report an error at a node."""
+        self.diagnostics.append(Diagnostic(code, "error", message, node.span, label, help_text, notes, self.parsed.file))
+
+    def warn(self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "") -> None:
+        """Report something that is certainly not what the author wants."""
+        self.diagnostics.append(Diagnostic(code, "warning", message, node.span, label, help_text, (), self.parsed.file))
+
+    def unknown(self, what: str, name: tree.Name, known: Iterable[str]) -> None:
+        """Report a name that does not exist, with the one that was probably meant."""
+        known = sorted(set(known))
+        guess = closest(name.text, known)
+        help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known)}" if known else f"the policy declares no {what}"
+        self.error("GP020", f"unknown {what} `{name.text}`", name, "not declared", help_text)
+
+    # --- quantities ---------------------------------------------------------------------------------------------
+
+    def amount(self, number: tree.Number, resource: str) -> int | None:
+        """An amount of a resource in its smallest unit."""
+        try:
+            if number.text.startswith("-"):
+                raise UnitError("it is below zero")
+            return parse_amount(number.text, resource)
+        except UnitError as error:
+            self.error("GP023", f"`{number.text}` is no amount of {resource}: {error}", number, "here", _advice(number.text, resource))
+            return None
+
+    def fraction(self, number: tree.Number, what: str, lowest: Fraction | None = None) -> Fraction | None:
+        """An exact number without a unit."""
+        text = number.text.removeprefix("-")
+        try:
+            value, suffix = split_quantity(text)
+            if suffix:
+                raise UnitError(f"unexpected unit `{suffix}`")
+        except UnitError as error:
+            self.error("GP023", f"`{number.text}` is no {what}: {error}", number, "here", "write a number such as `2`, `2.5` or `5/2`")
+            return None
+        value = -value if number.text.startswith("-") else value
+        if (lowest is not None and value < lowest) or max(value.numerator, value.denominator) > INT64_MAX:
+            self.error("GP023", f"a {what} cannot be {number.text}", number, "here", f"write a number of at least {lowest}")
+            return None
+        return value
+
+    def integer(self, number: tree.Number, what: str, lowest: int, highest: int) -> int | None:
+        """A whole number within bounds."""
+        value = self.fraction(number, what)
+        if value is None:
+            return None
+        if value.denominator != 1 or not lowest <= value <= highest:
+            self.error("GP023", f"`{number.text}` is no {what}", number, "here", f"write a whole number from {lowest} to {highest}")
+            return None
+        return int(value)
+
+    def duration(self, number: tree.Number) -> int | None:
+        """A duration in microseconds."""
+        try:
+            return parse_duration(number.text)
+        except UnitError as error:
+            self.error("GP023", f"`{number.text}` is no duration: {error}", number, "here", "write it as `90s`, `10m`, `1h30m` or `7d`")
+            return None
+
+    def once(self, seen: dict[str, tree.Spanned], key: str, node: tree.Spanned, what: str) -> bool:
+        """Whether a statement is said for the first time; the second time is an error."""
+        if key in seen:
+            self.error("GP022", f"{what} is said twice", node, "again here", "keep one", (Note("first said here", seen[key].span),))
+            return False
+        seen[key] = node
+        return True
+
+
+def _advice(text: str, resource: str) -> str:
+    if text.endswith("%"):
+        return "percentages come in a later version; write the amount itself"
+    return f"write it as `8 {resource}`" if resource != "memory" else "write it as `80Gi memory`"

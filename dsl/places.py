@@ -1,0 +1,160 @@
+"""What exists: resources, flavors with their capacity, priorities."""
+
+from fractions import Fraction
+
+from ..engine import graph
+from . import tree
+from .context import BUILT_IN, Context
+from .diagnostics import Note
+from .names import listed
+
+_INT32 = 2**31
+
+
+def declare(context: Context) -> None:
+    """Fill the tables of names, and report what is declared twice."""
+    merged = context.merged
+    _unique(context, "resource", merged.resources)
+    _unique(context, "flavor", merged.flavors)
+    _unique(context, "priority", merged.priorities)
+    for kind, rules in (("preempt", merged.preempt), ("protect", merged.protect)):
+        _unique(context, f"{kind} rule", rules)
+        context.rules[kind] = [rule.name.text for rule in rules]
+    for action in ("deny", "hold"):
+        rules_of_action = [rule for rule in merged.admission if rule.action == action]
+        _unique(context, f"{action} rule", rules_of_action)
+        context.rules[action] = [rule.name.text for rule in rules_of_action]
+    context.resources = sorted({*BUILT_IN, *(item.name.text for item in merged.resources)})
+    for item in merged.resources:
+        if item.name.text in BUILT_IN:
+            context.at(item)
+            context.error("GP021", f"resource `{item.name.text}` is built in", item.name, "declared again", "remove this line")
+    for flavor in merged.flavors:
+        statements = [statement for statement in flavor.body if isinstance(statement, tree.Capacity | tree.FromNodes)]
+        names = [name for statement in statements for name in _resources_of(statement)]
+        context.flavors[flavor.name.text] = sorted({name.text for name in names if name.text in context.resources})
+
+
+def _resources_of(statement: tree.Capacity | tree.FromNodes) -> tuple[tree.Name, ...]:
+    return (statement.resource,) if isinstance(statement, tree.Capacity) else statement.resources
+
+
+def _unique(
+    context: Context,
+    what: str,
+    items: list[tree.Resource] | list[tree.Flavor] | list[tree.Priority] | list[tree.Preempt] | list[tree.Protect] | list[tree.Admission],
+) -> None:
+    seen: dict[str, tree.Name] = {}
+    for item in items:
+        context.at(item)
+        if item.name.text in seen:
+            note = (Note("first declared here", seen[item.name.text].span),)
+            context.error("GP021", f"{what} `{item.name.text}` is declared twice", item.name, "again here", "give it another name", note)
+        seen.setdefault(item.name.text, item.name)
+
+
+def flavors(context: Context) -> tuple[graph.Flavor, ...]:
+    """The flavors, in order of name."""
+    made: dict[str, graph.Flavor] = {}
+    for item in context.merged.flavors:
+        context.at(item)
+        made.setdefault(item.name.text, _flavor(context, item))
+    return tuple(made[name] for name in sorted(made))
+
+
+def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
+    seen: dict[str, tree.Spanned] = {}
+    capacity: dict[str, int] = {}
+    nodes: tuple[tuple[str, str], ...] | None = None
+    worth = Fraction(1)
+    for statement in item.body:
+        match statement:
+            case tree.Worth(number):
+                if context.once(seen, " worth", statement, f"the worth of flavor `{item.name.text}`"):
+                    worth = _worth(context, number)
+            case tree.Capacity(resource, number):
+                if _known(context, resource) and context.once(seen, resource.text, statement, f"`{resource.text}`"):
+                    capacity[resource.text] = context.amount(number, resource.text) or 0
+            case tree.FromNodes(resources, labels):
+                if context.once(seen, " nodes", statement, "`from nodes`"):
+                    nodes = tuple(sorted((label.key, label.value.text) for label in labels))
+                    capacity |= {name.text: 0 for name in resources if _known(context, name)}
+    fixed = [statement for statement in item.body if isinstance(statement, tree.Capacity)]
+    if nodes is not None and fixed:
+        context.error("GP027", f"flavor `{item.name.text}` has both amounts and `from nodes`", fixed[0], "an amount", "keep one form")
+    if not any(isinstance(statement, tree.Capacity | tree.FromNodes) for statement in item.body):
+        help_text = "say what exists, such as `gpu 256`"
+        context.error("GP035", f"flavor `{item.name.text}` has no capacity", item.name, "nothing exists of it", help_text)
+    return graph.Flavor(item.name.text, tuple(sorted(capacity.items())), nodes, worth, context.source(item))
+
+
+def _worth(context: Context, number: tree.Number) -> Fraction:
+    value = context.fraction(number, "worth", Fraction(0))
+    if value == 0:
+        context.error("GP023", "a worth cannot be 0", number, "here", "write a number above 0; 1 is the default")
+        return Fraction(1)
+    return Fraction(1) if value is None else value
+
+
+def _known(context: Context, resource: tree.Name) -> bool:
+    if resource.text in context.resources:
+        return True
+    context.unknown("resource", resource, context.resources)
+    return False
+
+
+def priorities(context: Context) -> tuple[graph.PriorityClass, ...]:
+    """The priority classes, in order of name; their values go to the context."""
+    made: dict[str, graph.PriorityClass] = {}
+    for item in context.merged.priorities:
+        context.at(item)
+        value = context.integer(item.value, "priority", -_INT32, _INT32 - 1)
+        context.priorities.setdefault(item.name.text, value or 0)
+        made.setdefault(item.name.text, graph.PriorityClass(item.name.text, value or 0, item.never_evicted, context.source(item)))
+    return tuple(made[name] for name in sorted(made))
+
+
+def slots(made: tuple[graph.Flavor, ...]) -> tuple[graph.Slot, ...]:
+    """Every resource of every flavor, in order of flavor and resource."""
+    return tuple(graph.Slot(index, resource) for index, flavor in enumerate(made) for resource, _ in flavor.capacity)
+
+
+def groups(made: tuple[graph.Flavor, ...]) -> tuple[tuple[str, ...], ...]:
+    """Resources that share a flavor, directly or through others: the sets that one flavor serves together."""
+    found: list[set[str]] = []
+    for flavor in made:
+        joined = {resource for resource, _ in flavor.capacity}
+        apart = [group for group in found if not group & joined]
+        for group in found:
+            if group & joined:
+                joined |= group
+        found = [*apart, joined] if joined else apart
+    return tuple(sorted(tuple(sorted(group)) for group in found))
+
+
+def flavor_with(context: Context, amount: tree.Amount, flavor: tree.Name | None) -> str | None:
+    """The flavor that an amount is of: the named one, or the only one that has the resource."""
+    resource = amount.resource.text
+    if resource not in context.resources:
+        context.unknown("resource", amount.resource, context.resources)
+        return None
+    having = [name for name in sorted(context.flavors) if resource in context.flavors[name]]
+    if flavor is not None:
+        if flavor.text not in context.flavors:
+            context.unknown("flavor", flavor, context.flavors)
+            return None
+        if flavor.text not in having:
+            help_text = f"flavors with {resource}: {listed(having)}"
+            context.error(
+                "GP020", f"flavor `{flavor.text}` has no {resource}", flavor, f"has {listed(context.flavors[flavor.text])}", help_text
+            )
+            return None
+        return flavor.text
+    if len(having) == 1:
+        return having[0]
+    if having:
+        help_text = f"write `{amount.number.text} {resource} on {having[0]}`, for instance"
+        context.error("GP024", f"which {resource}? several flavors have it: {listed(having)}", amount, "of no flavor", help_text)
+    else:
+        context.error("GP020", f"no flavor has {resource}", amount.resource, "not in any flavor", f"add `{resource}` to a flavor")
+    return None

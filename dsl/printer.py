@@ -1,0 +1,237 @@
+"""From syntax tree to text: statements on one line each, names quoted only where they must be."""
+
+import re
+
+from . import tree
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+
+KEYWORDS = frozenset(
+    """
+    admitted all and any anything asc at because best borrow borrowed borrowing borrows but by cancel capacity cohort default
+    deny desc effort evict evicted evicting expect fifo finish fits flavor for from gang group guarantees hold ignore in its
+    kind label lends most namespace never next nodes none not nothing of on only or order owns pending policy preempt prefer
+    priority profile protect queue queueing queues rejected release resource same share strict submit take test that the to
+    try up use used user weight what when where workload workloads worth x
+    """.split()  # noqa: SIM905
+)
+"""Every word of the grammar. A name that is one of them is quoted, though not every place would need it."""
+
+
+def name(node: tree.Name) -> str:
+    """A name, quoted where a bare word would not be read as this name."""
+    return node.text if _BARE.fullmatch(node.text) and node.text not in KEYWORDS else quoted(node.text)
+
+
+def quoted(text: str) -> str:
+    """A text in quotes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def names(nodes: tuple[tree.Name, ...]) -> str:
+    """Names with commas."""
+    return ", ".join(name(node) for node in nodes)
+
+
+def amount(node: tree.Amount) -> str:
+    """An amount: `8 gpu`."""
+    return f"{node.number.text} {name(node.resource)}"
+
+
+def guard(node: tree.Guard) -> str:
+    """A guard, with parentheses only where they change the meaning."""
+    match node:
+        case tree.AnyOf(items):
+            return " or ".join(guard(item) for item in items)
+        case tree.AllOf(items):
+            return " and ".join(_inner(item) for item in items)
+        case tree.Negation(item):
+            return f"not {_inner(item) if not isinstance(item, tree.AllOf) else f'({guard(item)})'}"
+        case tree.Comparison(op, left, right):
+            return f"{_field(left)} {op} {_operand(right)}"
+
+
+def _inner(node: tree.Guard) -> str:
+    return f"({guard(node)})" if isinstance(node, tree.AnyOf) else guard(node)
+
+
+def _field(node: tree.FieldRef) -> str:
+    dotted = f"{node.subject}.{node.path}" if node.path else node.subject
+    return dotted if node.label is None else f"{dotted} {quoted(node.label.text)}"
+
+
+def _operand(node: tree.FieldRef | tree.Name | tree.Text | tree.Number | tree.Amount) -> str:
+    match node:
+        case tree.FieldRef():
+            return _field(node)
+        case tree.Name(text) | tree.Number(text):
+            return text
+        case tree.Text(text):
+            return quoted(text)
+        case tree.Amount():
+            return amount(node)
+
+
+def keys(nodes: tuple[tree.Key, ...]) -> str:
+    """The keys of an order, each with its direction."""
+    return ", ".join(f"{key.path} {'desc' if key.descending else 'asc'}" for key in nodes)
+
+
+def head(item: tree.Spanned) -> str:
+    """The line that opens a block, without its brace."""
+    match item:
+        case tree.Header(keyword, title):
+            return f"{keyword} {quoted(title.text)}"
+        case tree.Flavor(title):
+            return f"flavor {name(title)}"
+        case tree.Priority(title, value):
+            return f"priority {name(title)} {value.text}"
+        case tree.Cohort(title):
+            return f"cohort {name(title)}"
+        case tree.Queue(title):
+            return f"queue {name(title)}"
+        case tree.Preempt(title):
+            return f"preempt {name(title)}"
+        case tree.Protect(title, scope):
+            return f"protect {name(title)}" + (f" for {names(scope)}" if scope else "")
+        case tree.Admission(action, title, scope):
+            return f"{action} {name(title)}" + (f" for {names(scope)}" if scope else "")
+        case tree.PolicyTest(title):
+            return f"test {quoted(title.text)}"
+        case _:
+            raise TypeError(type(item).__name__)
+
+
+def tail(item: tree.Spanned) -> str:
+    """What stands behind the block of an item."""
+    return f" because {quoted(item.because.text)}" if isinstance(item, tree.Admission) else ""
+
+
+def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
+    """The statements of an item's block; None where it has no block."""
+    match item:
+        case tree.Header(choices=statements) | tree.PolicyTest(steps=statements):
+            return statements
+        case tree.Flavor(body=statements) | tree.Cohort(body=statements) | tree.Queue(body=statements) | tree.Preempt(body=statements):
+            return statements
+        case tree.Protect(where=where) | tree.Admission(where=where):
+            return () if where is None else (where,)
+        case _:
+            return None
+
+
+def statement(node: tree.Spanned) -> str:
+    """A statement or an item without a block, on one line."""
+    match node:
+        case tree.Resource(title):
+            return f"resource {name(title)}"
+        case tree.Priority():
+            return head(node) + (" { never evicted }" if node.never_evicted else "")
+        case tree.Use(profile):
+            return f"use {profile}"
+        case tree.Share(formula):
+            return f"share {formula}"
+        case tree.Order(subject, order):
+            return f"order {subject} by {keys(order)}"
+        case tree.Queueing(strict):
+            return "queueing strict fifo" if strict else "queueing best effort"
+        case tree.FlavorChoice(occasion, next_flavor):
+            return f"when {occasion} {'try next flavor' if next_flavor else 'take flavor'}"
+        case tree.PreemptBy(rules):
+            return f"preempt by {names(rules) or 'nothing'}"
+        case tree.DefaultPriority(priority):
+            return f"default priority {name(priority)}"
+        case tree.Ignore(resources):
+            return f"ignore {names(resources)}"
+        case tree.Trigger(owner):
+            return f"when workload fits what its {owner} owns"
+        case tree.EvictFrom():
+            return _evict_from(node)
+        case tree.Where(inner):
+            return f"where {guard(inner)}"
+        case tree.OrderBy(order):
+            return f"order by {keys(order)}"
+        case _:
+            return _quota_statement(node)
+
+
+def _evict_from(node: tree.EvictFrom) -> str:
+    scopes = {"same-queue": "the same queue", "borrowing-queues": "queues that borrow", "any-queue": "any queue"}
+    return f"evict from {scopes[node.scope]}" + (", in the same cohort" if node.same_cohort else "")
+
+
+def _quota_statement(node: tree.Spanned) -> str:
+    match node:
+        case tree.Capacity(resource, number):
+            return f"{name(resource)} {number.text}"
+        case tree.FromNodes(resources, labels):
+            return f"{names(resources)} from nodes where {' and '.join(_label(label) for label in labels)}"
+        case tree.Worth(number):
+            return f"worth {number.text}"
+        case tree.Quota(verb, limit, what, flavor):
+            words = {"amount": "", "up-to": "up to ", "all-but": "all but ", "nothing": "nothing", "anything": "anything"}
+            said = words[limit] + (amount(what) if what is not None else "")
+            return f"{verb} {said}" + (f" on {name(flavor)}" if flavor is not None else "")
+        case tree.Weight(number):
+            return f"weight {number.text}"
+        case tree.Match(conditions):
+            return "for " + " and ".join(_condition(condition) for condition in conditions)
+        case tree.FlavorList(verb, flavors):
+            return f"{verb} {names(flavors)}"
+        case tree.Ceiling(priority):
+            return f"priority at most {name(priority)}"
+        case _:
+            return _step(node)
+
+
+def _label(node: tree.LabelEquals) -> str:
+    key = node.key if _BARE_KEY.fullmatch(node.key) else quoted(node.key)
+    return f"{key} = {quoted(node.value.text)}"
+
+
+def _condition(node: tree.MatchCondition) -> str:
+    if node.key is not None:
+        return f"label {quoted(node.key.text)} = {quoted(node.pattern.text)}"
+    return f"{node.attribute} {quoted(node.pattern.text)}"
+
+
+def _step(node: tree.Spanned) -> str:
+    match node:
+        case tree.At(time, action):
+            return f"at {time.text}" + (f" {_action(action)}" if action is not None else "")
+        case tree.Expect():
+            parts = [f"expect {name(node.workload)} {node.state}"]
+            parts += ["borrowing"] if node.borrowing else []
+            parts += [f"on {name(node.flavor)}"] if node.flavor is not None else []
+            parts += [f"because {name(node.reason)}"] if node.reason is not None else []
+            parts += [f"by {name(node.rule)}"] if node.rule is not None else []
+            return " ".join(parts)
+        case _:
+            raise TypeError(type(node).__name__)
+
+
+def _action(node: tree.Submit | tree.Act | tree.SetCapacity) -> str:
+    match node:
+        case tree.Submit(workload, queue, pods, attributes):
+            entries = [_pods(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
+            by = f" by {name(queue)}" if queue is not None else ""
+            return f"submit {name(workload)}{by} {{ {', '.join(entries)} }}"
+        case tree.Act(action, workload):
+            return f"{action} {name(workload)}"
+        case tree.SetCapacity(flavor, what):
+            return f"capacity {name(flavor)} {amount(what)}"
+
+
+def _pods(node: tree.Pods) -> str:
+    gang = f"gang of {node.count.text} x " if node.count is not None else ""
+    flavors = f" on {' or '.join(name(flavor) for flavor in node.flavors)}" if node.flavors else ""
+    return gang + " and ".join(amount(entry) for entry in node.amounts) + flavors
+
+
+def _attribute(node: tree.Attribute) -> str:
+    if node.key is not None and isinstance(node.value, tree.Text):
+        return f"label {quoted(node.key.text)} = {quoted(node.value.text)}"
+    if isinstance(node.value, tree.Name):
+        return f"{node.attribute} {name(node.value)}"
+    return f"{node.attribute} {quoted(node.value.text) if isinstance(node.value, tree.Text) else node.value.text}"

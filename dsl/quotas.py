@@ -1,0 +1,246 @@
+"""Cohorts and queues: the quota tree with what each node owns, borrows and lends."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..engine import graph
+from ..engine.units import format_amount
+from . import tree
+from .context import Context
+from .diagnostics import Note
+from .names import listed
+from .places import flavor_with
+
+
+@dataclass(slots=True)
+class Place:
+    """A cohort or queue with its parent's name, in the order of the text."""
+
+    item: tree.Cohort | tree.Queue
+    parent: str
+
+
+@dataclass(slots=True)
+class Limits:
+    """The quota statements of one node by slot, not yet combined."""
+
+    owns: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+    borrows: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+    lends: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+    keeps: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+
+
+def places(context: Context) -> list[Place]:
+    """All cohorts and queues with unique names; a double is reported."""
+    found: list[Place] = []
+    seen: dict[str, tree.Name] = {}
+
+    def visit(item: tree.Cohort | tree.Queue, parent: str) -> None:
+        name = item.name
+        if name.text == graph.ROOT:
+            context.error("GP021", f"`{graph.ROOT}` is the root of the tree", name, "taken", "give it another name")
+        elif name.text in seen:
+            note = (Note("first declared here", seen[name.text].span),)
+            message = f"`{name.text}` is declared twice; queues and cohorts share their names"
+            context.error("GP021", message, name, "again here", "give it another name", note)
+        else:
+            seen[name.text] = name
+            found.append(Place(item, parent))
+            for below in item.body:
+                if isinstance(below, tree.Cohort | tree.Queue):
+                    visit(below, name.text)
+
+    for cohort in context.merged.cohorts:
+        visit(cohort, graph.ROOT)
+    for queue in context.merged.queues:
+        visit(queue, graph.ROOT)
+    context.queues = [place.item.name.text for place in found if isinstance(place.item, tree.Queue)]
+    context.cohorts = [place.item.name.text for place in found if isinstance(place.item, tree.Cohort)]
+    return found
+
+
+def nodes(context: Context, found: list[Place], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]) -> tuple[graph.Node, ...]:
+    """The nodes of the tree: the root, then all others in order of name; queues are numbered in the same order."""
+    names = sorted(place.item.name.text for place in found)
+    index = {graph.ROOT: 0, **{name: number for number, name in enumerate(names, start=1)}}
+    slot_of = {(flavors[slot.flavor].name, slot.resource): number for number, slot in enumerate(slots)}
+    by_name = {place.item.name.text: place for place in found}
+    children: list[list[int]] = [[] for _ in index]
+    for name in names:
+        children[index[by_name[name].parent]].append(index[name])
+    no_quota = tuple(graph.Quota() for _ in slots)
+    header = context.merged.header
+    made = [graph.Node(graph.ROOT, -1, tuple(children[0]), -1, Fraction(1), no_quota, context.source(header or tree.Spanned()))]
+    queues = sorted(context.queues)
+    numbers = {name: number for number, name in enumerate(queues)}
+    quotas = _all_quotas(context, found, slot_of)
+    for name in names:
+        item = by_name[name].item
+        made.append(
+            graph.Node(
+                name=name,
+                parent=index[by_name[name].parent],
+                children=tuple(children[index[name]]),
+                queue=numbers.get(name, -1),
+                weight=_weight(context, item),
+                quotas=quotas[name],
+                source=context.source(item),
+            )
+        )
+    _compare_with_capacity(context, found, made, slots, flavors)
+    return tuple(made)
+
+
+def _all_quotas(context: Context, found: list[Place], slot_of: dict[tuple[str, str], int]) -> dict[str, tuple[graph.Quota, ...]]:
+    """The quotas of all nodes by name, children before their parents."""
+    quotas: dict[str, tuple[graph.Quota, ...]] = {}
+    offered = {name: [0 for _ in slot_of] for name in (graph.ROOT, *(place.item.name.text for place in found))}
+    for place in reversed(found):  # parents stand before their children in the text's order
+        name = place.item.name.text
+        below = offered[name]
+        quotas[name] = _quotas(context, place.item, slot_of, below)
+        for slot, quota in enumerate(quotas[name]):
+            owned = quota.nominal + below[slot]
+            offered[place.parent][slot] += owned if quota.lending_limit is None else min(owned, quota.lending_limit)
+    return quotas
+
+
+def _weight(context: Context, item: tree.Cohort | tree.Queue) -> Fraction:
+    seen: dict[str, tree.Spanned] = {}
+    weight = Fraction(1)
+    for statement in item.body:
+        if isinstance(statement, tree.Weight) and context.once(seen, "weight", statement, f"the weight of `{item.name.text}`"):
+            value = context.fraction(statement.number, "weight", Fraction(0))
+            weight = weight if value is None else value
+    return weight
+
+
+def _quotas(
+    context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tuple[str, str], int], below: list[int]
+) -> tuple[graph.Quota, ...]:
+    """The quotas of a node; `below` is what its children offer it, by slot, so that it can lend all but a part of everything."""
+    limits = _limits(context, item, slot_of)
+    quotas = []
+    for _, slot in sorted(slot_of.items()):
+        owns, owns_at = limits.owns.get(slot, (0, None))
+        borrows, borrows_at = limits.borrows.get(slot, (None, None))
+        lends, lends_at = limits.lends.get(slot, (None, None))
+        if slot in limits.keeps:
+            kept, lends_at = limits.keeps[slot]
+            lends = max(0, owns + below[slot] - kept)
+        quotas.append(
+            graph.Quota(
+                nominal=owns,
+                borrowing_limit=borrows,
+                lending_limit=lends,
+                nominal_source=None if owns_at is None else context.source(owns_at),
+                borrowing_source=None if borrows_at is None else context.source(borrows_at),
+                lending_source=None if lends_at is None else context.source(lends_at),
+            )
+        )
+    return tuple(quotas)
+
+
+def _limits(context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tuple[str, str], int]) -> Limits:
+    limits = Limits()
+    statements = [statement for statement in item.body if isinstance(statement, tree.Quota)]
+    seen: dict[str, tree.Spanned] = {}
+    for statement in statements:
+        for slot, value in _values(context, statement, slot_of):
+            verb = statement.verb
+            if not context.once(seen, f"{_side(statement)} {slot}", statement, f"what `{item.name.text}` {_said(statement)} there"):
+                break
+            if verb == "owns":
+                limits.owns[slot] = (value, statement)
+            elif verb == "borrows":
+                limits.borrows[slot] = (value, statement)
+            elif statement.limit == "all-but" or verb == "guarantees":
+                limits.keeps[slot] = (value, statement)
+            else:
+                limits.lends[slot] = (value, statement)
+    _check_nothing(context, item, statements)
+    _check_lending(context, item, limits, statements)
+    return limits
+
+
+def _side(statement: tree.Quota) -> str:
+    return {"owns": "owns", "borrows": "borrows"}.get(statement.verb, "lends")
+
+
+def _said(statement: tree.Quota) -> str:
+    return {"owns": "owns", "borrows": "may borrow"}.get(statement.verb, "lends")
+
+
+def _values(context: Context, statement: tree.Quota, slot_of: dict[tuple[str, str], int]) -> list[tuple[int, int]]:
+    """The (slot, amount) pairs that a statement speaks of."""
+    if statement.amount is not None:
+        flavor = flavor_with(context, statement.amount, statement.flavor)
+        if flavor is None:
+            return []
+        amount = context.amount(statement.amount.number, statement.amount.resource.text)
+        return [] if amount is None else [(slot_of[flavor, statement.amount.resource.text], amount)]
+    if statement.limit == "anything" or statement.verb == "owns":
+        return []
+    if statement.flavor is not None and statement.flavor.text not in context.flavors:
+        context.unknown("flavor", statement.flavor, context.flavors)
+        return []
+    named = None if statement.flavor is None else statement.flavor.text
+    return [(slot, 0) for (flavor, _), slot in sorted(slot_of.items()) if named in (None, flavor)]
+
+
+def _check_nothing(context: Context, item: tree.Cohort | tree.Queue, statements: list[tree.Quota]) -> None:
+    """`nothing` and `anything` without a flavor stand alone."""
+    for verb in ("owns", "borrows", "lends"):
+        same = [statement for statement in statements if _side(statement) == verb]
+        plain = [statement for statement in same if statement.limit in ("nothing", "anything") and statement.flavor is None]
+        repeated = [statement for statement in plain if statement.limit == "anything" or statement.verb == "owns"]
+        if repeated and len(same) > 1:
+            other = next(statement for statement in same if statement is not repeated[0])
+            message = f"`{item.name.text}` {verb} {repeated[0].limit}, and says otherwise as well"
+            note = (Note("said otherwise here", other.span),)
+            context.error("GP027", message, repeated[0], "contradicts", "keep one of the two", note)
+
+
+def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Limits, statements: list[tree.Quota]) -> None:
+    """No node lends or keeps more than it owns; a cohort may also lend on what its children own, so only queues are judged."""
+    for values, verb in ((limits.lends, "lends"), (limits.keeps, "keeps")):
+        for slot in sorted(values):
+            amount, statement = values[slot]
+            owned = limits.owns.get(slot, (0, None))[0]
+            if isinstance(item, tree.Queue) and amount > owned and statement.amount is not None:
+                resource = statement.amount.resource.text
+                owns = f"owns {format_amount(owned, resource)} {resource}"
+                help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what it owns"
+                message = f"queue `{item.name.text}` {verb} more than it owns"
+                context.error("GP025", message, statement.amount, owns, help_text)
+
+
+def _compare_with_capacity(
+    context: Context, found: list[Place], made: list[graph.Node], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]
+) -> None:
+    """All nodes together own at most what exists, where the policy says what exists."""
+    names = {place.item.name.text: place.item for place in found}
+    for number, slot in enumerate(slots):
+        flavor = flavors[slot.flavor]
+        exists = dict(flavor.capacity)[slot.resource]
+        owners = [node for node in made if node.quotas[number].nominal > 0]
+        owned = sum(node.quotas[number].nominal for node in owners)
+        if flavor.nodes is None and owned > exists:
+            worst = max(owners, key=lambda node: (node.quotas[number].nominal, node.name))
+            total, there = format_amount(owned, slot.resource), format_amount(exists, slot.resource)
+            message = f"{listed(node.name for node in owners)} together own {total} {slot.resource} on {flavor.name}, but {there} exist"
+            spare = format_amount(owned - exists, slot.resource)
+            help_text = f"give {spare} {slot.resource} less away, or raise the flavor's capacity"
+            statement = next(
+                (
+                    part
+                    for part in names[worst.name].body
+                    if isinstance(part, tree.Quota)
+                    and part.verb == "owns"
+                    and part.amount is not None
+                    and part.amount.resource.text == slot.resource
+                    and (part.flavor is None or part.flavor.text == flavor.name)
+                ),
+                names[worst.name].name,
+            )
+            context.error("GP026", message, statement, "the biggest part", help_text)
