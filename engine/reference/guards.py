@@ -110,10 +110,7 @@ class Bench:
     def _share_after(self) -> Share:
         if self.victim is None:
             return ZERO
-        self.tree.remove(self.victim.queue, self.victim.usage)
-        share = self.shares.of(self._side(of_victim=True))
-        self.tree.add(self.victim.queue, self.victim.usage)
-        return share
+        return self.shares.after(self._side(of_victim=True), self.victim.queue, self.victim.usage)
 
     def turning_points(self, guard: Expr | None) -> list[int]:
         """The moments after now, ascending, at which time alone may change a guard: a duration reaching a constant."""
@@ -173,4 +170,9 @@ def fields(guard: Expr | None) -> list[Field]:
     return found
 
 
-__all__ = ["Bench", "Request", "Value", "comparisons", "constant", "fields", "matches"]
+def is_timeless(guard: Expr | None) -> bool:
+    """Whether time alone can never change a guard."""
+    return all(comparison.left.type is not Type.DURATION for comparison in comparisons(guard))
+
+
+__all__ = ["Bench", "Request", "Value", "comparisons", "constant", "fields", "is_timeless", "matches"]

@@ -6,7 +6,8 @@ quota, invisible to its parent; use beyond it is carried by the parent. The form
 Recursion is per slot; its depth is bounded by the nesting limit of the language.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,14 +30,17 @@ class QuotaTree:
     """Quotas of a policy and the use of them. Arrays are indexed [node][slot]; amounts are in the smallest unit.
 
     `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
-    `total` is all use below a node. `capacity` is what exists, by slot.
+    `total` is all use below a node. `capacity` is what exists, by slot. `paths` lists the nodes from each node up to the
+    root, both included. `stamp` changes with every charge, and is the same again once a trial is undone.
     """
 
     def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
         slots = range(len(graph.slots))
         self.nodes = graph.nodes
         self.parent = [node.parent for node in graph.nodes]
+        self.paths = [_path(self.parent, node) for node in range(len(graph.nodes))]
         self.capacity = list(capacity)
+        self.stamp = self._changes = 0
         self.usage = [[0 for _ in slots] for _ in graph.nodes]
         self.total = [[0 for _ in slots] for _ in graph.nodes]
         self.subtree = [[0 for _ in slots] for _ in graph.nodes]
@@ -75,6 +79,8 @@ class QuotaTree:
 
     def add(self, queue: int, request: Request) -> None:
         """Charge a queue's node for a request; each ancestor carries what the one below cannot keep local."""
+        self._changes += 1
+        self.stamp = self._changes
         for slot, amount in request:
             node, carried = queue, amount
             while node >= 0:
@@ -87,6 +93,8 @@ class QuotaTree:
 
     def remove(self, queue: int, request: Request) -> None:
         """Take a charge back; what ancestors carried for it goes first. Undoes `add` of the same request in any order."""
+        self._changes += 1
+        self.stamp = self._changes
         for slot, amount in request:
             node, carried = queue, amount
             while node >= 0:
@@ -153,17 +161,28 @@ class QuotaTree:
 
     # --- places in the tree -------------------------------------------------------------------------------------
 
-    def path(self, node: int) -> list[int]:
-        """The nodes from `node` up to the root, both included."""
-        path = [node]
-        while self.parent[path[-1]] >= 0:
-            path.append(self.parent[path[-1]])
-        return path
+    @contextmanager
+    def without(self, queue: int, request: Request) -> Iterator[None]:
+        """Take a charge back for a moment."""
+        stamp = self.stamp
+        self.remove(queue, request)
+        try:
+            yield
+        finally:
+            self.add(queue, request)
+            self.stamp = stamp
 
     def sides(self, left: int, right: int) -> tuple[int, int]:
         """The children of the lowest common ancestor on the paths to two different queues."""
-        left_path, right_path = self.path(left), self.path(right)
-        while len(left_path) > 1 and len(right_path) > 1 and left_path[-2] == right_path[-2]:
-            left_path.pop()
-            right_path.pop()
-        return left_path[-2], right_path[-2]
+        left_path, right_path = self.paths[left], self.paths[right]
+        above = 2
+        while left_path[-above] == right_path[-above]:
+            above += 1
+        return left_path[-above], right_path[-above]
+
+
+def _path(parent: list[int], node: int) -> list[int]:
+    path = [node]
+    while parent[path[-1]] >= 0:
+        path.append(parent[path[-1]])
+    return path

@@ -90,4 +90,4 @@ def admission_rule_why(active: Active, workload: Workload, action: str, reason: 
 
 def in_scope(active: Active, rule: AdmissionRule, node: int) -> bool:
     """Whether a rule's `for` covers a queue."""
-    return rule.nodes is None or any(above in rule.nodes for above in active.tree.path(node))
+    return rule.nodes is None or any(above in rule.nodes for above in active.tree.paths[node])

@@ -222,7 +222,7 @@ def _rank(policy: Active, node: int, proposal: Proposal) -> tuple[object, ...]:
     if not proposal.ranks:
         workload, request = proposal.workload, proposal.plan.request
         policy.tree.add(workload.queue, request)
-        for above in policy.tree.path(workload.queue)[:-1]:
+        for above in policy.tree.paths[workload.queue][:-1]:
             keys = [_key(policy, above, proposal, key) for key in policy.graph.settings.queue_order]
             proposal.ranks[above] = (*keys, workload.number)
         policy.tree.remove(workload.queue, request)

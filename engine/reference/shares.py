@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import lcm
 
 from ..graph import PolicyGraph
-from .quota import QuotaTree
+from .quota import QuotaTree, Request
 
 Share = tuple[int, Fraction]
 """(0, share), or (1, unweighted share) for a node of weight 0 that has something: infinite, yet comparable with its like."""
@@ -23,6 +23,8 @@ class Shares:
         self.tree = tree
         self.formula = graph.settings.share
         self.weights = [node.weight for node in graph.nodes]
+        self._stamp = -1
+        self._known: dict[int, Share] = {}
         resources = sorted({slot.resource for slot in graph.slots})
         scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))  # cancels out: worth weighs both sides
         worth = [int(graph.flavors[slot.flavor].worth * scale) for slot in graph.slots]
@@ -36,6 +38,20 @@ class Shares:
 
     def of(self, node: int) -> Share:
         """The share of a node; the root has none."""
+        if self._stamp != self.tree.stamp:
+            self._known.clear()
+            self._stamp = self.tree.stamp
+        share = self._known.get(node)
+        if share is None:
+            share = self._known[node] = self._compute(node)
+        return share
+
+    def after(self, node: int, queue: int, request: Request) -> Share:
+        """The share that a node would have without a charge of a queue below it."""
+        with self.tree.without(queue, request):
+            return self._compute(node)
+
+    def _compute(self, node: int) -> Share:
         if self.tree.parent[node] < 0 or self.formula == "none":
             return ZERO
         unweighted = self._borrowed(node) if self.formula == "borrowed" else self._used(node)

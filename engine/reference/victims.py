@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..events import Operand
+from ..expr import Field, Type
 from ..graph import PreemptRule, ProtectRule
-from .guards import Bench, fields
+from .guards import Bench, fields, is_timeless
 from .order import victim_field
 from .quota import Request
 from .state import Active, SortKey
 from .workload import Workload
 
 Head = tuple[tuple[object, ...], int, Workload]
-"""A queue's best candidate: its rank under the rule (empty: not made yet), the queue's node, the workload."""
+"""What a queue offers: the rank under the rule, the queue's node, the workload."""
+
+Offers = dict[int, Iterator[tuple[SortKey, Workload]]]
+"""The running workloads of each queue that were not offered yet, best victim first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,9 @@ class Hunter:
         self.out: list[Victim] = []
         self.later: list[tuple[Protected, PreemptRule]] = []
         self.passed_over_fresh = False
+        self._verdicts: dict[tuple[object, ...], bool] = {}
+        self._timeless = True
+        self._reads: list[Field] = []
 
     def hunt(self, request: Request) -> Hunt:
         """Find victims so that the request fits; it does not fit as things stand."""
@@ -104,7 +111,7 @@ class Hunter:
 
     def owner_for(self, rule: PreemptRule) -> int | None:
         """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
-        path = self.tree.path(self.workload.queue)
+        path = self.tree.paths[self.workload.queue]
         candidates = path[1:-1] if rule.trigger == "fits-cohort" else path[:1]
         if rule.trigger is None:
             return self.workload.queue
@@ -118,13 +125,13 @@ class Hunter:
         owner = self.owner_for(rule)
         top = self.tree.parent[own] if rule.range == "same-cohort" else 0
         queues = [queue.node for queue in self.policy.graph.queues if queue.node != own]
-        within = [node for node in queues if top in self.tree.path(node)]
-        return [node for node in within if owner == own or owner not in self.tree.path(node)]
+        within = [node for node in queues if top in self.tree.paths[node]]
+        return [node for node in within if owner == own or owner not in self.tree.paths[node]]
 
     def _borrows_from_us(self, node: int) -> bool:
         """Whether a queue and every cohort between it and the common ancestor use more than they own of what we lack."""
         theirs = self.tree.sides(self.workload.queue, node)[1]
-        path = self.tree.path(node)
+        path = self.tree.paths[node]
         return all(self.tree.borrows(above, self.short) for above in path[: path.index(theirs) + 1])
 
     # --- room ---------------------------------------------------------------------------------------------------
@@ -151,57 +158,53 @@ class Hunter:
     # --- the sweep ----------------------------------------------------------------------------------------------
 
     def _sweep(self, index: int, rule: PreemptRule, nodes: list[int]) -> bool:
-        """Take victims under one rule, best first, until the request fits; say whether it does."""
+        """Take victims under one rule, best first, until the request fits; say whether it does.
+
+        Each queue offers its best workload that may go as things stand; after each victim all offers are looked at anew.
+        """
+        self._timeless = is_timeless(rule.guard)
+        self._reads = [field for field in fields(rule.guard) if field.subject == "victim" and field.type is not Type.SHARE]
         offers = {node: iter(self.policy.running[node][index]) for node in nodes}
-        heads = self._heads(rule, offers, list(nodes), [])
+        heads = self._heads(rule, offers, [(node, None) for node in nodes])
         while heads:
             _, node, victim = heads[0]
             self.bench.victim = victim
-            if self._may_evict(rule, victim):
-                self.out.append(Victim(victim, rule, self._operands(rule, heads)))
-                self.tree.remove(victim.queue, victim.usage)
-                if self._fits():
-                    return True
-                heads = self._heads(rule, offers, [node], heads[1:], moved=True)
-            else:
-                heads = self._heads(rule, offers, [node], heads[1:])
+            self.out.append(Victim(victim, rule, self._operands(rule, heads)))
+            self.tree.remove(victim.queue, victim.usage)
+            if self._fits():
+                return True
+            heads = self._heads(rule, offers, [(node, None), *((node, victim) for _, node, victim in heads[1:])])
         return False
 
-    def _heads(
-        self,
-        rule: PreemptRule,
-        offers: dict[int, Iterator[tuple[SortKey, Workload]]],
-        advance: list[int],
-        heads: list[Head],
-        moved: bool = False,
-    ) -> list[Head]:
-        """The best candidate of each queue, best first: queues in `advance` offer their next one.
+    def _heads(self, rule: PreemptRule, offers: Offers, standing: list[tuple[int, Workload | None]]) -> list[Head]:
+        """The offers of queues, best first; a queue without a standing offer, or whose offer may no longer go, makes its next one."""
+        self._verdicts.clear()
+        heads = []
+        for node, offered in standing:
+            if rule.scope == "borrowing-queues" and not self._borrows_from_us(node):
+                continue
+            victim = offered if offered is not None and self._may_evict(rule, offered) else self._next(rule, offers[node])
+            if victim is not None:
+                heads.append((self._rank(rule, victim), node, victim))
+        return sorted(heads, key=lambda head: head[0])
 
-        With `moved`, a victim was taken: queues that no longer borrow drop out, and keys that hang on shares are made anew.
-        """
-        entries = [(key, node, victim) for key, node, victim in heads]
-        for node in advance:
-            following = next((victim for _, victim in offers[node] if self._is_candidate(victim)), None)
-            if following is not None:
-                entries.append(((), node, following))
-        if rule.scope == "borrowing-queues":
-            entries = [entry for entry in entries if (entry[0] and not moved) or self._borrows_from_us(entry[1])]
-        entries = [(key if key and not moved else self._rank(rule, victim), node, victim) for key, node, victim in entries]
-        return sorted(entries, key=lambda entry: entry[0])
+    def _next(self, rule: PreemptRule, offers: Iterator[tuple[SortKey, Workload]]) -> Workload | None:
+        return next((victim for _, victim in offers if self._is_candidate(victim) and self._may_evict(rule, victim)), None)
 
     def _is_candidate(self, victim: Workload) -> bool:
         """Whether evicting a workload could help at all: it may be evicted, it uses what we lack, and is not taken already.
 
         What this very fact admitted is passed over: one settling never admits and evicts the same workload.
         """
-        useful = not victim.pinned and any(slot in self.short for slot, _ in victim.usage)
-        if useful and victim.started_by == self.cause:
+        if victim.pinned or not any(slot in self.short for slot, _ in victim.usage):
+            return False
+        if victim.started_by == self.cause:
             self.passed_over_fresh = True
             return False
-        return useful and all(victim is not taken.workload for taken in self.out)
+        return not self.out or all(victim is not taken.workload for taken in self.out)
 
     def _rank(self, rule: PreemptRule, victim: Workload) -> tuple[object, ...]:
-        """The rule's order with the shares as they are now; the later submission last."""
+        """The rule's order with the shares as they are now; the later submission first."""
         self.bench.victim = victim
         keys: list[object] = []
         for key in rule.order:
@@ -215,18 +218,30 @@ class Hunter:
         return (*keys, -victim.number)
 
     def _may_evict(self, rule: PreemptRule, victim: Workload) -> bool:
-        """Whether guard and protections let a victim go now; one that only time protects is kept in mind."""
-        if self._free_to_go(rule, victim, self.bench.now) is None:
+        """Whether guard and protections let a victim go now; one that only time keeps is kept in mind."""
+        self.bench.victim = victim
+        if self._timeless and not self._guard_holds(rule, victim):
+            return False
+        keeper = self._free_to_go(rule, victim, self.bench.now)
+        if keeper is None:
             return True
         moments = self.bench.turning_points(rule.guard)
         for protect in self.policy.graph.protect:
             moments += self.bench.turning_points(protect.guard)
-        for moment in sorted(set(moments)):
-            if self._free_to_go(rule, victim, moment) is None:
-                reason = self._free_to_go(rule, victim, self.bench.now)
-                self.later.append((Protected(moment, victim, reason if isinstance(reason, ProtectRule) else None), rule))
-                break
+        until = next((moment for moment in sorted(set(moments)) if self._free_to_go(rule, victim, moment) is None), None)
+        if until is not None:
+            protected = Protected(until, victim, keeper if isinstance(keeper, ProtectRule) else None)
+            self.later.append((protected, rule))
         return False
+
+    def _guard_holds(self, rule: PreemptRule, victim: Workload) -> bool:
+        """Whether a guard without durations holds; judged once for victims that are equal in all that it reads."""
+        if rule.guard is None:
+            return True
+        key = (victim.queue, victim.usage, *(self.bench.value(field) for field in self._reads))
+        if key not in self._verdicts:
+            self._verdicts[key] = self.bench.holds(rule.guard)
+        return self._verdicts[key]
 
     def _free_to_go(self, rule: PreemptRule, victim: Workload, moment: int) -> ProtectRule | PreemptRule | None:
         """What keeps a victim at a moment: a protect rule, or the preempt rule itself by its guard; None: nothing."""
@@ -239,7 +254,7 @@ class Hunter:
             self.bench.now = now
 
     def _protects(self, protect: ProtectRule, victim: Workload) -> bool:
-        covered = protect.nodes is None or any(node in protect.nodes for node in self.tree.path(victim.queue))
+        covered = protect.nodes is None or any(node in protect.nodes for node in self.tree.paths[victim.queue])
         return covered and self.bench.holds(protect.guard)
 
     # --- afterwards ---------------------------------------------------------------------------------------------

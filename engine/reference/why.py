@@ -33,7 +33,7 @@ def greatest_limit(policy: Active, queue: int, request: Request) -> Limit | None
     for slot, amount in request:
         reach = min(tree.potential[queue][slot], tree.capacity[slot])
         if amount > reach:
-            node = next((node for node in tree.path(queue) if tree.potential[node][slot] == tree.potential[queue][slot]), queue)
+            node = next((node for node in tree.paths[queue] if tree.potential[node][slot] == tree.potential[queue][slot]), queue)
             kind = "capacity" if tree.capacity[slot] <= tree.potential[queue][slot] else "borrowing" if node else "owned"
             return _limit(policy, slot, amount, max(0, reach), 0 if kind == "capacity" else node, kind)
     return None
