@@ -1,0 +1,59 @@
+# The two commands of the README are `make demo` and `make test`. Each makes its own virtual environment if there is none.
+#
+#   PYTHON   the Python to build the environment from, 3.11 or later   (default: python3)
+#   VENV     where the environment is                                  (default: .venv)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ROOMS := engine dsl journal policies sim adapters cli
+
+.PHONY: demo test lint types coverage install install-dev clean
+
+demo: install
+	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+
+test: install-dev
+	$(BIN)/pytest -n 2
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# mypy does not follow the import hook of an editable install, so it is shown the rooms as the package `gpol` through links.
+types: install-dev
+	@mkdir -p build/typing/gpol
+	@for room in $(ROOMS); do ln -sfn "../../../$$room" "build/typing/gpol/$$room"; done
+	MYPYPATH=build/typing $(BIN)/mypy $(foreach room,$(ROOMS),-p gpol.$(room))
+
+# The rooms that decide are covered line by line; the figures come from a run of the tests with `--cov`.
+coverage: install-dev
+	@test -f .coverage || $(BIN)/pytest -n 2 --cov --cov-report=
+	$(BIN)/coverage report --include='engine/*' --skip-covered --show-missing --fail-under=95
+	$(BIN)/coverage report --include='dsl/*' --skip-covered --show-missing --fail-under=95
+
+install: $(VENV)/.gpol
+
+install-dev: $(VENV)/.gpol-dev
+
+# Stamps: an environment that is newer than the project's description is up to date.
+$(VENV)/.gpol: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.gpol-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.gpol
+
+$(BIN)/python:
+	@command -v "$(PYTHON)" > /dev/null || \
+	  { echo "gpol needs Python 3.11 or later; there is no \`$(PYTHON)\` here. Name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "gpol needs Python 3.11 or later; $(PYTHON) is $$("$(PYTHON)" --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' || \
+	  { echo "$(PYTHON) has no venv module; install it (Debian, Ubuntu: apt install python3-venv) and run make again" >&2; exit 1; }
+	"$(PYTHON)" -m venv "$(VENV)"
+
+clean:
+	rm -rf .venv build out .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
