@@ -1,0 +1,179 @@
+"""The `test` blocks of a policy, played: each expectation is met, or the report says what was the case instead."""
+
+from dataclasses import dataclass, field
+
+from ..dsl import tree
+from ..dsl.diagnostics import LineIndex
+from ..engine.errors import FactError
+from ..engine.events import (
+    AnyDecision,
+    CapacityChanged,
+    Fact,
+    OperatorAction,
+    PodSet,
+    WorkloadAdmitted,
+    WorkloadCancelled,
+    WorkloadEvicted,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadSubmitted,
+)
+from ..engine.units import parse_amount, parse_duration
+from .play import Player
+from .policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expectation that was not met, or a step that could not be played: its line, what was expected, what was."""
+
+    line: int
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """The outcome of one test; it passed where there are no failures."""
+
+    __test__ = False  # not a test of pytest's
+
+    name: str
+    line: int
+    failures: tuple[Failure, ...]
+
+
+@dataclass(slots=True)
+class _Play:
+    """A test being played: the last admission and eviction of each workload, and rejections."""
+
+    player: Player
+    admitted: dict[str, WorkloadAdmitted] = field(default_factory=dict)
+    evicted: dict[str, WorkloadEvicted] = field(default_factory=dict)
+    rejected: dict[str, WorkloadRejected] = field(default_factory=dict)
+
+    def note(self, decisions: list[AnyDecision]) -> None:
+        for decision in decisions:
+            match decision:
+                case WorkloadAdmitted():
+                    self.admitted[decision.workload] = decision
+                case WorkloadEvicted():
+                    self.evicted[decision.workload] = decision
+                case WorkloadRejected():
+                    self.rejected[decision.workload] = decision
+
+
+def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
+    """Play one test under its policy, from an empty cluster at time 0."""
+    index = LineIndex(policy.text)
+    play = _Play(Player())
+    play.player.step(policy.activation(0), policy.graph)
+    failures: list[Failure] = []
+    for step in test.steps:
+        line = index.line(step.span.start)
+        try:
+            if isinstance(step, tree.At):
+                _at(play, step)
+            elif (found := _expect(play, step)) is not None:
+                failures.append(Failure(line, *found))
+        except FactError as error:
+            failures.append(Failure(line, "the step can be played", str(error)))
+    return TestResult(test.name.text, index.line(test.span.start), tuple(failures))
+
+
+def _at(play: _Play, step: tree.At) -> None:
+    time = parse_duration(step.time.text)
+    for _, decisions in play.player.advance(time):
+        play.note(decisions)
+    fact = _fact(step.action, time)
+    if fact is not None:
+        for _, decisions in play.player.play(fact):
+            play.note(decisions)
+
+
+def _fact(action: tree.Submit | tree.Act | tree.SetCapacity | None, time: int) -> Fact | None:
+    match action:
+        case None:
+            return None
+        case tree.Submit():
+            return _submission(action, time)
+        case tree.SetCapacity(flavor, amount):
+            resource = amount.resource.text
+            return CapacityChanged(time=time, flavor=flavor.text, capacity={resource: parse_amount(amount.number.text, resource)})
+        case tree.Act("finish", workload):
+            return WorkloadFinished(time=time, workload=workload.text)
+        case tree.Act("cancel", workload):
+            return WorkloadCancelled(time=time, workload=workload.text)
+        case tree.Act(deed, workload):
+            return OperatorAction.model_validate({"time": time, "operator": "test", "action": deed, "workload": workload.text})
+
+
+def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
+    pod_sets = []
+    for number, pods in enumerate(action.pods):
+        requests = {amount.resource.text: parse_amount(amount.number.text, amount.resource.text) for amount in pods.amounts}
+        count = int(pods.count.text) if pods.count is not None else 1
+        flavors = tuple(flavor.text for flavor in pods.flavors)
+        pod_sets.append(PodSet(name=f"pods-{number + 1}" if number else "main", count=count, requests=requests, flavors=flavors))
+    said: dict[str, object] = {}
+    labels: dict[str, str] = {}
+    for attribute in action.attributes:
+        value = attribute.value.text
+        if attribute.key is not None:
+            labels[attribute.key.text] = value
+        elif attribute.attribute == "priority":
+            said["priority"] = int(value) if isinstance(attribute.value, tree.Number) else value
+        else:
+            said["workload_kind" if attribute.attribute == "kind" else attribute.attribute] = value
+    queue = action.queue.text if action.queue is not None else None
+    common = {"time": time, "workload": action.workload.text, "queue": queue, "labels": labels, "pod_sets": tuple(pod_sets)}
+    return WorkloadSubmitted.model_validate({**common, **said})
+
+
+def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
+    """None where the expectation holds; else what was expected and what is the case."""
+    name = step.workload.text
+    expected = f"{name} {step.state}"
+    standing = play.player.core.standing(name)
+    now = standing.state if standing is not None else "rejected" if name in play.rejected else "over"
+    told = f"{name} is {now}" + (f" because {standing.reason}" if standing is not None and now == "pending" else "")
+    match step.state:
+        case "admitted":
+            return _expect_admitted(play, step, expected, now, told)
+        case "pending":
+            rule = standing.rule.name if standing is not None and standing.rule is not None else "no rule"
+            if now != "pending":
+                return expected, told
+            if step.reason is not None and standing is not None and step.reason.text != standing.reason:
+                return f"{expected} because {step.reason.text}", told
+            if step.rule is not None and step.rule.text != rule:
+                return f"{expected} by {step.rule.text}", f"it is held by {rule}"
+        case "evicted":
+            if name not in play.evicted:
+                return expected, f"{told}, and was never evicted"
+            return _by(expected, step, play.evicted[name])
+        case "rejected":
+            if name not in play.rejected:
+                return expected, told
+            return _by(expected, step, play.rejected[name])
+    return None
+
+
+def _expect_admitted(play: _Play, step: tree.Expect, expected: str, now: str, told: str) -> tuple[str, str] | None:
+    if now != "running":
+        return expected, told
+    decision = play.admitted[step.workload.text]
+    if step.borrowing and not decision.borrowed:
+        return f"{expected} borrowing", f"{step.workload.text} runs on what its queue owns"
+    flavors = sorted({charge.flavor for charge in decision.usage})
+    if step.flavor is not None and flavors != [step.flavor.text]:
+        return f"{expected} on {step.flavor.text}", f"{step.workload.text} runs on {', '.join(flavors)}"
+    return None
+
+
+def _by(expected: str, step: tree.Expect, decision: WorkloadEvicted | WorkloadRejected) -> tuple[str, str] | None:
+    rule = decision.why.rule.name if decision.why.rule is not None else None
+    if step.rule is not None and step.rule.text != rule:
+        told = f"rule {rule}" if rule is not None else decision.why.reason
+        return f"{expected} by {step.rule.text}", f"{step.workload.text} was {step.state} by {told}"
+    return None
