@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from ..engine.graph import PolicyGraph
 from . import places, quotas, rules, settings, tree
+from .check_cascades import without_cascades
 from .context import Context
 from .diagnostics import Diagnostic, PolicyError
 from .digest import digest
@@ -14,9 +15,6 @@ from .names import closest
 from .parser import Parsed, parse
 from .profiles import DEFAULT_PROFILE, ProfileSource, file_of, recorded, shipped, shipped_names
 from .scenario import tests
-
-_CASCADES = ("GP020", "GP028", "GP032", "GP034")
-"""Errors that a broken item elsewhere may be the cause of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +41,21 @@ def check(text: str, file: str, profiles: ProfileSource = shipped) -> Checked:
     """Check a whole text. Never raises for what the text says."""
     parsed = parse(text, file)
     headers = [item for item in parsed.tree.items if isinstance(item, tree.Header)]
-    profile, used, missing = _profile(parsed, headers, profiles)
+    profile, used, unusable = _profile(parsed, headers, profiles)
     context = Context(merge(parsed, profile), parsed)
-    context.diagnostics += missing
     _check_header(context, headers, parsed)
-    graph = _graph(context)
+    graph = _graph(context, parsed)
     tested = tests(context)
-    found = _without_cascades([*parsed.diagnostics, *context.diagnostics], bool(parsed.diagnostics))
-    if missing:  # what the profile would have brought is not known
-        found = [diagnostic for diagnostic in found if not _of_profile(diagnostic)]
+    causes = without_cascades(parsed, context.diagnostics, profile_known=not unusable)
+    found = _in_order([*parsed.diagnostics, *unusable, *causes])
     is_policy = bool(headers) and headers[0].keyword == "policy"
-    if not any(diagnostic.severity == "error" for diagnostic in found) and is_policy:
-        lint(context, graph)
-        found = _without_cascades(context.diagnostics, broken=False)
     usable = is_policy and not any(diagnostic.severity == "error" for diagnostic in found)
+    if usable:
+        lint(context, graph)
+        found = _in_order(context.diagnostics)
     texts = {file: text, **{file_of(name): profile_text for name, profile_text in used}}
     made = replace(graph, digest=digest(graph)) if usable else None
-    return Checked(parsed, made, tuple(found), used, tested, texts)
+    return Checked(parsed, made, found, used, tested, texts)
 
 
 def compile_policy(text: str, file: str, profiles: Mapping[str, str] | None = None) -> PolicyGraph:
@@ -73,19 +69,25 @@ def compile_policy(text: str, file: str, profiles: Mapping[str, str] | None = No
 def _profile(
     parsed: Parsed, headers: list[tree.Header], profiles: ProfileSource
 ) -> tuple[Parsed | None, tuple[tuple[str, str], ...], list[Diagnostic]]:
-    """The profile that a policy uses: its parse, its name and text, and what is wrong with `use`."""
+    """The profile that a policy uses: its parse, its name and text, and why it cannot be used."""
     if not headers or headers[0].keyword == "profile":
         return None, (), []
-    uses = [choice for choice in headers[0].choices if isinstance(choice, tree.Use)]
-    name = uses[0].profile if uses else DEFAULT_PROFILE
+    use = next((choice for choice in headers[0].choices if isinstance(choice, tree.Use)), None)
+    name = use.profile if use is not None else DEFAULT_PROFILE
+    span = use.span if use is not None else headers[0].name.span
     text = profiles(name)
     if text is None:
         guess = closest(name, shipped_names())
         help_text = f"did you mean `{guess}`?" if guess else f"shipped profiles: {', '.join(shipped_names())}"
-        span = uses[0].span if uses else headers[0].span
-        message = f"unknown profile `{name}`"
-        return None, (), [Diagnostic("GP020", "error", message, span, "not shipped", help_text, file=parsed.file)]
-    return parse(text, file_of(name)), ((name, text),), []
+        return None, (), [Diagnostic("GP020", "error", f"unknown profile `{name}`", span, "not shipped", help_text, file=parsed.file)]
+    profile = parse(text, file_of(name))
+    used = ((name, text),)
+    if profile.diagnostics:
+        return None, used, list(profile.diagnostics)
+    if not any(isinstance(item, tree.Header) and item.keyword == "profile" for item in profile.tree.items):
+        help_text = f'use a file whose header says `profile "{name}"`'
+        return None, used, [Diagnostic("GP029", "error", f"`{name}` is no profile", span, "not a profile", help_text, file=parsed.file)]
+    return profile, used, []
 
 
 def _check_header(context: Context, headers: list[tree.Header], parsed: Parsed) -> None:
@@ -95,33 +97,48 @@ def _check_header(context: Context, headers: list[tree.Header], parsed: Parsed) 
         return
     for header in headers[1:]:
         context.error("GP022", "the file has two headers", header.name, "the second one", "keep one")
-    if headers[0].keyword == "profile":
-        for item in parsed.tree.items:
-            if isinstance(item, tree.Cohort | tree.Queue | tree.Flavor | tree.Resource | tree.PolicyTest):
-                kind = type(item).__name__.lower()
-                message = f"a profile has no {kind}"
-                context.error("GP029", message, item.name, "in a profile", "move it to a policy that uses the profile")
-        for use in headers[0].choices:
-            if isinstance(use, tree.Use):
-                context.error("GP029", "a profile uses no other profile", use, "in a profile", "say its choices here")
+    for header in context.merged.headers:
+        if header.keyword == "profile":
+            context.at(header)
+            _check_profile(context, header)
+    context.parsed = parsed
 
 
-def _graph(context: Context) -> PolicyGraph:
+def _check_profile(context: Context, header: tree.Header) -> None:
+    """A profile brings choices, rules and priorities; what exists and who owns it is a policy's to say."""
+    for item in context.parsed.tree.items:
+        if isinstance(item, tree.Cohort | tree.Queue | tree.Flavor | tree.Resource | tree.PolicyTest):
+            message = f"a profile has no {_ITEMS[type(item)]}"
+            context.error("GP029", message, item.name, "in a profile", "move it to a policy that uses the profile")
+    for choice in header.choices:
+        if isinstance(choice, tree.Use):
+            context.error("GP029", "a profile uses no other profile", choice, "in a profile", "say its choices here")
+
+
+_ITEMS = {tree.Cohort: "cohort", tree.Queue: "queue", tree.Flavor: "flavor", tree.Resource: "resource", tree.PolicyTest: "test"}
+
+
+def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
     """Everything the policy says as a graph; parts that are wrong are reported and left out."""
     places.declare(context)
     flavors = places.flavors(context)
+    # A flavor or a `from nodes` said twice counts once: amounts can be had of what was made only.
+    context.flavors = {flavor.name: [resource for resource, _ in flavor.capacity] for flavor in flavors}
     slots = places.slots(flavors)
     priorities = places.priorities(context)
+    context.parsed = parsed  # the tree of queues and their settings are the policy's own, whatever rules came last
     nodes = quotas.nodes(context, quotas.places(context), slots, flavors)
     index = {node.name: number for number, node in enumerate(nodes)}
     header = context.merged.header
+    ignored = settings.ignored(context)
+    context.parsed = parsed
     return PolicyGraph(
         name=header.name.text if header is not None else "",
         digest="",
         flavors=flavors,
         slots=slots,
         groups=places.groups(flavors),
-        ignored=settings.ignored(context),
+        ignored=ignored,
         priorities=priorities,
         nodes=nodes,
         queues=settings.queues(context, nodes, flavors),
@@ -132,15 +149,9 @@ def _graph(context: Context) -> PolicyGraph:
     )
 
 
-def _of_profile(diagnostic: Diagnostic) -> bool:
-    return diagnostic.code == "GP032" or diagnostic.message.startswith("unknown preempt rule")
-
-
-def _without_cascades(found: list[Diagnostic], broken: bool) -> list[Diagnostic]:
-    """In order of place, each once; where an item did not parse, without what may only follow from that."""
+def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """In order of place, one for each code and place."""
     kept: dict[tuple[str, str, int], Diagnostic] = {}
     for diagnostic in found:
-        syntax = diagnostic.code < "GP020" or diagnostic.message.startswith("unknown profile")
-        if syntax or not broken or diagnostic.code not in _CASCADES:
-            kept.setdefault((diagnostic.file, diagnostic.code, diagnostic.span.start), diagnostic)
-    return sorted(kept.values(), key=lambda diagnostic: (diagnostic.file, diagnostic.span.start, diagnostic.code))
+        kept.setdefault((diagnostic.file, diagnostic.code, diagnostic.span.start), diagnostic)
+    return tuple(sorted(kept.values(), key=lambda diagnostic: (diagnostic.file, diagnostic.span.start, diagnostic.code)))

@@ -1,9 +1,9 @@
 """The identity of a policy: SHA-256 over what it means, not over how it is written.
 
-The policy graph, without files and lines, is written as compact JSON: dataclasses as lists of their fields in declared
-order, fractions as `n/d`. Layout, comments, quoting, the order of declarations, tests, equal numbers written differently
-and the file's name do not change it; every name, amount, order, rule and reason does. The first line is the version of
-this form.
+The policy graph, without files and lines, is written as compact JSON: each dataclass as a list of its type's name and its
+fields in declared order, fractions as `n/d`. Layout, comments, quoting, the order of declarations, tests, equal numbers
+written differently and the file's name do not change it; every name, amount, order, rule and reason does. The first line
+of what is hashed is the version of this form.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from enum import Enum
 from fractions import Fraction
 
 from ..engine.expr import Const
-from ..engine.graph import PolicyGraph, Source
+from ..engine.graph import PolicyGraph
 
 _FORM = "gpol policy 1"
 
@@ -26,13 +26,17 @@ def digest(graph: PolicyGraph) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Const):
-        return [_plain(value.value), value.type.value]  # the way a constant was written is no part of its meaning
+        return ["Const", _plain(value.value), value.type.value]  # the way a constant was written is no part of its meaning
     if is_dataclass(value):
-        named = [(field.name, getattr(value, field.name)) for field in fields(value)]
-        parts = [_plain(part) for name, part in named if not isinstance(part, Source) and name != "digest"]
-        return [type(value).__name__, *parts]
+        names = [field.name for field in fields(value) if not _is_place(field.name)]
+        return [type(value).__name__, *(_plain(getattr(value, name)) for name in names)]
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     return value.value if isinstance(value, Enum) else value
+
+
+def _is_place(name: str) -> bool:
+    """Whether a field says where something stands, or is the digest itself; left out whether set or not."""
+    return name == "digest" or name == "source" or name.endswith("_source")

@@ -1,13 +1,9 @@
 """A policy with the profile it uses: choices and rules, the policy's own in place of the profile's."""
 
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from . import tree
 from .parser import Parsed
-
-Rule = tree.Preempt | tree.Protect | tree.Admission
-R = TypeVar("R", tree.Preempt, tree.Protect, tree.Admission, tree.Priority)
 
 
 @dataclass(slots=True)
@@ -43,47 +39,63 @@ def choice_key(choice: tree.Choice) -> str:
 def merge(policy: Parsed, profile: Parsed | None) -> Merged:
     """Put a policy on top of its profile. Doubles within one file are the checker's to find; the first one counts here."""
     merged = Merged()
+    own = {key for item in policy.tree.items if (key := _replaces(item)) is not None}
     if profile is not None:
-        _add(merged, profile, own=False)
-    _add(merged, policy, own=True)
+        for item in profile.tree.items:
+            if _replaces(item) not in own:
+                _add(merged, item, profile)
+    for item in policy.tree.items:
+        _add(merged, item, policy)
+    merged.header = next((item for item in policy.tree.items if isinstance(item, tree.Header)), None)
     return merged
 
 
-def _add(merged: Merged, parsed: Parsed, own: bool) -> None:
-    seen: set[str] = set()
-    for item in parsed.tree.items:
-        merged.origin[id(item)] = parsed
-        match item:
-            case tree.Header():
-                merged.headers.append(item)
-                if own and merged.header is None:
-                    merged.header = item
-                for choice in item.choices:
-                    if choice_key(choice) not in seen:
-                        seen.add(choice_key(choice))
-                        merged.choices[choice_key(choice)] = choice
-                        merged.origin[id(choice)] = parsed
-            case tree.Resource():
-                merged.resources.append(item)
-            case tree.Flavor():
-                merged.flavors.append(item)
-            case tree.Priority():
-                _replace(merged.priorities, item, merged, parsed)
-            case tree.Cohort():
-                merged.cohorts.append(item)
-            case tree.Queue():
-                merged.queues.append(item)
-            case tree.Preempt():
-                _replace(merged.preempt, item, merged, parsed)
-            case tree.Protect():
-                _replace(merged.protect, item, merged, parsed)
-            case tree.Admission():
-                _replace(merged.admission, item, merged, parsed)
-            case tree.PolicyTest():
-                merged.tests.append(item)
+def _replaces(item: tree.Item) -> tuple[str, str] | None:
+    """Kind and name of an item that a policy may say instead of its profile; None for what is not replaced by name."""
+    match item:
+        case tree.Priority(name):
+            return "priority", name.text
+        case tree.Preempt(name):
+            return "preempt", name.text
+        case tree.Protect(name):
+            return "protect", name.text
+        case tree.Admission(action, name):
+            return action, name.text
+        case _:
+            return None
 
 
-def _replace(items: list[R], item: R, merged: Merged, parsed: Parsed) -> None:
-    """Add an item, in place of one of the same name from another file."""
-    items[:] = [other for other in items if other.name != item.name or merged.origin[id(other)] is parsed]
-    items.append(item)
+def _add(merged: Merged, item: tree.Item, parsed: Parsed) -> None:
+    merged.origin[id(item)] = parsed
+    match item:
+        case tree.Header():
+            merged.headers.append(item)
+            _choose(merged, item, parsed)
+        case tree.Resource():
+            merged.resources.append(item)
+        case tree.Flavor():
+            merged.flavors.append(item)
+        case tree.Priority():
+            merged.priorities.append(item)
+        case tree.Cohort():
+            merged.cohorts.append(item)
+        case tree.Queue():
+            merged.queues.append(item)
+        case tree.Preempt():
+            merged.preempt.append(item)
+        case tree.Protect():
+            merged.protect.append(item)
+        case tree.Admission():
+            merged.admission.append(item)
+        case tree.PolicyTest():
+            merged.tests.append(item)
+
+
+def _choose(merged: Merged, header: tree.Header, parsed: Parsed) -> None:
+    """Take over a header's choices: the first of each kind in a file, in place of that of a file added before."""
+    for choice in header.choices:
+        key = choice_key(choice)
+        before = merged.choices.get(key)
+        if before is None or merged.origin[id(before)] is not parsed:
+            merged.choices[key] = choice
+            merged.origin[id(choice)] = parsed

@@ -5,9 +5,12 @@ from difflib import get_close_matches
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The one known name that the author most likely meant; None where none is close."""
-    found = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.7)
-    return found[0] if found else None
+    """The one known name that the author most likely meant, whatever its case; None where none is close."""
+    spelled: dict[str, str] = {}
+    for candidate in sorted(set(known)):
+        spelled.setdefault(candidate.casefold(), candidate)
+    found = get_close_matches(name.casefold(), spelled, n=1, cutoff=0.7)
+    return spelled[found[0]] if found else None
 
 
 def listed(names: Iterable[str], limit: int = 6) -> str:

@@ -1,0 +1,78 @@
+"""One cause, one diagnostic: leaves out what only follows from an error that is reported elsewhere.
+
+An item that does not parse is missing from the tree, so its names look unknown to everything that uses them. What it
+says is not known, but its words are: an unknown name that stands in the text of a broken item is not reported again.
+A flavor with an error of its own is treated alike, because what exists of it is not known for sure.
+"""
+
+import re
+from collections.abc import Iterable
+
+from . import tree
+from .diagnostics import Diagnostic
+from .parser import Parsed
+from .tree import Span
+
+_WORDS = re.compile(r'"((?:\\.|[^"\\\n])*)"|([A-Za-z0-9_-]+)')
+_SUBJECTS = {"workload", "victim", "asc", "desc"}
+"""Words that any field or key may have around the name that is unknown."""
+
+
+def without_cascades(parsed: Parsed, found: Iterable[Diagnostic], profile_known: bool) -> list[Diagnostic]:
+    """The diagnostics that stand for themselves.
+
+    `profile_known` is false where the policy's profile cannot be used: then nothing is said of the rules it would bring.
+    """
+    found = list(found)
+    faulty = _faulty_flavors(parsed, found)
+    unparsed = _unparsed_words(parsed)
+    missing = unparsed.union(*(_split(parsed.text[span.start : span.end]) for span in faulty))
+
+    def follows(diagnostic: Diagnostic) -> bool:
+        match diagnostic.code:
+            case "GP020" if not profile_known and " rule `" in diagnostic.message:
+                return True
+            case "GP020":
+                return not _within(diagnostic, faulty, parsed) and bool(_words(parsed, diagnostic) & missing)
+            case "GP026":
+                return bool(faulty) or "flavor" in unparsed
+            case "GP028":
+                return bool(unparsed & {"policy", "profile"})
+            case "GP032":
+                return not profile_known or "preempt" in unparsed
+            case _:
+                return False
+
+    return [diagnostic for diagnostic in found if not follows(diagnostic)]
+
+
+def _unparsed_words(parsed: Parsed) -> set[str]:
+    """Every word of the items that did not parse; empty where all did."""
+    if not parsed.diagnostics:
+        return set()
+    known = sorted([*(item.span for item in parsed.tree.items), *parsed.comments], key=lambda span: span.start)
+    rest, at = [], 0
+    for span in known:
+        rest.append(parsed.text[at : span.start])
+        at = max(at, span.end)
+    return _split(" ".join([*rest, parsed.text[at:]]))
+
+
+def _faulty_flavors(parsed: Parsed, found: list[Diagnostic]) -> list[Span]:
+    """The flavors that have an error of their own."""
+    flavors = [item.span for item in parsed.tree.items if isinstance(item, tree.Flavor)]
+    return [span for span in flavors if any(_within(diagnostic, [span], parsed) for diagnostic in found)]
+
+
+def _within(diagnostic: Diagnostic, spans: list[Span], parsed: Parsed) -> bool:
+    place = diagnostic.span
+    return diagnostic.file == parsed.file and any(span.start <= place.start and place.end <= span.end for span in spans)
+
+
+def _words(parsed: Parsed, diagnostic: Diagnostic) -> set[str]:
+    """The names that a diagnostic of this file is about."""
+    return _split(parsed.text[diagnostic.span.start : diagnostic.span.end]) - _SUBJECTS if diagnostic.file == parsed.file else set()
+
+
+def _split(text: str) -> set[str]:
+    return {quoted or bare for quoted, bare in _WORDS.findall(text)}
