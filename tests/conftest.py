@@ -1,0 +1,31 @@
+"""What all tests share: hypothesis profiles, and the reference data beside the repository."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A deadline would make a slow machine fail; speed is measured elsewhere. `ci` is derandomized: a failure there is the change's.
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("quick", deadline=None, max_examples=50, suppress_health_check=_SLOW)
+settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True, suppress_health_check=_SLOW)
+settings.register_profile("thorough", deadline=None, max_examples=2_000, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder `shared` beside the repository, with traces and reference data; skips where it is absent."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the reference data in `shared`, beside the repository")
+    return folder
