@@ -1,1 +1,1 @@
-"""Outside forms and systems: one module or folder for each."""
+"""What gpol reads from and writes to the world outside: one module for each form or system."""

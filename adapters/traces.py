@@ -1,176 +1,261 @@
-"""Workloads of a simulation from files: gpol's own CSV and JSONL (docs/workloads.md), and the Philly trace.
+"""Workloads of a simulation from files: gpol's own CSV and JSON lines (docs/workloads.md), and the Philly trace.
 
-Readers go through a file line by line and sort by time, then by the order of the input. Durations and times are exact.
+Files are read row by row, then the jobs are put in order of time; equal times keep the order of the input. All numbers are exact.
 """
 
-import csv
 import json
+import re
 from collections.abc import Callable, Iterator
-from datetime import datetime
-from fractions import Fraction
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..engine.events import FACT, WorkloadSubmitted, describe_error
-from ..engine.units import UnitError, parse_duration
+from ..engine.events import FACT, PodSet, WorkloadSubmitted, describe_error
+from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, split_quantity
 from ..sim.workload import InputError, Job
+from .rows import Row, lines, rows
 
-MAX_LINE = 1_000_000
-"""The longest line that is read, in characters."""
+RESOURCES = (*MILLI_RESOURCES, "memory")
+"""Resources that are columns under their own names."""
 
-_TEXT_COLUMNS = ("queue", "namespace", "user", "group", "kind", "priority", "flavors", "pods")
+NEEDED = ("workload", "submitted", "duration")
+TEXTS = ("queue", "namespace", "user", "group", "kind", "priority")
+OPTIONAL = (*TEXTS, "pods", *RESOURCES, "flavors")
+PREFIXES = ("resource:", "label:")
+
+_FIELDS = {"kind": "workload_kind"}
+_COLUMNS = {"workload_kind": "kind", "time": "submitted"}
+_MOST_PODS = 1_000_000
+
+Located = tuple[int, Job]
+"""A job and its line."""
 
 
 def read_jobs(path: Path, form: str | None = None) -> list[Job]:
-    """The jobs of a file. `form` is `csv`, `jsonl` or `philly`; without it the file's name decides. Raises InputError."""
-    chosen = form or ("jsonl" if path.suffix == ".jsonl" else "csv")
+    """The jobs of a file in the order in which they are submitted.
+
+    `form` is a key of READERS; without it the file's name decides: `*.jsonl`, else CSV. Raises InputError, and OSError where the
+    file cannot be read.
+    """
+    chosen = form if form is not None else ("jsonl" if path.suffix == ".jsonl" else "csv")
+    seen: dict[str, int] = {}
+    jobs = []
+    for line, job in READERS[chosen](path):
+        name = job.fact.workload
+        if name in seen:
+            raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
+        seen[name] = line
+        jobs.append(job)
+    return sorted(jobs, key=lambda job: job.fact.time)
+
+
+# --- the Philly trace -----------------------------------------------------------------------------------------------
+
+
+def read_philly(path: Path) -> Iterator[Located]:
+    """The flattened Philly trace: columns timestamp, duration, num_gpus, gpu_time, cluster.
+
+    A row is a gang of `num_gpus` pods of one GPU each, in the queue called like its virtual cluster, named after its row:
+    `philly-000001` is the first. Times have no zone and are read as UTC; durations are seconds.
+    """
+    for number, row in enumerate(rows(path, ("timestamp", "duration", "num_gpus", "gpu_time", "cluster"), ()), start=1):
+        gpus = _count(row, "num_gpus")
+        duration = _seconds(row, "duration")
+        if _seconds(row, "gpu_time") != gpus * duration:
+            raise row.wrong("gpu_time", f"{row.cells['gpu_time']} is not num_gpus x duration", "correct one of the three")
+        if duration == 0:
+            raise row.wrong("duration", "a job has to last", "write more than 0 seconds")
+        fact = _submission(
+            row,
+            {
+                "time": _naive_time(row),
+                "workload": f"philly-{number:06}",
+                "queue": row.cells["cluster"],
+                "pod_sets": (_pod_set(gpus, (("gpu", 1000),), ()),),
+            },
+        )
+        yield row.line, Job(fact, duration)
+
+
+def _naive_time(row: Row) -> str:
+    text = row.cells["timestamp"]
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            jobs = list(READERS[chosen](_lines(file, path.name), path.name))
-    except UnicodeDecodeError as error:
-        raise InputError(path.name, 1, f"the file is not UTF-8: {error.reason}", "save it as UTF-8") from None
-    names: dict[str, int] = {}
-    for number, job in enumerate(jobs, start=1):
-        if job.fact.workload in names:
-            problem = f"workload `{job.fact.workload}` is there twice, as jobs {names[job.fact.workload]} and {number}"
-            raise InputError(path.name, number + 1, problem, "give each job its own name")
-        names[job.fact.workload] = number
-    return sorted(jobs, key=lambda job: job.fact.time)  # stable: ties keep the order of the input
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise row.wrong("timestamp", f"`{text}` is no time", "write it as 2017-10-09 07:01:55") from None
+    if moment.tzinfo is not None:
+        raise row.wrong("timestamp", f"`{text}` has a zone", "write it without: times of this form are read as UTC")
+    return moment.replace(tzinfo=UTC).isoformat()
 
 
-def _lines(file: Iterator[str], name: str) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        if len(line) > MAX_LINE:
-            raise InputError(name, number, f"the line has {len(line):,} characters; at most {MAX_LINE:,} are read")
-        yield line
-
-
-def _rows(lines: Iterator[str], name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file with their line numbers; the header must have the needed columns."""
-    reader = csv.reader(lines, strict=True)
+def _seconds(row: Row, column: str) -> int:
+    """A number of seconds such as `2951.0` as microseconds."""
+    text = row.cells[column]
     try:
-        header = next(reader, None)
-        if header is None:
-            raise InputError(name, 1, "the file is empty", f"start it with a header that has {', '.join(needed)}")
-        missing = [column for column in needed if column not in header]
-        if missing:
-            raise InputError(name, 1, f"the header has no column {', '.join(missing)}", f"needed: {', '.join(needed)}")
-        if len(set(header)) != len(header):
-            raise InputError(name, 1, "the header has a column twice", "name each column once")
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise InputError(name, reader.line_num, f"the row has {len(row)} values, the header {len(header)}", "fill or remove values")
-            yield reader.line_num, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise InputError(name, reader.line_num, f"the row is no CSV: {error}", "check its quotes") from None
-
-
-def _seconds(text: str, name: str, line: int, column: str) -> int:
-    """A number of seconds as microseconds, exactly."""
-    try:
-        exact = Fraction(text) * 1_000_000
-    except (ValueError, ZeroDivisionError):
-        raise InputError(name, line, f"column {column}: `{text}` is no number of seconds", "write it as `90` or `90.5`") from None
-    if exact.denominator != 1 or not 0 < exact < 2**62:
-        raise InputError(name, line, f"column {column}: {text} s cannot be", "write a time above 0, in whole microseconds")
+        number, rest = split_quantity(text)
+    except UnitError:
+        rest = text
+    if rest:
+        raise row.wrong(column, f"`{text}` is no number of seconds", "write it as 2951 or 2951.5")
+    exact = number * SECOND
+    if exact.denominator != 1 or exact > INT64_MAX:
+        raise row.wrong(column, f"`{text}` is no 64-bit number of microseconds", "round it to whole microseconds, or correct it")
     return int(exact)
 
 
-def read_philly(lines: Iterator[str], name: str) -> Iterator[Job]:
-    """The Philly trace as columns timestamp, duration, num_gpus, gpu_time, cluster.
-
-    Each row is a gang of `num_gpus` pods of one GPU, in the queue named after its virtual cluster; it is called after
-    its row, `philly-1` for the first. Times have no zone in the trace and are read as UTC. `gpu_time` says nothing that
-    the others do not.
-    """
-    needed = ("timestamp", "duration", "num_gpus", "cluster")
-    for number, (line, row) in enumerate(_rows(lines, name, needed), start=1):
-        try:
-            moment = datetime.fromisoformat(row["timestamp"])
-            gpus = int(row["num_gpus"])
-        except ValueError as error:
-            raise InputError(name, line, str(error), "expected a time such as 2017-10-09 07:01:55 and a whole number of GPUs") from None
-        fact: dict[str, object] = {
-            "kind": "WorkloadSubmitted",
-            "time": moment.isoformat() + "Z",
-            "workload": f"philly-{number}",
-            "queue": row["cluster"],
-            "pod_sets": [{"count": gpus, "requests": {"gpu": 1000}}],
-        }
-        yield Job(_submission(fact, name, line), _seconds(row["duration"], name, line, "duration"))
+# --- gpol's own CSV -------------------------------------------------------------------------------------------------
 
 
-def read_csv(lines: Iterator[str], name: str) -> Iterator[Job]:
-    """gpol's own CSV: see docs/workloads.md."""
-    for line, row in _rows(lines, name, ("workload", "submitted", "duration")):
-        fact: dict[str, object] = {"kind": "WorkloadSubmitted", "workload": row.pop("workload"), "time": _time(row.pop("submitted"))}
-        duration = _duration(row.pop("duration"), name, line)
-        said = {column: row[column] for column in _TEXT_COLUMNS if row.get(column, "")}
-        pods = said.pop("pods", "1")
-        if not pods.isascii() or not pods.isdigit():
-            raise InputError(name, line, f"column pods: `{pods}` is no number of pods", "write a whole number")
-        flavors = said.pop("flavors", "").split()
-        requests = {column: value for column, value in row.items() if value and column not in _TEXT_COLUMNS}
-        fact["pod_sets"] = [{"count": int(pods), "requests": requests, "flavors": flavors}]
-        priority = said.pop("priority", "")
-        if priority:
-            fact["priority"] = int(priority) if priority.lstrip("-").isdigit() else priority
-        if "kind" in said:
-            fact["workload_kind"] = said.pop("kind")
-        yield Job(_submission({**fact, **said}, name, line), duration)
+def read_csv(path: Path) -> Iterator[Located]:
+    """A header and one job a row; the columns are those of docs/workloads.md."""
+    clock: str | None = None
+    for row in rows(path, NEEDED, OPTIONAL, PREFIXES):
+        time, kind = _time(row)
+        clock = clock or kind
+        if kind != clock:
+            raise row.wrong(
+                "submitted", f"`{row.cells['submitted']}` is a {kind}, those before it are each a {clock}", "use one of the two"
+            )
+        duration = _duration(row)
+        pods = _count(row, "pods") if row.cells.get("pods") else 1
+        pod_set = _pod_set(pods, _requests(row), tuple(row.cells.get("flavors", "").split()))
+        texts = {_FIELDS.get(column, column): row.cells[column] for column in TEXTS if row.cells.get(column)}
+        labels = {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell}
+        said = {**texts, "priority": _priority(row), "labels": labels}
+        yield row.line, Job(_submission(row, {"time": time, "workload": row.cells["workload"], "pod_sets": (pod_set,), **said}), duration)
 
 
-def _time(text: str) -> object:
-    """RFC 3339, or a duration since the start of the epoch such as `90m`."""
+def _time(row: Row) -> tuple[int | str, str]:
+    """The time of submission, and which of the two ways of writing it was used."""
+    text = row.cells["submitted"]
     try:
-        return parse_duration(text)
-    except UnitError:
-        return text
+        return parse_duration(text), "duration since the start"
+    except UnitError as error:
+        if "-" in text and ":" in text:
+            return text, "time of day"
+        raise row.wrong("submitted", str(error), "write 2026-01-02T03:04:05Z, or the time since the start as 0s, 90m or 1h30m") from None
 
 
-def _duration(text: str, name: str, line: int) -> int:
+def _duration(row: Row) -> int:
     try:
-        duration = parse_duration(text)
-    except UnitError:
-        return _seconds(text, name, line, "duration")
+        duration = parse_duration(row.cells["duration"])
+    except UnitError as error:
+        raise row.wrong("duration", str(error), "write it as 90s, 10m or 1h30m") from None
     if duration == 0:
-        raise InputError(name, line, "column duration: a job cannot last 0s", "write a duration above 0")
+        raise row.wrong("duration", "a job has to last", "write more than 0s")
     return duration
 
 
-def read_jsonl(lines: Iterator[str], name: str) -> Iterator[Job]:
+def _count(row: Row, column: str) -> int:
+    text = row.cells[column]
+    if re.fullmatch("[0-9]{1,7}", text) is None or not 1 <= int(text) <= _MOST_PODS:
+        raise row.wrong(column, f"`{text}` is no number of pods", f"write a whole number from 1 to {_MOST_PODS:,}")
+    return int(text)
+
+
+def _priority(row: Row) -> int | str | None:
+    text = row.cells.get("priority", "")
+    return int(text) if re.fullmatch("-?[0-9]{1,10}", text) else text or None
+
+
+def _requests(row: Row) -> tuple[tuple[str, int], ...]:
+    """What each pod asks for, in smallest units."""
+    found: dict[str, tuple[str, int]] = {}
+    for column, cell in row.cells.items():
+        resource = column.removeprefix("resource:")
+        if not cell or (resource == column and column not in RESOURCES):
+            continue
+        if resource in found:
+            raise row.wrong(column, f"{resource} has a column of its own", f"keep `{found[resource][0]}`")
+        try:
+            found[resource] = column, parse_amount(cell, resource)
+        except UnitError as error:
+            raise row.wrong(column, str(error), "write an amount for one pod such as 8, 500m or 80Gi") from None
+    return tuple((resource, found[resource][1]) for resource in sorted(found))
+
+
+# --- JSON lines -----------------------------------------------------------------------------------------------------
+
+
+def read_jsonl(path: Path) -> Iterator[Located]:
     """One object a line: the fields of WorkloadSubmitted, and `duration`, a text such as `90m` or whole microseconds."""
-    for line, text in enumerate(lines, start=1):
+    for number, text in enumerate(lines(path), start=1):
         if not text.strip():
             continue
+        fields = _object(path.name, number, text)
+        duration = _json_duration(path.name, number, fields.pop("duration", None))
         try:
-            row = json.loads(text)
-        except (ValueError, RecursionError):
-            raise InputError(name, line, "the line is no JSON", "write one object a line") from None
-        if not isinstance(row, dict):
-            raise InputError(name, line, "the line is no JSON object", "write one object a line")
-        duration = row.pop("duration", None)
-        if isinstance(duration, str):
-            length = _duration(duration, name, line)
-        elif isinstance(duration, int) and not isinstance(duration, bool) and 0 < duration < 2**62:
-            length = duration
-        else:
-            raise InputError(name, line, "`duration` is missing or no duration", "write it as `90m`, or in whole microseconds above 0")
-        yield Job(_submission({"kind": "WorkloadSubmitted", **row}, name, line), length)
+            fact = FACT.validate_python({"kind": "WorkloadSubmitted", **fields})
+        except ValidationError as error:
+            raise InputError(path.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
+        if not isinstance(fact, WorkloadSubmitted):
+            raise InputError(
+                path.name, number, f"kind: the line is a {fact.kind}", "only WorkloadSubmitted has a duration; play facts with `gpol run`"
+            )
+        yield number, Job(fact, duration)
 
 
-def _submission(fact: dict[str, object], name: str, line: int) -> WorkloadSubmitted:
+def _object(file: str, line: int, text: str) -> dict[str, object]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(file, line, f"`{twice}` is there twice", "keep one")
+        return made
+
     try:
-        made = FACT.validate_python(fact)
-    except ValidationError as error:
-        raise InputError(name, line, describe_error(error), "see docs/workloads.md") from None
-    if not isinstance(made, WorkloadSubmitted):
-        raise InputError(name, line, f"the line is a {made.kind}, not a submission", "only submissions have a duration")
+        made = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise InputError(file, line, f"the line is not JSON: {error.msg} at character {error.colno}", "write one object a line") from None
+    except InputError:
+        raise
+    except (RecursionError, ValueError):
+        raise InputError(file, line, "the line nests too deep or has too long a number", "write one plain object a line") from None
+    if not isinstance(made, dict):
+        raise InputError(file, line, "the line is no JSON object", 'write {"workload": ..., "time": ..., ...}')
     return made
 
 
-READERS: dict[str, Callable[[Iterator[str], str], Iterator[Job]]] = {"csv": read_csv, "jsonl": read_jsonl, "philly": read_philly}
-"""The forms by name."""
+def _json_duration(file: str, line: int, value: object) -> int:
+    remedy = "write a text such as `90m`, or whole microseconds above 0"
+    if value is None:
+        raise InputError(file, line, "duration: missing", remedy)
+    if isinstance(value, str):
+        try:
+            value = parse_duration(value)
+        except UnitError as error:
+            raise InputError(file, line, f"duration: {error}", remedy) from None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= INT64_MAX:
+        raise InputError(file, line, f"duration: {value!r} is none", remedy)
+    return value
+
+
+# --- shared ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet | None:
+    """Equal pod sets are one object: a trace has few kinds of them. None where the whole is beyond 64 bits or a name too long."""
+    try:
+        return PodSet(count=count, requests=dict(requests), flavors=flavors)
+    except ValidationError:
+        return None
+
+
+def _submission(row: Row, fields: dict[str, object]) -> WorkloadSubmitted:
+    """The fact of a row; what pydantic refuses is said with the column's name."""
+    if fields["pod_sets"] == (None,):
+        raise row.wrong("pods", "the pods together ask for more than 64 bits hold, or a flavor's name is no name", "correct them")
+    try:
+        return WorkloadSubmitted.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = str(first["loc"][0]) if first["loc"] else "pods"
+        raise row.wrong(_COLUMNS.get(field, field), first["msg"].removeprefix("Value error, "), "correct the cell") from None
+
+
+READERS: dict[str, Callable[[Path], Iterator[Located]]] = {"csv": read_csv, "jsonl": read_jsonl, "philly": read_philly}
+"""The readers by the name of their form."""

@@ -1,0 +1,78 @@
+"""Lines and rows of input files, read one by one within limits; whatever is wrong is an InputError with its line."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from ..sim.workload import InputError
+
+MOST_BYTES = 1_000_000
+"""The longest line that is read; no more than this is ever held of a line that has no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a CSV file: its cells by column, and where it stands."""
+
+    file: str
+    line: int
+    cells: dict[str, str]
+
+    def wrong(self, column: str, problem: str, remedy: str) -> InputError:
+        """The error that a cell is wrong, to be raised."""
+        return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
+
+
+def lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file, with their ends; a byte order mark is passed over."""
+    with path.open("rb") as file:
+        number = 0
+        while raw := file.readline(MOST_BYTES + 1):
+            number += 1
+            if len(raw) > MOST_BYTES:
+                raise InputError(path.name, number, f"the line is longer than {MOST_BYTES:,} bytes", "end each row with a line break")
+            try:
+                yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                place = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
+                raise InputError(path.name, number, f"the line is not UTF-8: {place}", "save the file as UTF-8") from None
+
+
+def rows(path: Path, needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str] = ()) -> Iterator[Row]:
+    """The rows of a CSV file with a header.
+
+    The header has every `needed` column; its others are `known`, or start with one of `prefixes`. Empty lines are passed over.
+    """
+    reader = csv.reader(lines(path), strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise InputError(path.name, 1, "the file is empty", f"start it with a header: {','.join(needed)}")
+        _check_header(path.name, header, needed, known, prefixes)
+        for cells in reader:
+            if not cells:
+                continue
+            if len(cells) != len(header):
+                problem = f"the row has {len(cells)} cells, the header {len(header)}"
+                raise InputError(
+                    path.name, reader.line_num, problem, "an empty cell still has its comma; a cell with a comma stands in quotes"
+                )
+            yield Row(path.name, reader.line_num, dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        raise InputError(path.name, reader.line_num, f"the row is not CSV: {error}", "check its quotes") from None
+
+
+def _check_header(file: str, header: list[str], needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str]) -> None:
+    columns = [*needed, *known]
+    for column in header:
+        if column not in columns and not (column.startswith(tuple(prefixes)) and column not in prefixes):
+            near = get_close_matches(column, columns, n=1)
+            every = ", ".join([*columns, *(f"{prefix}NAME" for prefix in prefixes)])
+            raise InputError(file, 1, f"unknown column `{column}`", f"did you mean `{near[0]}`?" if near else f"columns are {every}")
+        if header.count(column) > 1:
+            raise InputError(file, 1, f"column `{column}` is there twice", "keep one")
+    missing = [column for column in needed if column not in header]
+    if missing:
+        raise InputError(file, 1, f"column `{missing[0]}` is missing", f"a header has at least {','.join(needed)}")
