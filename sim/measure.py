@@ -42,6 +42,8 @@ class QueueFigures:
     """One queue's figures. GPU amounts are thousandths of a GPU, times microseconds, areas their product.
 
     `borrowed_area` is what it used beyond what it owned, `lent_area` what others used of what it owned and did not use.
+    `entitled` holds the waiting workloads that fit what the queue owns and does not use, each with the time since when it
+    does; `owner_wait_most` is the longest that one waited like that.
     Waits are from submission or eviction to the next admission; `waits` counts them by length in whole seconds, rounded up.
     """
 
@@ -62,6 +64,13 @@ class QueueFigures:
     wait_total: int = 0
     wait_most: int = 0
     waits: Counter[int] = field(default_factory=Counter)
+    owner_wait_most: int = 0
+    entitled: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def waiting_gpus(self) -> int:
+        """The GPUs that waiting workloads ask for, in thousandths."""
+        return sum(self.waiting.values())
 
     def mean_wait(self) -> Fraction:
         """Mean wait in microseconds; 0 where nothing was admitted."""
@@ -93,6 +102,7 @@ class Measure:
     used: dict[tuple[str, str], int] = field(default_factory=dict)
     _live: dict[str, "_Live"] = field(default_factory=dict)
     _machines: bool = False
+    _touched: dict[str, None] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
         """Count a batch; `graph` is the policy that decided it."""
@@ -104,6 +114,9 @@ class Measure:
         for decision in decisions:
             self._decision(decision)
         self._audit(decisions)
+        for name in self._touched:
+            self._entitle(self.queues[name])
+        self._touched.clear()
 
     def _pass_time(self, time: int) -> None:
         if self.start is None:
@@ -156,6 +169,7 @@ class Measure:
         figures.submitted += 1
         live = self._live[fact.workload] = _Live(fact, queue, fact.time)
         figures.waiting[fact.workload] = live.gpus()
+        self._touched[queue] = None
 
     def _over(self, name: str) -> QueueFigures:
         """A workload is gone: whatever it used or waited for ends."""
@@ -168,6 +182,7 @@ class Measure:
     def _charge(self, live: "_Live", charges: tuple[Charge, ...]) -> None:
         """Replace what a workload is charged."""
         figures = self.queues[live.queue]
+        self._touched[live.queue] = None
         for sign, entries in ((-1, live.charges), (1, charges)):
             for charge in entries:
                 key = (charge.flavor, charge.resource)
@@ -215,6 +230,15 @@ class Measure:
         figures.waits[-(-wait // 1_000_000)] += 1
         live.flavors = {assignment.pod_set: assignment.flavors for assignment in decision.assignments}
         self._charge(live, decision.usage)
+
+    def _entitle(self, figures: QueueFigures) -> None:
+        """See which waiting workloads of a queue fit what it owns, now that something about it changed."""
+        room = figures.owned - figures.used
+        entitled = {name: figures.entitled.get(name, self.end) for name, gpus in figures.waiting.items() if 0 < gpus <= room}
+        for name, since in figures.entitled.items():
+            if name not in entitled:
+                figures.owner_wait_most = max(figures.owner_wait_most, self.end - since)
+        figures.entitled = entitled
 
     def _audit(self, decisions: list[AnyDecision]) -> None:
         """No admission may take more than exists; nodes are not recounted here."""

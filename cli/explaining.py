@@ -1,0 +1,172 @@
+"""explain: where a workload stands, how it got there, and what would change it."""
+
+from ..engine.events import (
+    AnyEvent,
+    Charge,
+    Limit,
+    OperatorAction,
+    RuleRef,
+    Why,
+    WorkloadAdmitted,
+    WorkloadEvicted,
+    WorkloadRejected,
+    WorkloadSubmitted,
+)
+from ..engine.reference.remedies import Remedy
+from ..engine.reference.standing import Standing
+from ..engine.units import format_amount
+from ..journal.asof import core_at
+from ..journal.errors import JournalError
+from ..journal.journal import Journal, Recorded
+from .auditing import open_journal
+from .moments import parse_moment, show_time
+from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
+
+_MOST_EVENTS = 12
+"""How many events of a long history are shown."""
+
+
+def explain_workload(path: str, workload: str, at: str | None, form: Format) -> int:
+    """Explain a workload as of a seq or a time."""
+    try:
+        with open_journal(path) as journal:
+            seq = _seq(journal, at)
+            core = core_at(journal, seq)
+            history = list(journal.events(upto=core.seq, stream=f"workload/{workload}"))
+            if not history:
+                refuse(f"no workload `{workload}` was submitted up to event {core.seq}; `gpol log` lists what was")
+            standing = core.standing(workload)
+            if form is Format.json:
+                events = [{"seq": recorded.seq, "event": recorded.event.model_dump()} for recorded in history]
+                say_json("explain", workload=workload, seq=core.seq, history=events, standing=standing.model_dump() if standing else None)
+            else:
+                _show(workload, core.seq, core.time, history, standing)
+    except JournalError as error:
+        refuse(str(error), NOT_VERIFIED)
+    return GOOD
+
+
+def _seq(journal: Journal, at: str | None) -> int:
+    if at is None:
+        return journal.head[0]
+    if at.isascii() and at.isdigit():
+        seq = int(at)
+        if not 1 <= seq <= journal.head[0]:
+            refuse(f"--at: the journal has events 1 to {journal.head[0]}, not {seq}")
+        return seq
+    moment = parse_moment(at, "--at")
+    seq = journal.seq_at(moment) if moment is not None else 0
+    if seq == 0:
+        refuse(f"--at: nothing had happened by {at}")
+    return seq
+
+
+def _show(workload: str, seq: int, time: int, history: list[Recorded], standing: Standing | None) -> None:
+    last = history[-1].event
+    state = standing.state if standing is not None else "rejected" if isinstance(last, WorkloadRejected) else "over"
+    say(f"{workload} is {state} at {show_time(time)} (event {seq})")
+    if standing is not None and standing.state == "pending":
+        for line in _waiting(standing):
+            say(f"  {line}")
+    say("history")
+    for recorded in history[:1] + history[1:][-_MOST_EVENTS:]:
+        for number, line in enumerate(_event(recorded.event)):
+            say(f"  {recorded.seq:>8}  {show_time(recorded.event.time)}  {line}" if number == 0 else f"            {line}")
+    if len(history) > _MOST_EVENTS + 1:
+        say(f"  ({len(history) - _MOST_EVENTS - 1} earlier events are left out; `gpol log --workload {workload}` shows all)")
+
+
+# --- waiting --------------------------------------------------------------------------------------------------------
+
+
+def _waiting(standing: Standing) -> list[str]:
+    lines = [f"why: {standing.reason}" + _by(standing.rule)]
+    if standing.position is not None:
+        lines.append(f"place: {standing.position} of {standing.waiting} in queue {standing.queue}, priority {standing.priority}")
+    if standing.asked_priority not in (None, standing.priority):
+        lines.append(f"priority: asked for {standing.asked_priority}, counts as {standing.priority}")
+    lines += [f"{operand.name}: {operand.value}" for operand in standing.operands]
+    if standing.limit is not None:
+        lines.append(f"limit: {_limit(standing.limit)}")
+    for keeper in standing.keepers:
+        lines.append(f"keeps it: {keeper.workload} until {show_time(keeper.until)}" + _by(keeper.protect))
+    for flavor in standing.flavors:
+        short = f", {_amount(flavor.limit.deficit, flavor.limit.resource)} more needed" if flavor.limit is not None else ""
+        lines.append(f"flavor {flavor.flavor} for {flavor.pod_set}: {flavor.reason}{short}")
+    for rule in standing.rules:
+        lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
+    return lines + [f"would run if {_remedy(remedy)}" for remedy in standing.remedies]
+
+
+def _by(rule: RuleRef | None) -> str:
+    return f" by {rule.name} ({rule.file}:{rule.line})" if rule is not None else ""
+
+
+def _amount(amount: int, resource: str) -> str:
+    return f"{format_amount(amount, resource)} {resource}"
+
+
+def _limit(limit: Limit) -> str:
+    kinds = {"owned": "what it may use of what is owned", "borrowing": "its borrowing limit", "capacity": "what exists"}
+    asked, available = _amount(limit.asked, limit.resource), _amount(limit.available, limit.resource)
+    deficit = _amount(limit.deficit, limit.resource)
+    return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {available} available, {deficit} more needed"
+
+
+def _remedy(remedy: Remedy) -> str:
+    match remedy.kind:
+        case "ends":
+            names = ", ".join(remedy.workloads[:5])
+            rest = len(remedy.workloads) - 5
+            return f"{names}{f' and {rest} more' if rest > 0 else ''} ended"
+        case "limits":
+            raised = (
+                f"{_amount(limit.deficit, limit.resource)} more on {limit.flavor} at {limit.node} ({limit.limit})"
+                for limit in remedy.limits
+            )
+            return f"there were {' and '.join(raised)}"
+        case "flavor":
+            return f"it accepted flavor {remedy.flavor}"
+        case "time":
+            return f"nothing else changes until {show_time(remedy.until or 0)}"
+        case _:
+            return "the hold ended"
+
+
+# --- history --------------------------------------------------------------------------------------------------------
+
+
+def _event(event: AnyEvent) -> list[str]:
+    match event:
+        case WorkloadSubmitted():
+            pods = ", ".join(_pods(event, number) for number in range(len(event.pod_sets)))
+            queue = f" to queue {event.queue}" if event.queue is not None else ""
+            return [f"submitted{queue}: {pods}" + (f", priority {event.priority}" if event.priority is not None else "")]
+        case WorkloadAdmitted():
+            borrowed = f", borrowing {_charges(event.borrowed)}" if event.borrowed else ""
+            return [f"admitted to {event.queue} on {_charges(event.usage)}{borrowed}: {event.why.reason}{_by(event.why.rule)}"]
+        case WorkloadEvicted():
+            for_whom = f" for {event.beneficiary}" if event.beneficiary is not None else ""
+            return [f"evicted{for_whom} ({event.preemption}){_by(event.why.rule)}", *_compared(event.why)]
+        case WorkloadRejected():
+            return [f"rejected: {event.why.reason}{_by(event.why.rule)}", *_compared(event.why)]
+        case OperatorAction():
+            return [f"{event.action} by operator {event.operator}" + (f": {event.note}" if event.note else "")]
+        case _:
+            return [event.kind.removeprefix("Workload").lower()]
+
+
+def _compared(why: Why) -> list[str]:
+    told = [", ".join(f"{operand.name} = {operand.value}" for operand in why.operands)] if why.operands else []
+    return told + ([f"the beneficiary's limit: {_limit(why.limit)}"] if why.limit is not None else [])
+
+
+def _pods(event: WorkloadSubmitted, number: int) -> str:
+    pod_set = event.pod_sets[number]
+    each = " and ".join(_amount(amount, resource) for resource, amount in pod_set.requests.items())
+    flavors = f" on {' or '.join(pod_set.flavors)}" if pod_set.flavors else ""
+    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors
+
+
+def _charges(charges: tuple[Charge, ...]) -> str:
+    return " and ".join(f"{_amount(charge.amount, charge.resource)} of {charge.flavor}" for charge in charges) or "nothing"

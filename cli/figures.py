@@ -1,0 +1,100 @@
+"""The table of figures at the end of a run."""
+
+from fractions import Fraction
+
+from ..engine.units import format_duration
+from ..sim.measure import HOUR_US, Measure, QueueFigures
+from .output import Format, say, say_json, table
+
+_SECOND = 1_000_000
+
+
+def show_figures(measure: Measure, form: Format) -> None:
+    """Print what each queue got, and the sums."""
+    queues = [measure.queues[name] for name in sorted(measure.queues)]
+    total = sum(figures.used_area for figures in queues)
+    if form is Format.json:
+        for figures in queues:
+            say_json("queue", **_values(figures, total))
+        say_json("run", facts=measure.facts, decisions=measure.decisions, start=measure.start, end=measure.end)
+        return
+    header = (
+        "queue",
+        "owns",
+        "submitted",
+        "admitted",
+        "evicted",
+        "ended",
+        "waiting",
+        "GPU-hours",
+        "borrowed",
+        "lent",
+        "share",
+        "mean wait",
+        "p95",
+        "longest",
+    )
+    rows = [_row(figures, total) for figures in queues]
+    table("Per queue", header, rows, form)
+    length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
+    say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
+
+
+def _values(figures: QueueFigures, total: int) -> dict[str, object]:
+    return {
+        "queue": figures.name,
+        "owned_gpu_milli": figures.owned,
+        "submitted": figures.submitted,
+        "admitted": figures.admitted,
+        "evicted": figures.evicted,
+        "finished": figures.finished,
+        "cancelled": figures.cancelled,
+        "rejected": figures.rejected,
+        "running": len(figures.running),
+        "waiting": len(figures.waiting),
+        "gpu_hours": _hours(figures.used_area),
+        "borrowed_gpu_hours": _hours(figures.borrowed_area),
+        "lent_gpu_hours": _hours(figures.lent_area),
+        "share_of_gpu_hours": str(Fraction(figures.used_area, total)) if total else "0",
+        "mean_wait_us": int(figures.mean_wait()),
+        "p95_wait_s": figures.wait_percentile(95),
+        "longest_wait_us": figures.wait_most,
+        "longest_owner_wait_us": figures.owner_wait_most,
+    }
+
+
+def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
+    share = f"{figures.used_area * 1000 // total / 10:.1f}%" if total else "-"
+    return (
+        figures.name,
+        _gpus(figures.owned),
+        f"{figures.submitted:,}",
+        f"{figures.admitted:,}",
+        f"{figures.evicted:,}",
+        f"{figures.finished + figures.cancelled + figures.rejected:,}",
+        f"{len(figures.waiting):,}",
+        _hours(figures.used_area),
+        _hours(figures.borrowed_area),
+        _hours(figures.lent_area),
+        share,
+        _short(int(figures.mean_wait())),
+        _short(figures.wait_percentile(95) * _SECOND),
+        _short(figures.wait_most),
+    )
+
+
+def _gpus(milli: int) -> str:
+    return f"{milli // 1000:,}" if milli % 1000 == 0 else f"{milli / 1000:,.3f}"
+
+
+def _hours(area: int) -> str:
+    """Thousandths of a GPU times microseconds, as GPU-hours with one digit, rounded half up."""
+    tenths = (area * 10 + 500 * HOUR_US) // (1000 * HOUR_US)
+    return f"{tenths // 10:,}.{tenths % 10}"
+
+
+def _short(us: int) -> str:
+    """A duration to read: whole seconds, at most two units."""
+    text = format_duration(us // _SECOND * _SECOND)
+    units = [unit for unit in "dhms" if unit in text]
+    return text if len(units) <= 2 else text[: text.index(units[1]) + 1]

@@ -1,0 +1,205 @@
+"""run and simulate: facts from a stream, or jobs in virtual time, through the core."""
+
+import gzip
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from ..adapters.traces import READERS, read_jobs
+from ..engine.errors import FactError
+from ..engine.events import FACT, Fact, PolicyActivated, describe_error
+from ..journal.errors import JournalError
+from ..journal.journal import Journal
+from ..sim.measure import Measure
+from ..sim.play import Batch, Player
+from ..sim.policy import Policy
+from ..sim.simulate import EndlessError, Simulation
+from ..sim.workload import InputError, Job
+from .figures import show_figures
+from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, refuse, say, say_json
+from .progress import progress
+
+MAX_LINE = 1_000_000
+"""The longest line of facts that is read, in characters."""
+
+if TYPE_CHECKING:
+    from ..sim.series import Series
+
+
+def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
+    """A new journal that is closed with the stack; none without a path."""
+    if path is None:
+        return None
+    try:
+        return stack.enter_context(Journal.create(path))
+    except JournalError as error:
+        refuse(str(error))
+
+
+# --- run ------------------------------------------------------------------------------------------------------------
+
+
+class _Facts:
+    """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed."""
+
+    def __init__(self, path: str, file: IO[str], skip: bool) -> None:
+        self.name = path if path != "-" else "stdin"
+        self.file = file
+        self.skip = skip
+        self.line = 0
+        self.skipped = 0
+
+    def __iter__(self) -> Iterator[Fact]:
+        for text in self.file:
+            self.line += 1
+            if not text.strip():
+                continue
+            try:
+                if len(text) > MAX_LINE:
+                    raise ValueError(f"the line has {len(text):,} characters; at most {MAX_LINE:,} are read")
+                fact = FACT.validate_json(text)
+                if isinstance(fact, PolicyActivated):
+                    raise ValueError("PolicyActivated: the policy is given on the command line; remove this line")
+                yield fact
+            except (ValidationError, ValueError) as error:
+                self.bad(describe_error(error) if isinstance(error, ValidationError) else str(error))
+
+    def bad(self, problem: str) -> None:
+        """Say what is wrong with the line at hand; end the run unless lines may be skipped."""
+        message = f"{self.name}:{self.line}: {problem}"
+        if not self.skip:
+            raise InputError(self.name, self.line, problem, "nothing from this line on was applied; correct it, or use --skip-invalid")
+        complain(f"skipped {message}")
+        self.skipped += 1
+
+
+def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_path: str | None, skip: bool, form: Format) -> int:
+    """Play the facts of a file."""
+    policy = Policy.of(checked_policy(policy_path, form))
+    measure = Measure()
+    with ExitStack() as stack:
+        facts = _Facts(facts_path, stack.enter_context(_open(facts_path)), skip)
+        out = stack.enter_context(open(out_path, "w", encoding="utf-8")) if out_path is not None else None
+        player = Player(sink=new_journal(journal_path, stack))
+        code = GOOD
+        try:
+            for fact, decisions in _play(policy, facts, player):
+                measure.take(fact, decisions, player.core.graph)
+                if out is not None:
+                    seq = player.core.seq - len(decisions)
+                    for number, decision in enumerate(decisions, start=1):
+                        print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=out)
+        except InputError as error:
+            complain(f"gpol: {error}")
+            code = INVALID
+        except JournalError as error:
+            complain(f"gpol: {error}")
+            code = FAILED
+        finally:
+            player.flush()
+    measure.check_accounts()
+    show_figures(measure, form)
+    if facts.skipped and form is not Format.json:
+        say(f"{facts.skipped} lines were skipped")
+    return code
+
+
+def _open(path: str) -> IO[str]:
+    try:
+        if path == "-":
+            return sys.stdin
+        if path.endswith(".gz"):
+            return gzip.open(path, "rt", encoding="utf-8")
+        return open(path, encoding="utf-8")
+    except OSError as error:
+        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
+
+
+def _play(policy: Policy, facts: _Facts, player: Player) -> Iterator[Batch]:
+    """Activate the policy at the first fact's time, then play all; a fact that cannot have happened counts as a bad line."""
+    for fact in facts:
+        if player.core.graph is None:
+            yield player.step(policy.activation(fact.time), policy.graph)
+        try:
+            yield from player.play(fact)
+        except FactError as error:
+            facts.bad(str(error))
+
+
+# --- simulate -------------------------------------------------------------------------------------------------------
+
+
+def simulate_jobs(
+    policy_path: str,
+    workloads: str,
+    trace: str | None,
+    on_evict: str,
+    journal_path: str | None,
+    report: str | None,
+    seed: int | None,
+    form: Format,
+) -> int:
+    """Play the jobs of a file in virtual time."""
+    if seed is not None:
+        refuse("a simulation has nothing random, so a seed would change nothing; leave --seed out")
+    if on_evict not in ("restart", "resume"):
+        refuse(f"--on-evict is restart or resume, not `{on_evict}`")
+    if trace is not None and trace not in READERS:
+        refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
+    policy = Policy.of(checked_policy(policy_path, form))
+    jobs = _jobs(workloads, trace)
+    measure = Measure()
+    series = _series(report)
+    with ExitStack() as stack:
+        journal = new_journal(journal_path, stack)
+        player = Player(sink=journal)
+        simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
+        tick = stack.enter_context(progress("simulating", len(jobs)))
+        try:
+            for fact, decisions in simulation.run():
+                measure.take(fact, decisions, player.core.graph)
+                if series is not None:
+                    series.take(fact, decisions, measure)
+                if measure.facts % 500 == 0:
+                    tick(player.core.state.submissions)
+        except EndlessError as error:
+            refuse(str(error), INVALID)
+        except JournalError as error:
+            refuse(str(error), FAILED)
+        head = journal.head if journal is not None else None
+    measure.check_accounts()
+    show_figures(measure, form)
+    if head is not None:
+        if form is Format.json:
+            say_json("journal", path=journal_path, seq=head[0], chain=head[1].hex())
+        else:
+            say(f"journal {journal_path}: {head[0]:,} events, chain {head[1].hex()}")
+    if series is not None and report is not None:
+        from ..sim.report import write_report
+
+        write_report(Path(report), policy, measure, series)
+        say(f"report {report}") if form is not Format.json else say_json("report", path=report)
+    return GOOD
+
+
+def _jobs(path: str, trace: str | None) -> list[Job]:
+    try:
+        return read_jobs(Path(path), trace)
+    except InputError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
+
+
+def _series(report: str | None) -> "Series | None":
+    if report is None:
+        return None
+    from ..sim.series import Series
+
+    if not Path(report).resolve().parent.is_dir():
+        refuse(f"the folder of `{report}` does not exist; make it first")
+    return Series()
