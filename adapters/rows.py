@@ -4,12 +4,20 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
+from typing import BinaryIO
 
 from ..sim.workload import InputError
 
 MOST_BYTES = 1_000_000
 """The longest line that is read; no more than this is ever held of a line that has no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An open file and the name to cite it by."""
+
+    name: str
+    stream: BinaryIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,43 +33,42 @@ class Row:
         return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
 
 
-def lines(path: Path) -> Iterator[str]:
+def lines(file: Input) -> Iterator[str]:
     """The lines of a UTF-8 file, with their ends; a byte order mark is passed over."""
-    with path.open("rb") as file:
-        number = 0
-        while raw := file.readline(MOST_BYTES + 1):
-            number += 1
-            if len(raw) > MOST_BYTES:
-                raise InputError(path.name, number, f"the line is longer than {MOST_BYTES:,} bytes", "end each row with a line break")
-            try:
-                yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                place = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
-                raise InputError(path.name, number, f"the line is not UTF-8: {place}", "save the file as UTF-8") from None
+    number = 0
+    while raw := file.stream.readline(MOST_BYTES + 1):
+        number += 1
+        if len(raw) > MOST_BYTES:
+            raise InputError(file.name, number, f"the line is longer than {MOST_BYTES:,} bytes", "end each row with a line break")
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            place = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
+            raise InputError(file.name, number, f"the line is not UTF-8: {place}", "save the file as UTF-8") from None
 
 
-def rows(path: Path, needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str] = ()) -> Iterator[Row]:
+def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str] = ()) -> Iterator[Row]:
     """The rows of a CSV file with a header.
 
     The header has every `needed` column; its others are `known`, or start with one of `prefixes`. Empty lines are passed over.
     """
-    reader = csv.reader(lines(path), strict=True)
+    reader = csv.reader(lines(file), strict=True)
     try:
         header = next(reader, None)
         if header is None:
-            raise InputError(path.name, 1, "the file is empty", f"start it with a header: {','.join(needed)}")
-        _check_header(path.name, header, needed, known, prefixes)
+            raise InputError(file.name, 1, "the file is empty", f"start it with a header: {','.join(needed)}")
+        _check_header(file.name, header, needed, known, prefixes)
         for cells in reader:
             if not cells:
                 continue
             if len(cells) != len(header):
                 problem = f"the row has {len(cells)} cells, the header {len(header)}"
                 raise InputError(
-                    path.name, reader.line_num, problem, "an empty cell still has its comma; a cell with a comma stands in quotes"
+                    file.name, reader.line_num, problem, "an empty cell still has its comma; a cell with a comma stands in quotes"
                 )
-            yield Row(path.name, reader.line_num, dict(zip(header, cells, strict=True)))
+            yield Row(file.name, reader.line_num, dict(zip(header, cells, strict=True)))
     except csv.Error as error:
-        raise InputError(path.name, reader.line_num, f"the row is not CSV: {error}", "check its quotes") from None
+        raise InputError(file.name, reader.line_num, f"the row is not CSV: {error}", "check its quotes") from None
 
 
 def _check_header(file: str, header: list[str], needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str]) -> None:

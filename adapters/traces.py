@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from ..engine.events import FACT, PodSet, WorkloadSubmitted, describe_error
 from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, split_quantity
 from ..sim.workload import InputError, Job
-from .rows import Row, lines, rows
+from .rows import Input, Row, lines, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -27,6 +27,7 @@ PREFIXES = ("resource:", "label:")
 
 _FIELDS = {"kind": "workload_kind"}
 _COLUMNS = {"workload_kind": "kind", "time": "submitted"}
+_PHILLY_COLUMNS = {"queue": "cluster", "time": "timestamp"}
 _MOST_PODS = 1_000_000
 
 Located = tuple[int, Job]
@@ -42,41 +43,35 @@ def read_jobs(path: Path, form: str | None = None) -> list[Job]:
     chosen = form if form is not None else ("jsonl" if path.suffix == ".jsonl" else "csv")
     seen: dict[str, int] = {}
     jobs = []
-    for line, job in READERS[chosen](path):
-        name = job.fact.workload
-        if name in seen:
-            raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
-        seen[name] = line
-        jobs.append(job)
+    with path.open("rb") as stream:
+        for line, job in READERS[chosen](Input(path.name, stream)):
+            name = job.fact.workload
+            if name in seen:
+                raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
+            seen[name] = line
+            jobs.append(job)
     return sorted(jobs, key=lambda job: job.fact.time)
 
 
 # --- the Philly trace -----------------------------------------------------------------------------------------------
 
 
-def read_philly(path: Path) -> Iterator[Located]:
+def read_philly(file: Input) -> Iterator[Located]:
     """The flattened Philly trace: columns timestamp, duration, num_gpus, gpu_time, cluster.
 
     A row is a gang of `num_gpus` pods of one GPU each, in the queue called like its virtual cluster, named after its row:
     `philly-000001` is the first. Times have no zone and are read as UTC; durations are seconds.
     """
-    for number, row in enumerate(rows(path, ("timestamp", "duration", "num_gpus", "gpu_time", "cluster"), ()), start=1):
+    for number, row in enumerate(rows(file, ("timestamp", "duration", "num_gpus", "gpu_time", "cluster"), ()), start=1):
         gpus = _count(row, "num_gpus")
         duration = _seconds(row, "duration")
         if _seconds(row, "gpu_time") != gpus * duration:
             raise row.wrong("gpu_time", f"{row.cells['gpu_time']} is not num_gpus x duration", "correct one of the three")
         if duration == 0:
             raise row.wrong("duration", "a job has to last", "write more than 0 seconds")
-        fact = _submission(
-            row,
-            {
-                "time": _naive_time(row),
-                "workload": f"philly-{number:06}",
-                "queue": row.cells["cluster"],
-                "pod_sets": (_pod_set(gpus, (("gpu", 1000),), ()),),
-            },
-        )
-        yield row.line, Job(fact, duration)
+        fields: dict[str, object] = {"time": _naive_time(row), "workload": f"philly-{number:06}", "queue": row.cells["cluster"]}
+        fields["pod_sets"] = (_pod_set(row, gpus, (("gpu", 1000),), ()),)
+        yield row.line, Job(_submission(row, fields, _PHILLY_COLUMNS), duration)
 
 
 def _naive_time(row: Row) -> str:
@@ -108,23 +103,29 @@ def _seconds(row: Row, column: str) -> int:
 # --- gpol's own CSV -------------------------------------------------------------------------------------------------
 
 
-def read_csv(path: Path) -> Iterator[Located]:
+def read_csv(file: Input) -> Iterator[Located]:
     """A header and one job a row; the columns are those of docs/workloads.md."""
     clock: str | None = None
-    for row in rows(path, NEEDED, OPTIONAL, PREFIXES):
+    for row in rows(file, NEEDED, OPTIONAL, PREFIXES):
         time, kind = _time(row)
         clock = clock or kind
         if kind != clock:
-            raise row.wrong(
-                "submitted", f"`{row.cells['submitted']}` is a {kind}, those before it are each a {clock}", "use one of the two"
-            )
+            problem = f"`{row.cells['submitted']}` is a {kind}, those before it are each a {clock}"
+            raise row.wrong("submitted", problem, "use one of the two")
         duration = _duration(row)
         pods = _count(row, "pods") if row.cells.get("pods") else 1
-        pod_set = _pod_set(pods, _requests(row), tuple(row.cells.get("flavors", "").split()))
+        pod_set = _pod_set(row, pods, _requests(row), tuple(row.cells.get("flavors", "").split()))
         texts = {_FIELDS.get(column, column): row.cells[column] for column in TEXTS if row.cells.get(column)}
         labels = {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell}
-        said = {**texts, "priority": _priority(row), "labels": labels}
-        yield row.line, Job(_submission(row, {"time": time, "workload": row.cells["workload"], "pod_sets": (pod_set,), **said}), duration)
+        fields: dict[str, object] = {
+            **texts,
+            "time": time,
+            "workload": row.cells["workload"],
+            "priority": _priority(row),
+            "labels": labels,
+            "pod_sets": (pod_set,),
+        }
+        yield row.line, Job(_submission(row, fields, _COLUMNS), duration)
 
 
 def _time(row: Row) -> tuple[int | str, str]:
@@ -179,20 +180,20 @@ def _requests(row: Row) -> tuple[tuple[str, int], ...]:
 # --- JSON lines -----------------------------------------------------------------------------------------------------
 
 
-def read_jsonl(path: Path) -> Iterator[Located]:
+def read_jsonl(file: Input) -> Iterator[Located]:
     """One object a line: the fields of WorkloadSubmitted, and `duration`, a text such as `90m` or whole microseconds."""
-    for number, text in enumerate(lines(path), start=1):
+    for number, text in enumerate(lines(file), start=1):
         if not text.strip():
             continue
-        fields = _object(path.name, number, text)
-        duration = _json_duration(path.name, number, fields.pop("duration", None))
+        fields = _object(file.name, number, text)
+        duration = _json_duration(file.name, number, fields.pop("duration", None))
         try:
             fact = FACT.validate_python({"kind": "WorkloadSubmitted", **fields})
         except ValidationError as error:
-            raise InputError(path.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
+            raise InputError(file.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
         if not isinstance(fact, WorkloadSubmitted):
             raise InputError(
-                path.name, number, f"kind: the line is a {fact.kind}", "only WorkloadSubmitted has a duration; play facts with `gpol run`"
+                file.name, number, f"kind: the line is a {fact.kind}", "only WorkloadSubmitted has a duration; play facts with `gpol run`"
             )
         yield number, Job(fact, duration)
 
@@ -236,26 +237,30 @@ def _json_duration(file: str, line: int, value: object) -> int:
 # --- shared ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet | None:
-    """Equal pod sets are one object: a trace has few kinds of them. None where the whole is beyond 64 bits or a name too long."""
+def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet:
     try:
-        return PodSet(count=count, requests=dict(requests), flavors=flavors)
-    except ValidationError:
-        return None
+        return _shared_pod_set(count, requests, flavors)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        column = "flavors" if "flavors" in first["loc"] else "pods"
+        raise row.wrong(column, first["msg"].removeprefix("Value error, "), "correct the cell") from None
 
 
-def _submission(row: Row, fields: dict[str, object]) -> WorkloadSubmitted:
+@lru_cache(maxsize=4096)
+def _shared_pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet:
+    """Equal pod sets are one object: a trace has few kinds of them."""
+    return PodSet(count=count, requests=dict(requests), flavors=flavors)
+
+
+def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) -> WorkloadSubmitted:
     """The fact of a row; what pydantic refuses is said with the column's name."""
-    if fields["pod_sets"] == (None,):
-        raise row.wrong("pods", "the pods together ask for more than 64 bits hold, or a flavor's name is no name", "correct them")
     try:
         return WorkloadSubmitted.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = str(first["loc"][0]) if first["loc"] else "pods"
-        raise row.wrong(_COLUMNS.get(field, field), first["msg"].removeprefix("Value error, "), "correct the cell") from None
+        field = str(first["loc"][0])
+        raise row.wrong(columns.get(field, field), first["msg"].removeprefix("Value error, "), "correct the cell") from None
 
 
-READERS: dict[str, Callable[[Path], Iterator[Located]]] = {"csv": read_csv, "jsonl": read_jsonl, "philly": read_philly}
+READERS: dict[str, Callable[[Input], Iterator[Located]]] = {"csv": read_csv, "jsonl": read_jsonl, "philly": read_philly}
 """The readers by the name of their form."""
