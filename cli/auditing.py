@@ -19,7 +19,7 @@ def open_journal(path: str) -> Journal:
 
 
 def show_log(
-    path: str, workload: str | None, queue: str | None, kind: str | None, since: str | None, until: str | None, form: Format
+    path: str, form: Format, *, workload: str | None, queue: str | None, kind: str | None, since: str | None, until: str | None
 ) -> int:
     """Print events, one a line."""
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")

@@ -2,164 +2,172 @@
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Any
 
-import typer
-from typer.exceptions import TyperException
+import click
 
-from .output import FAILED, INVALID, Format, FormatOption, RefusalError, complain
+from .output import FAILED, INVALID, Format, RefusalError, complain
 
-app = typer.Typer(
-    name="gpol",
-    help="A policy engine for GPU clusters: decisions that replay, explain themselves and can be tried out first.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+Command = Callable[..., None]
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="policies; - for standard input")]
-PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="a .gpol file")]
-JournalFile = Annotated[str, typer.Argument(metavar="JOURNAL", help="the file of a journal")]
+
+def _with_format(command: Command) -> Command:
+    """Give a command its `--format`."""
+    help_text = "for people, for logs and screen readers, or one JSON object a line"
+    option = click.option("--format", "form", type=click.Choice([each.value for each in Format]), default="human", help=help_text)
+    return option(command)
+
+
+_policy = click.argument("policy", metavar="POLICY")
+_journal = click.argument("journal", metavar="JOURNAL")
+_files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+_keep = click.option("--journal", metavar="PATH", help="keep all events in this new journal")
+
+
+@click.group(context_settings={"max_content_width": 110})
+@click.version_option(package_name="gpol", prog_name="gpol")
+def app() -> None:
+    """A policy engine for GPU clusters: decisions that replay, explain themselves and can be tried out first."""
 
 
 @app.command()
-def check(files: Files, form: FormatOption = Format.human) -> None:
+@_files
+@_with_format
+def check(files: tuple[str, ...], form: str) -> None:
     """Check syntax, names, types, units and contradictions; all errors at once."""
     from .policies import check_files
 
-    raise typer.Exit(check_files(files, form))
+    sys.exit(check_files(files, Format(form)))
 
 
 @app.command()
-def fmt(
-    files: Files,
-    only_check: Annotated[bool, typer.Option("--check", help="change nothing; exit 2 if something would change")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="change nothing; show what would change")] = False,
-    form: FormatOption = Format.human,
-) -> None:
+@_files
+@click.option("--check", "only_check", is_flag=True, help="change nothing; exit 2 if something would change")
+@click.option("--diff", is_flag=True, help="change nothing; show what would change; exit 2 if something would")
+@_with_format
+def fmt(files: tuple[str, ...], only_check: bool, diff: bool, form: str) -> None:
     """Bring files into the one layout."""
     from .policies import format_files
 
-    raise typer.Exit(format_files(files, only_check, diff, form))
+    sys.exit(format_files(files, only_check, diff, Format(form)))
 
 
 @app.command()
-def test(files: Files, form: FormatOption = Format.human) -> None:  # noqa: PT028
+@_files
+@_with_format
+def test(files: tuple[str, ...], form: str) -> None:
     """Run the test blocks of policies; name the reason that differed."""
     from .policies import test_files
 
-    raise typer.Exit(test_files(files, form))
+    sys.exit(test_files(files, Format(form)))
 
 
 @app.command()
-def run(
-    policy: PolicyFile,
-    facts: Annotated[str, typer.Argument(metavar="FACTS.jsonl", help="one fact a line; - for standard input; .gz is fine")],
-    journal: Annotated[str | None, typer.Option(help="keep all events in this new journal")] = None,
-    out: Annotated[str | None, typer.Option(help="write decisions here, one a line")] = None,
-    skip_invalid: Annotated[bool, typer.Option("--skip-invalid", help="skip lines that are no possible fact, and list them")] = False,
-    form: FormatOption = Format.human,
-) -> None:
-    """Play facts through the core under a policy."""
+@_policy
+@click.argument("facts", metavar="FACTS.jsonl")
+@_keep
+@click.option("--out", metavar="PATH", help="write decisions here, one a line")
+@click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
+@_with_format
+def run(policy: str, facts: str, journal: str | None, out: str | None, skip_invalid: bool, form: str) -> None:
+    """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
     from .running import run_facts
 
-    raise typer.Exit(run_facts(policy, facts, journal, out, skip_invalid, form))
+    sys.exit(run_facts(policy, facts, journal, out, skip_invalid, Format(form)))
 
 
 @app.command()
-def simulate(
-    policy: PolicyFile,
-    workloads: Annotated[str, typer.Argument(metavar="WORKLOADS", help="a file of jobs with their durations")],
-    trace: Annotated[str | None, typer.Option(help="the form of the file: csv, jsonl or philly; else its name decides")] = None,
-    on_evict: Annotated[str, typer.Option("--on-evict", help="restart (run anew) or resume (run what is left)")] = "restart",
-    journal: Annotated[str | None, typer.Option(help="keep all events in this new journal")] = None,
-    report: Annotated[str | None, typer.Option(help="write a page with charts here")] = None,
-    seed: Annotated[int | None, typer.Option(help="refused: nothing in a simulation is random")] = None,
-    form: FormatOption = Format.human,
-) -> None:
+@_policy
+@click.argument("workloads", metavar="WORKLOADS")
+@click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
+@click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
+@_keep
+@click.option("--report", metavar="PATH", help="write a page with charts here")
+@click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
+@_with_format
+def simulate(policy: str, workloads: str, form: str, **options: Any) -> None:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     from .running import simulate_jobs
 
-    raise typer.Exit(simulate_jobs(policy, workloads, trace, on_evict, journal, report, seed, form))
+    sys.exit(simulate_jobs(policy, workloads, Format(form), **options))
 
 
 @app.command()
-def log(
-    journal: JournalFile,
-    workload: Annotated[str | None, typer.Option(help="events of this workload")] = None,
-    queue: Annotated[str | None, typer.Option(help="events of this queue")] = None,
-    kind: Annotated[str | None, typer.Option(help="events of this kind")] = None,
-    since: Annotated[str | None, typer.Option(help="from this time on (RFC 3339, or microseconds)")] = None,
-    until: Annotated[str | None, typer.Option(help="up to this time")] = None,
-    form: FormatOption = Format.human,
-) -> None:
+@_journal
+@click.option("--workload", metavar="W", help="events of this workload")
+@click.option("--queue", metavar="Q", help="events of this queue")
+@click.option("--kind", metavar="K", help="events of this kind, such as WorkloadEvicted")
+@click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)")
+@click.option("--until", metavar="T", help="up to this time")
+@_with_format
+def log(journal: str, form: str, **filters: Any) -> None:
     """Read the events of a journal."""
     from .auditing import show_log
 
-    raise typer.Exit(show_log(journal, workload, queue, kind, since, until, form))
+    sys.exit(show_log(journal, Format(form), **filters))
 
 
 @app.command()
-def replay(journal: JournalFile, form: FormatOption = Format.human) -> None:
+@_journal
+@_with_format
+def replay(journal: str, form: str) -> None:
     """Decide every recorded fact again and compare each decision byte for byte."""
     from .auditing import replay_journal
 
-    raise typer.Exit(replay_journal(journal, form))
+    sys.exit(replay_journal(journal, Format(form)))
 
 
 @app.command()
-def verify(
-    journal: JournalFile,
-    head: Annotated[str | None, typer.Option(help="SEQ:CHAIN, a head noted earlier that must still be there")] = None,
-    form: FormatOption = Format.human,
-) -> None:
+@_journal
+@click.option("--head", metavar="SEQ:CHAIN", help="a head noted earlier that must still be there")
+@_with_format
+def verify(journal: str, head: str | None, form: str) -> None:
     """Check that nothing recorded was changed, left out or put in."""
     from .auditing import verify_journal
 
-    raise typer.Exit(verify_journal(journal, head, form))
+    sys.exit(verify_journal(journal, head, Format(form)))
 
 
 @app.command()
-def explain(
-    journal: JournalFile,
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD")],
-    at: Annotated[str | None, typer.Option(help="a seq, or a time (RFC 3339); else the end of the journal")] = None,
-    form: FormatOption = Format.human,
-) -> None:
+@_journal
+@click.argument("workload", metavar="WORKLOAD")
+@click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
+@_with_format
+def explain(journal: str, workload: str, at: str | None, form: str) -> None:
     """Say why a workload runs, waits or was evicted, and what would change that."""
     from .explaining import explain_workload
 
-    raise typer.Exit(explain_workload(journal, workload, at, form))
+    sys.exit(explain_workload(journal, workload, at, Format(form)))
 
 
 def main() -> None:
     """Run the command; a user's mistake ends in one clear message, never in a traceback."""
-    sys.exit(_main(sys.argv[1:]))
+    sys.exit(run_command(sys.argv[1:]))
 
 
-def _main(arguments: list[str]) -> int:
-    if not arguments:
-        arguments = ["--help"]
+def run_command(arguments: list[str]) -> int:
+    """Run the command with arguments; return its exit code."""
     try:
-        result: object = app(arguments, standalone_mode=False)
+        app(arguments or ["--help"], prog_name="gpol", standalone_mode=False)
         sys.stdout.flush()
     except RefusalError as refusal:
         complain(f"gpol: {refusal}")
         return refusal.code
-    except typer.Exit as ended:
-        return ended.exit_code
-    except TyperException as error:
-        complain(f"gpol: {str(error).rstrip('.')}; see `gpol --help`")
+    except click.ClickException as error:
+        complain(f"gpol: {error.format_message().rstrip('.')}; see `gpol --help`")
         return INVALID
-    except (typer.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt):
         complain("gpol: stopped")
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
     except Exception as error:  # the last resort: a defect is told in one line, its trace only on demand
         if os.environ.get("GPOL_TRACEBACK"):
             raise
         complain(f"gpol: internal error: {type(error).__name__}: {error}; set GPOL_TRACEBACK=1 to see where, and report it")
         return FAILED
-    return result if isinstance(result, int) else 0
+    return 0

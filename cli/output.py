@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
-
-import typer
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from ..dsl.checker import Checked
@@ -24,9 +22,6 @@ class Format(StrEnum):
     human = "human"
     plain = "plain"
     json = "json"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="human, plain (for logs and screen readers) or json (one object a line)")]
 
 
 class RefusalError(Exception):

@@ -14,7 +14,7 @@ def _name(path: str) -> str:
     return "stdin" if path == "-" else path
 
 
-def check_files(files: list[str], form: Format) -> int:
+def check_files(files: tuple[str, ...], form: Format) -> int:
     """Check files and say what is wrong with them, or how much they declare."""
     from ..dsl.checker import check
 
@@ -44,7 +44,7 @@ def check_files(files: list[str], form: Format) -> int:
     return worst
 
 
-def format_files(files: list[str], only_check: bool, diff: bool, form: Format) -> int:
+def format_files(files: tuple[str, ...], only_check: bool, diff: bool, form: Format) -> int:
     """Format files in place, or show what would change. Files with errors stay as they are."""
     from ..dsl.formatter import format_text
 
@@ -89,7 +89,7 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-def test_files(files: list[str], form: Format) -> int:
+def test_files(files: tuple[str, ...], form: Format) -> int:
     """Run the test blocks of policies."""
     from ..sim.policy import Policy
     from ..sim.policytest import run_test

@@ -136,12 +136,13 @@ def _play(policy: Policy, facts: _Facts, player: Player) -> Iterator[Batch]:
 def simulate_jobs(
     policy_path: str,
     workloads: str,
+    form: Format,
+    *,
     trace: str | None,
     on_evict: str,
-    journal_path: str | None,
+    journal: str | None,
     report: str | None,
-    seed: int | None,
-    form: Format,
+    seed: str | None,
 ) -> int:
     """Play the jobs of a file in virtual time."""
     if seed is not None:
@@ -155,8 +156,8 @@ def simulate_jobs(
     measure = Measure()
     series = _series(report)
     with ExitStack() as stack:
-        journal = new_journal(journal_path, stack)
-        player = Player(sink=journal)
+        kept = new_journal(journal, stack)
+        player = Player(sink=kept)
         simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
@@ -170,14 +171,14 @@ def simulate_jobs(
             refuse(str(error), INVALID)
         except JournalError as error:
             refuse(str(error), FAILED)
-        head = journal.head if journal is not None else None
+        head = kept.head if kept is not None else None
     measure.check_accounts()
     show_figures(measure, form)
     if head is not None:
         if form is Format.json:
-            say_json("journal", path=journal_path, seq=head[0], chain=head[1].hex())
+            say_json("journal", path=journal, seq=head[0], chain=head[1].hex())
         else:
-            say(f"journal {journal_path}: {head[0]:,} events, chain {head[1].hex()}")
+            say(f"journal {journal}: {head[0]:,} events, chain {head[1].hex()}")
     if series is not None and report is not None:
         from ..sim.report import write_report
 
