@@ -3,13 +3,24 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LIKENESS = 0.65
+"""How alike two names are at least: one wrong letter in three is close, one in two is not."""
+
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The one known name that the author most likely meant, whatever its case; None where none is close."""
+    """The one known name that the author most likely meant, whatever its case; None where none is close.
+
+    Dotted names that begin alike are compared by their last part, so that `victim.` does not make all fields look alike.
+    """
     spelled: dict[str, str] = {}
     for candidate in sorted(set(known)):
         spelled.setdefault(candidate.casefold(), candidate)
-    found = get_close_matches(name.casefold(), spelled, n=1, cutoff=0.7)
+    meant = name.casefold()
+    start = meant[: meant.rfind(".") + 1]
+    if any(candidate.startswith(start) for candidate in spelled):
+        spelled = {candidate.removeprefix(start): whole for candidate, whole in spelled.items() if candidate.startswith(start)}
+        meant = meant.removeprefix(start)
+    found = get_close_matches(meant, spelled, n=1, cutoff=_LIKENESS)
     return spelled[found[0]] if found else None
 
 

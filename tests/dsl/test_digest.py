@@ -1,0 +1,170 @@
+"""Tests for the identity of a policy."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from gpol.dsl.checker import compile_policy
+from gpol.dsl.digest import digest
+from gpol.dsl.parser import parse
+from gpol.engine.graph import Source
+
+RICH = """policy "p" {
+  order queues by share asc, submitted asc
+  preempt by reclaim-owned, fair-share, make-room
+}
+resource license
+flavor h100 {
+  gpu 100
+  license 4
+  worth 2.5
+}
+flavor a100 { gpu from nodes where zone = "b" }
+priority production 1000 { never evicted }
+priority batch 100
+cohort research {
+  weight 3
+  owns 8 gpu on h100
+  queue nlp {
+    for namespace "nlp-*"
+    for user "ada"
+    owns 40 gpu on h100
+    guarantees 16 gpu on h100
+    weight 2
+    prefer h100
+    priority at most batch
+  }
+  queue vision { borrows up to 4 gpu on a100 }
+}
+queue serving {
+  owns 1 license
+  lends nothing on h100
+}
+protect warm-up { where victim.running < 1h and victim.priority < batch }
+deny too-big for nlp { where workload.gpu > 8 } because "at most 8"
+hold racks for vision because "moving"
+"""
+
+
+def of(text: str, file: str = "p.gpol") -> str:
+    """The digest of a policy's text."""
+    return compile_policy(text, file).digest
+
+
+def test_its_form_is_sha256():
+    """A digest is `sha256:` and 64 hexadecimal digits, and is the graph's own."""
+    made = compile_policy(RICH, "p.gpol")
+    assert made.digest == digest(made)
+    assert made.digest.startswith("sha256:")
+    assert len(bytes.fromhex(made.digest.removeprefix("sha256:"))) == 32
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ("\n", "\n\n"),
+        ("  owns 40 gpu on h100\n", " owns   40 gpu on h100   # forty\n"),
+        ("queue nlp {", 'queue "nlp" {'),
+        ("license 4", '"license" 4.0'),
+        ("guarantees 16 gpu on h100", "lends all but 16 gpu on h100"),
+        ("guarantees 16 gpu on h100", "lends up to 24 gpu on h100"),
+        ("40 gpu", "40000m gpu"),
+        ("worth 2.5", "worth 5/2"),
+        ("weight 3", "weight 3.0"),
+        ("1h ", "60m "),
+        ("victim.priority < batch", "victim.priority < 100"),
+        ("workload.gpu > 8 ", "workload.gpu > 8 gpu "),
+        ("batch 100", "batch 100.0"),
+        ("share asc,", "share,"),
+        ("    weight 2\n", "    weight 2\n    borrows anything\n"),
+        ("queue vision {", "queue vision {\n    owns nothing\n   "),
+        ("queue vision {", "queue vision {\n    owns 0 gpu on h100\n   "),
+        ("prefer h100", "prefer h100, a100"),
+        ("hold racks", 'test "t" { at 0s }\nhold racks'),
+        ("  order queues", "  use gpol.fair\n  order queues"),
+        ("  order queues", "  share borrowed\n  order queues"),
+    ],
+)
+def test_another_way_to_say_the_same_keeps_the_digest(written, otherwise):
+    """Layout, comments, quotes, tests, equal numbers and synonyms do not change what a policy is."""
+    assert written in RICH
+    assert of(RICH.replace(written, otherwise)) == of(RICH)
+
+
+def test_neither_the_file_nor_its_lines_count():
+    """The same policy under another file name and further down has the same digest."""
+    assert of("# a title\n\n" + RICH, "other.gpol") == of(RICH)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_of_items_does_not_matter(seed):
+    """Items in any order give the same graph but for lines, and the same digest."""
+    items = [RICH[item.span.start : item.span.end] + "\n" for item in parse(RICH, "p").tree.items]
+    random.Random(seed).shuffle(items)
+    assert of("".join(items)) == of(RICH)
+
+
+def test_the_order_inside_cohorts_and_queues_does_not_matter():
+    """Statements of a block are a set."""
+    one = "cohort c {\n  weight 2\n  queue a {\n    owns 1 gpu\n    weight 3\n  }\n  queue b { }\n}\n"
+    two = "cohort c {\n  queue b { }\n  queue a {\n    weight 3\n    owns 1 gpu\n  }\n  weight 2\n}\n"
+    head = 'policy "p" { }\nflavor h { gpu 4 }\n'
+    assert of(head + one) == of(head + two)
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ('policy "p"', 'policy "q"'),
+        ("share asc", "share desc"),
+        ("reclaim-owned, fair-share", "fair-share, reclaim-owned"),
+        ("queues by share asc, submitted asc", "queues by submitted asc, share asc"),
+        ("license 4", "license 5"),
+        ("worth 2.5", "worth 2.6"),
+        ('zone = "b"', 'zone = "c"'),
+        ("production 1000 { never evicted }", "production 1000"),
+        ("priority batch 100", "priority batch 101"),
+        ("queue vision", "queue image"),
+        ("owns 8 gpu", "owns 9 gpu"),
+        ("guarantees 16", "guarantees 15"),
+        ("borrows up to 4", "borrows up to 5"),
+        ("lends nothing on h100", "lends nothing on a100"),
+        ("lends nothing on h100", "weight 1"),
+        ("weight 3", "weight 4"),
+        ('"nlp-*"', '"nlp-?"'),
+        ('    for user "ada"\n', ""),
+        ("prefer h100", "only h100"),
+        ("priority at most batch", "priority at most production"),
+        ("prefer h100", "queueing strict fifo"),
+        ("victim.running < 1h", "victim.running <= 1h"),
+        ("victim.running < 1h", "victim.running < 61m"),
+        ("1h and", "1h or"),
+        ("protect warm-up", "protect warmup"),
+        ("deny too-big for nlp", "deny too-big for vision"),
+        ("deny too-big for nlp", "deny too-big"),
+        ('"at most 8"', '"at most eight"'),
+        ('"moving"', '"moved"'),
+    ],
+)
+def test_another_meaning_has_another_digest(written, otherwise):
+    """A name, an amount, an order, a rule or a reason that differs makes another policy."""
+    changed = RICH.replace(written, otherwise, 1)
+    if "vision" in written:
+        changed = changed.replace("for vision", "for image")
+    assert of(changed) != of(RICH)
+
+
+def test_places_do_not_count_whether_set_or_not():
+    """A quota's line says nothing about its meaning, and neither does its absence."""
+    made = compile_policy(RICH, "p.gpol")
+    first = made.nodes[1]
+    moved = replace(first, quotas=tuple(replace(quota, nominal_source=Source("x", 1)) for quota in first.quotas))
+    bare = replace(first, quotas=tuple(replace(quota, nominal_source=None) for quota in first.quotas))
+    assert digest(replace(made, nodes=(made.nodes[0], moved, *made.nodes[2:]))) == made.digest
+    assert digest(replace(made, nodes=(made.nodes[0], bare, *made.nodes[2:]))) == made.digest
+
+
+def test_a_number_is_not_a_text():
+    """A fraction and a text that looks like one are different constants."""
+    head = 'policy "p" { }\nqueue a { }\nqueue b { }\n'
+    assert of(head + "protect x { where victim.priority < 5 }\n") != of(head + "protect x { where victim.pods < 5 }\n")
