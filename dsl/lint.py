@@ -111,14 +111,13 @@ def _unusable_priorities(context: Context, world: Possible) -> None:
 
 def _dead_queues(context: Context, policy: graph.PolicyGraph) -> None:
     items = {item.name.text: item for item in _queue_items(context)}
+    context.at(context.merged.header)  # queues are the policy's alone; those inside cohorts have no origin of their own
     for queue in policy.queues:
         node = policy.nodes[queue.node]
         quotas = [node.quotas[number] for number, slot in enumerate(policy.slots) if slot.flavor in queue.flavors]
         if quotas and all(quota.nominal == 0 and quota.borrowing_limit == 0 for quota in quotas):
-            item = items[node.name]
-            context.at(item)
             message = f"queue `{node.name}` can never run anything: it owns nothing and borrows nothing"
-            context.warn("GP053", message, item.name, "no quota", "let it own or borrow something")
+            context.warn("GP053", message, items[node.name].name, "no quota", "let it own or borrow something")
 
 
 def _queue_items(context: Context) -> Iterator[tree.Queue]:

@@ -1,0 +1,137 @@
+"""The examples of the language reference, put together into one policy, mean what the reference says."""
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from gpol.dsl.checker import check
+from gpol.engine.expr import And, Compare, Const, Field, Not, Type
+from gpol.engine.graph import Condition, OrderKey, PolicyGraph, Quota, Slot
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
+
+
+def assembled() -> str:
+    """All indented blocks of the reference but the header, which it shortens, behind a header of our own."""
+    text = REFERENCE.read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
+    items = [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in blocks]
+    assert items[0].strip().startswith('policy "acme-gpuaas" {')
+    header = 'policy "acme-gpuaas" {\n  use gpol.fair\n  default priority batch\n}\n'
+    return header + "".join(items[1:]) + "queue vision { lends nothing }\n"
+
+
+@pytest.fixture(scope="module")
+def graph() -> PolicyGraph:
+    """The graph of the assembled policy."""
+    checked = check(assembled(), "acme.gpol")
+    assert checked.diagnostics == ()
+    assert checked.graph is not None
+    assert [test.name.text for test in checked.tests] == ["an owner gets its GPUs back"]
+    return checked.graph
+
+
+def test_what_exists(graph):
+    """Flavors by name with amounts in thousandths, or a selector with none; one group, for gpu and cpu meet in both."""
+    assert graph.name == "acme-gpuaas"
+    a100, h100 = graph.flavors
+    assert (a100.name, a100.capacity, a100.worth) == ("a100", (("cpu", 0), ("gpu", 0)), Fraction(1))
+    assert a100.nodes == (("gpu.product", "A100"), ("zone", "b"))
+    assert (h100.name, h100.capacity, h100.worth) == ("h100", (("cpu", 8_192_000), ("gpu", 256_000)), Fraction(5, 2))
+    assert h100.nodes is None
+    assert graph.slots == (Slot(0, "cpu"), Slot(0, "gpu"), Slot(1, "cpu"), Slot(1, "gpu"))
+    assert graph.groups == (("cpu", "gpu"),)
+    assert graph.ignored == ()
+
+
+def test_priorities(graph):
+    """Classes by name with their values."""
+    assert [(item.name, item.value, item.never_evicted) for item in graph.priorities] == [("batch", 100, False), ("production", 1000, True)]
+
+
+def test_the_tree(graph):
+    """Root, then all nodes by name; the cohort above its two queues."""
+    assert [(node.name, node.parent, node.children, node.queue, node.weight) for node in graph.nodes] == [
+        ("cluster", -1, (2, 4), -1, Fraction(1)),
+        ("nlp", 2, (), 0, Fraction(2)),
+        ("research", 0, (1, 3), -1, Fraction(3)),
+        ("students", 2, (), 1, Fraction(1)),
+        ("vision", 0, (), 2, Fraction(1)),
+    ]
+    assert graph.nodes[0].quotas == (Quota(),) * 4
+
+
+def test_quotas(graph):
+    """What nlp owns, may borrow and lends; what research owns; vision lends nothing of anything."""
+    nlp, research, students, vision = (graph.nodes[index].quotas for index in (1, 2, 3, 4))
+    assert (nlp[3].nominal, nlp[3].borrowing_limit, nlp[3].lending_limit) == (64_000, 64_000, 48_000)
+    assert nlp[0] == nlp[1] == nlp[2] == Quota()
+    assert (research[3].nominal, research[3].borrowing_limit, research[3].lending_limit) == (32_000, None, None)
+    assert students == (Quota(),) * 4
+    assert [(quota.nominal, quota.lending_limit) for quota in vision] == [(0, 0)] * 4
+
+
+def test_queues(graph):
+    """Matches, the order of flavors, the ceiling and the default."""
+    nlp, students, vision = graph.queues
+    assert nlp.node == 1
+    assert sorted(nlp.matches, key=len) == [
+        (Condition("user", None, "ada"),),
+        (Condition("namespace", None, "nlp-*"), Condition("label", "tier", "prod")),
+    ]
+    assert nlp.flavors == (1, 0)
+    assert (nlp.ceiling, nlp.default_priority, nlp.default_pinned, nlp.strict) == (100, 100, False, False)
+    assert students.matches == ((Condition("namespace", None, "edu-*"),),)
+    assert (students.flavors, students.ceiling) == ((0, 1), None)
+    assert vision.matches == ()
+
+
+def test_settings_come_from_the_profile(graph):
+    """What the policy leaves open is the profile's: its orders, share formula and flavor choices."""
+    assert graph.settings.share == "borrowed"
+    assert graph.settings.queue_order == (
+        OrderKey("borrowing", False),
+        OrderKey("share", False),
+        OrderKey("priority", True),
+        OrderKey("submitted", False),
+    )
+    assert graph.settings.workload_order == (OrderKey("priority", True), OrderKey("submitted", False))
+    assert (graph.settings.next_flavor_before_borrowing, graph.settings.next_flavor_before_evicting) == (False, True)
+
+
+def test_the_policys_rule_replaces_the_profiles(graph):
+    """The rule of the same name is the policy's, with its file and line; the others stay the profile's, in its order."""
+    assert [(rule.name, rule.source.file) for rule in graph.preempt] == [
+        ("reclaim-owned", "acme.gpol"),
+        ("fair-share", "gpol/fair.gpol"),
+        ("make-room", "gpol/fair.gpol"),
+    ]
+    rule = graph.preempt[0]
+    line = assembled()[: assembled().index("preempt reclaim-owned")].count("\n") + 1
+    assert rule.source.line == line
+    assert (rule.trigger, rule.scope, rule.range) == ("fits-queue", "borrowing-queues", "same-cohort")
+    victim, workload = Field("victim", "priority", Type.PRIORITY), Field("workload", "priority", Type.PRIORITY)
+    other = Compare("=", Field("victim", "queue", Type.TEXT), Const("x", Type.TEXT, "x"))
+    assert rule.guard == And((Compare("<=", victim, workload), Not(other)))
+    assert rule.order == (
+        OrderKey("victim.queue.share", True),
+        OrderKey("victim.priority", False),
+        OrderKey("victim.admitted", True),
+    )
+
+
+def test_protect_deny_and_hold(graph):
+    """Rules by name with their scopes as nodes and their reasons."""
+    assert [(rule.name, rule.nodes) for rule in graph.protect] == [("exams", (3,)), ("warm-up", None)]
+    running = Field("victim", "running", Type.DURATION)
+    assert graph.protect[1].guard == Compare("<", running, Const(600_000_000, Type.DURATION, "10m"))
+    deny, hold = graph.admission
+    assert (deny.action, deny.name, deny.nodes, deny.because) == (
+        "deny",
+        "too-big",
+        (3,),
+        "students may use at most 8 GPUs in one job",
+    )
+    assert deny.guard == Compare(">", Field("workload", "gpu", Type.AMOUNT), Const(8000, Type.AMOUNT, "8 gpu"))
+    assert (hold.action, hold.name, hold.nodes, hold.guard) == ("hold", "drained", (1, 4), None)
