@@ -1,0 +1,235 @@
+"""Generators of policies and histories: typed syntax trees, printed as text where text is needed, never random text."""
+
+from dataclasses import dataclass
+
+from gpol.dsl import tree
+from gpol.dsl.checker import compile_policy
+from gpol.dsl.formatter import print_tree
+from gpol.engine.events import (
+    CapacityChanged,
+    Fact,
+    OperatorAction,
+    PodSet,
+    PolicyActivated,
+    TimeAdvanced,
+    WorkloadCancelled,
+    WorkloadFinished,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
+from gpol.engine.graph import PolicyGraph
+from gpol.engine.reference import Core
+from hypothesis import strategies as st
+
+FLAVORS = ("a100", "h100")
+PRIORITIES = ("low", "normal", "high")
+SECOND = 1_000_000
+
+
+def name(text: str) -> tree.Name:
+    """A name."""
+    return tree.Name(text)
+
+
+def gpus(count: int) -> tree.Amount:
+    """So many GPUs."""
+    return tree.Amount(tree.Number(str(count)), name("gpu"))
+
+
+def owns(count: int, flavor: str) -> tree.Quota:
+    """What a queue or cohort owns of a flavor."""
+    return tree.Quota("owns", "amount", gpus(count), name(flavor))
+
+
+@st.composite
+def quotas(draw: st.DrawFn, room: dict[str, int]) -> list[tree.Quota]:
+    """Quota statements of one queue; what it owns is taken from the room that is left."""
+    statements = []
+    for flavor in FLAVORS:
+        count = draw(st.integers(0, min(8, room[flavor])))
+        if count == 0:
+            continue
+        room[flavor] -= count
+        statements.append(owns(count, flavor))
+        lending = draw(st.sampled_from(["all", "some", "none", "keep"]))
+        if lending == "some":
+            statements.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, count))), name(flavor)))
+        elif lending == "none":
+            statements.append(tree.Quota("lends", "nothing", None, name(flavor)))
+        elif lending == "keep":
+            statements.append(tree.Quota("guarantees", "amount", gpus(draw(st.integers(0, count))), name(flavor)))
+    if draw(st.booleans()):
+        flavor = draw(st.sampled_from(FLAVORS))
+        statements.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 8))), name(flavor)))
+    return statements
+
+
+@st.composite
+def queues(draw: st.DrawFn, title: str, room: dict[str, int]) -> tree.Queue:
+    """A queue with quota, weight, preferences, a ceiling, strictness."""
+    body: list[tree.Spanned] = [*draw(quotas(room))]
+    if draw(st.booleans()):
+        body.append(tree.Weight(tree.Number(draw(st.sampled_from(["0", "1", "2", "3/2"])))))
+    if draw(st.booleans()):
+        order = draw(st.permutations(FLAVORS))[: draw(st.integers(1, 2))]
+        body.append(tree.FlavorList(draw(st.sampled_from(["prefer", "only"])), tuple(name(flavor) for flavor in order)))
+    if draw(st.integers(0, 3)) == 0:
+        body.append(tree.Ceiling(name(draw(st.sampled_from(PRIORITIES)))))
+    if draw(st.booleans()):
+        body.append(tree.Queueing(strict=draw(st.booleans())))
+    return tree.Queue(name(title), tuple(body))  # type: ignore[arg-type]
+
+
+@st.composite
+def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> list[tree.Cohort | tree.Queue]:
+    """Queues, and cohorts of queues, down to a depth."""
+    found: list[tree.Cohort | tree.Queue] = []
+    for number in range(draw(st.integers(1, 3))):
+        title = f"{prefix}{number}"
+        if depth > 0 and draw(st.booleans()):
+            body: list[tree.Spanned] = list(draw(places(room, f"{title}x", depth - 1)))
+            if draw(st.booleans()) and room["a100"] > 0:
+                count = draw(st.integers(1, min(4, room["a100"])))
+                room["a100"] -= count
+                body.append(owns(count, "a100"))
+            if draw(st.booleans()):
+                body.append(tree.Weight(tree.Number(draw(st.sampled_from(["1", "2", "1/2"])))))
+            if draw(st.integers(0, 2)) == 0:
+                body.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
+            if draw(st.integers(0, 2)) == 0:
+                body.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
+            found.append(tree.Cohort(name(f"c{title}"), tuple(body)))  # type: ignore[arg-type]
+        else:
+            found.append(draw(queues(f"q{title}", room)))
+    return found
+
+
+RULES = (
+    tree.Preempt(name("reclaim"), (tree.Trigger("queue"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
+    tree.Preempt(name("reclaim-near"), (tree.Trigger("cohort"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
+    tree.Preempt(
+        name("even-out"),
+        (
+            tree.EvictFrom("borrowing-queues", same_cohort=False),
+            tree.Where(tree.Comparison("<=", tree.FieldRef("workload", "queue.share"), tree.FieldRef("victim", "queue.share_after"))),
+            tree.OrderBy((tree.Key("victim.queue.share", descending=True), tree.Key("victim.admitted", descending=True))),
+        ),
+    ),
+    tree.Preempt(
+        name("make-room"),
+        (
+            tree.EvictFrom("same-queue", same_cohort=False),
+            tree.Where(tree.Comparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
+        ),
+    ),
+    tree.Preempt(
+        name("outrank"),
+        (
+            tree.EvictFrom("any-queue", same_cohort=True),
+            tree.Where(tree.Comparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
+            tree.OrderBy((tree.Key("victim.gpu", descending=False), tree.Key("victim.queue.share", descending=True))),
+        ),
+    ),
+    tree.Preempt(name("anyone"), (tree.EvictFrom("any-queue", same_cohort=False),)),
+)
+"""Rules to draw from; the last one ranks nobody, so a policy with it can evict in turns."""
+
+PROTECTS = (
+    tree.Protect(name("warm-up"), (), tree.Where(tree.Comparison("<", tree.FieldRef("victim", "running"), tree.Number("10s")))),
+    tree.Protect(name("big"), (), tree.Where(tree.Comparison(">", tree.FieldRef("victim", "gpu"), tree.Number("5")))),
+)
+
+
+@st.composite
+def policies(draw: st.DrawFn, ranked_only: bool = False) -> tree.File:
+    """A policy that checks without errors."""
+    capacity = {flavor: draw(st.integers(1, 16)) for flavor in FLAVORS}
+    room = dict(capacity)
+    tops = draw(places(room, "", 2))
+    known = RULES[:-1] if ranked_only else RULES
+    rules = draw(st.lists(st.sampled_from(known), unique=True, max_size=4))
+    choices: list[tree.Choice] = [tree.PreemptBy(tuple(rule.name for rule in rules))] if rules else [tree.PreemptBy(())]
+    choices.append(tree.Share(draw(st.sampled_from(["borrowed", "used", "none"]))))
+    keys = draw(st.lists(st.sampled_from(["borrowing", "share", "priority", "submitted", "pods"]), unique=True, min_size=1))
+    choices.append(tree.Order("queues", tuple(tree.Key(key, draw(st.booleans())) for key in keys)))
+    choices.append(tree.FlavorChoice("borrowing", draw(st.booleans())))
+    choices.append(tree.FlavorChoice("evicting", draw(st.booleans())))
+    items: list[tree.Item] = [tree.Header("policy", tree.Text("generated"), (tree.Use("test.bare"), *choices))]
+    for flavor, count in capacity.items():
+        worth = draw(st.sampled_from([(), (tree.Worth(tree.Number("2.5")),)]))
+        items.append(tree.Flavor(name(flavor), (tree.Capacity(name("gpu"), tree.Number(str(count))), *worth)))
+    for value, priority in enumerate(PRIORITIES):
+        items.append(tree.Priority(name(priority), tree.Number(str(value * 10)), priority == "high" and draw(st.booleans())))
+    protects = draw(st.lists(st.sampled_from(PROTECTS), unique=True))
+    return tree.File((*items, *tops, *rules, *protects))  # type: ignore[arg-type]
+
+
+BARE = 'profile "test.bare" {\n  order workloads by priority desc, submitted asc\n  queueing best effort\n}\n'
+"""A profile without rules, for policies that bring their own."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A policy as text and graph, with steps to play: each a time step and something that happens."""
+
+    text: str
+    graph: PolicyGraph
+    steps: tuple[tuple[int, tuple[object, ...]], ...]
+
+
+_submissions = st.tuples(
+    st.just("submit"),
+    st.integers(0, 11),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.sampled_from([None, *PRIORITIES]),
+    st.sampled_from([(), ("a100",), ("h100",)]),
+)
+_steps = st.one_of(
+    _submissions,
+    _submissions,
+    _submissions,
+    st.tuples(st.sampled_from(["finish", "finish", "cancel", "evict", "hold", "release"]), st.integers(0, 30)),
+    st.tuples(st.just("priority"), st.integers(0, 30), st.sampled_from(PRIORITIES)),
+    st.tuples(st.just("capacity"), st.sampled_from(FLAVORS), st.integers(0, 16)),
+    st.tuples(st.just("wait")),
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn, ranked_only: bool = False) -> Case:
+    """A policy and a history for it."""
+    text = print_tree(draw(policies(ranked_only)))
+    graph = compile_policy(text, "generated.gpol", {"test.bare": BARE})
+    moments = st.sampled_from([0, 0, 1, SECOND, 5 * SECOND, 20 * SECOND])
+    return Case(text, graph, tuple(draw(st.lists(st.tuples(moments, _steps), min_size=1, max_size=25))))
+
+
+def activation(case: Case, time: int = 0) -> PolicyActivated:
+    """The fact that activates a case's policy."""
+    return PolicyActivated(time=time, file="generated.gpol", text=case.text, digest=case.graph.digest)
+
+
+def fact_of(core: Core, case: Case, number: int, step: tuple[int, tuple[object, ...]], scale: int = 1) -> Fact:
+    """The fact of a step in the state of a core; steps that make no sense there are mere passing of time."""
+    time = core.time + step[0]
+    live = sorted(core.state.workloads.values(), key=lambda workload: workload.number)
+    match step[1]:
+        case ("submit", int(queue), int(count), int(each), priority, flavors):
+            node = case.graph.nodes[case.graph.queues[queue % len(case.graph.queues)].node]
+            pods = PodSet(count=count, requests={"gpu": each * 1000 * scale}, flavors=flavors)
+            return WorkloadSubmitted(time=time, workload=f"w{number}", queue=node.name, priority=priority, pod_sets=(pods,))
+        case ("capacity", str(flavor), int(amount)):
+            return CapacityChanged(time=time, flavor=flavor, capacity={"gpu": amount * 1000 * scale})
+        case (str(deed), int(index), *rest) if live:
+            workload = live[index % len(live)]
+            running = workload.admitted is not None
+            if deed == "finish" and running:
+                return WorkloadFinished(time=time, workload=workload.name)
+            if deed == "cancel":
+                return WorkloadCancelled(time=time, workload=workload.name)
+            if deed == "priority":
+                return WorkloadUpdated(time=time, workload=workload.name, priority=str(rest[0]))
+            if (deed == "evict" and running) or (deed == "hold" and not running) or deed == "release":
+                return OperatorAction.model_validate({"time": time, "operator": "op", "action": deed, "workload": workload.name})
+    return TimeAdvanced(time=time)

@@ -1,0 +1,228 @@
+"""The laws of the core (docs/architecture.md), each over generated policies and histories."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from generators import Case, activation, cases, fact_of
+from gpol.engine.events import AnyEvent, TimeAdvanced, WorkloadAdmitted, WorkloadEvicted
+from gpol.engine.reference import Core
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def play(case: Case, scale: int = 1) -> tuple[Core, list[list[AnyEvent]]]:
+    """Play a case; return the core and the batches."""
+    core = Core()
+    fact: AnyEvent = activation(case)
+    batches = [[fact, *core.step(fact, case.graph)]]  # type: ignore[arg-type]
+    for number, step in enumerate(case.steps):
+        fact = fact_of(core, case, number, step, scale)
+        batches.append([fact, *core.step(fact)])
+    return core, batches
+
+
+def bytes_of(batches: list[list[AnyEvent]]) -> list[bytes]:
+    """All payloads in order."""
+    return [event.payload() for batch in batches for event in batch]
+
+
+@given(cases())
+def test_deterministic(case: Case) -> None:
+    """Law 1: the same policy and facts give byte-identical decisions."""
+    assert bytes_of(play(case)[1]) == bytes_of(play(case)[1])
+
+
+@given(cases())
+def test_exact_and_conserved(case: Case) -> None:
+    """Laws 2 and 4: after every fact each node's total is the sum of what runs below it, in integers, and no admission exceeds capacity."""
+    core = Core()
+    core.step(activation(case), case.graph)
+    for number, step in enumerate(case.steps):
+        decisions = core.step(fact_of(core, case, number, step))
+        assert core.state.active is not None
+        tree = core.state.active.tree
+        for slot in range(len(case.graph.slots)):
+            running = [workload for workload in core.state.workloads.values() if workload.admitted is not None]
+            for node in range(len(case.graph.nodes)):
+                below = [workload for workload in running if node in tree.paths[workload.queue]]
+                amount = sum(dict(workload.usage).get(slot, 0) for workload in below)
+                assert type(tree.total[node][slot]) is int
+                assert tree.total[node][slot] == amount
+            for decision in decisions:
+                if isinstance(decision, WorkloadAdmitted) and any(
+                    charge.flavor == case.graph.flavors[case.graph.slots[slot].flavor].name for charge in decision.usage
+                ):
+                    assert tree.total[0][slot] <= tree.capacity[slot]
+        for node in range(1, len(case.graph.nodes)):
+            carried = sum(max(0, tree.usage[child][slot] - tree.local[child][slot]) for child in case.graph.nodes[node].children)
+            assert case.graph.nodes[node].queue >= 0 or tree.usage[node][slot] == carried
+
+
+@given(cases(), st.randoms(use_true_random=False))
+def test_total_order(case: Case, random: object) -> None:
+    """Law 3: nothing hangs on the order in which a dict or set happens to be filled: a state rebuilt in another order decides alike."""
+    first, _ = play(case)
+    second, _ = play(case)
+    names = sorted(second.state.workloads)
+    random.shuffle(names)  # type: ignore[attr-defined]
+    second.state.workloads = {name: second.state.workloads[name] for name in names}
+    assert second.state.active is not None
+    for line in second.state.active.lines:
+        line.shapes = dict(reversed(line.shapes.items()))
+    later = TimeAdvanced(time=first.time + 60_000_000)
+    assert [event.payload() for event in first.step(later)] == [event.payload() for event in second.step(later)]
+
+
+@given(cases())
+def test_atomic_and_no_waste(case: Case) -> None:
+    """Laws 5 and 6: gangs start and stop whole; every eviction but an operator's serves an admission of the same batch that needs it."""
+    core = Core()
+    core.step(activation(case), case.graph)
+    for number, step in enumerate(case.steps):
+        decisions = core.step(fact_of(core, case, number, step))
+        for place, decision in enumerate(decisions):
+            if isinstance(decision, WorkloadEvicted) and decision.preemption != "operator":
+                served = next(later for later in decisions[place:] if isinstance(later, WorkloadAdmitted))
+                assert served.workload == decision.beneficiary
+            if isinstance(decision, WorkloadAdmitted):
+                workload = core.state.workloads[decision.workload]
+                if workload.admitted is not None and workload.usage:
+                    asked = sum(pod_set.count * pod_set.requests["gpu"] for pod_set in workload.fact.pod_sets)
+                    assert sum(charge.amount for charge in decision.usage) == asked
+
+
+@given(cases())
+def test_no_loops(case: Case) -> None:
+    """Law 7: one fact admits and evicts each workload at most once, even under rules by which workloads could take turns."""
+    for batch in play(case)[1]:
+        admitted = [event.workload for event in batch if isinstance(event, WorkloadAdmitted)]
+        evicted = [event.workload for event in batch if isinstance(event, WorkloadEvicted)]
+        assert len(admitted) == len(set(admitted))
+        assert len(evicted) == len(set(evicted))
+
+
+@given(cases(ranked_only=True))
+def test_settled_means_settled(case: Case) -> None:
+    """Law 7: once settled, another look at the same moment decides nothing."""
+    core, _ = play(case)
+    core.step(TimeAdvanced(time=core.time))
+    assert core.step(TimeAdvanced(time=core.time)) == []
+
+
+@given(cases(), st.data())
+def test_replay_in_parts(case: Case, data: st.DataObject) -> None:
+    """Law 8: recorded events applied up to a point, then facts decided, give what deciding everything gives."""
+    core, batches = play(case)
+    cut = data.draw(st.integers(1, len(batches)))
+    resumed = Core()
+    for batch in batches[:cut]:
+        for event in batch:
+            resumed.apply(event, case.graph if event.kind == "PolicyActivated" else None)
+    again = [[batch[0], *resumed.step(batch[0])] for batch in batches[cut:]]  # type: ignore[arg-type]
+    assert bytes_of(again) == bytes_of(batches[cut:])
+    assert resumed.seq == core.seq
+
+
+@given(cases())
+def test_renaming(case: Case) -> None:
+    """Law 9: queues and cohorts renamed consistently change nothing but names."""
+    renamed = {node.name: f"zz-{len(case.graph.nodes) - number}-{node.name}" for number, node in enumerate(case.graph.nodes) if number}
+    nodes = tuple(replace(node, name=renamed.get(node.name, node.name)) for node in case.graph.nodes)
+    other = replace(case, graph=replace(case.graph, nodes=nodes))
+
+    def neutral(batches: list[list[AnyEvent]], names: dict[str, str]) -> list[object]:
+        return [
+            (event.kind, event.workload, names.get(event.queue, event.queue), event.usage)
+            for batch in batches
+            for event in batch
+            if isinstance(event, WorkloadAdmitted | WorkloadEvicted)
+        ]
+
+    back = {new: old for old, new in renamed.items()}
+    assert neutral(play(case)[1], {}) == neutral(play(other)[1], back)
+
+
+@given(cases(), st.integers(2, 1_000_000))
+def test_scaling(case: Case, scale: int) -> None:
+    """Law 9: all quantities multiplied by k change nothing but amounts."""
+    graph = case.graph
+    nodes = tuple(
+        replace(
+            node,
+            quotas=tuple(
+                replace(
+                    quota,
+                    nominal=quota.nominal * scale,
+                    borrowing_limit=None if quota.borrowing_limit is None else quota.borrowing_limit * scale,
+                    lending_limit=None if quota.lending_limit is None else quota.lending_limit * scale,
+                )
+                for quota in node.quotas
+            ),
+        )
+        for node in graph.nodes
+    )
+    flavors = tuple(replace(flavor, capacity=tuple((name, amount * scale) for name, amount in flavor.capacity)) for flavor in graph.flavors)
+    protect = tuple(rule for rule in graph.protect if rule.name != "big")  # its constant is an amount of the policy's own
+    other = replace(case, graph=replace(graph, nodes=nodes, flavors=flavors, protect=protect))
+    plain = replace(case, graph=replace(graph, protect=protect))
+    scaled = [
+        (event.kind, event.workload, tuple((charge.flavor, Fraction(charge.amount, scale)) for charge in event.usage))
+        for batch in play(other, scale)[1]
+        for event in batch
+        if isinstance(event, WorkloadAdmitted | WorkloadEvicted)
+    ]
+    expected = [
+        (event.kind, event.workload, tuple((charge.flavor, Fraction(charge.amount)) for charge in event.usage))
+        for batch in play(plain)[1]
+        for event in batch
+        if isinstance(event, WorkloadAdmitted | WorkloadEvicted)
+    ]
+    assert scaled == expected
+
+
+@given(cases())
+def test_explained(case: Case) -> None:
+    """Law 10: every decision names a rule and line and what it compared; where quota is short a waiting workload has limit and deficit."""
+    core, batches = play(case)
+    for batch in batches:
+        for event in batch[1:]:
+            assert isinstance(event, WorkloadAdmitted | WorkloadEvicted)
+            operators = isinstance(event, WorkloadEvicted) and event.preemption == "operator"
+            assert event.why.operands or isinstance(event, WorkloadEvicted)
+            assert operators or (event.why.rule is not None and event.why.rule.line >= 1)
+            if isinstance(event, WorkloadEvicted) and not operators:
+                assert event.why.limit is not None
+                assert event.why.limit.deficit == event.why.limit.asked - event.why.limit.available > 0
+    before = [workload.usage for workload in core.state.workloads.values()]
+    for name in sorted(core.state.workloads):
+        standing = core.standing(name)
+        assert standing is not None
+        if standing.reason in ("WaitingForQuota", "ExceedsMaxQuota"):
+            assert standing.limit is not None
+            assert standing.limit.deficit > 0
+    assert [workload.usage for workload in core.state.workloads.values()] == before
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_hash_seed(seed: str) -> None:
+    """Law 1: the hash seed of the interpreter changes no byte."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from hypothesis import given, settings, seed, Phase; import hashlib;"
+        "from test_laws import play, bytes_of; from generators import cases\n"
+        "digest = hashlib.sha256()\n"
+        "@seed(1)\n@settings(max_examples=20, database=None, deadline=None, phases=[Phase.generate])\n@given(cases())\n"
+        "def run(case): digest.update(b''.join(bytes_of(play(case)[1])))\n"
+        "run(); print(digest.hexdigest())"
+    )
+    folder = __file__.rsplit("/", 1)[0]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script, folder], env={"PYTHONHASHSEED": each}, capture_output=True, text=True, check=True
+        ).stdout
+        for each in ("1", seed)
+    }
+    assert len(outputs) == 1
