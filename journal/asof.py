@@ -1,14 +1,69 @@
-"""The state at a moment of the past: recorded events applied again, up to a seq."""
+"""The state of the cluster as it was: recorded events are applied again, without deciding anything."""
 
+from typing import Protocol
+
+from ..engine.errors import FactError
+from ..engine.events import AnyEvent, PolicyActivated
+from ..engine.graph import PolicyGraph
 from ..engine.reference import Core
+from .errors import DamagedError, JournalError
 from .journal import Journal
-from .replay import graph_of
+from .policies import Compile, PolicyRefusedError, compile_recorded
 
 
-def core_at(journal: Journal, seq: int) -> Core:
-    """A core as it stood after the batch that holds event `seq`."""
+class Follower(Protocol):
+    """What recorded events are applied to: the core, or something that stands in for it."""
+
+    def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+        """Take in an event, fact or decision, as it happened."""
+        ...
+
+
+def core_at(journal: Journal, seq: int | None = None, *, time: int | None = None) -> Core:
+    """The core as it stood after the batch that holds event `seq`, or after all events up to and at `time`; neither: at the end.
+
+    Nothing is decided again. The core explains (`standing`), but does not know when to wake: one that goes on deciding comes from
+    `replay`. Raises JournalError for a moment that the journal does not reach, and DamagedError for events that cannot have happened.
+    """
     core = Core()
-    for batch in journal.batches(upto=seq):
-        for recorded in batch:
-            core.apply(recorded.event, graph_of(recorded.event))
+    follow(journal, core, upto=moment(journal, seq, time=time))
     return core
+
+
+def moment(journal: Journal, seq: int | None = None, *, time: int | None = None) -> int:
+    """The sequence number of the last event at a moment, 0 before the first. Raises JournalError for one that has not come yet."""
+    if seq is not None and time is not None:
+        raise JournalError("a moment is a sequence number or a time, not both", "give one of them")
+    last = journal.head.seq
+    if time is not None:
+        return journal.seq_at(time)
+    if seq is None:
+        return last
+    if not 0 <= seq <= last:
+        raise JournalError(f"`{journal.path}` has no event {seq}", f"its events are numbered from 1 to {last}")
+    return seq
+
+
+def follow(
+    journal: Journal, follower: Follower, *, after: int = 0, upto: int | None = None, compile_policy: Compile = compile_recorded
+) -> None:
+    """Apply the batches after event `after`, up to the one that holds event `upto`, to a follower that stands at `after`.
+
+    A batch is applied whole: between its decisions the cluster never was.
+    """
+    for recorded in journal.events(after):
+        event = recorded.event
+        if upto is not None and recorded.seq > upto and not event.is_decision:
+            return
+        graph = _graph(recorded.seq, event, compile_policy) if isinstance(event, PolicyActivated) else None
+        try:
+            follower.apply(event, graph)
+        except (FactError, AssertionError, LookupError, ValueError) as error:  # only events that the core wrote itself are sure to fit
+            raise DamagedError(recorded.seq, f"event {recorded.seq} cannot have happened then: {error}", "run `gpol replay`") from None
+
+
+def _graph(seq: int, event: PolicyActivated, compile_policy: Compile) -> PolicyGraph:
+    try:
+        return compile_policy(event)
+    except PolicyRefusedError as error:
+        raise DamagedError(seq, f"the policy recorded at event {seq} does not compile: {error}", "run `gpol replay`") from None

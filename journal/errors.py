@@ -1,9 +1,18 @@
-"""What a journal refuses."""
+"""What the journal refuses, in a form to show to a user."""
 
 
-class JournalError(RuntimeError):
-    """A journal that cannot be opened, read or written; the message says what happened and what to do."""
+class JournalError(Exception):
+    """A journal that cannot be opened, read or written as asked. `message` says what is wrong, `remedy` what to do about it."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(f"{message}; {remedy}")
+        self.message = message
+        self.remedy = remedy
 
 
-class ConflictError(JournalError):
-    """Somebody else has written to the journal since it was read; nothing of this write was kept."""
+class DamagedError(JournalError):
+    """A journal whose content cannot be trusted from sequence number `seq` on (None: no single event is to blame)."""
+
+    def __init__(self, seq: int | None, message: str, remedy: str = "run `gpol verify` on it, and go back to a copy that verifies") -> None:
+        super().__init__(message, remedy)
+        self.seq = seq

@@ -1,82 +1,70 @@
-"""The journal: batches of a fact and its decisions, appended whole and read in order."""
+"""The journal: every event there was, in order, appended a batch at a time and never changed."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from eventsourcing.persistence import OperationalError, StoredEvent
-from sqlalchemy import Engine, select
-from sqlalchemy.exc import DBAPIError
+from eventsourcing.persistence import PersistenceError, StoredEvent
 
-from ..engine.events import EVENT, AnyEvent
-from . import store
-from .errors import JournalError
-from .recorder import CoreRecorder, Head
-from .store import EVENTS
+from ..engine.events import AnyEvent, Event
+from .errors import DamagedError, JournalError
+from .recorder import HeadMovedError, Recorder, Stored, Unread
+from .records import START, Head, Recorded, link, stream_of, workload_stream
+from .store import WriterLock, create_file, explain, locate, open_engine
 
-PAGE = 2_000
-"""How many events are read at a time."""
+_Asked = ParamSpec("_Asked")
+_Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """An event as it is stored."""
+class Batch(NamedTuple):
+    """A fact and the decisions it caused, which stand or fall together."""
 
-    seq: int
-    stream: str
-    version: int
-    kind: str
-    payload: bytes
-    chain: bytes
-
-    @cached_property
-    def event(self) -> AnyEvent:
-        """The event itself. Raises pydantic's ValidationError for bytes that are none."""
-        return EVENT.validate_json(self.payload)
-
-
-def stream_of(event: AnyEvent) -> str:
-    """The stream an event belongs to: its workload's, or that of the policy, the capacity or the clock."""
-    workload = getattr(event, "workload", None)
-    if workload is not None:
-        return f"workload/{workload}"
-    match event.kind:
-        case "PolicyActivated":
-            return "policy"
-        case "TimeAdvanced":
-            return "time"
-        case _:
-            return "capacity"
+    fact: Recorded
+    decisions: tuple[Recorded, ...]
 
 
 class Journal:
-    """An open journal. One writer at a time; a second one gets an error, not a torn history."""
+    """An open journal; a context manager. One may append at a time, any number may read meanwhile and see whole batches only.
 
-    def __init__(self, path: Path, engine: Engine) -> None:
+    A journal object is used by one thread at a time. Whatever goes wrong raises JournalError; DamagedError, one of them, names
+    the event from which on the journal can't be trusted.
+    """
+
+    def __init__(self, path: Path, *, readonly: bool) -> None:
         self.path = path
-        self.recorder = CoreRecorder(engine)
-        self._engine = engine
-        self._head = self.recorder.head()
-
-    @classmethod
-    def create(cls, path_or_url: str | Path) -> "Journal":
-        """A new, empty journal. Raises JournalError where something is there already."""
-        path = store.location(path_or_url)
-        engine = store.create(path)
-        return cls(path, engine)
-
-    @classmethod
-    def open(cls, path_or_url: str | Path, readonly: bool = True) -> "Journal":
-        """An existing journal. Raises JournalError where there is none or it cannot be read."""
-        path = store.location(path_or_url)
-        engine = store.open_existing(path, readonly)
+        self.readonly = readonly
+        self._recorder = Recorder(open_engine(path, readonly=readonly))
+        self._lock: WriterLock | None = None
+        self._closed = False
         try:
-            return cls(path, engine)
-        except OperationalError as error:
-            raise JournalError(f"`{path}` cannot be read: {error}") from error
+            if not readonly:
+                self._lock = WriterLock(path)
+                self._head, self._time = self._tail()
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def create(cls, path_or_url: str | os.PathLike[str]) -> Self:
+        """Make a journal where there is nothing yet, and open it to append."""
+        path = locate(path_or_url)
+        create_file(path)
+        return cls(path, readonly=False)
+
+    @classmethod
+    def open(cls, path_or_url: str | os.PathLike[str], readonly: bool = True) -> Self:
+        """Open a journal that exists: to read, or also to append, which one program may do at a time."""
+        return cls(locate(path_or_url), readonly=readonly)
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice is fine."""
+        self._closed = True
+        self._recorder.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def __enter__(self) -> Self:
         return self
@@ -84,87 +72,165 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Close the file."""
-        self._engine.dispose()
-
-    @property
-    def head(self) -> Head:
-        """The seq and the chain value of the last event that this object knows of."""
-        return self._head
+    # --- appending --------------------------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> Head:
-        """Append batches, each a fact and its decisions, in one transaction; when this returns they are on disk.
+        """Append batches in one transaction, all or none, and return the new head; once it returns, they are on the disk.
 
-        Raises JournalError, with nothing kept, for a batch that is not one, and ConflictError where somebody else wrote.
+        A batch is one fact and then the decisions it caused, each with the fact's time and its seq as `cause`.
         """
-        seq = self._head[0]
-        stored = []
+        if self.readonly:
+            raise JournalError(f"`{self.path}` was opened to read only", "open it with readonly=False")
+        stored: list[StoredEvent] = []
+        seq, time = self._head.seq, self._time
         for batch in batches:
-            _check_batch(batch, cause=seq + 1)
+            _check_batch(batch, seq + 1, time)
+            time = batch[0].time
             for event in batch:
                 seq += 1
                 stored.append(StoredEvent(stream_of(event), seq, event.kind, event.payload()))
-        try:
-            self._head = self.recorder.append(stored, expected_head=self._head[0])
-        except OperationalError as error:
-            raise JournalError(f"`{self.path}` cannot be written: {error}; nothing of this batch was kept") from error
+        if stored:
+            self._head = self._ask(self._recorder.append, stored, expected=self._head)
+            self._time = time
         return self._head
 
-    # --- reading ------------------------------------------------------------------------------------------------
+    def _tail(self) -> tuple[Head, int]:
+        """The head, and the time of the last event. Nothing is appended to a journal whose last event is not sound."""
+        head = _sound(self._ask(self._recorder.head))
+        if head == START:
+            return START, 0
+        *before, last = self._ask(self._recorder.page, max(0, head.seq - 2))
+        chain = _recorded(before[0]).chain if before else START.chain
+        recorded = _recorded(last)
+        if (head.seq > 1 and not before) or link(chain, recorded.payload) != head.chain:
+            raise DamagedError(head.seq, f"event {head.seq}, the last of `{self.path}`, does not match its chain value")
+        return head, recorded.event.time
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> Head:
+        """The last event's sequence number and chain value; 0 and 32 zero bytes where there is none."""
+        return _sound(self._ask(self._recorder.head)) if self.readonly else self._head
 
     def events(self, after: int = 0, upto: int | None = None, stream: str | None = None) -> Iterator[Recorded]:
-        """The events with seq above `after`, up to `upto`, in order; a page at a time."""
-        while True:
-            query = select(EVENTS).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(PAGE)
-            query = query if upto is None else query.where(EVENTS.c.seq <= upto)
-            query = query if stream is None else query.where(EVENTS.c.stream == stream)
-            page = self._read(query)
-            for row in page:
-                yield Recorded(*row)
-            if len(page) < PAGE:
-                return
-            after = page[-1][0]
+        """The events after `after` up to and with `upto` (None: to the end), a page in memory at a time.
 
-    def batches(self, after: int = 0, upto: int | None = None) -> Iterator[list[Recorded]]:
-        """The batches whose fact has a seq above `after`, up to `upto`: the fact first, then its decisions."""
-        batch: list[Recorded] = []
-        for recorded in self.events(after):
-            if not recorded.event.is_decision:
-                if batch:
-                    yield batch
-                if upto is not None and recorded.seq > upto:
-                    return
-                batch = []
-            batch.append(recorded)
-        if batch:
-            yield batch
+        With `stream`, those of one stream alone, found without reading the others.
+        """
+        if stream is not None:
+            yield from self._of_stream(stream, after, upto)
+            return
+        while page := self._ask(self._recorder.page, after, upto):
+            for unread in page:
+                if unread.seq != after + 1:
+                    raise DamagedError(after + 1, f"event {after + 1} of `{self.path}` is missing")
+                after = unread.seq
+                yield _recorded(unread)
+
+    def batches(self) -> Iterator[Batch]:
+        """Each fact with its decisions, in order."""
+        fact: Recorded | None = None
+        decisions: list[Recorded] = []
+        for recorded in self.events():
+            if recorded.event.is_decision:
+                decisions.append(recorded)
+                continue
+            if fact is not None:
+                yield Batch(fact, tuple(decisions))
+            elif decisions:
+                break
+            fact, decisions = recorded, []
+        if fact is not None:
+            yield Batch(fact, tuple(decisions))
+        elif decisions:
+            raise DamagedError(1, f"`{self.path}` begins with a decision, which no fact caused")
+
+    def of_workload(self, name: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        """The events of one workload, found without reading the others."""
+        return self._of_stream(workload_stream(name), after, upto)
+
+    def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
+        while page := self._ask(self._recorder.stream_page, stream, after, upto):
+            yield from map(_recorded, page)
+            after = page[-1].seq
+
+    def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        """The events of these kinds."""
+        while kinds and (page := self._ask(self._recorder.page, after, upto, kinds)):
+            yield from map(_recorded, page)
+            after = page[-1].seq
+
+    def at(self, seq: int) -> Recorded:
+        """One event."""
+        found = next(self.events(seq - 1, seq), None) if seq > 0 else None
+        if found is None:
+            raise JournalError(f"`{self.path}` has no event {seq}", f"its events are numbered from 1 to {self.head.seq}")
+        return found
 
     def seq_at(self, time: int) -> int:
-        """The seq of the last event at or before a time; 0 if there is none. Times never decrease, so this is a search."""
-        low, high = 0, self._head[0]
+        """The sequence number of the last event at or before a time, 0 where there is none. Times never fall, so bisection finds it."""
+        low, high = 0, self.head.seq
         while low < high:
             middle = (low + high + 1) // 2
-            recorded = next(self.events(after=middle - 1, upto=middle), None)
-            if recorded is not None and recorded.event.time <= time:
+            if self.at(middle).event.time <= time:
                 low = middle
             else:
                 high = middle - 1
         return low
 
-    def _read(self, query: object) -> Sequence[tuple[int, str, int, str, bytes, bytes]]:
+    def stored_page(self, after: int) -> list[Stored]:
+        """For `verify`: the next rows as they lie in the file, however damaged."""
+        return self._ask(self._recorder.stored_page, after)
+
+    def structural_damage(self) -> str | None:
+        """For `verify`: the first thing that SQLite's own check finds wrong with the file; None: nothing."""
+        return self._ask(self._recorder.structural_damage)
+
+    def _ask(self, question: Callable[_Asked, _Answer], *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
+        """Ask the recorder, and explain what goes wrong."""
+        if self._closed:
+            raise JournalError(f"`{self.path}` is closed", "open it again")
         try:
-            with self.recorder.reading() as connection:
-                return connection.execute(query).all()  # type: ignore[call-overload, no-any-return]
-        except DBAPIError as error:
-            raise JournalError(f"`{self.path}` cannot be read: {error.orig}") from error
+            return question(*args, **kwargs)
+        except HeadMovedError as moved:
+            raise JournalError(
+                f"somebody else has appended to `{self.path}`: it ends at event {moved.found.seq}, not as expected at {moved.expected.seq};"
+                " nothing was appended",
+                "open it again, and go on from where it ends",
+            ) from None
+        except PersistenceError as error:
+            raise explain(self.path, getattr(error.__cause__, "orig", None)) from None
 
 
-def _check_batch(batch: Sequence[AnyEvent], cause: int) -> None:
+def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:
+    """Raise JournalError unless a batch can have happened at `seq`, after `time`. An event that is not one of ours is an error too."""
+    remedy = "append one fact and then the decisions that the core took for it"
+    for event in batch:
+        if not isinstance(event, Event):
+            raise JournalError(f"the batch at {seq} holds something that is no event", remedy)
     if not batch or batch[0].is_decision:
-        raise JournalError("a batch starts with a fact")
-    for event in batch[1:]:
-        if not event.is_decision:
-            raise JournalError("a batch holds one fact")
-        if getattr(event, "cause", None) != cause:
-            raise JournalError(f"a decision of the batch names {getattr(event, 'cause', None)} as its cause; its fact is {cause}")
+        raise JournalError(f"the batch at {seq} does not begin with a fact", remedy)
+    fact = batch[0]
+    if fact.time < time:
+        raise JournalError(
+            f"time runs backwards at event {seq}: {fact.time} comes after {time}", "append facts in the order of their times"
+        )
+    for place, decision in enumerate(batch[1:], seq + 1):
+        if not decision.is_decision:
+            raise JournalError(f"event {place} is a second fact in its batch", remedy)
+        if getattr(decision, "cause", None) != seq or decision.time != fact.time:
+            raise JournalError(f"the decision at event {place} was not caused by the fact at event {seq} in the same moment", remedy)
+
+
+def _recorded(unread: Unread) -> Recorded:
+    seq, payload, chain = unread
+    if not (isinstance(seq, int) and isinstance(payload, bytes) and isinstance(chain, bytes)):
+        raise DamagedError(None, f"event {seq} is not stored in the form of an event")
+    return Recorded(seq, payload, chain)
+
+
+def _sound(head: Head) -> Head:
+    if not (isinstance(head.seq, int) and isinstance(head.chain, bytes) and len(head.chain) == len(START.chain)):
+        raise DamagedError(None, f"event {head.seq}, the last one, has no chain value of 32 bytes")
+    return head

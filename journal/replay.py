@@ -1,86 +1,143 @@
-"""Replay: the facts are decided once more, and every decision compared with the recorded one, byte for byte."""
+"""Replay: feed the recorded facts to the core again, and compare every decision byte for byte with the recorded one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from pydantic import ValidationError
-
-from ..dsl.checker import compile_policy
-from ..dsl.diagnostics import PolicyError
 from ..engine.errors import FactError
-from ..engine.events import AnyDecision, AnyEvent, Fact, PolicyActivated
+from ..engine.events import AnyDecision, Fact, PolicyActivated
 from ..engine.graph import PolicyGraph
-from ..engine.reference import Core
-from .errors import JournalError
-from .journal import Journal, Recorded
-from .verify import Progress
+from .errors import DamagedError
+from .journal import Batch, Journal
+from .policies import Compile, PolicyRefusedError, compile_recorded
+from .records import Progress
+
+_PROGRESS_EVERY = 1_000
+
+
+class Decider(Protocol):
+    """What decides: the core, or something that stands in for it."""
+
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> Sequence[AnyDecision]:
+        """Take in a fact and return all decisions that follow. Raises FactError for one that cannot have happened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where history and its recomputation part: both versions at event `seq`; None: there is none on that side."""
+
+    seq: int
+    problem: str
+    recorded: str | None
+    recomputed: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """`same`, or the first seq that differs with both versions of the event (empty where one side has none)."""
+    """The outcome: so many facts were fed and so many decisions came out as recorded, until the difference, if there is one."""
 
-    same: bool
-    seq: int
     facts: int
     decisions: int
-    bad_seq: int | None = None
-    problem: str = ""
-    recorded: str = ""
-    recomputed: str = ""
+    difference: Difference | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision is the recorded one."""
+        return self.difference is None
+
+    @property
+    def seq(self) -> int:
+        """The last event up to which all is the same."""
+        return self.facts + self.decisions
+
+    @property
+    def bad_seq(self) -> int | None:
+        """The first event that differs; None: none does."""
+        return None if self.difference is None else self.difference.seq
+
+    @property
+    def problem(self) -> str:
+        """What differs; nothing: an empty text."""
+        return "" if self.difference is None else self.difference.problem
+
+    @property
+    def recorded(self) -> str:
+        """The event as it was recorded; empty where there is none."""
+        return "" if self.difference is None else self.difference.recorded or ""
+
+    @property
+    def recomputed(self) -> str:
+        """The event as it is decided now; empty where there is none."""
+        return "" if self.difference is None else self.difference.recomputed or ""
 
 
-def graph_of(fact: AnyEvent) -> PolicyGraph | None:
-    """The policy graph of a PolicyActivated, compiled from the texts inside the event alone; None for other events.
+def replay(
+    journal: Journal, progress: Progress | None = None, *, decider: Decider | None = None, compile_policy: Compile = compile_recorded
+) -> ReplayReport:
+    """Decide everything again and report the first difference, in memory that does not depend on the journal's length.
 
-    Raises JournalError where the text does not compile or means something else than it did.
+    A `decider` given by the caller (new, without any state) stands behind the last event afterwards, ready to go on from there.
     """
-    if not isinstance(fact, PolicyActivated):
-        return None
-    try:
-        graph = compile_policy(fact.text, fact.file, {profile.name: profile.text for profile in fact.profiles})
-    except PolicyError as error:
-        raise JournalError(f"the recorded policy does not compile: {error}") from error
-    if graph.digest != fact.digest:
-        raise JournalError(f"the recorded policy has the digest {graph.digest}, the event says {fact.digest}")
-    return graph
-
-
-def replay(journal: Journal, progress: Progress | None = None) -> ReplayReport:
-    """Decide every recorded fact again, in memory that does not grow with the journal."""
-    core = Core()
-    seq = facts = decisions = 0
+    decider = _core() if decider is None else decider
+    facts = decisions = 0
     try:
         for batch in journal.batches():
-            fact = batch[0].event
-            assert isinstance(fact, Fact)
-            facts += 1
-            try:
-                again = core.step(fact, graph_of(fact))
-            except (FactError, JournalError) as error:
-                return ReplayReport(False, seq, facts, decisions, batch[0].seq, f"the fact cannot have happened: {error}", _text(batch[0]))
-            difference = _difference(batch, again)
+            difference = _replay_batch(batch, decider, compile_policy)
             if difference is not None:
-                bad, recorded, recomputed = difference
-                return ReplayReport(
-                    False, seq, facts, decisions, bad, "the decision is not the one the policy demands", recorded, recomputed
-                )
-            seq, decisions = batch[-1].seq, decisions + len(again)
-            if progress is not None and facts % 500 == 0:
-                progress(seq)
-    except (ValidationError, JournalError) as error:
-        return ReplayReport(False, seq, facts, decisions, seq + 1, f"the journal cannot be read on: {error}")
-    return ReplayReport(True, seq, facts, decisions)
+                return ReplayReport(facts, decisions, difference)
+            facts, decisions = facts + 1, decisions + len(batch.decisions)
+            if progress is not None and facts % _PROGRESS_EVERY == 0:
+                progress(facts + decisions)
+    except DamagedError as error:
+        seq = facts + decisions + 1 if error.seq is None else error.seq
+        return ReplayReport(facts, decisions, Difference(seq, error.message, None, None))
+    if progress is not None:
+        progress(facts + decisions)
+    return ReplayReport(facts, decisions)
 
 
-def _difference(batch: list[Recorded], again: list[AnyDecision]) -> tuple[int, str, str] | None:
-    """The first seq at which recorded and recomputed decisions part."""
-    for number in range(max(len(batch) - 1, len(again))):
-        recorded = batch[number + 1].payload if number + 1 < len(batch) else b""
-        recomputed = again[number].payload() if number < len(again) else b""
-        if recorded != recomputed:
-            return batch[0].seq + number + 1, recorded.decode(), recomputed.decode()
+def _core() -> Decider:
+    from ..engine.reference import Core
+
+    return Core()
+
+
+def _replay_batch(batch: Batch, decider: Decider, compile_policy: Compile) -> Difference | None:
+    seq, fact = batch.fact.seq, batch.fact.event
+    graph: PolicyGraph | None = None
+    if isinstance(fact, PolicyActivated):
+        try:
+            graph = compile_policy(fact)
+        except PolicyRefusedError as error:
+            return Difference(seq, f"the policy recorded at event {seq} does not compile: {error}", fact.digest, None)
+        if graph.digest != fact.digest:
+            return Difference(seq, f"the policy recorded at event {seq} has another digest than its text", fact.digest, graph.digest)
+    try:
+        decided = decider.step(fact, graph)  # type: ignore[arg-type]  # a batch begins with a fact
+    except FactError as error:
+        return Difference(seq, f"the fact at event {seq} cannot have happened: {error}", batch.fact.payload.decode(), None)
+    return _compare(batch, [decision.payload() for decision in decided])
+
+
+def _compare(batch: Batch, decided: Sequence[bytes]) -> Difference | None:
+    recorded = [decision.payload for decision in batch.decisions]
+    for place in range(max(len(recorded), len(decided))):
+        seq = batch.fact.seq + 1 + place
+        old = recorded[place] if place < len(recorded) else None
+        new = decided[place] if place < len(decided) else None
+        if old != new:
+            return Difference(seq, _problem(seq, batch.fact.seq, old, new), _shown(old), _shown(new))
     return None
 
 
-def _text(recorded: Recorded) -> str:
-    return recorded.payload.decode("utf-8", "replace")
+def _problem(seq: int, cause: int, old: bytes | None, new: bytes | None) -> str:
+    if old is None:
+        return f"a decision is missing at event {seq}: the fact at event {cause} causes one more than was recorded"
+    if new is None:
+        return f"the decision at event {seq} does not follow from the fact at event {cause}"
+    return f"the decision at event {seq} is not the one that the fact at event {cause} causes"
+
+
+def _shown(payload: bytes | None) -> str | None:
+    return None if payload is None else payload.decode(errors="replace")

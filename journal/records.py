@@ -1,0 +1,99 @@
+"""An event as the journal keeps it: its place, its bytes, its link in the chain."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from ..engine.events import (
+    EVENT,
+    AnyEvent,
+    CapacityChanged,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    PolicyActivated,
+    TimeAdvanced,
+    describe_error,
+)
+from .errors import DamagedError
+
+Progress = Callable[[int], None]
+"""Told now and then how far long work is: the last sequence number that is done."""
+
+
+class Head(NamedTuple):
+    """The last event's sequence number and chain value; a journal without events has 0 and 32 zero bytes."""
+
+    seq: int
+    chain: bytes
+
+
+START = Head(0, bytes(32))
+"""The head of an empty journal."""
+
+
+def link(chain: bytes, payload: bytes) -> bytes:
+    """The chain value of an event: SHA-256 over the previous one's chain value and this one's payload."""
+    return hashlib.sha256(chain + payload).digest()
+
+
+def workload_stream(name: str) -> str:
+    """The stream of a workload's events. The prefix keeps a workload called `policy` apart from the policy."""
+    return f"workload/{name}"
+
+
+def stream_of(event: AnyEvent) -> str:
+    """The stream that an event belongs to."""
+    match event:
+        case PolicyActivated():
+            return "policy"
+        case CapacityChanged() | NodeAdded() | NodeChanged() | NodeRemoved():
+            return "capacity"
+        case TimeAdvanced():
+            return "time"
+        case _:
+            return workload_stream(event.workload)
+
+
+def parse(seq: int, payload: bytes) -> AnyEvent:
+    """Read a stored payload. Raises DamagedError for bytes that are no event this program knows."""
+    try:
+        return EVENT.validate_json(payload)
+    except ValidationError as error:
+        found = _kind_and_version(payload)
+        if found is not None:
+            kind, version = found
+            raise DamagedError(seq, f"event {seq} is a {kind} of version {version}, unknown to this program", "use a newer gpol") from None
+        raise DamagedError(seq, f"event {seq} cannot be read: {describe_error(error)}") from None
+
+
+def _kind_and_version(payload: bytes) -> tuple[str, int] | None:
+    """The kind and version of a payload of a later version than 1, the only one so far; None for any other payload."""
+    try:
+        value = json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
+    kind, version = (value.get("kind"), value.get("v")) if isinstance(value, dict) else (None, None)
+    return (kind, version) if isinstance(kind, str) and type(version) is int and version > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event of a journal: `payload` are its stored bytes, `chain` its stored chain value."""
+
+    seq: int
+    payload: bytes
+    chain: bytes
+    _event: AnyEvent | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def event(self) -> AnyEvent:
+        """The event itself, parsed when first asked for. Raises DamagedError for a payload that is no event."""
+        if self._event is None:
+            object.__setattr__(self, "_event", parse(self.seq, self.payload))
+        assert self._event is not None
+        return self._event

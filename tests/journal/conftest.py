@@ -1,0 +1,177 @@
+"""What the journal's tests share: one event of every kind, and histories made of them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gpol.engine.events import (
+    AnyEvent,
+    Assignment,
+    CapacityChanged,
+    Charge,
+    Limit,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    Operand,
+    OperatorAction,
+    PodSet,
+    PolicyActivated,
+    ProfileText,
+    RuleRef,
+    TimeAdvanced,
+    Why,
+    WorkloadAdmitted,
+    WorkloadCancelled,
+    WorkloadEvicted,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
+from gpol.journal.journal import Journal
+
+START_TIME = 1_767_323_045_000_000
+"""2026-01-02T03:04:05Z."""
+
+SECOND = 1_000_000
+
+Batches = list[list[AnyEvent]]
+
+_RECLAIM = RuleRef(name="reclaim-owned", file="cluster.gpol", line=31)
+
+
+def _samples() -> list[AnyEvent]:
+    """One event of every kind, with every field filled, facts first."""
+    time = START_TIME
+    return [
+        PolicyActivated(
+            time=time,
+            file="cluster.gpol",
+            text='policy "acme" {\n  use gpol.fair\n}\n',
+            profiles=(ProfileText(name="gpol.fair", text='profile "gpol.fair" {\n  share borrowed\n}\n'),),
+            digest="sha256:" + "5d" * 32,
+        ),
+        CapacityChanged(time=time, flavor="a100", capacity={"memory": "2Ti", "gpu": "8"}),
+        NodeAdded(time=time, node="rack1-n7", labels={"zone": "b", "gpu.product": "A100"}, capacity={"gpu": "8", "cpu": "96"}),
+        NodeChanged(time=time, node="rack1-n7", labels={"gpu.product": "A100", "zone": "b"}, capacity={"gpu": "7", "cpu": "96"}),
+        NodeRemoved(time=time, node="rack1-n7"),
+        WorkloadSubmitted(
+            time=time,
+            workload="bert-7",
+            queue="nlp",
+            namespace="nlp-prod",
+            user="ada",
+            group="nlp",
+            workload_kind="Job",
+            labels={"tier": "prod", "exam": "no"},
+            priority="batch",
+            pod_sets=(
+                PodSet(name="driver", requests={"cpu": "500m", "memory": "1Gi"}),
+                PodSet(name="worker", count=4, requests={"gpu": "2", "cpu": "8"}, flavors=("h100", "a100")),
+            ),
+        ),
+        WorkloadUpdated(time=time, workload="bert-7", priority=-5, hold=False, reclaimable={"worker": 2}),
+        WorkloadFinished(time=time, workload="bert-7"),
+        WorkloadCancelled(time=time, workload='größe "7"\n'),
+        TimeAdvanced(time=time),
+        OperatorAction(time=time, operator="grace", action="evict", workload="bert-7", note="moving racks"),
+        WorkloadAdmitted(
+            time=time,
+            cause=6,
+            workload="bert-7",
+            queue="nlp",
+            assignments=(
+                Assignment(pod_set="driver", count=1, flavors={"cpu": "h100", "memory": "h100"}),
+                Assignment(pod_set="worker", count=4, flavors={"cpu": "a100", "gpu": "a100"}),
+            ),
+            usage=(Charge(flavor="a100", resource="gpu", amount=8_000),),
+            borrowed=(Charge(flavor="a100", resource="gpu", amount=2_000),),
+            why=Why(reason="AdmittedByEviction", rule=_RECLAIM, operands=(Operand(name="workload.queue.share", value="3/4"),)),
+        ),
+        WorkloadEvicted(
+            time=time,
+            cause=6,
+            workload="edu-3",
+            queue="students",
+            beneficiary="bert-7",
+            preemption="reclaim",
+            usage=(Charge(flavor="a100", resource="gpu", amount=4_000),),
+            why=Why(
+                reason="Preempted",
+                rule=_RECLAIM,
+                limit=Limit(
+                    node="nlp",
+                    limit="owned",
+                    flavor="a100",
+                    resource="gpu",
+                    asked=8_000,
+                    available=5_000,
+                    deficit=3_000,
+                    source=RuleRef(name="nlp", file="cluster.gpol", line=12),
+                ),
+            ),
+        ),
+        WorkloadRejected(
+            time=time,
+            cause=6,
+            workload="edu-4",
+            why=Why(reason="Denied", rule=RuleRef(name="too-big", file="cluster.gpol", line=40)),
+        ),
+    ]
+
+
+def _history(count: int, start: int = 1) -> Batches:
+    """`count` batches of about three events, a second apart: a policy first, then submissions that are admitted, and finishes.
+
+    `start` is the seq of the first event.
+    """
+    batches: Batches = []
+    seq = start
+    for number in range(count):
+        time = START_TIME + (start + number) * SECOND
+        if number == 0:
+            batch: list[AnyEvent] = [PolicyActivated(time=time, file="c.gpol", text='policy "c" {}\n', digest="sha256:" + "0" * 64)]
+        elif number % 3 == 0:
+            batch = [WorkloadFinished(time=time, workload=f"w{number - 1}")]
+        else:
+            why = Why(reason="Admitted")
+            queue = f"q{number % 2}"
+            charge = (Charge(flavor="a100", resource="gpu", amount=1_000 * number),)
+            batch = [
+                WorkloadSubmitted(time=time, workload=f"w{number}", queue=queue, pod_sets=(PodSet(requests={"gpu": 1_000 * number}),)),
+                WorkloadEvicted(
+                    time=time, cause=seq, workload="v", queue="q1", beneficiary=f"w{number}", preemption="other", usage=charge, why=why
+                ),
+                WorkloadAdmitted(
+                    time=time, cause=seq, workload=f"w{number}", queue=queue, assignments=(), usage=charge, borrowed=(), why=why
+                ),
+            ]
+        batches.append(batch)
+        seq += len(batch)
+    return batches
+
+
+@pytest.fixture
+def samples() -> list[AnyEvent]:
+    """One event of every kind."""
+    return _samples()
+
+
+@pytest.fixture
+def history() -> Callable[..., Batches]:
+    """Makes histories: `history(count, start=1)`."""
+    return _history
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Where a test's journal is to be."""
+    return tmp_path / "journal.db"
+
+
+@pytest.fixture
+def journal(place: Path) -> Iterator[Journal]:
+    """A new journal, open to append."""
+    with Journal.create(place) as made:
+        yield made

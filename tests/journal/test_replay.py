@@ -1,0 +1,293 @@
+"""Replay: the recorded facts give the recorded decisions again, and the first that differs is named with both versions."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from gpol.dsl import check
+from gpol.engine.errors import FactError
+from gpol.engine.events import (
+    AnyDecision,
+    AnyEvent,
+    CapacityChanged,
+    Fact,
+    PodSet,
+    PolicyActivated,
+    ProfileText,
+    TimeAdvanced,
+    Why,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadSubmitted,
+)
+from gpol.engine.graph import PolicyGraph
+from gpol.engine.reference import Core
+from gpol.journal.journal import Journal
+from gpol.journal.records import stream_of
+from gpol.journal.replay import ReplayReport, replay
+from gpol.journal.verify import verify
+
+POLICY = """policy "two" {
+  use gpol.fair
+}
+
+flavor a100 { gpu 8 }
+priority batch 100
+priority production 1000
+
+queue owner {
+  owns 8 gpu on a100
+}
+queue guest {
+  owns nothing
+}
+
+protect warm-up { where victim.running < 10m }
+"""
+
+MINUTE = 60_000_000
+
+
+class Rejecter:
+    """Rejects every second submission: the least that decides."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.submissions = 0
+
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> Sequence[AnyDecision]:
+        """A decision for every second submission; work called `impossible` is refused."""
+        self.seq += 1
+        cause = self.seq
+        if not isinstance(fact, WorkloadSubmitted):
+            return []
+        if fact.workload == "impossible":
+            raise FactError("there is no such thing")
+        self.submissions += 1
+        if self.submissions % 2:
+            return []
+        self.seq += 1
+        return [WorkloadRejected(time=fact.time, cause=cause, workload=fact.workload, why=Why(reason="Denied"))]
+
+
+def _submission(time: int, name: str) -> WorkloadSubmitted:
+    return WorkloadSubmitted(time=time, workload=name, queue="owner", pod_sets=(PodSet(requests={"gpu": "1"}),))
+
+
+def _play(journal: Journal, decider: Rejecter | Core, facts: list[tuple[Fact, PolicyGraph | None]]) -> None:
+    for fact, graph in facts:
+        journal.append([[fact, *decider.step(fact, graph)]])
+
+
+@pytest.fixture
+def small(place: Path) -> Path:
+    """A closed journal of a Rejecter: submissions a at 1, b at 2 (rejected at 3), c at 4, time at 5, d at 6 (rejected at 7)."""
+    facts: list[Fact] = [_submission(1, "a"), _submission(2, "b"), _submission(3, "c"), TimeAdvanced(time=4), _submission(5, "d")]
+    with Journal.create(place) as journal:
+        _play(journal, Rejecter(), [(fact, None) for fact in facts])
+        assert journal.head.seq == 7
+    return place
+
+
+def _rewrite(place: Path, change: Callable[[list[AnyEvent]], list[AnyEvent]]) -> None:
+    """Change the events of a journal as a forger would, everything else made to fit."""
+    with Journal.open(place, readonly=True) as journal:
+        events = change([recorded.event for recorded in journal.events()])
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("DROP TRIGGER events_no_delete")
+    connection.execute("DELETE FROM events")
+    chain = bytes(32)
+    for seq, event in enumerate(events, 1):
+        chain = sha256(chain + event.payload()).digest()
+        row = (seq, stream_of(event), seq, event.kind, event.payload(), chain)
+        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.close()
+
+
+def _replay(place: Path, decider: Rejecter | None = None) -> ReplayReport:
+    with Journal.open(place, readonly=True) as journal:
+        return replay(journal, decider=decider or Rejecter())
+
+
+def test_identical(small: Path) -> None:
+    """Facts that are decided as they were are replayed to the end, and counted."""
+    report = _replay(small)
+
+    assert report == ReplayReport(facts=5, decisions=2, difference=None)
+    assert report.same
+    assert (report.seq, report.bad_seq, report.problem, report.recorded, report.recomputed) == (7, None, "", "", "")
+
+
+def test_decider_goes_on(small: Path) -> None:
+    """The decider stands behind the last event afterwards, ready for the next fact."""
+    decider = Rejecter()
+    _replay(small, decider)
+
+    assert decider.seq == 7
+
+
+def test_empty(journal: Journal) -> None:
+    """Nothing replays to nothing."""
+    assert replay(journal) == ReplayReport(0, 0, None)
+
+
+def test_changed_decision(small: Path) -> None:
+    """A decision that was changed and chained anew verifies, and is named with both versions."""
+    _rewrite(small, lambda events: [*events[:6], events[6].model_copy(update={"why": Why(reason="Because")})])
+    with Journal.open(small, readonly=True) as journal:
+        assert verify(journal).good
+    report = _replay(small)
+
+    assert (report.facts, report.decisions, report.seq, report.bad_seq) == (4, 1, 5, 7)
+    assert report.difference is not None
+    assert report.difference.seq == 7
+    assert '"reason":"Because"' in (report.difference.recorded or "")
+    assert '"reason":"Denied"' in (report.difference.recomputed or "")
+
+
+def test_missing_decision(small: Path) -> None:
+    """A decision that is gone is a difference at the place where it should be."""
+    _rewrite(small, lambda events: events[:6])
+    difference = _replay(small).difference
+
+    assert difference is not None
+    assert (difference.seq, difference.recorded) == (7, None)
+    assert '"workload":"d"' in (difference.recomputed or "")
+    assert "the fact at event 6 causes one more than was recorded" in difference.problem
+
+
+def test_extra_decision(small: Path) -> None:
+    """A decision that does not follow from its fact is a difference."""
+    extra = WorkloadRejected(time=1, cause=1, workload="a", why=Why(reason="Denied"))
+    _rewrite(small, lambda events: [events[0], extra])
+    difference = _replay(small).difference
+
+    assert difference is not None
+    assert (difference.seq, difference.recomputed) == (2, None)
+    assert "does not follow from the fact at event 1" in difference.problem
+
+
+def test_left_out_fact(small: Path) -> None:
+    """A fact that was left out shows in the decisions after it."""
+    _rewrite(small, lambda events: [events[0], events[3]])
+    difference = _replay(small).difference
+
+    assert difference is not None
+    assert (difference.seq, difference.recorded) == (3, None)
+
+
+def test_impossible_fact(small: Path) -> None:
+    """A fact that the core refuses is a difference with the core's reason."""
+    _rewrite(small, lambda events: [events[0], _submission(2, "impossible")])
+    difference = _replay(small).difference
+
+    assert difference is not None
+    assert difference.seq == 2
+    assert "cannot have happened: there is no such thing" in difference.problem
+
+
+def test_unreadable_event(small: Path) -> None:
+    """Bytes that are no event end the replay with a difference, not a traceback."""
+    connection = sqlite3.connect(small)
+    connection.execute("DROP TRIGGER events_no_update")
+    connection.execute("UPDATE events SET payload = x'7b' WHERE seq = 4")
+    connection.commit()
+    connection.close()
+    difference = _replay(small).difference
+
+    assert difference is not None
+    assert difference.seq == 4
+    assert "event 4 cannot be read" in difference.problem
+
+
+def test_progress(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is told now and then, and at the end."""
+    monkeypatch.setattr("gpol.journal.replay._PROGRESS_EVERY", 2)
+    told: list[int] = []
+    with Journal.open(small, readonly=True) as journal:
+        replay(journal, told.append, decider=Rejecter())
+
+    assert told == [3, 5, 7]
+
+
+# --- with the core and the compiler ---------------------------------------------------------------------------------
+
+
+def _activation(time: int, text: str = POLICY) -> tuple[PolicyActivated, PolicyGraph]:
+    checked = check(text, "two.gpol")
+    assert checked.graph is not None
+    profiles = tuple(ProfileText(name=name, text=text) for name, text in checked.profiles)
+    return PolicyActivated(time=time, file="two.gpol", text=text, profiles=profiles, digest=checked.graph.digest), checked.graph
+
+
+def _work(time: int, name: str, queue: str, gpus: int) -> WorkloadSubmitted:
+    return WorkloadSubmitted(time=time, workload=name, queue=queue, pod_sets=(PodSet(requests={"gpu": f"{gpus}"}),))
+
+
+@pytest.fixture
+def cluster(place: Path) -> Path:
+    """A journal of the core: a guest borrows, the owner comes back and waits for the guest's protection, then evicts it."""
+    core = Core()
+    with Journal.create(place) as journal:
+        facts: list[tuple[Fact, PolicyGraph | None]] = [
+            _activation(0),
+            (_work(MINUTE, "guest-1", "guest", 6), None),
+            (_work(5 * MINUTE, "owner-1", "owner", 4), None),
+            (TimeAdvanced(time=11 * MINUTE), None),
+            (CapacityChanged(time=12 * MINUTE, flavor="a100", capacity={"gpu": "16"}), None),
+            _activation(13 * MINUTE, POLICY.replace("gpu 8 }", "gpu 32 }")),
+            (WorkloadFinished(time=14 * MINUTE, workload="owner-1"), None),
+        ]
+        _play(journal, core, facts)
+        kinds = [recorded.event.kind for recorded in journal.events() if recorded.event.is_decision]
+        assert kinds == ["WorkloadAdmitted", "WorkloadEvicted", "WorkloadAdmitted", "WorkloadAdmitted"]
+    return place
+
+
+def test_core_replays(cluster: Path) -> None:
+    """What the core decided under recorded policies is decided again, and the journal verifies."""
+    with Journal.open(cluster, readonly=True) as journal:
+        assert verify(journal).good
+        assert replay(journal) == ReplayReport(facts=7, decisions=4, difference=None)
+
+
+def test_core_resumes(cluster: Path) -> None:
+    """A core that has replayed a journal goes on as the one that wrote it would."""
+    core = Core()
+    with Journal.open(cluster, readonly=False) as journal:
+        assert replay(journal, decider=core).same
+        fact = _work(20 * MINUTE, "owner-2", "owner", 2)
+        journal.append([[fact, *core.step(fact)]])
+
+        assert replay(journal).same
+
+
+def test_forged_policy(cluster: Path) -> None:
+    """A policy whose text no longer has the recorded digest, or does not compile, is a difference at its event."""
+    for text, words in (
+        (POLICY.replace("8 gpu on", "7 gpu on"), "another digest"),
+        (POLICY.replace("flavor", "flavour"), "does not compile"),
+    ):
+        _rewrite_first_policy(cluster, text)
+        with Journal.open(cluster, readonly=True) as journal:
+            difference = replay(journal).difference
+
+        assert difference is not None
+        assert difference.seq == 1
+        assert words in difference.problem
+
+
+def _rewrite_first_policy(place: Path, text: str) -> None:
+    connection = sqlite3.connect(place)
+    connection.execute("CREATE TRIGGER IF NOT EXISTS events_no_delete BEFORE DELETE ON events BEGIN SELECT 1; END")
+    connection.close()
+    _rewrite(place, lambda events: [events[0].model_copy(update={"text": text}), *events[1:]])
+
+
+def test_profiles_come_from_the_event(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replay reads the profiles that were recorded, not those that the program ships today."""
+    monkeypatch.setattr("gpol.dsl.checker.shipped", lambda name: None)
+    with Journal.open(cluster, readonly=True) as journal:
+        assert replay(journal).same
