@@ -226,7 +226,7 @@ def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:
 def _recorded(unread: Unread) -> Recorded:
     seq, payload, chain = unread
     if not (isinstance(seq, int) and isinstance(payload, bytes) and isinstance(chain, bytes)):
-        raise DamagedError(None, f"event {seq} is not stored in the form of an event")
+        raise DamagedError(seq if isinstance(seq, int) else None, f"event {seq} is not stored in the form of an event")
     return Recorded(seq, payload, chain)
 
 
