@@ -14,6 +14,8 @@ from .recorder import HeadMovedError, Recorder, Stored, Unread
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store import WriterLock, create_file, explain, locate, open_engine
 
+__all__ = ["Batch", "Journal", "Recorded"]
+
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
