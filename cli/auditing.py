@@ -1,10 +1,9 @@
 """log, verify and replay: what an auditor does with a journal."""
 
-from collections.abc import Iterator
-
 from ..engine.events import AnyEvent
 from ..journal.errors import JournalError
 from ..journal.journal import Journal, Recorded
+from ..journal.read import Selection, select
 from .moments import parse_moment, show_time
 from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
 from .progress import progress
@@ -25,19 +24,11 @@ def show_log(
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
     try:
         with open_journal(path) as journal:
-            for recorded in _selected(journal, workload, first, last):
-                event = recorded.event
-                if (kind is None or event.kind == kind) and (queue is None or getattr(event, "queue", None) == queue):
-                    _show(recorded, event, form)
+            for recorded in select(journal, Selection(workload=workload, kind=kind, queue=queue, since=first, until=last)):
+                _show(recorded, recorded.event, form)
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
     return GOOD
-
-
-def _selected(journal: Journal, workload: str | None, first: int | None, last: int | None) -> Iterator[Recorded]:
-    after = journal.seq_at(first - 1) if first is not None else 0
-    upto = journal.seq_at(last) if last is not None else None
-    yield from journal.events(after=after, upto=upto, stream=None if workload is None else f"workload/{workload}")
 
 
 def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:
@@ -72,7 +63,13 @@ def verify_journal(path: str, head: str | None, form: Format) -> int:
     elif report.good:
         say(f"good: {report.seq:,} events; head {report.seq}:{report.chain}")
     else:
-        say(f"bad: event {report.bad_seq}: {report.problem}; the {report.seq:,} events before it are good")
+        place = f"event {report.bad_seq}" if report.bad_seq is not None else "the file"
+        say(f"bad: {place}: {report.problem}; {report.seq:,} events are good")
+        if report.fault is not None:
+            told = (("expected", report.fault.expected), ("found", report.fault.found), ("meaning", report.fault.meaning))
+            for what, text in told:
+                if text:
+                    say(f"  {what}: {text}")
     return GOOD if report.good else NOT_VERIFIED
 
 

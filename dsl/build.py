@@ -204,6 +204,8 @@ class Build(Transformer[Token, Any]):
 
     def comparison(self, parts: list[Part]) -> tree.Comparison:
         left, operator, right = parts
+        if isinstance(left, tree.Name):  # the checker says that this is no field
+            left = tree.FieldRef(left.text, "", span=left.span)
         return tree.Comparison(str(operator), left, right, span=_span(parts))  # type: ignore[arg-type]
 
     def field_ref(self, parts: list[Part]) -> tree.FieldRef | tree.Name:

@@ -10,6 +10,7 @@ from .split import word_at
 from .tree import Span
 
 _KINDS = {
+    "$END": "another item, in column one",
     "NAME": "a name",
     "STRING": "a text in quotes",
     "NUMBER": "a number",
@@ -76,7 +77,7 @@ def _accepted(error: UnexpectedInput) -> set[str]:
 
 
 def _alternatives(accepted: list[str]) -> str:
-    words = [_KINDS.get(name, f"`{name.lower()}`") for name in accepted if name not in ("COMMENT", "$END")]
+    words = [_KINDS.get(name, f"`{name.lower()}`") for name in accepted if name != "COMMENT"]
     words = sorted(set(words), key=lambda word: (not word.startswith("`"), word))
     if len(words) > _MOST_SHOWN:
         words = [*words[:_MOST_SHOWN], "..."]

@@ -157,7 +157,7 @@ def test_digest_is_of_the_meaning(file: tree.File) -> None:
     """Layout, comments and the order of items do not change the digest."""
     text = print_tree(file)
     shuffled = print_tree(tree.File((file.items[0], *reversed(file.items[1:]))))
-    spread = "# a comment\n" + text.replace("\n", "\n\n").replace(" {", "   {   # why")
+    spread = "# a comment\n" + text.replace(" {\n", "   {   # why\n").replace("\n", "\n\n")
 
     digest = compile_policy(text, "a.gpol", PROFILES).digest
     assert compile_policy(shuffled, "b.gpol", PROFILES).digest == digest
