@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from gpol.dsl.checker import check
-from gpol.dsl.codes import MEANING, WARNINGS
+from gpol.dsl.codes import CODES, MEANING, WARNINGS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "diagnostics"
-CODES = {**MEANING, **WARNINGS}
 
 
 def section(page: str, title: str) -> str:

@@ -1,0 +1,92 @@
+"""Parsing: positions, contextual keywords, one error for each broken item; the grammar itself."""
+
+from importlib.resources import files
+
+import lark
+import lark.lexer
+import pytest
+from gpol.dsl import tree
+from gpol.dsl.build import Build
+from gpol.dsl.parser import parse
+from gpol.dsl.printer import KEYWORDS
+
+
+def one(text: str) -> tree.Item:
+    """The only item of a text without errors."""
+    parsed = parse(text, "t.gpol")
+    assert parsed.diagnostics == ()
+    [item] = parsed.tree.items
+    return item
+
+
+def test_spans_are_offsets_into_the_text() -> None:
+    """A node's span cuts the node's own words out of the text, wherever its item stands."""
+    text = "# first\nresource license\n\nqueue nlp {\n  owns 8 gpu on h100  # here\n}\n"
+    queue = parse(text, "t.gpol").tree.items[1]
+
+    assert isinstance(queue, tree.Queue)
+    quota = queue.body[0]
+    assert isinstance(quota, tree.Quota)
+    assert text[quota.span.start : quota.span.end] == "owns 8 gpu on h100"
+    assert quota.amount is not None
+    assert text[quota.amount.span.start : quota.amount.span.end] == "8 gpu"
+    assert text[queue.span.start : queue.span.end].startswith("queue nlp {")
+
+
+@pytest.mark.parametrize("word", ["queue", "owns", "on", "nothing", "gpu", "weight", "test"])
+def test_keywords_are_not_reserved(word: str) -> None:
+    """A queue may be called like a keyword."""
+    queue = one(f"queue {word} {{ owns nothing }}\n")
+
+    assert isinstance(queue, tree.Queue)
+    assert queue.name == tree.Name(word)
+
+
+def test_and_binds_tighter_than_or() -> None:
+    """`a or b and not c` is `a or (b and (not c))`; parentheses change that."""
+    plain = one("protect p { where victim.gpu > 1 or victim.gpu > 2 and not victim.gpu > 3 }\n")
+    grouped = one("protect p { where (victim.gpu > 1 or victim.gpu > 2) and not victim.gpu > 3 }\n")
+
+    def greater(text: str) -> tree.Comparison:
+        return tree.Comparison(">", tree.FieldRef("victim", "gpu"), tree.Number(text))
+
+    assert plain == tree.Protect(
+        tree.Name("p"), (), tree.Where(tree.AnyOf((greater("1"), tree.AllOf((greater("2"), tree.Negation(greater("3")))))))
+    )
+    assert grouped == tree.Protect(
+        tree.Name("p"), (), tree.Where(tree.AllOf((tree.AnyOf((greater("1"), greater("2"))), tree.Negation(greater("3")))))
+    )
+
+
+def test_broken_items_leave_the_others_alone() -> None:
+    """Items around a broken one are parsed, and it gives one diagnostic."""
+    parsed = parse("queue a { owns nothing }\nqueue b { own nothing }\nqueue c { owns nothing }\n", "t.gpol")
+
+    assert [item.name.text for item in parsed.tree.items if isinstance(item, tree.Queue)] == ["a", "c"]
+    assert [diagnostic.code for diagnostic in parsed.diagnostics] == ["GP007"]
+
+
+def test_the_end_of_the_file_needs_no_line_end() -> None:
+    """A last line without an end parses, and spans stay within the text."""
+    assert one("resource license") == tree.Resource(tree.Name("license"))
+    text = "queue a { owns"
+    assert all(diagnostic.span.end <= len(text) for diagnostic in parse(text, "t.gpol").diagnostics)
+
+
+def test_keywords_of_the_printer_are_those_of_the_grammar() -> None:
+    """The printer quotes exactly the words that the grammar knows."""
+    grammar = files("gpol.dsl").joinpath("grammar.lark").read_text(encoding="utf-8")
+    parser = lark.Lark(grammar, parser="lalr")
+    words = {terminal.pattern.value for terminal in parser.terminals if isinstance(terminal.pattern, lark.lexer.PatternStr)}
+    words |= {"namespace", "user", "group", "kind"}  # one terminal for four words
+
+    assert {word for word in words if word.isalpha()} == KEYWORDS
+
+
+def test_the_grammar_has_no_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lark's strict mode finds no shift/reduce conflict and no colliding terminals in any one context."""
+    pytest.importorskip("interegular", reason="strict mode needs it; the dev extra installs it")
+    monkeypatch.setattr(lark.lexer, "has_interegular", True)
+    grammar = files("gpol.dsl").joinpath("grammar.lark").read_text(encoding="utf-8")
+
+    lark.Lark(grammar, parser="lalr", lexer="contextual", keep_all_tokens=True, maybe_placeholders=False, transformer=Build(), strict=True)
