@@ -149,10 +149,8 @@ def main() -> int:
         mistake = MISTAKES[number - 1]
         caught = seed(mistake)
         missed += not caught
-        print(
-            f"| {number} | {mistake.what} (`{mistake.module}`) | {', '.join(f'`{test}`' for test in caught[:3]) or '**none**'} | {len(caught)} |",
-            flush=True,
-        )
+        tests = ", ".join(f"`{test}`" for test in caught[:3]) or "**none**"
+        print(f"| {number} | {mistake.what} (`{mistake.module}`) | {tests} | {len(caught)} |", flush=True)
     return 1 if missed else 0
 
 

@@ -1,7 +1,6 @@
 """Policies that parse and mean nothing: each file has one cause, told with its code, its line and its remedy."""
 
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from gpol.dsl.checker import check
@@ -55,12 +54,10 @@ def test_every_code_of_meaning_has_a_broken_policy():
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_each_broken_policy_gives_one_diagnostic(name):
-    """One cause, one diagnostic: its code, line and remedy; within a second; shown without a crash in every style."""
+    """One cause, one diagnostic: its code, line and remedy; shown without a crash in every style."""
     code, line, help_piece = EXPECTED[name]
     text = (FOLDER / f"{name}.gpol").read_text(encoding="utf-8")
-    started = perf_counter()
     checked = check(text, f"{name}.gpol")
-    assert perf_counter() - started < 1
     assert [diagnostic.code for diagnostic in checked.diagnostics] == [code]
     [diagnostic] = checked.diagnostics
     assert (diagnostic.severity == "warning") == (code in WARNINGS) == (checked.graph is not None)

@@ -1,7 +1,5 @@
 """Tests for checking as a whole."""
 
-from time import perf_counter
-
 import pytest
 from gpol.dsl.checker import check, compile_policy
 from gpol.dsl.diagnostics import PolicyError
@@ -184,16 +182,14 @@ def test_with_an_error_there_are_no_warnings(find, base):
     assert [finding.code for finding in findings] == ["GP023"]
 
 
-def test_a_thousand_queues_check_at_once():
-    """A policy of 1,000 queues and 4,000 lines checks within 1.5 seconds, reading included."""
+def test_a_thousand_queues_check():
+    """A policy of 1,000 queues and 4,000 lines checks; how fast is measured in benchmarks/start_and_check.py."""
     cohorts = []
     for cohort in range(10):
         queues = "".join(f"  queue q{cohort}-{number} {{\n    owns 8 gpu\n    weight 2\n  }}\n" for number in range(100))
         cohorts.append(f"cohort c{cohort} {{\n{queues}}}\n")
     text = 'policy "big" { }\nflavor h100 { gpu 8000 }\n' + "".join(cohorts)
-    started = perf_counter()
     checked = check(text, "big.gpol")
-    assert perf_counter() - started < 1.5
     assert checked.graph is not None
     assert len(checked.graph.queues) == 1000
     assert checked.diagnostics == ()

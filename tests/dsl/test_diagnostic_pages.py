@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from gpol.dsl.checker import check
-from gpol.dsl.codes import CODES, MEANING, WARNINGS
+from gpol.dsl.codes import CODES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "diagnostics"
 
