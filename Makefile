@@ -11,7 +11,7 @@ ROOMS := engine dsl journal policies sim adapters cli
 .PHONY: demo test lint types coverage install install-dev clean
 
 demo: install
-	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
 
 test: install-dev
 	$(BIN)/pytest -n 2
