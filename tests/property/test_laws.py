@@ -57,8 +57,22 @@ def test_exact_and_conserved(case: Case) -> None:
                 ):
                     assert tree.total[0][slot] <= tree.capacity[slot]
         for node in range(1, len(case.graph.nodes)):
+            for decision in decisions:
+                if isinstance(decision, WorkloadAdmitted):
+                    assert_within_limits(core, decision)
             carried = sum(max(0, tree.usage[child][slot] - tree.local[child][slot]) for child in case.graph.nodes[node].children)
             assert case.graph.nodes[node].queue >= 0 or tree.usage[node][slot] == carried
+
+
+def assert_within_limits(core: Core, decision: WorkloadAdmitted) -> None:
+    """No node above an admitted workload uses more than it owns and may borrow."""
+    workload = core.state.workloads[decision.workload]
+    assert core.state.active is not None
+    tree = core.state.active.tree
+    for node in tree.paths[workload.queue][:-1]:
+        for slot, _ in workload.usage:
+            limit = tree.nodes[node].quotas[slot].borrowing_limit
+            assert limit is None or tree.usage[node][slot] <= tree.subtree[node][slot] + limit
 
 
 @given(cases(), st.randoms(use_true_random=False))
@@ -92,6 +106,29 @@ def test_atomic_and_no_waste(case: Case) -> None:
                 if workload.admitted is not None and workload.usage:
                     asked = sum(pod_set.count * pod_set.requests["gpu"] for pod_set in workload.fact.pod_sets)
                     assert sum(charge.amount for charge in decision.usage) == asked
+
+
+@given(cases())
+def test_every_victim_is_needed(case: Case) -> None:
+    """Law 6: put any one victim back, and the workload it made room for would not fit (where no room was reserved for others)."""
+    core = Core()
+    core.step(activation(case), case.graph)
+    for number, step in enumerate(case.steps):
+        running = {
+            name: (workload.queue, workload.usage) for name, workload in core.state.workloads.items() if workload.admitted is not None
+        }
+        decisions = core.step(fact_of(core, case, number, step))
+        admitted = [decision for decision in decisions if isinstance(decision, WorkloadAdmitted)]
+        if len(admitted) != 1 or core.next_wake() is not None:
+            continue
+        assert core.state.active is not None
+        tree, workload = core.state.active.tree, core.state.workloads[admitted[0].workload]
+        for decision in decisions:
+            if isinstance(decision, WorkloadEvicted) and decision.beneficiary is not None:
+                with tree.without(workload.queue, workload.usage):
+                    tree.add(*running[decision.workload])
+                    assert not tree.fits(workload.queue, workload.usage)
+                    tree.remove(*running[decision.workload])
 
 
 @given(cases())
