@@ -56,6 +56,10 @@ def _comparison(context: Context, node: tree.Comparison, setting: Setting) -> ex
             message = f"`{left}` is a {left.type.value}, `{right}` is a {right.type.value}"
             context.error("GP030", message, node, "cannot be compared", f"compare `{left}` with a {left.type.value}")
             return None
+        if isinstance(right, expr.Field) and left.type is expr.Type.AMOUNT and right.path != left.path:
+            message = f"`{left}` is an amount of {left.path}, `{right}` is an amount of {right.path}"
+            context.error("GP030", message, node, "cannot be compared", f"compare `{left}` with an amount of {left.path}")
+            return None
     else:
         right = _constant(context, node.right, left)
     if right is None:
@@ -132,8 +136,23 @@ def _constant(context: Context, node: tree.Name | tree.Text | tree.Number | tree
                 return None
             return expr.Const(text, left.type, text)
         case _:
-            context.error("GP030", f"`{left}` is a {left.type.value}", node, "of another type", _EXAMPLES[left.type])
+            own = f"an amount of {left.path}" if left.type is expr.Type.AMOUNT else f"a {left.type.value}"
+            message = f"`{left}` is {own}, not {_kind(node)}"
+            context.error("GP030", message, node, f"is {_kind(node)}", _EXAMPLES[left.type])
             return None
+
+
+def _kind(node: tree.Name | tree.Text | tree.Number | tree.Amount) -> str:
+    """What a constant looks like, in words."""
+    match node:
+        case tree.Amount(_, resource):
+            return f"an amount of {resource.text}"
+        case tree.Text():
+            return "a text"
+        case tree.Name():
+            return "a name"
+        case tree.Number():
+            return "a number"
 
 
 _EXAMPLES = {

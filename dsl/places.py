@@ -2,13 +2,14 @@
 
 from fractions import Fraction
 
-from ..engine import graph
+from ..engine import expr, graph
 from . import tree
 from .context import BUILT_IN, Context
 from .diagnostics import Note
 from .names import listed
 
 _INT32 = 2**31
+_FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *graph.QUEUE_KEYS, "label"}
 
 
 def declare(context: Context) -> None:
@@ -26,9 +27,12 @@ def declare(context: Context) -> None:
         context.rules[action] = [rule.name.text for rule in rules_of_action]
     context.resources = sorted({*BUILT_IN, *(item.name.text for item in merged.resources)})
     for item in merged.resources:
+        context.at(item)
         if item.name.text in BUILT_IN:
-            context.at(item)
             context.error("GP021", f"resource `{item.name.text}` is built in", item.name, "declared again", "remove this line")
+        elif item.name.text in _FIELDS:
+            message = f"`{item.name.text}` is a field in guards and orders; a resource of that name would hide it"
+            context.error("GP021", message, item.name, "taken", "give it another name")
     for flavor in merged.flavors:
         statements = [statement for statement in flavor.body if isinstance(statement, tree.Capacity | tree.FromNodes)]
         names = [name for statement in statements for name in _resources_of(statement)]

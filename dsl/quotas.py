@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..engine import graph
-from ..engine.units import format_amount
+from ..engine.units import INT64_MAX, format_amount
 from . import tree
 from .context import Context
 from .diagnostics import Note
@@ -203,11 +203,13 @@ def _check_nothing(context: Context, item: tree.Cohort | tree.Queue, statements:
 
 def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Limits, statements: list[tree.Quota]) -> None:
     """No node lends or keeps more than it owns; a cohort may also lend on what its children own, so only queues are judged."""
+    # An amount owned that could not be read is reported already; what is lent cannot be compared with it.
+    broken = sum(part.verb == "owns" and part.amount is not None for part in statements) > len(limits.owns)
     for values, verb in ((limits.lends, "lends"), (limits.keeps, "keeps")):
         for slot in sorted(values):
             amount, statement = values[slot]
             owned = limits.owns.get(slot, (0, None))[0]
-            if isinstance(item, tree.Queue) and amount > owned and statement.amount is not None:
+            if isinstance(item, tree.Queue) and amount > owned and statement.amount is not None and not broken:
                 resource = statement.amount.resource.text
                 owns = f"owns {format_amount(owned, resource)} {resource}"
                 help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what it owns"
@@ -225,7 +227,12 @@ def _compare_with_capacity(
         exists = dict(flavor.capacity)[slot.resource]
         owners = [node for node in made if node.quotas[number].nominal > 0]
         owned = sum(node.quotas[number].nominal for node in owners)
-        if flavor.nodes is None and owned > exists:
+        if owned > INT64_MAX:
+            message = f"all together own more {slot.resource} on {flavor.name} than 64 bits hold"
+            context.error(
+                "GP023", message, names[max(owners, key=lambda node: node.quotas[number].nominal).name].name, "the biggest part", "own less"
+            )
+        elif flavor.nodes is None and owned > exists:
             worst = max(owners, key=lambda node: (node.quotas[number].nominal, node.name))
             total, there = format_amount(owned, slot.resource), format_amount(exists, slot.resource)
             message = f"{listed(node.name for node in owners)} together own {total} {slot.resource} on {flavor.name}, but {there} exist"
@@ -243,4 +250,7 @@ def _compare_with_capacity(
                 ),
                 names[worst.name].name,
             )
-            context.error("GP026", message, statement, "the biggest part", help_text)
+            shares = [(node.name, format_amount(node.quotas[number].nominal, slot.resource)) for node in owners]
+            shown = ", ".join(f"`{name}` {amount}" for name, amount in sorted(shares)[:12])
+            note = Note(f"owned: {shown}" + (f" and {len(shares) - 12} more" if len(shares) > 12 else ""))
+            context.error("GP026", message, statement, "the biggest part", help_text, (note,))

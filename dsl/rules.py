@@ -68,8 +68,22 @@ def _tried(context: Context, names: list[str]) -> list[str]:
     if missing:
         help_text = f"write `preempt by {', '.join([*ordered, *missing])}`, in the order you want"
         message = f"`preempt by` does not list {listed(missing)}"
-        context.error("GP032", message, choice, "incomplete", help_text)
+        _not_listed(context, choice, missing, message, help_text)
     return ordered
+
+
+def _not_listed(context: Context, choice: tree.PreemptBy, missing: list[str], message: str, help_text: str) -> None:
+    """Report at `preempt by` where the policy says it; at the policy's own rule where the profile does."""
+    own = context.merged.origin[id(context.merged.header)]
+    if context.parsed is own:
+        context.error("GP032", message, choice, "incomplete", help_text)
+        return
+    item = next((item for item in context.merged.preempt if item.name.text in missing and context.merged.origin[id(item)] is own), None)
+    if item is None:
+        context.error("GP032", message, choice, "incomplete", help_text)
+        return
+    context.at(item)
+    context.error("GP032", f"{message}: the profile's list is in use", item.name, "not listed", f"{help_text}, in the policy's header")
 
 
 def protect_rules(context: Context, index: dict[str, int]) -> tuple[graph.ProtectRule, ...]:

@@ -1,7 +1,9 @@
 """The `test` blocks of a policy: whether they can be played, before anybody plays them."""
 
+from ..engine.units import INT64_MAX
 from . import tree
 from .context import Context
+from .diagnostics import Note
 from .names import closest, listed
 from .places import flavor_with
 
@@ -29,9 +31,12 @@ def tests(context: Context) -> tuple[tree.PolicyTest, ...]:
 def _test(context: Context, item: tree.PolicyTest) -> None:
     now = 0
     submitted: set[str] = set()
+    live: dict[str, tree.Name] = {}
     for step in item.steps:
         if isinstance(step, tree.Expect):
             _expect(context, step, submitted)
+            if step.state == "rejected":
+                live.pop(step.workload.text, None)
             continue
         time = context.duration(step.time)
         if time is not None and time < now:
@@ -39,13 +44,16 @@ def _test(context: Context, item: tree.PolicyTest) -> None:
         now = max(now, time or 0)
         match step.action:
             case tree.Submit() as action:
+                _must_be_free(context, action.workload, live)
                 submitted.add(action.workload.text)
+                live[action.workload.text] = action.workload
                 _submit(context, action)
-            case tree.Act(_, workload):
+            case tree.Act(verb, workload):
                 _must_be_submitted(context, workload, submitted)
+                if verb in ("finish", "cancel"):
+                    live.pop(workload.text, None)
             case tree.SetCapacity(flavor, amount):
-                if flavor_with(context, amount, flavor) is not None:
-                    context.amount(amount.number, amount.resource.text)
+                _set_capacity(context, flavor, amount)
 
 
 def _must_be_submitted(context: Context, workload: tree.Name, submitted: set[str]) -> None:
@@ -55,6 +63,23 @@ def _must_be_submitted(context: Context, workload: tree.Name, submitted: set[str
         context.error("GP034", f"workload `{workload.text}` was not submitted", workload, "unknown so far", help_text)
 
 
+def _must_be_free(context: Context, workload: tree.Name, live: dict[str, tree.Name]) -> None:
+    if workload.text in live:
+        help_text = "finish or cancel it first, or use another name"
+        note = (Note("first submitted here", live[workload.text].span),)
+        context.error("GP034", f"workload `{workload.text}` is already submitted", workload, "again here", help_text, note)
+
+
+def _set_capacity(context: Context, flavor: tree.Name, amount: tree.Amount) -> None:
+    if flavor_with(context, amount, flavor) is None:
+        return
+    context.amount(amount.number, amount.resource.text)
+    item = next(item for item in context.merged.flavors if item.name.text == flavor.text)
+    if any(isinstance(statement, tree.FromNodes) for statement in item.body):
+        message = f"flavor `{flavor.text}` takes its capacity from nodes, which a test cannot change"
+        context.error("GP034", message, flavor, "from nodes", "use a flavor of fixed amounts")
+
+
 def _submit(context: Context, action: tree.Submit) -> None:
     if action.queue is not None and action.queue.text not in context.queues:
         context.unknown("queue", action.queue, context.queues)
@@ -62,17 +87,9 @@ def _submit(context: Context, action: tree.Submit) -> None:
         context.error(
             "GP034", f"workload `{action.workload.text}` asks for nothing", action.workload, "no pods", "say what it needs: `{ 8 gpu }`"
         )
+    totals: dict[str, int] = {}
     for pods in action.pods:
-        if pods.count is not None:
-            context.integer(pods.count, "number of pods", 1, 1_000_000)
-        for amount in pods.amounts:
-            if amount.resource.text not in context.resources:
-                context.unknown("resource", amount.resource, context.resources)
-            else:
-                context.amount(amount.number, amount.resource.text)
-        for flavor in pods.flavors:
-            if flavor.text not in context.flavors:
-                context.unknown("flavor", flavor, context.flavors)
+        _pods(context, pods, totals)
     seen: dict[str, tree.Spanned] = {}
     for attribute in action.attributes:
         key = attribute.attribute + (f" {attribute.key.text}" if attribute.key is not None else "")
@@ -81,6 +98,24 @@ def _submit(context: Context, action: tree.Submit) -> None:
             context.integer(attribute.value, "priority", -(2**31), 2**31 - 1)
         elif isinstance(attribute.value, tree.Name) and attribute.value.text not in context.priorities:
             context.unknown("priority", attribute.value, context.priorities)
+
+
+def _pods(context: Context, pods: tree.Pods, totals: dict[str, int]) -> None:
+    """Check one set of pods; `totals` adds up what the whole workload asks for, by resource."""
+    count = 1 if pods.count is None else context.integer(pods.count, "number of pods", 1, 1_000_000)
+    asked: dict[str, tree.Spanned] = {}
+    for amount in pods.amounts:
+        resource = amount.resource.text
+        if resource not in context.resources:
+            context.unknown("resource", amount.resource, context.resources)
+        elif context.once(asked, resource, amount, f"`{resource}`"):
+            totals[resource] = totals.get(resource, 0) + (count or 0) * (context.amount(amount.number, resource) or 0)
+            if totals[resource] > INT64_MAX:
+                message = f"the workload asks for more {resource} than 64 bits hold"
+                context.error("GP023", message, amount, "too much in all", "ask for less")
+    for flavor in pods.flavors:
+        if flavor.text not in context.flavors:
+            context.unknown("flavor", flavor, context.flavors)
 
 
 def _expect(context: Context, step: tree.Expect, submitted: set[str]) -> None:

@@ -82,7 +82,7 @@ def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int
         if isinstance(statement, tree.Match):
             matches.append(tuple(_condition(condition) for condition in statement.conditions))
         elif not isinstance(statement, tree.Quota | tree.Weight) and context.once(
-            seen, type(statement).__name__, statement, f"this of queue `{item.name.text}`"
+            seen, type(statement).__name__, statement, f"{_SAID[type(statement)]} of queue `{item.name.text}`"
         ):
             said[type(statement)] = statement
     default = said.get(tree.DefaultPriority) or context.merged.choices.get("DefaultPriority")
@@ -102,6 +102,14 @@ def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int
         default_pinned=pinned,
         strict=isinstance(queueing, tree.Queueing) and queueing.strict,
     )
+
+
+_SAID = {
+    tree.FlavorList: "the order of flavors",
+    tree.Ceiling: "the ceiling",
+    tree.DefaultPriority: "the default priority",
+    tree.Queueing: "the queueing",
+}
 
 
 def _condition(condition: tree.MatchCondition) -> graph.Condition:
