@@ -32,17 +32,15 @@ def events() -> Iterator[tuple[int, dict[str, Any]]]:
         yield record["seq"], record["event"]
 
 
-def longest_wait(history: list[tuple[int, dict[str, Any]]]) -> tuple[str, int]:
-    """The workload that waited longest for its first admission, and the number of its submission."""
-    submitted: dict[str, tuple[int, int]] = {}
-    waits: dict[str, int] = {}
+def waits(history: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, int, str, str]]:
+    """Every wait that ended: how long, the number and kind of the event that began it, and the workload."""
+    began: dict[str, tuple[int, dict[str, Any]]] = {}
     for seq, event in history:
-        if event["kind"] == "WorkloadSubmitted":
-            submitted[event["workload"]] = seq, event["time"]
-        elif event["kind"] == "WorkloadAdmitted" and event["workload"] not in waits:
-            waits[event["workload"]] = event["time"] - submitted[event["workload"]][1]
-    name = max(waits, key=lambda workload: (waits[workload], workload))
-    return name, submitted[name][0]
+        if event["kind"] in ("WorkloadSubmitted", "WorkloadEvicted"):
+            began[event["workload"]] = seq, event
+        elif event["kind"] == "WorkloadAdmitted":
+            number, first = began[event["workload"]]
+            yield event["time"] - first["time"], number, first["kind"], event["workload"]
 
 
 def main() -> None:
@@ -53,13 +51,13 @@ def main() -> None:
     gpol("check", POLICY)
     gpol("test", POLICY)
     gpol("simulate", POLICY, WORKLOADS, "--journal", str(JOURNAL), "--report", str(REPORT))
-    history = list(events())
-    name, seq = longest_wait(history)
+    ended = sorted(waits(list(events())), reverse=True)
+    _, seq, _, name = next(wait for wait in ended if wait[2] == "WorkloadSubmitted")
     print(f"\nWhy did {name} wait? It waited longest of all; this is how it stood when it was submitted.")
     gpol("explain", str(JOURNAL), name, "--at", str(seq))
-    seq, evicted = next((seq, event) for seq, event in history if event["kind"] == "WorkloadEvicted")
-    print(f"\nWhy was {evicted['workload']} evicted? It was the first.")
-    gpol("explain", str(JOURNAL), evicted["workload"], "--at", str(seq))
+    _, seq, _, name = next(wait for wait in ended if wait[2] == "WorkloadEvicted")
+    print(f"\nWhy was {name} evicted? Of all that were, it waited longest to run again.")
+    gpol("explain", str(JOURNAL), name, "--at", str(seq))
     print("\nAre the recorded decisions those that the policy demands, and is the journal as it was written?")
     gpol("replay", str(JOURNAL))
     gpol("verify", str(JOURNAL))
