@@ -51,14 +51,14 @@ def quotas(draw: st.DrawFn, room: dict[str, int]) -> list[tree.Quota]:
             continue
         room[flavor] -= count
         statements.append(owns(count, flavor))
-        lending = draw(st.sampled_from(["all", "some", "none", "keep"]))
+        lending = draw(st.sampled_from(["all", "all", "all", "some", "none", "keep"]))
         if lending == "some":
             statements.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, count))), name(flavor)))
         elif lending == "none":
             statements.append(tree.Quota("lends", "nothing", None, name(flavor)))
         elif lending == "keep":
             statements.append(tree.Quota("guarantees", "amount", gpus(draw(st.integers(0, count))), name(flavor)))
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)) == 0:
         flavor = draw(st.sampled_from(FLAVORS))
         statements.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 8))), name(flavor)))
     return statements
@@ -84,10 +84,10 @@ def queues(draw: st.DrawFn, title: str, room: dict[str, int]) -> tree.Queue:
 def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> list[tree.Cohort | tree.Queue]:
     """Queues, and cohorts of queues, down to a depth."""
     found: list[tree.Cohort | tree.Queue] = []
-    for number in range(draw(st.integers(1, 3))):
+    for number in range(draw(st.integers(2, 3))):
         title = f"{prefix}{number}"
         if depth > 0 and draw(st.booleans()):
-            body: list[tree.Spanned] = list(draw(places(room, f"{title}x", depth - 1)))
+            body: list[tree.Spanned] = list(draw(places(room, f"{title}x", 0)))
             if draw(st.booleans()) and room["a100"] > 0:
                 count = draw(st.integers(1, min(4, room["a100"])))
                 room["a100"] -= count
@@ -134,6 +134,9 @@ RULES = (
 )
 """Rules to draw from; the last one ranks nobody, so a policy with it can evict in turns."""
 
+DEFAULT_RULES = (RULES[0], RULES[2], RULES[3])
+"""The rules of the default profile."""
+
 PROTECTS = (
     tree.Protect(name("warm-up"), (), tree.Where(tree.Comparison("<", tree.FieldRef("victim", "running"), tree.Number("10s")))),
     tree.Protect(name("big"), (), tree.Where(tree.Comparison(">", tree.FieldRef("victim", "gpu"), tree.Number("5")))),
@@ -143,13 +146,13 @@ PROTECTS = (
 @st.composite
 def policies(draw: st.DrawFn, ranked_only: bool = False) -> tree.File:
     """A policy that checks without errors."""
-    capacity = {flavor: draw(st.integers(1, 16)) for flavor in FLAVORS}
+    capacity = {flavor: draw(st.integers(2, 10)) for flavor in FLAVORS}
     room = dict(capacity)
     tops = draw(places(room, "", 2))
-    known = RULES[:-1] if ranked_only else RULES
-    rules = draw(st.lists(st.sampled_from(known), unique=True, max_size=4))
+    known = DEFAULT_RULES if ranked_only else RULES
+    rules = draw(st.permutations(known))[: draw(st.sampled_from([0, 2, 3, 4, len(known)]))]
     choices: list[tree.Choice] = [tree.PreemptBy(tuple(rule.name for rule in rules))] if rules else [tree.PreemptBy(())]
-    choices.append(tree.Share(draw(st.sampled_from(["borrowed", "used", "none"]))))
+    choices.append(tree.Share(draw(st.sampled_from(["borrowed"] if ranked_only else ["borrowed", "used", "none"]))))
     keys = draw(st.lists(st.sampled_from(["borrowing", "share", "priority", "submitted", "pods"]), unique=True, min_size=1))
     choices.append(tree.Order("queues", tuple(tree.Key(key, draw(st.booleans())) for key in keys)))
     choices.append(tree.FlavorChoice("borrowing", draw(st.booleans())))
@@ -160,7 +163,7 @@ def policies(draw: st.DrawFn, ranked_only: bool = False) -> tree.File:
         items.append(tree.Flavor(name(flavor), (tree.Capacity(name("gpu"), tree.Number(str(count))), *worth)))
     for value, priority in enumerate(PRIORITIES):
         items.append(tree.Priority(name(priority), tree.Number(str(value * 10)), priority == "high" and draw(st.booleans())))
-    protects = draw(st.lists(st.sampled_from(PROTECTS), unique=True))
+    protects = [rule for rule in PROTECTS if draw(st.integers(0, 3)) == 0]
     return tree.File((*items, *tops, *rules, *protects))  # type: ignore[arg-type]
 
 
@@ -180,20 +183,18 @@ class Case:
 _submissions = st.tuples(
     st.just("submit"),
     st.integers(0, 11),
-    st.integers(1, 3),
-    st.integers(1, 4),
+    st.integers(1, 2),
+    st.sampled_from([1, 1, 1, 2, 3, 4]),
     st.sampled_from([None, *PRIORITIES]),
-    st.sampled_from([(), ("a100",), ("h100",)]),
+    st.sampled_from([(), (), (), ("a100",), ("h100",)]),
 )
-_steps = st.one_of(
-    _submissions,
-    _submissions,
-    _submissions,
-    st.tuples(st.sampled_from(["finish", "finish", "cancel", "evict", "hold", "release"]), st.integers(0, 30)),
+_others = st.one_of(
+    st.tuples(st.sampled_from(["finish", "finish", "finish", "cancel", "evict", "hold", "release"]), st.integers(0, 30)),
     st.tuples(st.just("priority"), st.integers(0, 30), st.sampled_from(PRIORITIES)),
     st.tuples(st.just("capacity"), st.sampled_from(FLAVORS), st.integers(0, 16)),
-    st.tuples(st.just("wait")),
 )
+_steps = st.sampled_from([True, True, True, False]).flatmap(lambda submits: _submissions if submits else _others)
+"""Three submissions for each other step, so that clusters fill up and workloads compete."""
 
 
 @st.composite
@@ -201,8 +202,8 @@ def cases(draw: st.DrawFn, ranked_only: bool = False) -> Case:
     """A policy and a history for it."""
     text = print_tree(draw(policies(ranked_only)))
     graph = compile_policy(text, "generated.gpol", {"test.bare": BARE})
-    moments = st.sampled_from([0, 0, 1, SECOND, 5 * SECOND, 20 * SECOND])
-    return Case(text, graph, tuple(draw(st.lists(st.tuples(moments, _steps), min_size=1, max_size=25))))
+    moments = st.sampled_from([0, 1, SECOND, 5 * SECOND, 20 * SECOND, 20 * SECOND])
+    return Case(text, graph, tuple(draw(st.lists(st.tuples(moments, _steps), min_size=15, max_size=30))))
 
 
 def activation(case: Case, time: int = 0) -> PolicyActivated:
