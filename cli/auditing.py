@@ -1,12 +1,18 @@
 """log, verify and replay: what an auditor does with a journal."""
 
+import re
+from difflib import get_close_matches
+from typing import get_args
+
 from ..engine.events import AnyEvent
-from ..journal.errors import JournalError
+from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
 from .moments import parse_moment, show_time
-from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
+from .output import GOOD, INVALID, NOT_VERIFIED, Format, refuse, say, say_json
 from .progress import progress
+
+_KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
 
 
 def open_journal(path: str) -> Journal:
@@ -14,13 +20,16 @@ def open_journal(path: str) -> Journal:
     try:
         return Journal.open(path)
     except JournalError as error:
-        refuse(str(error))
+        refuse(str(error), NOT_VERIFIED if isinstance(error, DamagedError) else INVALID)
 
 
 def show_log(
     path: str, form: Format, *, workload: str | None, queue: str | None, kind: str | None, since: str | None, until: str | None
 ) -> int:
     """Print events, one a line."""
+    if kind is not None and kind not in _KINDS:
+        near = get_close_matches(kind, _KINDS, n=1)
+        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
     try:
         with open_journal(path) as journal:
@@ -52,12 +61,15 @@ def verify_journal(path: str, head: str | None, form: Format) -> int:
 
     expected = None
     if head is not None:
-        seq, _, chain = head.partition(":")
-        if not seq.isdigit() or len(chain) != 64:
+        if re.fullmatch("[1-9][0-9]{0,18}:[0-9a-f]{64}", head) is None:
             refuse("--head is a seq, a colon and 64 hexadecimal digits, as verify prints them")
+        seq, _, chain = head.partition(":")
         expected = (int(seq), chain)
-    with open_journal(path) as journal, progress("verifying", journal.head[0]) as tick:
-        report = verify(journal, tick, expected)
+    try:
+        with open_journal(path) as journal, progress("verifying", journal.head[0]) as tick:
+            report = verify(journal, tick, expected)
+    except JournalError as error:
+        refuse(str(error), NOT_VERIFIED)
     if form is Format.json:
         say_json("verify", good=report.good, seq=report.seq, chain=report.chain, bad_seq=report.bad_seq, problem=report.problem)
     elif report.good:
@@ -77,8 +89,11 @@ def replay_journal(path: str, form: Format) -> int:
     """Say whether every decision is the one that the policy demands."""
     from ..journal.replay import replay
 
-    with open_journal(path) as journal, progress("replaying", journal.head[0]) as tick:
-        report = replay(journal, tick)
+    try:
+        with open_journal(path) as journal, progress("replaying", journal.head[0]) as tick:
+            report = replay(journal, tick)
+    except JournalError as error:
+        refuse(str(error), NOT_VERIFIED)
     if form is Format.json:
         say_json(
             "replay", same=report.same, seq=report.seq, facts=report.facts, decisions=report.decisions,

@@ -50,9 +50,10 @@ def _seq(journal: Journal, at: str | None) -> int:
     if at is None:
         return journal.head[0]
     if at.isascii() and at.isdigit():
-        seq = int(at)
-        if not 1 <= seq <= journal.head[0]:
-            refuse(f"--at: the journal has events 1 to {journal.head[0]}, not {seq}")
+        last = journal.head[0]
+        seq = int(at) if len(at) <= len(str(last)) else 0
+        if not 1 <= seq <= last:
+            refuse(f"--at: the journal has events 1 to {last}, not {at}")
         return seq
     moment = parse_moment(at, "--at")
     seq = journal.seq_at(moment) if moment is not None else 0

@@ -163,6 +163,9 @@ def run_command(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:  # the world's doing, not a defect: no such folder, a full disk, no rights
+        complain(f"gpol: `{error.filename}`: {error.strerror}" if error.filename else f"gpol: {error.strerror or error}")
+        return FAILED
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except Exception as error:  # the last resort: a defect is told in one line, its trace only on demand

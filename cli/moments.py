@@ -4,6 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from .output import refuse
 
+_MOST_DIGITS = 19
+"""Of a 64-bit number."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -11,7 +14,7 @@ def parse_moment(text: str | None, option: str) -> int | None:
     """Microseconds since the epoch from RFC 3339 text or from a whole number. Ends the command for anything else."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
         return int(text)
     try:
         moment = datetime.fromisoformat(text)

@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +25,9 @@ from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, ref
 from .progress import progress
 
 MAX_LINE = 1_000_000
-"""The longest line of facts that is read, in characters."""
+"""The longest line of facts that is read, in bytes."""
+
+_Bytes = IO[bytes] | gzip.GzipFile
 
 if TYPE_CHECKING:
     from ..sim.series import Series
@@ -46,7 +49,7 @@ def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
 class _Facts:
     """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed."""
 
-    def __init__(self, path: str, file: IO[str], skip: bool) -> None:
+    def __init__(self, path: str, file: _Bytes, skip: bool) -> None:
         self.name = path if path != "-" else "stdin"
         self.file = file
         self.skip = skip
@@ -54,19 +57,30 @@ class _Facts:
         self.skipped = 0
 
     def __iter__(self) -> Iterator[Fact]:
-        for text in self.file:
-            self.line += 1
+        while text := self._next_line():
             if not text.strip():
                 continue
             try:
                 if len(text) > MAX_LINE:
-                    raise ValueError(f"the line has {len(text):,} characters; at most {MAX_LINE:,} are read")
+                    raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
                 fact = FACT.validate_json(text)
                 if isinstance(fact, PolicyActivated):
                     raise ValueError("PolicyActivated: the policy is given on the command line; remove this line")
                 yield fact
             except (ValidationError, ValueError) as error:
                 self.bad(describe_error(error) if isinstance(error, ValidationError) else str(error))
+
+    def _next_line(self) -> bytes:
+        """The next line; of one that is too long its beginning alone, so that no line fills the memory."""
+        self.line += 1
+        try:
+            text = rest = self.file.readline(MAX_LINE + 1)
+            while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
+                rest = self.file.readline(MAX_LINE + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            remedy = "write or copy the file again"
+            raise InputError(self.name, self.line, f"the file cannot be read on: {error}", remedy) from None
+        return text.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else text
 
     def bad(self, problem: str) -> None:
         """Say what is wrong with the line at hand; end the run unless lines may be skipped."""
@@ -82,25 +96,26 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
     policy = Policy.of(checked_policy(policy_path, form))
     measure = Measure()
     with ExitStack() as stack:
-        facts = _Facts(facts_path, stack.enter_context(_open(facts_path)), skip)
-        out = stack.enter_context(open(out_path, "w", encoding="utf-8")) if out_path is not None else None
+        facts = _Facts(facts_path, _open(facts_path, stack), skip)
+        out = stack.enter_context(open(out_path, "w", encoding="utf-8", newline="\n")) if out_path is not None else None
         player = Player(sink=new_journal(journal_path, stack))
         code = GOOD
         try:
-            for fact, decisions in _play(policy, facts, player):
-                measure.take(fact, decisions, player.core.graph)
-                if out is not None:
-                    seq = player.core.seq - len(decisions)
-                    for number, decision in enumerate(decisions, start=1):
-                        print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=out)
-        except InputError as error:
-            complain(f"gpol: {error}")
-            code = INVALID
+            try:
+                for fact, decisions in _play(policy, facts, player):
+                    measure.take(fact, decisions, player.core.graph)
+                    if out is not None:
+                        seq = player.core.seq - len(decisions)
+                        for number, decision in enumerate(decisions, start=1):
+                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=out)
+            except InputError as error:
+                complain(f"gpol: {error}")
+                code = INVALID
+            finally:
+                player.flush()
         except JournalError as error:
             complain(f"gpol: {error}")
             code = FAILED
-        finally:
-            player.flush()
     measure.check_accounts()
     show_figures(measure, form)
     if facts.skipped and form is not Format.json:
@@ -108,13 +123,14 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
     return code
 
 
-def _open(path: str) -> IO[str]:
+def _open(path: str, stack: ExitStack) -> _Bytes:
+    """A file to read, closed with the stack; standard input stays open."""
+    if path == "-":
+        return sys.stdin.buffer
     try:
-        if path == "-":
-            return sys.stdin
         if path.endswith(".gz"):
-            return gzip.open(path, "rt", encoding="utf-8")
-        return open(path, encoding="utf-8")
+            return stack.enter_context(gzip.open(path, "rb"))
+        return stack.enter_context(open(path, "rb"))
     except OSError as error:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
