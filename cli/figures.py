@@ -15,7 +15,7 @@ def show_figures(measure: Measure, form: Format) -> None:
     total = sum(figures.used_area for figures in queues)
     if form is Format.json:
         for figures in queues:
-            say_json("queue", **_values(figures, total))
+            say_json("queue", **_values(figures, total, measure.end))
         say_json("run", facts=measure.facts, decisions=measure.decisions, start=measure.start, end=measure.end)
         return
     header = (
@@ -40,7 +40,7 @@ def show_figures(measure: Measure, form: Format) -> None:
     say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
 
 
-def _values(figures: QueueFigures, total: int) -> dict[str, object]:
+def _values(figures: QueueFigures, total: int, end: int) -> dict[str, object]:
     return {
         "queue": figures.name,
         "owned_gpu_milli": figures.owned,
@@ -59,7 +59,7 @@ def _values(figures: QueueFigures, total: int) -> dict[str, object]:
         "mean_wait_us": int(figures.mean_wait()),
         "p95_wait_s": figures.wait_percentile(95),
         "longest_wait_us": figures.wait_most,
-        "longest_owner_wait_us": figures.owner_wait_most,
+        "longest_owner_wait_us": figures.owner_wait(end),
     }
 
 

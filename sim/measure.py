@@ -43,7 +43,7 @@ class QueueFigures:
 
     `borrowed_area` is what it used beyond what it owned, `lent_area` what others used of what it owned and did not use.
     `entitled` holds the waiting workloads that fit what the queue owns and does not use, each with the time since when it
-    does; `owner_wait_most` is the longest that one waited like that.
+    does; `owner_wait_most` is the longest that one waited like that until it no longer did.
     Waits are from submission or eviction to the next admission; `waits` counts them by length in whole seconds, rounded up.
     """
 
@@ -66,6 +66,10 @@ class QueueFigures:
     waits: Counter[int] = field(default_factory=Counter)
     owner_wait_most: int = 0
     entitled: dict[str, int] = field(default_factory=dict)
+
+    def owner_wait(self, now: int) -> int:
+        """The longest that a workload waited though it fit what the queue owns and does not use; those that still wait count."""
+        return max([self.owner_wait_most, *(now - since for since in self.entitled.values())])
 
     @property
     def waiting_gpus(self) -> int:
@@ -158,6 +162,7 @@ class Measure:
             node = graph.nodes[queue.node]
             owned = sum(quota.nominal for slot, quota in zip(graph.slots, node.quotas, strict=True) if slot.resource == "gpu")
             self.queues.setdefault(node.name, QueueFigures(node.name)).owned = owned
+            self._touched[node.name] = None
         for flavor in graph.flavors:
             for resource, amount in flavor.capacity:
                 self.capacity.setdefault((flavor.name, resource), amount)
@@ -171,13 +176,25 @@ class Measure:
         figures.waiting[fact.workload] = live.gpus()
         self._touched[queue] = None
 
+    def _find(self, name: str, what: str) -> "_Live":
+        live = self._live.get(name)
+        if live is None:
+            raise AccountError(f"`{name}` {what}, but is not live")
+        return live
+
     def _over(self, name: str) -> QueueFigures:
         """A workload is gone: whatever it used or waited for ends."""
-        live = self._live.pop(name)
+        live = self._find(name, "ends")
+        del self._live[name]
         figures = self.queues[live.queue]
-        self._charge(live, ())
+        self._stop(live)
         figures.waiting.pop(name, None)
         return figures
+
+    def _stop(self, live: "_Live") -> None:
+        live.running = False
+        self._charge(live, ())
+        self.queues[live.queue].running.pop(live.fact.workload, None)
 
     def _charge(self, live: "_Live", charges: tuple[Charge, ...]) -> None:
         """Replace what a workload is charged."""
@@ -190,35 +207,37 @@ class Measure:
                 if charge.resource == "gpu":
                     figures.used += sign * charge.amount
         live.charges = charges
-        figures.running.pop(live.fact.workload, None)
-        if charges:
+        if live.running:
             figures.running[live.fact.workload] = _gpus(charges)
 
     def _fewer_pods(self, name: str, done: dict[str, int]) -> None:
-        live = self._live[name]
+        live = self._find(name, "has fewer pods")
         for pod_set in live.fact.pod_sets:
             live.done[pod_set.name] = done.get(pod_set.name, live.done.get(pod_set.name, 0))
-        if live.charges:
+        if live.running:
             self._charge(live, live.recount())
+        else:
+            self.queues[live.queue].waiting[name] = live.gpus()
+            self._touched[live.queue] = None
 
     def _decision(self, decision: AnyDecision) -> None:
-        live = self._live.get(decision.workload)
-        if live is None:
-            raise AccountError(f"`{decision.workload}` is decided about, but was not submitted")
+        live = self._find(decision.workload, "is decided about")
         match decision:
             case WorkloadRejected():
                 self._over(decision.workload).rejected += 1
             case WorkloadAdmitted():
                 self._admitted(live, decision)
             case WorkloadEvicted():
+                if not live.running:
+                    raise AccountError(f"`{decision.workload}` is evicted, but does not run")
                 figures = self.queues[live.queue]
                 figures.evicted += 1
-                self._charge(live, ())
+                self._stop(live)
                 live.since = decision.time
                 figures.waiting[decision.workload] = live.gpus()
 
     def _admitted(self, live: "_Live", decision: WorkloadAdmitted) -> None:
-        if live.charges:
+        if live.running:
             raise AccountError(f"`{decision.workload}` is admitted, but runs already")
         self.queues[live.queue].waiting.pop(decision.workload, None)
         live.queue = decision.queue
@@ -229,6 +248,7 @@ class Measure:
         figures.wait_most = max(figures.wait_most, wait)
         figures.waits[-(-wait // 1_000_000)] += 1
         live.flavors = {assignment.pod_set: assignment.flavors for assignment in decision.assignments}
+        live.running = True
         self._charge(live, decision.usage)
 
     def _entitle(self, figures: QueueFigures) -> None:
@@ -246,8 +266,9 @@ class Measure:
             if isinstance(decision, WorkloadAdmitted) and not self._machines:
                 for charge in decision.usage:
                     key = (charge.flavor, charge.resource)
-                    if self.used[key] > self.capacity[key]:
-                        raise AccountError(f"{self.used[key]} {charge.resource} on {charge.flavor} are in use, {self.capacity[key]} exist")
+                    exists = self.capacity.get(key, 0)
+                    if self.used[key] > exists:
+                        raise AccountError(f"{self.used[key]} {charge.resource} on {charge.flavor} are in use, {exists} exist")
 
     def check_accounts(self) -> None:
         """Every workload that was submitted runs, waits or has ended. Raises AccountError."""
@@ -265,6 +286,7 @@ class _Live:
     fact: WorkloadSubmitted
     queue: str
     since: int
+    running: bool = False
     charges: tuple[Charge, ...] = ()
     flavors: dict[str, dict[str, str]] = field(default_factory=dict)
     done: dict[str, int] = field(default_factory=dict)

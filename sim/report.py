@@ -126,7 +126,7 @@ def _charts(series: Series) -> str:
             values = averages[number, queue]
             if values.any():
                 line = {"width": 0.5, "shape": "hv"}
-                figure.add_trace(go.Scatter(x=dates, y=values.round(2), name=name, stackgroup="all", line=line))
+                figure.add_trace(go.Scatter(x=dates, y=values.round(2), name=escape(name, quote=False), stackgroup="all", line=line))
         layout = {"title": _TITLES[metric], "height": 380, "template": "plotly_white", "hovermode": "x unified", "yaxis_title": "GPUs"}
         figure.update_layout(**layout)
         page = to_html(figure, include_plotlyjs=number == 0, full_html=False, default_width="100%", div_id=f"chart-{metric}")
