@@ -1,0 +1,241 @@
+"""Figures: every one is computed here by hand, and a stream of events that contradicts itself is caught."""
+
+from collections.abc import Callable
+
+import pytest
+from gpol.engine.events import (
+    AnyDecision,
+    CapacityChanged,
+    Charge,
+    Fact,
+    Why,
+    WorkloadAdmitted,
+    WorkloadCancelled,
+    WorkloadEvicted,
+    WorkloadFinished,
+    WorkloadRejected,
+)
+from gpol.engine.units import HOUR, MINUTE, SECOND
+from gpol.sim.measure import NO_QUEUE, AccountError, Measure, QueueFigures
+from gpol.sim.play import Batch
+from gpol.sim.policy import Policy
+from gpol.sim.workload import Job
+
+THREE = """
+policy "three" { use gpol.fair }
+flavor a100 { gpu 16 }
+cohort all {
+  queue big { owns 12 gpu }
+  queue small { owns 4 gpu }
+  queue guest { owns nothing }
+}
+"""
+
+WHY = Why(reason="Because")
+
+Make = Callable[..., Policy]
+MakeJob = Callable[..., Job]
+Run = Callable[..., list[Batch]]
+
+
+def _measured(policy: Policy, batches: list[Batch]) -> Measure:
+    measure = Measure()
+    for fact, decisions in batches:
+        measure.take(fact, decisions, policy.graph)
+    return measure
+
+
+def _gpu_hours(area: int) -> float:
+    return area / (1000 * HOUR)
+
+
+def _admitted(workload: str, queue: str, gpus: int, time: int = 0) -> WorkloadAdmitted:
+    usage = (Charge(flavor="a100", resource="gpu", amount=gpus * 1000),)
+    return WorkloadAdmitted(time=time, cause=1, workload=workload, queue=queue, assignments=(), usage=usage, borrowed=(), why=WHY)
+
+
+def _evicted(workload: str, queue: str) -> WorkloadEvicted:
+    return WorkloadEvicted(
+        time=0, cause=1, workload=workload, queue=queue, beneficiary=None, preemption="operator", usage=(), why=WHY
+    )  # fmt: skip
+
+
+def test_gpu_hours_borrowed_and_lent(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A guest with 8 GPUs for 2 hours uses and borrows 16 GPU-hours, lent by the two owners in proportion to what they leave idle."""
+    used = policy(THREE)
+    measure = _measured(used, simulated(used, [job("g", "guest", "0s", "2h", "8")]))
+
+    guest, big, small = (measure.queues[name] for name in ("guest", "big", "small"))
+    assert (_gpu_hours(guest.used_area), _gpu_hours(guest.borrowed_area), _gpu_hours(guest.lent_area)) == (16, 16, 0)
+    assert (_gpu_hours(big.lent_area), _gpu_hours(small.lent_area)) == (12, 4)
+    assert (big.used_area, small.borrowed_area) == (0, 0)
+    assert (measure.start, measure.end, measure.facts, measure.decisions) == (0, 2 * HOUR, 3, 1)
+
+
+def test_only_what_is_beyond_the_owned_is_borrowed(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A queue that owns 4 and uses 6 for an hour borrows 2 GPU-hours."""
+    used = policy(THREE)
+    measure = _measured(used, simulated(used, [job("s", "small", "0s", "1h", "6")]))
+
+    assert _gpu_hours(measure.queues["small"].used_area) == 6
+    assert _gpu_hours(measure.queues["small"].borrowed_area) == 2
+    assert _gpu_hours(measure.queues["big"].lent_area) == 2
+
+
+def test_counts_of_what_happened(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A guest that is evicted once and runs again is admitted twice and finishes once."""
+    used = policy()
+    measure = _measured(used, simulated(used, [job("g", "guest", "0s", "1h"), job("o", "owner", "30m", "1h")]))
+
+    guest = measure.queues["guest"]
+    assert (guest.submitted, guest.admitted, guest.evicted, guest.finished) == (1, 2, 1, 1)
+    assert (guest.cancelled, guest.rejected, guest.waiting, guest.running) == (0, 0, {}, {})
+    measure.check_accounts()
+
+
+def test_waits_run_from_submission_and_from_eviction(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """The guest is admitted at once, evicted, and waits an hour for the owner: mean half an hour, longest an hour."""
+    used = policy()
+    measure = _measured(used, simulated(used, [job("g", "guest", "0s", "1h"), job("o", "owner", "30m", "1h")]))
+
+    guest = measure.queues["guest"]
+    assert (guest.wait_total, guest.wait_most, guest.mean_wait()) == (HOUR, HOUR, 30 * MINUTE)
+    assert dict(guest.waits) == {0: 1, 3600: 1}
+
+
+@pytest.mark.parametrize(("percent", "expected"), [(5, 1), (6, 2), (50, 10), (95, 19), (96, 20), (100, 20)])
+def test_percentile_is_the_nearest_rank(percent: int, expected: int) -> None:
+    """Of the waits 1 to 20 seconds, 19 are at most as long as the 95th percentile, 19 s."""
+    figures = QueueFigures("q")
+    figures.waits.update(range(1, 21))
+
+    assert figures.wait_percentile(percent) == expected
+
+
+def test_waits_are_rounded_up_to_seconds(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A wait of one microsecond counts as a second in the percentile, and exactly in the longest wait."""
+    used = policy()
+    measure = _measured(used, simulated(used, [job("a", "owner", "0s", "1s"), job("b", "owner", "999999us", "1s")]))
+
+    assert measure.queues["owner"].wait_percentile(100) == 1
+    assert measure.queues["owner"].wait_most == 1
+
+
+def test_a_queue_without_admissions_has_no_waits() -> None:
+    """Mean and percentile of nothing are 0."""
+    assert (QueueFigures("q").mean_wait(), QueueFigures("q").wait_percentile(95)) == (0, 0)
+
+
+PROTECTED = """
+policy "p" { use gpol.fair }
+flavor a100 { gpu 8 }
+cohort all {
+  queue owner { owns 8 gpu }
+  queue guest { owns nothing }
+}
+protect warm-up { where victim.running < 10m }
+"""
+
+
+def test_an_owner_waits_no_longer_than_the_protection(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """An owner submitted a minute after the guest, which is protected for ten, waits nine minutes for its own."""
+    used = policy(PROTECTED)
+    measure = _measured(used, simulated(used, [job("g", "guest", "0s", "1h"), job("o", "owner", "1m", "1h")]))
+
+    assert measure.queues["owner"].owner_wait_most == 9 * MINUTE
+    assert measure.queues["guest"].owner_wait_most == 0
+
+
+def test_an_owner_that_waits_behind_its_own_is_not_kept_from_what_it_owns(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A workload that waits for another of its own queue counts into the longest wait, not into the longest owner wait."""
+    used = policy()
+    measure = _measured(used, simulated(used, [job("a", "owner", "0s", "1h"), job("b", "owner", "0s", "1h")]))
+
+    assert measure.queues["owner"].wait_most == HOUR
+    assert measure.queues["owner"].owner_wait_most == 0
+
+
+def test_an_owner_that_still_waits_counts(policy: Make, job: MakeJob) -> None:
+    """An owner that fits what its queue owns and is not admitted has waited up to now."""
+    used = policy()
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    measure.take(job("o", "owner", "0s", "1h").fact, [], used.graph)
+    measure.take(CapacityChanged(time=5 * SECOND, flavor="a100", capacity={"gpu": 8000}), [], used.graph)
+
+    assert measure.queues["owner"].owner_wait_most == 0
+    assert measure.queues["owner"].owner_wait(measure.end) == 5 * SECOND
+
+
+def test_a_workload_of_no_queue_is_counted_apart(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A workload whose queue does not exist is submitted and rejected under a name of its own."""
+    used = policy()
+    measure = _measured(used, simulated(used, [job("a", "nowhere", "0s", "1h")]))
+
+    assert (measure.queues[NO_QUEUE].submitted, measure.queues[NO_QUEUE].rejected) == (1, 1)
+    measure.check_accounts()
+
+
+def test_a_workload_that_is_charged_nothing_runs(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Where every resource is ignored a workload is charged nothing, and still runs until it ends."""
+    used = policy('policy "p" {\n  ignore cpu\n}\nflavor a100 { gpu 8 }\nqueue owner { owns 8 gpu }\n')
+    only_cpu = job("a", "owner", "0s", "1h", pod_sets=({"requests": {"cpu": "4"}},))
+    batches = simulated(used, [only_cpu])
+
+    assert _measured(used, batches[:2]).queues["owner"].running == {"a": 0}
+    assert _measured(used, batches).queues["owner"].running == {}
+
+
+Stream = list[tuple[Fact | None, list[AnyDecision]]]
+
+
+@pytest.mark.parametrize(
+    ("fact", "decisions", "problem"),
+    [
+        (None, [_admitted("a", "owner", 8)], "`a` is admitted, but runs already"),
+        (None, [_admitted("b", "owner", 1)], "`b` is decided about, but is not live"),
+        (None, [_evicted("a", "owner"), _evicted("a", "owner")], "`a` is evicted, but does not run"),
+        (None, [WorkloadRejected(time=0, cause=1, workload="a", why=WHY), _evicted("a", "owner")], "`a` is decided about, but is not live"),
+        (WorkloadFinished(time=0, workload="b"), [], "`b` ends, but is not live"),
+        (WorkloadCancelled(time=0, workload="b"), [], "`b` ends, but is not live"),
+        ("guest", [_admitted("g", "guest", 1)], "9000 gpu on a100 are in use, 8000 exist"),
+    ],
+)  # fmt: skip
+def test_a_contradicting_stream_is_caught(
+    policy: Make, job: MakeJob, fact: Fact | str | None, decisions: list[AnyDecision], problem: str
+) -> None:
+    """With `a` running on all 8 GPUs, whatever cannot follow raises AccountError and says what contradicts what."""
+    used = policy()
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    measure.take(job("a", "owner", "0s", "1h").fact, [_admitted("a", "owner", 8)], used.graph)
+    next_fact = job("g", "guest", "0s", "1h", "1").fact if fact == "guest" else fact or used.activation(0)
+
+    with pytest.raises(AccountError) as caught:
+        measure.take(next_fact, decisions, used.graph)
+
+    assert str(caught.value) == problem
+
+
+def test_a_charge_on_an_unknown_flavor_is_caught(policy: Make, job: MakeJob) -> None:
+    """Of a flavor that nobody declared, nothing exists."""
+    used = policy()
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    admission = _admitted("a", "owner", 1).model_copy(update={"usage": (Charge(flavor="h100", resource="gpu", amount=1000),)})
+
+    with pytest.raises(AccountError, match="1000 gpu on h100 are in use, 0 exist"):
+        measure.take(job("a", "owner", "0s", "1h").fact, [admission], used.graph)
+
+
+def test_a_workload_that_is_nowhere_is_caught(policy: Make, job: MakeJob) -> None:
+    """The sums at the end notice a submission that neither lives nor ended."""
+    used = policy()
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    measure.take(job("a", "owner", "0s", "1h").fact, [_admitted("a", "owner", 8)], used.graph)
+    measure.check_accounts()
+    measure.queues["owner"].submitted += 1
+
+    with pytest.raises(AccountError, match="queue `owner`: 2 submitted, 0 ended, 1 live"):
+        measure.check_accounts()

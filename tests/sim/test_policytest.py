@@ -1,0 +1,113 @@
+"""Tests of policies: every kind of expectation holds where it should, and fails with its line and what was the case instead."""
+
+import pytest
+from gpol.dsl.checker import check
+from gpol.sim.policy import Policy
+from gpol.sim.policytest import Failure, TestResult, run_test
+
+POLICY = """policy "t" { use gpol.fair }
+flavor a100 { gpu 8 }
+flavor h100 { gpu 8 }
+priority high 100
+cohort all {
+  queue owner {
+    owns 8 gpu on a100
+    prefer a100, h100
+  }
+  queue guest {
+    owns nothing
+    only a100
+  }
+}
+protect warm-up { where victim.running < 10m }
+deny too-big for guest { where workload.gpu > 8 } because "too big"
+deny never for guest { where workload.user = "mallory" } because "never"
+hold later { where workload.user = "eve" } because "later"
+test "t" {
+"""
+
+FIRST = POLICY.count("\n") + 1
+"""The line of a test's first step."""
+
+
+def _run(*steps: str) -> TestResult:
+    checked = check(POLICY + "".join(f"  {step}\n" for step in steps) + "}\n", "t.gpol")
+    assert checked.errors == ()
+    [test] = checked.tests
+    return run_test(Policy.of(checked), test)
+
+
+GUEST = "at 0s submit g by guest { 8 gpu }"
+OWNER = "at 1m submit o by owner { 8 gpu on a100 }"
+BIG = "at 0s submit g by guest { 9 gpu }"
+HELD = 'at 0s submit g by guest { 8 gpu, user "eve" }'
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (GUEST, "expect g admitted"),
+        (GUEST, "expect g admitted borrowing"),
+        (GUEST, "expect g admitted on a100"),
+        (GUEST, OWNER, "expect o pending"),
+        (GUEST, OWNER, "expect o pending because WaitingForProtectedWorkloads"),
+        (GUEST, OWNER, "expect o pending because WaitingForProtectedWorkloads by warm-up"),
+        (HELD, "expect g pending by later"),
+        (GUEST, OWNER, "at 10m", "expect g evicted", "expect o admitted"),
+        (GUEST, OWNER, "at 10m", "expect g evicted by reclaim-owned"),
+        (BIG, "expect g rejected"),
+        (BIG, "expect g rejected by too-big"),
+        (GUEST, "at 1m evict g", "expect g evicted", "expect g pending", "at 2m release g", "expect g admitted"),
+        (GUEST, OWNER, "at 2m finish g", "expect o admitted"),
+        (GUEST, OWNER, "at 2m cancel g", "expect o admitted"),
+        ("at 0s submit w by guest { gang of 4 x 2 gpu }", "at 0s submit v by guest { 1 gpu }", "expect w admitted", "expect v pending"),
+        ("at 0s submit o by owner { 4 gpu on a100 }", OWNER.replace(" o ", " p "), "at 2m hold p", "at 3m finish o", "expect p pending"),
+        (GUEST, OWNER, "at 2m capacity a100 16 gpu", "expect o admitted", "expect g admitted"),
+        ("at 0s submit w by guest { 8 gpu }", "at 0s submit v by guest { 8 gpu, priority high }", "expect w admitted"),
+    ],
+)  # fmt: skip
+def test_an_expectation_that_holds_passes(steps: tuple[str, ...]) -> None:
+    """Each kind of expectation passes in a situation thought out to meet it."""
+    assert _run(*steps) == TestResult("t", FIRST - 1, ())
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected", "found"),
+    [
+        ((GUEST, OWNER, "expect o admitted"), "o admitted", "o is pending because WaitingForProtectedWorkloads"),
+        ((BIG, "expect g admitted"), "g admitted", "g is rejected"),
+        ((OWNER, "expect o admitted borrowing"), "o admitted borrowing", "o runs on what its queue owns"),
+        ((OWNER, "expect o admitted on h100"), "o admitted on h100", "o runs on a100"),
+        ((GUEST, "expect g pending"), "g pending", "g is running"),
+        ((GUEST, OWNER, "expect o pending because Held"), "o pending because Held", "o is pending because WaitingForProtectedWorkloads"),
+        ((GUEST, OWNER, "expect o pending by later"), "o pending by later", "it is held by warm-up"),
+        ((GUEST, "at 1m evict g", "expect g pending by later"), "g pending by later", "it is held by no rule"),
+        ((GUEST, "expect g evicted"), "g evicted", "g is running, and was never evicted"),
+        ((GUEST, OWNER, "at 10m", "expect g evicted by make-room"), "g evicted by make-room", "g was evicted by rule reclaim-owned"),
+        ((GUEST, "at 1m evict g", "expect g evicted by make-room"), "g evicted by make-room", "g was evicted by EvictedByOperator"),
+        ((GUEST, "expect g rejected"), "g rejected", "g is running"),
+        ((BIG, "expect g rejected by never"), "g rejected by never", "g was rejected by rule too-big"),
+        ((GUEST, "at 1m finish g", "expect g admitted"), "g admitted", "g is over"),
+    ],
+)  # fmt: skip
+def test_an_expectation_that_does_not_hold_fails_with_its_line(steps: tuple[str, ...], expected: str, found: str) -> None:
+    """The only failure is at the line of the last step, and says what was expected and what is the case."""
+    assert _run(*steps).failures == (Failure(FIRST + len(steps) - 1, expected, found),)
+
+
+def test_a_step_that_cannot_be_played_fails_and_the_rest_is_played() -> None:
+    """A workload that waits cannot finish: that step fails at its line with the core's reason, and what follows is still tried."""
+    result = _run(HELD, "at 1m finish g", "expect g admitted", "expect g pending")
+
+    impossible, unmet = result.failures
+    assert (impossible.line, impossible.expected) == (FIRST + 1, "the step can be played")
+    assert "`g`" in impossible.found
+    assert (unmet.line, unmet.expected) == (FIRST + 2, "g admitted")
+
+
+def test_tests_do_not_see_each_other() -> None:
+    """Each run starts with an empty cluster."""
+    steps = (GUEST, "expect g admitted")
+
+    assert _run(*steps) == _run(*steps)
+    assert _run("at 0s submit g by guest { 8 gpu }", "expect g admitted").failures == ()

@@ -1,0 +1,122 @@
+"""The report: one page that needs no network, in which names are text and evictions lead to the policy's lines."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from gpol.sim.measure import Measure
+from gpol.sim.play import Batch
+from gpol.sim.policy import Policy
+from gpol.sim.report import write_report
+from gpol.sim.series import Series
+from gpol.sim.workload import Job
+
+POLICY = """policy "<i>lab</i>" { preempt by take, reclaim-owned, fair-share, make-room }
+flavor a100 { gpu 8 }
+cohort all {
+  queue "<b>owner" { owns 8 gpu }
+  queue "</script>guest" { owns nothing }
+}
+preempt take {
+  when workload fits what its queue owns
+  evict from queues that borrow
+}
+"""
+
+TAKE_LINE = 7
+LOADS = {"src", "href", "srcset", "poster", "data", "action", "background"}
+
+
+class Page(HTMLParser):
+    """A page's elements with their attributes, and its text outside scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.scripts = ""
+        self._script = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        self._script = tag == "script"
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note a script's end."""
+        self._script = self._script and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        """Collect text."""
+        if self._script:
+            self.scripts += data
+        else:
+            self.text += data
+
+
+@pytest.fixture
+def written(
+    tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]]
+) -> Callable[[list[Job]], str]:
+    """Writes a report of jobs, and gives its text."""
+
+    def write(jobs: list[Job]) -> str:
+        used, measure, series = policy(POLICY), Measure(), Series()
+        for fact, decisions in simulated(used, jobs):
+            measure.take(fact, decisions, used.graph)
+            series.take(fact, decisions, measure)
+        write_report(tmp_path / "report.html", used, measure, series)
+        return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    return write
+
+
+@pytest.fixture
+def page(written: Callable[[list[Job]], str], job: Callable[..., Job]) -> Page:
+    """The page of a run in which an owner takes its GPUs back from a guest."""
+    return Page(written([job("<u>g", "</script>guest", "0s", "1h"), job("o", "<b>owner", "10m", "1h")]))
+
+
+def test_the_page_loads_nothing(page: Page) -> None:
+    """No element names anything to load but places in the page itself, and the style sheet imports nothing."""
+    loaded = {value for _, attributes in page.elements for name, value in attributes.items() if name in LOADS}
+
+    assert loaded
+    assert {value for value in loaded if not value.startswith("#")} == set()
+    assert {tag for tag, _ in page.elements} & {"link", "iframe", "img", "object", "embed", "base"} == set()
+    assert re.search(r"@import|url\(", page.text) is None
+    assert "Plotly.newPlot" in page.scripts
+
+
+def test_names_are_text(page: Page) -> None:
+    """Names that look like markup are shown as they are, in the title, the tables, the legends and the policy."""
+    assert {tag for tag, _ in page.elements} & {"i", "u"} == set()
+    for name in ("<i>lab</i>", "<b>owner", "</script>guest", "<u>g"):
+        assert name in page.text
+    assert r'"name":"\u003cb\u003eowner"' not in page.scripts
+    assert '"name":"&lt;b&gt;owner"' in page.scripts.replace(r"\u0026", "&")
+
+
+def test_evictions_lead_to_the_line_of_their_rule(page: Page) -> None:
+    """The eviction's rule links to the numbered line of the policy where the rule stands."""
+    anchors = {attributes["id"] for tag, attributes in page.elements if tag == "a" and "id" in attributes}
+    links = {attributes["href"] for tag, attributes in page.elements if tag == "a" and "id" not in attributes}
+
+    assert links == {f"#two.gpol-{TAKE_LINE}"}
+    assert f"two.gpol-{TAKE_LINE}" in anchors
+    assert {f"gpol/fair.gpol-{line}" for line in range(1, 10)} <= anchors
+    assert f"take (two.gpol:{TAKE_LINE})" in page.text
+
+
+def test_a_run_without_evictions_says_so(written: Callable[[list[Job]], str], job: Callable[..., Job]) -> None:
+    """The section on evictions says that there are none."""
+    assert "EvictionsNone." in Page(written([job("o", "<b>owner", "0s", "1h")])).text
+
+
+def test_a_run_without_jobs_is_a_page(written: Callable[[list[Job]], str]) -> None:
+    """Nothing at all still gives a page."""
+    assert "0workloads" in Page(written([])).text

@@ -1,0 +1,89 @@
+"""The series: areas are exact at every width of its steps, and add up to the measure's."""
+
+from collections.abc import Callable
+
+import numpy as np
+from gpol.engine.units import SECOND
+from gpol.sim.measure import Measure
+from gpol.sim.play import Batch
+from gpol.sim.policy import Policy
+from gpol.sim.series import KEPT_EVICTIONS, MAX_STEPS, METRICS, Series
+from gpol.sim.workload import Job
+
+USED, BORROWED, LENT, WAITING = range(len(METRICS))
+
+Make = Callable[..., Policy]
+MakeJob = Callable[..., Job]
+Run = Callable[..., list[Batch]]
+
+
+def _taken(policy: Policy, batches: list[Batch]) -> tuple[Series, Measure]:
+    series, measure = Series(), Measure()
+    for fact, decisions in batches:
+        measure.take(fact, decisions, policy.graph)
+        series.take(fact, decisions, measure)
+    return series, measure
+
+
+def test_areas_before_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A guest with 8 GPUs from 0 s to 2.5 s fills two steps of a second and half a third; the owner lends as much."""
+    used = policy()
+    series, _ = _taken(used, simulated(used, [job("g", "guest", "0s", "2500ms")]))
+
+    assert (series.names, series.width) == (["guest", "owner"], SECOND)
+    full = 8000 * SECOND
+    assert series.areas[USED, 0, :4].tolist() == [full, full, full // 2, 0]
+    assert series.areas[BORROWED, 0].tolist() == series.areas[USED, 0].tolist() == series.areas[LENT, 1].tolist()
+    assert not series.areas[USED, 1].any()
+
+
+def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """When the steps run out at 1,024 s they become 2 s wide; what was counted before is kept, to the microsecond."""
+    used = policy()
+    jobs = [job("a", "owner", "0s", "3s", "8"), job("b", "owner", "1000s", "30s", "2")]
+    series, measure = _taken(used, simulated(used, jobs))
+
+    assert series.width == 2 * SECOND
+    areas = series.areas[USED, series.names.index("owner")]
+    assert areas[:3].tolist() == [8000 * 2 * SECOND, 8000 * SECOND, 0]
+    assert areas[499:516].tolist() == [0, *[2000 * 2 * SECOND] * 15, 0]
+    assert int(areas.sum()) == measure.queues["owner"].used_area == 8000 * 3 * SECOND + 2000 * 30 * SECOND
+
+
+def test_a_long_silence_doubles_as_often_as_needed(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A job of 10 days needs steps of 1,024 s, and its area is exact."""
+    used = policy()
+    series, measure = _taken(used, simulated(used, [job("a", "owner", "0s", "10d")]))
+
+    assert series.width == 1024 * SECOND
+    assert int(series.areas[USED].sum()) == 8000 * 864_000 * SECOND == measure.queues["owner"].used_area
+    assert series.areas.shape == (len(METRICS), 2, MAX_STEPS)
+
+
+def test_waiting_is_what_waits_asks_for(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A second job of 4 GPUs waits 2 s for the first."""
+    used = policy()
+    series, _ = _taken(used, simulated(used, [job("a", "owner", "0s", "2s"), job("b", "owner", "0s", "1s", "4")]))
+
+    assert series.areas[WAITING, series.names.index("owner"), :3].tolist() == [4000 * SECOND, 4000 * SECOND, 0]
+
+
+def test_averages_are_gpus_in_each_step(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """8 GPUs for 2.5 s are 8 in each step that was reached; the last one counts only its part."""
+    used = policy()
+    series, _ = _taken(used, simulated(used, [job("a", "owner", "0s", "2500ms")]))
+
+    moments, averages = series.averages()
+
+    assert moments == [0, SECOND, 2 * SECOND]
+    assert np.array_equal(averages[USED, series.names.index("owner")], [8, 8, 8])
+
+
+def test_the_last_evictions_are_kept_and_all_are_counted(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Of more evictions than are kept, the first go, and the count knows them all."""
+    used = policy()
+    owners = [job(f"o{number}", "owner", f"{10 * number + 5}s", "1s") for number in range(KEPT_EVICTIONS + 2)]
+    series, _ = _taken(used, simulated(used, [job("g", "guest", "0s", "100d"), *owners]))
+
+    assert series.eviction_count == KEPT_EVICTIONS + 2
+    assert [event.beneficiary for event in series.evictions] == [f"o{number}" for number in range(2, KEPT_EVICTIONS + 2)]

@@ -1,0 +1,115 @@
+"""Virtual time: what comes first at one moment, what an eviction costs, and that every simulation ends."""
+
+from collections.abc import Callable
+
+import pytest
+from gpol.engine.units import HOUR, MINUTE
+from gpol.sim.play import Batch
+from gpol.sim.policy import Policy
+from gpol.sim.workload import Job
+
+PROTECTED = """
+policy "p" { use gpol.fair }
+flavor a100 { gpu 8 }
+cohort all {
+  queue owner { owns 8 gpu }
+  queue guest { owns nothing }
+}
+protect warm-up { where victim.running < 10m }
+"""
+
+Make = Callable[..., Policy]
+MakeJob = Callable[..., Job]
+Run = Callable[..., list[Batch]]
+
+
+def _told(batches: list[Batch]) -> list[tuple[int, str, str]]:
+    """(time, kind without `Workload`, workload) of all events but the activation."""
+    events = [event for fact, decisions in batches[1:] for event in (fact, *decisions)]
+    return [(event.time, event.kind.removeprefix("Workload"), getattr(event, "workload", "")) for event in events]
+
+
+def _ends(batches: list[Batch]) -> dict[str, int]:
+    return {fact.workload: fact.time for fact, _ in batches if fact.kind == "WorkloadFinished"}
+
+
+def test_a_job_ends_its_duration_after_its_admission(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A job that waits for another ends its own duration after it is admitted, not after it is submitted."""
+    batches = simulated(policy(), [job("a", "owner", "0s", "1h"), job("b", "owner", "10m", "30m")])
+
+    assert _ends(batches) == {"a": HOUR, "b": HOUR + 30 * MINUTE}
+
+
+def test_ends_come_before_submissions(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """At one moment a running job ends before the next is submitted, so that the next is admitted at once."""
+    batches = simulated(policy(), [job("a", "owner", "0s", "1h"), job("b", "owner", "1h", "1h")])
+
+    assert _told(batches)[2:5] == [(HOUR, "Finished", "a"), (HOUR, "Submitted", "b"), (HOUR, "Admitted", "b")]
+
+
+def test_ends_come_in_the_order_of_admissions(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Jobs that end at one moment end in the order in which they were admitted, whatever their names and durations."""
+    jobs = [job("z", "owner", "0s", "1h", "1"), job("m", "owner", "10m", "50m", "1"), job("a", "owner", "20m", "40m", "1")]
+
+    assert list(_ends(simulated(policy(), jobs))) == ["z", "m", "a"]
+
+
+def test_ends_come_before_what_time_alone_decides(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A guest that ends at the very moment at which its protection does is not evicted first."""
+    batches = simulated(policy(PROTECTED), [job("g", "guest", "0s", "10m"), job("o", "owner", "1m", "1h")])
+
+    assert _told(batches)[3:5] == [(10 * MINUTE, "Finished", "g"), (10 * MINUTE, "Admitted", "o")]
+    assert "Evicted" not in {kind for _, kind, _ in _told(batches)}
+
+
+def test_what_time_alone_decides_comes_before_submissions(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A protection's end is played before a submission at the same moment."""
+    jobs = [job("g", "guest", "0s", "1h"), job("o", "owner", "1m", "1h"), job("late", "owner", "10m", "1h")]
+    at_ten = [(kind, name) for time, kind, name in _told(simulated(policy(PROTECTED), jobs)) if time == 10 * MINUTE]
+
+    assert at_ten == [("TimeAdvanced", ""), ("Evicted", "g"), ("Admitted", "o"), ("Submitted", "late")]
+
+
+def test_submissions_at_one_moment_keep_their_order(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Jobs submitted at one moment are submitted in the order of the input."""
+    batches = simulated(policy(), [job(name, "owner", "0s", "1h", "1") for name in ("c", "a", "b")])
+
+    assert [name for _, kind, name in _told(batches) if kind == "Submitted"] == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize(("on_evict", "end"), [("restart", 2 * HOUR + 40 * MINUTE), ("resume", 2 * HOUR)])
+def test_an_evicted_job_runs_again(policy: Make, job: MakeJob, simulated: Run, on_evict: str, end: int) -> None:
+    """The guest runs 40 of its 100 minutes, waits an hour for the owner, and then runs all 100 again, or the 60 that are left."""
+    jobs = [job("g", "guest", "0s", "1h40m"), job("o", "owner", "40m", "20m")]
+
+    ends = _ends(simulated(policy(), jobs, on_evict))
+
+    assert ends == {"o": HOUR, "g": end}
+
+
+def test_resuming_twice_keeps_what_was_done_both_times(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """After 10 and 20 minutes of an hour, half an hour is left."""
+    jobs = [job("g", "guest", "0s", "1h"), job("o1", "owner", "10m", "10m"), job("o2", "owner", "40m", "10m")]
+
+    assert _ends(simulated(policy(), jobs, "resume"))["g"] == 50 * MINUTE + 30 * MINUTE
+
+
+def test_a_rejected_job_never_ends(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A job of no queue is rejected, and neither runs nor finishes."""
+    batches = simulated(policy(), [job("a", "nowhere", "0s", "1h")])
+
+    assert _told(batches) == [(0, "Submitted", "a"), (0, "Rejected", "a")]
+
+
+def test_a_job_that_can_never_run_does_not_keep_the_simulation_going(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A job larger than the cluster waits when all others have ended, and the simulation ends."""
+    batches = simulated(policy(), [job("big", "owner", "0s", "1h", "9"), job("a", "owner", "0s", "1h")])
+
+    assert _ends(batches) == {"a": HOUR}
+
+
+def test_no_jobs_activate_the_policy_alone(policy: Make, simulated: Run) -> None:
+    """Without jobs there is one fact, the policy's activation at time 0."""
+    [(fact, decisions)] = simulated(policy(), [])
+
+    assert (fact.kind, fact.time, decisions) == ("PolicyActivated", 0, [])
