@@ -1,0 +1,115 @@
+"""What the command's tests share: a small lab, a command that is called in place, and what it printed."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gpol.cli.main import run_command
+
+POLICY = """policy "lab" {
+  use gpol.fair
+}
+
+flavor a100 { gpu 8 }
+
+cohort all {
+  queue owner { owns 8 gpu }
+  queue guest { owns nothing }
+}
+
+protect warm-up { where victim.running < 10m }
+
+deny too-big for guest { where workload.gpu > 8 } because "too big"
+
+test "an owner gets its own back" {
+  at 0s submit g by guest { 8 gpu }
+  at 1m submit o by owner { 8 gpu }
+  expect o pending by warm-up
+  at 10m
+  expect g evicted by reclaim-owned
+  expect o admitted
+}
+"""
+
+WORKLOADS = """workload,submitted,duration,queue,gpu
+g,2026-03-02T08:00:00Z,2h,guest,8
+big,2026-03-02T08:00:00Z,1h,guest,9
+o,2026-03-02T08:05:00Z,1h,owner,8
+"""
+
+_PODS = [{"requests": {"gpu": "8"}}]
+
+FACTS = (
+    {"kind": "WorkloadSubmitted", "time": "2026-03-02T08:00:00Z", "workload": "g", "queue": "guest", "pod_sets": _PODS},
+    {"kind": "WorkloadFinished", "time": 1_772_442_000_000_000, "workload": "g"},
+)  # fmt: skip
+"""A guest runs from 8 to 9 o'clock; the second time is 2026-03-02T09:00:00Z in microseconds."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """What it printed with `--format json`: one object a line, each versioned."""
+        records = [json.loads(line) for line in self.out.splitlines()]
+        assert all(record["v"] == 1 for record in records)
+        return records
+
+
+Gpol = Callable[..., Done]
+WriteFacts = Callable[..., str]
+
+
+@pytest.fixture
+def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gpol:
+    """Runs the command in an empty folder: `gpol("check", "lab.gpol", stdin=b"...")`. No run may print a traceback."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GPOL_TRACEBACK", raising=False)
+
+    def run(*arguments: str, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        code = run_command(list(arguments))
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return Done(code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def lab(gpol: Gpol, tmp_path: Path) -> Path:
+    """The folder with `lab.gpol` and `jobs.csv`: 8 GPUs of `owner`, a guest that borrows them and is evicted after ten minutes."""
+    (tmp_path / "lab.gpol").write_text(POLICY)
+    (tmp_path / "jobs.csv").write_text(WORKLOADS)
+    return tmp_path
+
+
+@pytest.fixture
+def journal(gpol: Gpol, lab: Path) -> str:
+    """The journal of the lab's simulation."""
+    assert gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "lab.db").code == 0
+    return "lab.db"
+
+
+@pytest.fixture
+def facts(lab: Path) -> WriteFacts:
+    """Writes facts to `facts.jsonl`: objects as JSON, texts as they are; without any, a guest that runs for an hour."""
+
+    def write(*given: dict[str, Any] | str) -> str:
+        lines = [each if isinstance(each, str) else json.dumps(each) for each in given or FACTS]
+        (lab / "facts.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        return "facts.jsonl"
+
+    return write

@@ -1,0 +1,81 @@
+"""explain: why a workload runs, waits, was evicted or rejected, now and then."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Gpol = Callable[..., Any]
+
+
+def test_running(gpol: Gpol, journal: str) -> None:
+    """Of a running workload its admission is told, with what it borrows."""
+    done = gpol("explain", journal, "g", "--at", "3")
+
+    assert done.code == 0
+    assert done.out.startswith("g is running at 2026-03-02T08:00:00Z (event 3)\n")
+    assert "admitted to guest on 8 gpu of a100, borrowing 8 gpu of a100: FitsBorrowing" in done.out
+
+
+@pytest.mark.parametrize("at", ["6", "2026-03-02T08:05:00Z", "2026-03-02T10:07:00+02:00"])
+def test_waiting(gpol: Gpol, journal: str, at: str) -> None:
+    """At a seq or a time, a waiting workload's reason, rule and line are told, and who keeps it until when."""
+    done = gpol("explain", journal, "o", "--at", at)
+
+    assert done.out.startswith("o is pending at 2026-03-02T08:05:00Z (event 6)\n")
+    for line in (
+        "  why: WaitingForProtectedWorkloads by warm-up (lab.gpol:12)\n",
+        "  keeps it: g until 2026-03-02T08:10:00Z by warm-up (lab.gpol:12)\n",
+        "  would run if ",
+    ):
+        assert line in done.out
+
+
+def test_evicted(gpol: Gpol, journal: str) -> None:
+    """Of an evicted workload the beneficiary, the rule, its line and what was compared are told."""
+    done = gpol("explain", journal, "g", "--at", "9")
+
+    assert done.out.startswith("g is pending at 2026-03-02T08:10:00Z (event 9)\n")
+    assert "evicted for o (reclaim) by reclaim-owned (gpol/fair.gpol:14)\n" in done.out
+    assert "victim.queue.share = " in done.out
+
+
+def test_rejected_and_over(gpol: Gpol, journal: str) -> None:
+    """A rejected workload's rule and reason are told; one that finished is over."""
+    rejected, over = gpol("explain", journal, "big"), gpol("explain", journal, "g")
+
+    assert rejected.out.startswith("big is rejected at ")
+    assert "rejected: Denied by too-big (lab.gpol:14)\n" in rejected.out
+    assert "because = too big" in rejected.out
+    assert over.out.startswith("g is over at ")
+
+
+def test_json(gpol: Gpol, journal: str) -> None:
+    """In json the history is whole, and where it stands is data; null for a workload that is over."""
+    [record] = gpol("explain", journal, "o", "--at", "6", "--format", "json").records
+    [over] = gpol("explain", journal, "g", "--format", "json").records
+
+    assert (record["kind"], record["workload"], record["seq"]) == ("explain", "o", 6)
+    assert [each["seq"] for each in record["history"]] == [6]
+    assert (record["standing"]["state"], record["standing"]["reason"]) == ("pending", "WaitingForProtectedWorkloads")
+    assert over["standing"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("zed",), "no workload `zed` was submitted up to event 12"),
+        (("o", "--at", "3"), "no workload `o` was submitted up to event"),
+        (("g", "--at", "13"), "--at: the journal has events 1 to 12, not 13"),
+        (("g", "--at", "0"), "--at: the journal has events 1 to 12, not 0"),
+        (("g", "--at", "9" * 5000), "--at: the journal has events 1 to 12"),
+        (("g", "--at", "soon"), "--at: `soon` is no time"),
+        (("g", "--at", "2020-01-01T00:00:00Z"), "--at: nothing had happened by 2020-01-01T00:00:00Z"),
+    ],
+)
+def test_what_cannot_be_explained_is_told(gpol: Gpol, journal: str, arguments: tuple[str, ...], part: str) -> None:
+    """Unknown workloads and moments outside the journal are told, exit code 3."""
+    done = gpol("explain", journal, *arguments)
+
+    assert (done.code, done.out) == (3, "")
+    assert part in done.err

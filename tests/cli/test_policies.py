@@ -1,0 +1,223 @@
+"""check, fmt and test: what a policy author is told, in every format, with which exit code."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Gpol = Callable[..., Any]
+BROKEN = 'policy "x" { use gpol.fair }\nflavor a100 { gpu 8 }\nqueue q { owns 8 gpu on a10 }\n'
+UNTIDY = 'policy "x" {\n    use gpol.fair   # fair\n}\nflavor   a100 { gpu 8 }\nqueue q { owns 8 gpu }\n'
+TIDY = 'policy "x" {\n  use gpol.fair  # fair\n}\n\nflavor a100 { gpu 8 }\n\nqueue q { owns 8 gpu }\n'
+
+
+# --- check ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["human", "plain"])
+def test_check_says_what_a_good_policy_declares(gpol: Gpol, lab: Path, form: str) -> None:
+    """A good policy is summed up in one line, exit code 0."""
+    done = gpol("check", "lab.gpol", "--format", form)
+
+    assert (done.code, done.out, done.err) == (0, "lab.gpol: good (2 queues, 1 flavors, 1 tests)\n", "")
+
+
+def test_check_in_json(gpol: Gpol, lab: Path) -> None:
+    """A good policy is one object with its digest."""
+    [record] = gpol("check", "lab.gpol", "--format", "json").records
+
+    assert record["digest"].startswith("sha256:")
+    del record["digest"]
+    assert record == {"v": 1, "kind": "checked", "file": "lab.gpol", "errors": 0, "warnings": 0}
+
+
+def test_check_names_code_place_and_remedy(gpol: Gpol, lab: Path) -> None:
+    """An error has its code, its line and column, and what to write instead; exit code 3."""
+    (lab / "x.gpol").write_text(BROKEN)
+    done = gpol("check", "x.gpol")
+
+    assert done.code == 3
+    for part in ("error[GP020]", "x.gpol:3:25", "did you mean `a100`?", "x.gpol: 1 error\n"):
+        assert part in done.out
+
+
+def test_check_errors_in_json(gpol: Gpol, lab: Path) -> None:
+    """An error is one object a line, before the file's sum; a broken policy has no digest."""
+    (lab / "x.gpol").write_text(BROKEN)
+    done = gpol("check", "x.gpol", "--format", "json")
+    error, checked = done.records
+
+    assert done.code == 3
+    assert (error["code"], error["severity"]) == ("GP020", "error")
+    assert (checked["errors"], checked["digest"]) == (1, None)
+
+
+def test_check_goes_on_after_a_broken_file(gpol: Gpol, lab: Path) -> None:
+    """All files are checked, and one broken file is enough for exit code 3."""
+    (lab / "x.gpol").write_text(BROKEN)
+    done = gpol("check", "x.gpol", "lab.gpol")
+
+    assert done.code == 3
+    assert "lab.gpol: good" in done.out
+
+
+def test_check_reads_standard_input(gpol: Gpol, lab: Path) -> None:
+    """`-` is standard input."""
+    done = gpol("check", "-", stdin=TIDY.encode())
+
+    assert (done.code, done.out) == (0, "stdin: good (1 queues, 1 flavors, 0 tests)\n")
+
+
+def test_check_of_bytes_that_are_no_text(gpol: Gpol, lab: Path) -> None:
+    """Bytes that are not UTF-8 are told with their place, exit code 3."""
+    done = gpol("check", "-", stdin=b'policy "\xff"\n')
+
+    assert done.code == 3
+    assert "stdin:1:8" in done.out
+
+
+def test_check_of_a_missing_file(gpol: Gpol, lab: Path) -> None:
+    """A file that is not there is told on stderr, exit code 3."""
+    done = gpol("check", "no.gpol")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err == "gpol: `no.gpol` cannot be read: No such file or directory; check the name and your rights\n"
+
+
+# --- fmt ------------------------------------------------------------------------------------------------------------
+
+
+def test_fmt_changes_the_file(gpol: Gpol, lab: Path) -> None:
+    """An untidy file is brought into the layout in place, keeps its mode, and leaves nothing beside it; a second run changes nothing."""
+    path = lab / "x.gpol"
+    path.write_text(UNTIDY)
+    path.chmod(0o640)
+    before = sorted(os.listdir(lab))
+    done = gpol("fmt", "x.gpol")
+
+    assert (done.code, done.out) == (0, "x.gpol: formatted\n")
+    assert path.read_text() == TIDY
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(os.listdir(lab)) == before
+    assert (gpol("fmt", "x.gpol").out, gpol("fmt", "--check", "x.gpol").code) == ("", 0)
+
+
+def test_fmt_replaces_the_file_at_once(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk refuses the last step, the old file is whole and nothing is left beside it; exit code 1."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    before = sorted(os.listdir(lab))
+
+    def refuse(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device", "x.gpol")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    done = gpol("fmt", "x.gpol")
+
+    assert (done.code, done.err) == (1, "gpol: `x.gpol`: No space left on device\n")
+    assert ((lab / "x.gpol").read_text(), sorted(os.listdir(lab))) == (UNTIDY, before)
+
+
+def test_fmt_check_changes_nothing(gpol: Gpol, lab: Path) -> None:
+    """`--check` says what would change, exit code 2."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    done = gpol("fmt", "--check", "x.gpol")
+
+    assert (done.code, done.out) == (2, "x.gpol: would change\n")
+    assert (lab / "x.gpol").read_text() == UNTIDY
+
+
+def test_fmt_diff_shows_the_change(gpol: Gpol, lab: Path) -> None:
+    """`--diff` prints a unified diff and changes nothing, exit code 2; of a tidy file it prints nothing, exit code 0."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    (lab / "y.gpol").write_text(TIDY)
+    done, tidy = gpol("fmt", "--diff", "x.gpol"), gpol("fmt", "--diff", "y.gpol")
+
+    assert done.code == 2
+    assert "\n-flavor   a100 { gpu 8 }\n" in done.out
+    assert "\n+flavor a100 { gpu 8 }\n" in done.out
+    assert (lab / "x.gpol").read_text() == UNTIDY
+    assert (tidy.code, tidy.out) == (0, "")
+
+
+def test_fmt_of_standard_input(gpol: Gpol, lab: Path) -> None:
+    """`-` prints the formatted text."""
+    done = gpol("fmt", "-", stdin=UNTIDY.encode())
+
+    assert (done.code, done.out) == (0, TIDY)
+
+
+def test_fmt_in_json(gpol: Gpol, lab: Path) -> None:
+    """Each file is one object that says whether it changed."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    done = gpol("fmt", "--check", "x.gpol", "lab.gpol", "--format", "json")
+
+    assert done.code == 2
+    assert done.records[0] == {"v": 1, "kind": "formatted", "file": "x.gpol", "changed": True}
+
+
+def test_fmt_leaves_a_file_with_errors_alone(gpol: Gpol, lab: Path) -> None:
+    """A file that is not a policy stays as it is, exit code 3; the other files are formatted."""
+    (lab / "broken.gpol").write_text("polcy  x {\n")
+    (lab / "x.gpol").write_text(UNTIDY)
+    done = gpol("fmt", "broken.gpol", "x.gpol")
+
+    assert done.code == 3
+    assert "broken.gpol:1:1" in done.out
+    assert (lab / "broken.gpol").read_text() == "polcy  x {\n"
+    assert (lab / "x.gpol").read_text() == TIDY
+
+
+# --- test -----------------------------------------------------------------------------------------------------------
+
+
+def test_tests_that_pass(gpol: Gpol, lab: Path) -> None:
+    """A test that passes is one line; the sum is the last one; exit code 0."""
+    done = gpol("test", "lab.gpol")
+
+    assert (done.code, done.out) == (0, "ok   lab.gpol:16: an owner gets its own back\n1 passed, 0 failed\n")
+
+
+def test_a_test_that_fails_names_what_differed(gpol: Gpol, lab: Path) -> None:
+    """A failure names its line, what was expected and what was; exit code 2."""
+    (lab / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("expect o pending by warm-up", "expect o admitted"))
+    done = gpol("test", "lab.gpol")
+
+    assert done.code == 2
+    assert done.out.splitlines() == [
+        "FAIL lab.gpol:16: an owner gets its own back",
+        "       lab.gpol:19: expected o admitted; o is pending because WaitingForProtectedWorkloads",
+        "0 passed, 1 failed",
+    ]
+
+
+def test_tests_in_json(gpol: Gpol, lab: Path) -> None:
+    """A test is one object with its failures."""
+    (lab / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("expect o pending by warm-up", "expect o admitted"))
+    done = gpol("test", "lab.gpol", "--format", "json")
+
+    found = "o is pending because WaitingForProtectedWorkloads"
+    failures = [{"line": 19, "expected": "o admitted", "found": found}]
+    assert done.code == 2
+    name = "an owner gets its own back"
+    assert done.records == [{"v": 1, "kind": "test", "file": "lab.gpol", "name": name, "line": 16, "passed": False, "failures": failures}]
+
+
+def test_a_policy_without_tests(gpol: Gpol, lab: Path) -> None:
+    """A policy without tests is told how to write one, exit code 0."""
+    (lab / "x.gpol").write_text(TIDY)
+    done = gpol("test", "x.gpol")
+
+    assert (done.code, done.out) == (0, "0 passed, 0 failed\n")
+    assert "no test blocks; add" in done.err
+
+
+def test_tests_of_a_broken_policy(gpol: Gpol, lab: Path) -> None:
+    """A policy with errors is not tested: its errors on stderr, exit code 3."""
+    (lab / "x.gpol").write_text(BROKEN)
+    done = gpol("test", "x.gpol")
+
+    assert (done.code, done.out) == (3, "")
+    assert "error[GP020]" in done.err
+    assert "`x.gpol` has 1 error\n" in done.err

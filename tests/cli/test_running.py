@@ -1,0 +1,202 @@
+"""run and simulate: facts and jobs in, decisions, figures and journals out, and every kind of input that is refused."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Gpol = Callable[..., Any]
+WriteFacts = Callable[..., str]
+
+SUBMITTED = {"kind": "WorkloadSubmitted", "time": 1, "workload": "a", "queue": "owner", "pod_sets": [{"requests": {"gpu": "4"}}]}
+
+
+def _queue(done: Any, name: str) -> dict[str, Any]:
+    return next(record for record in done.records if record.get("queue") == name)
+
+
+def test_run_sums_up_by_queue(gpol: Gpol, facts: WriteFacts) -> None:
+    """A guest that uses all 8 GPUs for an hour borrowed 8 GPU-hours; times may be RFC 3339 or microseconds."""
+    done = gpol("run", "lab.gpol", facts(), "--format", "json")
+
+    guest = _queue(done, "guest")
+    assert done.code == 0
+    assert (guest["submitted"], guest["admitted"], guest["finished"]) == (1, 1, 1)
+    assert (guest["gpu_hours"], guest["borrowed_gpu_hours"], guest["share_of_gpu_hours"]) == ("8.0", "8.0", "1")
+    assert _queue(done, "owner")["lent_gpu_hours"] == "8.0"
+    start = 1_772_438_400_000_000
+    assert done.records[-1] == {"v": 1, "kind": "run", "facts": 3, "decisions": 1, "start": start, "end": start + 3_600_000_000}
+
+
+def test_run_in_plain_and_human(gpol: Gpol, facts: WriteFacts) -> None:
+    """Plain is tab-separated, human a table; both end in the sum."""
+    plain, human = gpol("run", "lab.gpol", facts(), "--format", "plain"), gpol("run", "lab.gpol", facts())
+
+    header, guest, _, last = plain.out.splitlines()
+    assert header.split("\t")[:3] == ["queue", "owns", "submitted"]
+    assert guest.split("\t")[:4] == ["guest", "0", "1", "1"]
+    assert last == "3 facts, 1 decisions over 1h; 8.0 GPU-hours"
+    assert "│ guest" in human.out
+    assert human.out.endswith(last + "\n")
+
+
+def test_run_writes_decisions(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
+    """`--out` has each decision on a line with its seq: the policy is 1, the submission 2, its admission 3."""
+    assert gpol("run", "lab.gpol", facts(), "--out", "out.jsonl").code == 0
+
+    [decision] = [json.loads(line) for line in (lab / "out.jsonl").read_text().splitlines()]
+    assert (decision["seq"], decision["kind"], decision["cause"], decision["workload"]) == (3, "WorkloadAdmitted", 2, "g")
+
+
+def test_run_keeps_a_journal_that_replays(gpol: Gpol, facts: WriteFacts) -> None:
+    """`--journal` keeps what happened, so that it replays and verifies."""
+    assert gpol("run", "lab.gpol", facts(), "--journal", "j.db").code == 0
+
+    assert gpol("replay", "j.db").out == "same: 3 facts decided again, 1 decisions, all identical\n"
+    assert gpol("verify", "j.db").code == 0
+
+
+def test_run_reads_standard_input_and_gzip(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
+    """`-` is standard input, `.gz` is unpacked; both decide as the plain file does."""
+    data = (lab / facts()).read_bytes()
+    (lab / "f.jsonl.gz").write_bytes(gzip.compress(data))
+    plain = gpol("run", "lab.gpol", "facts.jsonl", "--format", "json")
+
+    assert gpol("run", "lab.gpol", "-", "--format", "json", stdin=data) == plain
+    assert gpol("run", "lab.gpol", "f.jsonl.gz", "--format", "json") == plain
+
+
+def test_run_of_nothing(gpol: Gpol, lab: Path) -> None:
+    """An empty file is no fact, and no mistake."""
+    (lab / "facts.jsonl").write_text("\n\n")
+    done = gpol("run", "lab.gpol", "facts.jsonl", "--format", "json")
+
+    assert done.code == 0
+    assert done.records == [{"v": 1, "kind": "run", "facts": 0, "decisions": 0, "start": None, "end": 0}]
+
+
+BAD = [
+    ({"kind": "WorkloadFinished", "time": 0, "workload": "a"}, "time"),
+    ({"kind": "WorkloadFinished", "time": 2, "workload": "zed"}, "`zed`"),
+    ({**SUBMITTED, "workload": "b", "color": "red"}, "color"),
+    ({"kind": "WorkloadFinished", "time": 2}, "workload: Field required"),
+    ({**SUBMITTED, "workload": "b", "time": "2026-03-02T08:00:00"}, "no zone"),
+    ({"kind": "Nonsense", "time": 2}, "Nonsense"),
+    ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "given on the command line"),
+    ('{"kind": ', "Invalid JSON"),
+    ("[]", ""),
+    ("x" * 1_000_001, "longer than 1,000,000 bytes"),
+]
+
+
+@pytest.mark.parametrize(("line", "part"), BAD)
+def test_a_bad_line_ends_the_run(gpol: Gpol, facts: WriteFacts, line: object, part: str) -> None:
+    """A line that is no possible fact is named with its number; nothing from it on is applied, exit code 3."""
+    done = gpol("run", "lab.gpol", facts(SUBMITTED, line, {**SUBMITTED, "workload": "c", "time": 3}), "--format", "json")
+
+    assert done.code == 3
+    assert "facts.jsonl:2: " in done.err
+    assert part in done.err
+    assert "nothing from this line on was applied" in done.err
+    assert _queue(done, "owner")["submitted"] == 1
+
+
+@pytest.mark.parametrize(("line", "part"), BAD)
+def test_a_bad_line_may_be_skipped(gpol: Gpol, facts: WriteFacts, line: object, part: str) -> None:
+    """With `--skip-invalid` it is listed, all others are applied, exit code 0."""
+    done = gpol("run", "lab.gpol", facts(SUBMITTED, line, {**SUBMITTED, "workload": "c", "time": 3}), "--skip-invalid")
+
+    assert done.code == 0
+    assert done.err.startswith("skipped facts.jsonl:2: ")
+    assert part in done.err
+    assert done.out.endswith("3 facts, 2 decisions over 0s; 0.0 GPU-hours\n1 lines were skipped\n")
+
+
+def test_bytes_that_are_no_text_are_a_bad_line(gpol: Gpol, lab: Path) -> None:
+    """A line that is not UTF-8 is named, exit code 3."""
+    done = gpol("run", "lab.gpol", "-", stdin=b'\n{"kind": "\xff"}\n')
+
+    assert done.code == 3
+    assert "stdin:2: Invalid JSON" in done.err
+
+
+def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
+    """What only looks packed is told, exit code 3."""
+    (lab / "f.gz").write_bytes(b"plain")
+    done = gpol("run", "lab.gpol", "f.gz")
+
+    assert done.code == 3
+    assert "f.gz:1: the file cannot be read on" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        (("run", "no.gpol", "facts.jsonl"), 3, "`no.gpol` cannot be read"),
+        (("run", "lab.gpol", "no.jsonl"), 3, "`no.jsonl` cannot be read"),
+        (("run", "lab.gpol", "facts.jsonl", "--out", "no/out.jsonl"), 1, "`no/out.jsonl`: No such file or directory"),
+        (("run", "lab.gpol", "facts.jsonl", "--journal", "lab.gpol"), 3, "lab.gpol"),
+        (("simulate", "lab.gpol", "no.csv"), 3, "`no.csv` cannot be read"),
+        (("simulate", "lab.gpol", "jobs.csv", "--seed", "1"), 3, "nothing random"),
+        (("simulate", "lab.gpol", "jobs.csv", "--trace", "swf"), 3, "--trace is one of csv, jsonl, philly, not `swf`"),
+        (("simulate", "lab.gpol", "jobs.csv", "--on-evict", "pause"), 3, "--on-evict is restart or resume, not `pause`"),
+        (("simulate", "lab.gpol", "jobs.csv", "--report", "no/r.html"), 3, "folder of `no/r.html` does not exist"),
+        (("simulate", "lab.gpol", "facts.jsonl"), 3, "facts.jsonl:1: duration: missing"),
+    ],
+)
+def test_what_cannot_be_done_is_told(gpol: Gpol, facts: WriteFacts, arguments: tuple[str, ...], code: int, part: str) -> None:
+    """Files that are not there and options that mean nothing are told in one message on stderr."""
+    facts()
+    done = gpol(*arguments)
+
+    assert (done.code, done.out) == (code, "")
+    assert part in done.err
+
+
+# --- simulate -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("on_evict", "hours"), [("restart", "17.3"), ("resume", "16.0")])
+def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: str) -> None:
+    """The guest runs ten minutes, yields to the owner, and then runs its two hours anew (17 1/3 GPU-hours) or what is left (16)."""
+    done = gpol("simulate", "lab.gpol", "jobs.csv", "--on-evict", on_evict, "--format", "json")
+
+    guest, owner = _queue(done, "guest"), _queue(done, "owner")
+    assert done.code == 0
+    assert (guest["submitted"], guest["admitted"], guest["evicted"], guest["finished"], guest["rejected"]) == (2, 2, 1, 1, 1)
+    assert (guest["gpu_hours"], owner["gpu_hours"]) == (hours, "8.0")
+    assert owner["longest_owner_wait_us"] == 300_000_000
+
+
+def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
+    """A name that ends in .jsonl is read as JSON lines with durations; --trace says so for any name."""
+    line = {key: value for key, value in SUBMITTED.items() if key != "kind"} | {"duration": "1h"}
+    for name in ("jobs.jsonl", "jobs.txt"):
+        (lab / name).write_text(json.dumps(line) + "\n")
+
+    first = gpol("simulate", "lab.gpol", "jobs.jsonl", "--format", "json")
+    assert (first.code, _queue(first, "owner")["gpu_hours"]) == (0, "4.0")
+    assert gpol("simulate", "lab.gpol", "jobs.txt", "--trace", "jsonl", "--format", "json") == first
+
+
+def test_simulate_names_journal_and_report(gpol: Gpol, lab: Path) -> None:
+    """The journal's head is told as verify prints it; the report is written."""
+    done = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "j.db", "--report", "r.html", "--format", "json")
+
+    journal, report = done.records[-2:]
+    assert report == {"v": 1, "kind": "report", "path": "r.html"}
+    assert (lab / "r.html").read_text().startswith("<!doctype html>")
+    assert gpol("verify", "j.db", "--head", f"{journal['seq']}:{journal['chain']}").code == 0
+
+
+def test_an_existing_journal_is_not_written_over(gpol: Gpol, journal: str, lab: Path) -> None:
+    """A journal that is there already is refused, exit code 3, and stays as it is."""
+    before = gpol("log", journal).out
+    done = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", journal)
+
+    assert (done.code, done.out) == (3, "")
+    assert journal in done.err
+    assert gpol("log", journal).out == before
