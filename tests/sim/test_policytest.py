@@ -79,7 +79,11 @@ def test_an_expectation_that_holds_passes(steps: tuple[str, ...]) -> None:
         ((OWNER, "expect o admitted borrowing"), "o admitted borrowing", "o runs on what its queue owns"),
         ((OWNER, "expect o admitted on h100"), "o admitted on h100", "o runs on a100"),
         ((GUEST, "expect g pending"), "g pending", "g is running"),
-        ((GUEST, OWNER, "expect o pending because Held"), "o pending because Held", "o is pending because WaitingForProtectedWorkloads"),
+        (
+            (GUEST, OWNER, "expect o pending because WaitingForQuota"),
+            "o pending because WaitingForQuota",
+            "o is pending because WaitingForProtectedWorkloads",
+        ),
         ((GUEST, OWNER, "expect o pending by later"), "o pending by later", "it is held by warm-up"),
         ((GUEST, "at 1m evict g", "expect g pending by later"), "g pending by later", "it is held by no rule"),
         ((GUEST, "expect g evicted"), "g evicted", "g is running, and was never evicted"),
