@@ -149,8 +149,11 @@ def main() -> None:
 def run_command(arguments: list[str]) -> int:
     """Run the command with arguments; return its exit code."""
     try:
-        app(arguments or ["--help"], prog_name="gpol", standalone_mode=False)
+        with app.make_context("gpol", arguments or ["--help"]) as context:  # not main(): it takes a broken pipe for a failure
+            app.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as ended:  # --help and --version
+        return ended.exit_code
     except RefusalError as refusal:
         complain(f"gpol: {refusal}")
         return refusal.code
@@ -166,8 +169,8 @@ def run_command(arguments: list[str]) -> int:
     except OSError as error:  # the world's doing, not a defect: no such folder, a full disk, no rights
         complain(f"gpol: `{error.filename}`: {error.strerror}" if error.filename else f"gpol: {error.strerror or error}")
         return FAILED
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0
     except Exception as error:  # the last resort: a defect is told in one line, its trace only on demand
         if os.environ.get("GPOL_TRACEBACK"):
             raise
