@@ -1,0 +1,69 @@
+"""The Philly trace under the shipped policies: everything is accounted for, and owners wait no longer than protections allow.
+
+The trace stays outside the project; without it these tests are skipped.
+"""
+
+import csv
+import re
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from gpol.adapters.traces import read_jobs
+from gpol.dsl.checker import check
+from gpol.sim.measure import Measure
+from gpol.sim.play import Player
+from gpol.sim.policy import Policy
+from gpol.sim.simulate import Simulation
+from gpol.sim.workload import Job
+
+TEN_MINUTES = 600_000_000
+
+
+@pytest.fixture(scope="module")
+def trace(shared: Path) -> Path:
+    """The trace's file."""
+    return shared / "traces" / "philly_sia" / "philly.csv"
+
+
+@pytest.fixture(scope="module")
+def jobs(trace: Path) -> list[Job]:
+    """All jobs of the trace."""
+    return read_jobs(trace, "philly")
+
+
+def play(root: Path, policy: str, jobs: list[Job], fraction: int = 1) -> Measure:
+    """Play jobs under a policy of examples/philly, on a fraction of its nodes; the measure recounts every event and stops at a contradiction."""
+    path = root / "examples" / "philly" / policy
+    text = path.read_text(encoding="utf-8")
+    smaller = re.sub(r"(owns|gpu) (\d+)", lambda found: f"{found[1]} {int(found[2]) // fraction}", text)
+    checked = check(smaller, path.name)
+    player, measure = Player(), Measure()
+    for fact, decisions in Simulation(Policy.of(checked), jobs, player).run():
+        measure.take(fact, decisions, player.core.graph)
+    measure.check_accounts()
+    return measure
+
+
+@pytest.mark.slow
+def test_the_whole_trace(root: Path, trace: Path, jobs: list[Job]) -> None:
+    """All 82,247 jobs end under `full.gpol`, and the GPU-hours of each virtual cluster are those of the trace, to the GPU-second."""
+    measure = play(root, "full.gpol", jobs)
+
+    expected: Counter[str] = Counter()
+    with trace.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            expected[row["cluster"]] += int(Fraction(row["duration"]) * int(row["num_gpus"]))
+    assert sum(figures.finished for figures in measure.queues.values()) == len(jobs) == 82_247
+    assert {name: figures.used_area // (1000 * 1_000_000) for name, figures in measure.queues.items()} == dict(expected)
+    assert not measure.decisions - 82_247, "nothing was evicted: the cluster is never full"
+
+
+@pytest.mark.slow
+def test_owners_wait_no_longer_than_protections_allow(root: Path, jobs: list[Job]) -> None:
+    """On an eighth of the nodes, with hundreds of evictions, no job that fits what its queue owns waits beyond the ten minutes of protection."""
+    measure = play(root, "full.gpol", jobs[:2_000], fraction=8)
+
+    assert sum(figures.evicted for figures in measure.queues.values()) > 100
+    assert all(figures.owner_wait(measure.end) <= TEN_MINUTES for figures in measure.queues.values())
