@@ -34,7 +34,7 @@ def jobs(trace: Path) -> list[Job]:
 
 
 def play(root: Path, policy: str, jobs: list[Job], fraction: int = 1) -> Measure:
-    """Play jobs under a policy of examples/philly, on a fraction of its nodes; the measure recounts every event and stops at a contradiction."""
+    """Play jobs under a policy of examples/philly, on a fraction of its nodes; the measure stops at a contradiction."""
     path = root / "examples" / "philly" / policy
     text = path.read_text(encoding="utf-8")
     smaller = re.sub(r"(owns|gpu) (\d+)", lambda found: f"{found[1]} {int(found[2]) // fraction}", text)
@@ -62,7 +62,7 @@ def test_the_whole_trace(root: Path, trace: Path, jobs: list[Job]) -> None:
 
 @pytest.mark.slow
 def test_owners_wait_no_longer_than_protections_allow(root: Path, jobs: list[Job]) -> None:
-    """On an eighth of the nodes, with hundreds of evictions, no job that fits what its queue owns waits beyond the ten minutes of protection."""
+    """On an eighth of the nodes, with hundreds of evictions, no job that fits what its queue owns waits beyond ten minutes."""
     measure = play(root, "full.gpol", jobs[:2_000], fraction=8)
 
     assert sum(figures.evicted for figures in measure.queues.values()) > 100
