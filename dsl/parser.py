@@ -6,11 +6,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from .diagnostics import Diagnostic
-from .split import FUTURE_ITEMS, ITEM_WORDS, split, word_at
-from .tree import File, Item, Span
+from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
+from .tree import Admission, AllOf, AnyOf, File, Guard, Item, Negation, Preempt, Protect, Span, Where
 
 if TYPE_CHECKING:
     from lark import Lark
+    from lark.lexer import TerminalDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +28,61 @@ class Parsed:
 @cache
 def grammar() -> "Lark":
     """The parser of one item; built once a process, without any cache file."""
-    from lark import Lark, lexer
-
-    from .build import Build
+    from lark import lexer
 
     # With interegular installed Lark searches for colliding terminals at every start, 0.15 s; a test does that once.
     lexer.has_interegular = False
-    text = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", keep_all_tokens=True, maybe_placeholders=False, transformer=Build())
+    return build_grammar()
+
+
+def build_grammar(strict: bool = False) -> "Lark":
+    """A new parser of one item; `strict` looks for conflicts and collisions in the grammar, and needs interegular."""
+    from lark import Lark
+
+    from .build import Build
+
+    return Lark(
+        files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        transformer=Build(),
+        edit_terminals=_end_with_word,
+        strict=strict,
+    )
+
+
+def _end_with_word(terminal: "TerminalDef") -> None:
+    """Let a keyword be a whole word only: else `preferh100` would be read as `prefer h100` where no name may stand."""
+    from lark.lexer import PatternRE
+
+    if terminal.pattern.value.isalpha():
+        terminal.pattern = PatternRE(terminal.pattern.value + "(?![A-Za-z0-9_.-])")
+        terminal.priority = 1  # before NAME, as lark does it for plain words
 
 
 def parse(text: str, file: str) -> Parsed:
     """Parse a whole text. Never raises for what the text says; the tree holds every item that parses."""
     if not text.endswith("\n"):
         parsed = parse(text + "\n", file)
-        return replace(parsed, text=text, diagnostics=tuple(_within(diagnostic, len(text)) for diagnostic in parsed.diagnostics))
+        diagnostics = tuple(_within(diagnostic, len(text)) for diagnostic in parsed.diagnostics)
+        return replace(parsed, tree=replace(parsed.tree, span=Span(0, len(text))), text=text, diagnostics=diagnostics)
     cut = split(text, file)
-    diagnostics = list(cut.diagnostics)
+    found = list(cut.diagnostics)
+    told = {diagnostic.span.start for diagnostic in found}
     items: list[Item] = []
     for place in cut.items:
         item = _parse_item(text, place, file)
-        if isinstance(item, Diagnostic):
-            diagnostics.append(item)
-        else:
+        if not isinstance(item, Diagnostic):
             items.append(item)
-    diagnostics.sort(key=lambda diagnostic: (diagnostic.span.start, diagnostic.code))
-    return Parsed(File(tuple(items), span=Span(0, len(text))), tuple(diagnostics), tuple(cut.comments), text, file)
+        elif item.span.start not in told:
+            found.append(item)
+        if len(found) >= MOST_TOLD and place.end < len(text):
+            found.append(too_many(place.end, file))
+            break
+    found.sort(key=lambda diagnostic: (diagnostic.span.start, diagnostic.code))
+    return Parsed(File(tuple(items), span=Span(0, len(text))), tuple(found), tuple(cut.comments), text, file)
 
 
 def _within(diagnostic: Diagnostic, length: int) -> Diagnostic:
@@ -72,7 +102,40 @@ def _parse_item(text: str, place: Span, file: str) -> Item | Diagnostic:
         item: Item = grammar().parse(TextSlice(text, place.start, place.end))  # type: ignore[assignment]
     except UnexpectedInput as error:
         return explain(error, text, place, file)
+    for guard in _guards(item):
+        if _nesting(guard) > MAX_DEPTH:
+            message = f"the guard is nested more than {MAX_DEPTH} deep"
+            return Diagnostic("GP002", "error", message, guard.span, "this one", "flatten it", file=file)
     return item
+
+
+def _guards(item: Item) -> list[Guard]:
+    match item:
+        case Protect(where=Where(guard)) | Admission(where=Where(guard)):
+            return [guard]
+        case Preempt(body=body):
+            return [statement.guard for statement in body if isinstance(statement, Where)]
+        case _:
+            return []
+
+
+def _nesting(guard: Guard) -> int:
+    """How deep a guard is nested; counted without recursion, for guards of any depth come this far."""
+    level, depth = [guard], 0
+    while level:
+        depth += 1
+        level = [inner for outer in level for inner in _inside(outer)]
+    return depth
+
+
+def _inside(guard: Guard) -> tuple[Guard, ...]:
+    match guard:
+        case AllOf(items) | AnyOf(items):
+            return items
+        case Negation(item):
+            return (item,)
+        case _:
+            return ()
 
 
 def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
@@ -80,11 +143,13 @@ def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
 
     end = place.start + max(1, len(word))
     span = Span(place.start, end)
-    if word in FUTURE_ITEMS:
+    if word in FUTURE_ITEMS or word in FUTURE_WORDS:
         message = f"`{word}` is not enforced by this version"
         help_text = "remove it; a rule that does nothing would mislead its readers"
         return Diagnostic("GP009", "error", message, span, "a coming version knows it", help_text, file=file)
     shown = text[place.start : end]
-    guess = closest(word, ITEM_WORDS)
+    guess = closest(word, ITEM_WORDS) if word not in STATEMENT_WORDS else None
     help_text = f"did you mean `{guess}`?" if guess else f"an item starts with one of {', '.join(ITEM_WORDS)}"
+    if word in STATEMENT_WORDS:
+        help_text = "it stands inside a block: indent it there"
     return Diagnostic("GP007", "error", f"`{shown}` starts no item", span, "not known", help_text, file=file)

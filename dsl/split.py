@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from .diagnostics import Diagnostic, Note, PolicyError
+from .names import closest
 from .tree import Span
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -17,10 +18,29 @@ MAX_LINES = 100_000
 ITEM_WORDS = ("policy", "profile", "resource", "flavor", "priority", "cohort", "queue", "preempt", "protect", "deny", "hold", "test")
 """The words that start a top-level item."""
 
+STATEMENT_WORDS = frozenset(
+    """
+    use share order queueing when default ignore worth owns borrows lends guarantees weight for prefer only evict where at expect
+    """.split()  # noqa: SIM905
+)
+"""The words that start a statement of a block and no item."""
+
 FUTURE_ITEMS = ("topology", "budget", "age", "invariant")
 """Items of coming versions."""
 
-_PIECES = re.compile(r'"(?:\\.|[^"\\\n])*"?|#[^\n]*|[{}]|(?:^|(?<=\n))[^\s#}]')
+FUTURE_WORDS = ("during", "otherwise", "zone")
+"""Other words of coming versions."""
+
+TEXT = r'"(?:[^"\\\n]++|\\.)*+"?'
+"""A text in quotes, as a pattern; one that is not closed ends with its line."""
+
+MOST_TOLD = 500
+"""Broken items and lines that are told of one file; a file with more is most likely no policy at all."""
+
+_PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|(?:^|(?<=\n))[^\s#}]")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\r(?!\n)")
+"""What editors show as nothing, as another order of the text or, some of them, as a new line: readers would not see one policy."""
 
 
 @dataclass(slots=True)
@@ -33,7 +53,7 @@ class Split:
 
 
 def decode(data: bytes, file: str) -> str:
-    """The text of a file. Raises PolicyError for one that is too big, not UTF-8, or has control characters."""
+    """The text of a file. Raises PolicyError for one that is too big, not UTF-8, or has characters that hide what it says."""
     if len(data) > MAX_BYTES:
         raise _unreadable("GP002", f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read", "split the policy", file)
     if data.startswith(b"\xef\xbb\xbf"):
@@ -44,11 +64,12 @@ def decode(data: bytes, file: str) -> str:
         before = data[: error.start].decode("utf-8")
         help_text = "save the file as UTF-8"
         raise PolicyError((_at(before, "GP001", f"byte {error.start + 1} is not UTF-8", "after this", help_text, file),), before) from None
-    bad = re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]", text)
+    bad = _UNREADABLE.search(text)
     if bad is not None:
         message = f"a control character U+{ord(bad[0]):04X} stands in the file"
+        help_text = "end lines with a line feed, or with both" if bad[0] == "\r" else "delete it"
         span = Span(bad.start(), bad.end())
-        raise PolicyError((Diagnostic("GP001", "error", message, span, "this one", "delete it", file=file),), text)
+        raise PolicyError((Diagnostic("GP001", "error", message, span, "this one", help_text, file=file),), text)
     return text
 
 
@@ -76,13 +97,15 @@ def split(text: str, file: str) -> Split:
             case "{":
                 depth += 1
                 if depth > MAX_DEPTH:
-                    message = f"blocks are nested more than {MAX_DEPTH} deep"
-                    spot = Span(piece.start(), piece.end())
+                    message, spot = f"blocks are nested more than {MAX_DEPTH} deep", Span(piece.start(), piece.end())
                     found.diagnostics.append(Diagnostic("GP002", "error", message, spot, "one too deep", "flatten it", file=file))
                     return found
             case "}":
                 depth = max(0, depth - 1)
             case _ if piece.start() == 0 or text[piece.start() - 1] == "\n":
+                if len(found.diagnostics) == MOST_TOLD:
+                    found.diagnostics.append(too_many(piece.start(), file))
+                    break
                 if _starts_item(text, piece.start(), depth, found, file):
                     starts.append(piece.start())
                     depth = 0
@@ -94,14 +117,23 @@ def split(text: str, file: str) -> Split:
 
 def word_at(text: str, start: int) -> str:
     """The word that starts at an offset."""
-    found = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*").match(text, start)
+    found = _WORD.match(text, start)
     return found[0] if found else ""
+
+
+def too_many(at: int, file: str) -> Diagnostic:
+    """Says that reading stopped at an offset, because the rest would be as broken."""
+    message = f"more than {MOST_TOLD} places are broken"
+    help_text = "mend these first, or name another file if this one is no policy"
+    return Diagnostic("GP002", "error", message, Span(at, at), "not read from here on", help_text, file=file)
 
 
 def _starts_item(text: str, start: int, depth: int, found: Split, file: str) -> bool:
     """Whether a line in column one starts an item; inside an open block one that is no item is only out of place."""
     word = word_at(text, start)
     if depth == 0 or word in ITEM_WORDS or word in FUTURE_ITEMS:
+        return True
+    if word not in STATEMENT_WORDS and closest(word, ITEM_WORDS):
         return True
     end = start + max(1, len(word))
     help_text = "indent it; only top-level items and their closing `}` start in column one"

@@ -16,17 +16,17 @@ EXPECTED = {
     "future_word": [("GP009", 3, 24, "remove it")],
     "indented_item": [("GP005", 1, 3, "delete the space")],
     "missing_brace": [("GP004", 3, 11, "close it with a `}`")],
-    "missing_resource": [("GP003", 4, 10, "`8 gpu on h100`")],
+    "missing_resource": [("GP003", 4, 8, "`8 gpu on h100`")],
     "misspelt_item": [("GP007", 2, 1, "did you mean `flavor`?")],
     "misspelt_statement": [("GP007", 4, 3, "did you mean `owns`?")],
     "name_with_digit": [("GP008", 3, 7, '`"6214e9"`')],
     "statement_in_column_one": [("GP005", 4, 1, "indent it")],
-    "stray_brace": [("GP003", 3, 1, "another item")],
+    "stray_brace": [("GP003", 3, 1, "delete it")],
     "two_broken_items": [("GP007", 3, 11, "did you mean `owns`?"), ("GP007", 5, 11, "did you mean `lends`?")],
     "unclosed_text": [("GP006", 3, 22, 'close it with `"`')],
     "unfinished_guard": [("GP003", 3, 36, "a field")],
     "unfinished_item": [("GP003", 3, 5, "a name")],
-    "unknown_escape": [("GP006", 3, 22, "only")],
+    "unknown_escape": [("GP006", 3, 24, "only")],
 }
 """Code, line, column and a piece of the help of each diagnostic."""
 

@@ -6,8 +6,7 @@ import lark
 import lark.lexer
 import pytest
 from gpol.dsl import tree
-from gpol.dsl.build import Build
-from gpol.dsl.parser import parse
+from gpol.dsl.parser import build_grammar, parse
 from gpol.dsl.printer import KEYWORDS
 
 
@@ -87,6 +86,5 @@ def test_the_grammar_has_no_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lark's strict mode finds no shift/reduce conflict and no colliding terminals in any one context."""
     pytest.importorskip("interegular", reason="strict mode needs it; the dev extra installs it")
     monkeypatch.setattr(lark.lexer, "has_interegular", True)
-    grammar = files("gpol.dsl").joinpath("grammar.lark").read_text(encoding="utf-8")
 
-    lark.Lark(grammar, parser="lalr", lexer="contextual", keep_all_tokens=True, maybe_placeholders=False, transformer=Build(), strict=True)
+    build_grammar(strict=True)

@@ -1,0 +1,342 @@
+"""The frequent mistakes of those who write a policy, each recognised by one function that gives it its own advice."""
+
+import re
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from lark import Token, UnexpectedInput
+
+from .diagnostics import Diagnostic, Note
+from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
+from .tree import Span
+
+KINDS = {
+    "$END": "the next item, in column one",
+    "NAME": "a name",
+    "STRING": "a text in quotes",
+    "NUMBER": "a number",
+    "FIELD": "a field such as `victim.priority`",
+    "DOTTED": "a profile's name",
+    "LABEL_KEY": "a label's key",
+    "OPERATOR": "a comparison such as `<=`",
+    "_NL": "the end of the line",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "COMMA": "`,`",
+    "EQUAL": "`=`",
+    "ATTRIBUTE": "`namespace`, `user`, `group` or `kind`",
+}
+"""Terminals that are not simply a keyword, in words."""
+
+PHRASES = {
+    "UP": "`up to`",
+    "ALL": "`all but`",
+    "BEST": "`best effort`",
+    "STRICT": "`strict fifo`",
+    "TAKE": "`take flavor`",
+    "TRY": "`try next flavor`",
+    "NEVER": "`never evicted`",
+}
+"""Keywords that have but one continuation, with it."""
+
+_BLOCKS = {
+    "policy": "the policy header",
+    "profile": "the profile header",
+    "flavor": "a flavor",
+    "priority": "a priority",
+    "cohort": "a cohort",
+    "queue": "a queue",
+    "preempt": "a preempt rule",
+    "protect": "a protect rule",
+    "deny": "a deny rule",
+    "hold": "a hold rule",
+    "test": "a test",
+    "at": "a submission",
+}
+_SIGNS = {
+    ":": "write the value after a space, without `:`",
+    ";": "end the statement with the line",
+    "=": "write the value without `=`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`",
+    "'": 'texts stand in double quotes: `"`',
+    "\u201c": 'texts stand in straight double quotes: `"`',
+    "\u201d": 'texts stand in straight double quotes: `"`',
+    "//": "a comment starts with `#`",
+    "/*": "a comment starts with `#`",
+    "==": "write `=`",
+    "=>": "write `>=`",
+    "=<": "write `<=`",
+    "<>": "write `!=`",
+}
+"""What other languages write, and what to write here."""
+
+_MOST_QUOTED = 40
+_TEXTS_AND_BRACES = re.compile(TEXT + r"|#[^\n]*|[{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where the parser stopped in the item at `place`: at `found`, empty at the end of a line or of the item.
+
+    `accepted` names the terminals that it would have taken; `parser` is lark's interactive parser at this point.
+    """
+
+    text: str
+    file: str
+    place: Span
+    span: Span
+    found: str
+    accepted: frozenset[str]
+    parser: Any
+
+    @property
+    def before(self) -> str:
+        """The item up to here, without the space before what was found."""
+        return self.text[self.place.start : self.span.start].rstrip(" \t\r")
+
+    @property
+    def shown(self) -> str:
+        """What was found, shortened for a headline."""
+        return self.found if len(self.found) <= _MOST_QUOTED else self.found[: _MOST_QUOTED - 3] + "..."
+
+    @property
+    def starts_statement(self) -> bool:
+        """Whether a statement would start here: at a block's beginning or on a new line in it."""
+        return self.before.endswith(("{", "\n"))
+
+    def takes(self, *terminals: str) -> bool:
+        """Whether these terminals could follow one another here."""
+        cursor = self.parser.copy(deepcopy_values=False)
+        cursor.parser_state.parse_conf = copy(cursor.parser_state.parse_conf)
+        cursor.parser_state.parse_conf.callbacks = {}
+        try:
+            for terminal in terminals:
+                cursor.feed_token(Token(terminal, ""))
+        except UnexpectedInput:
+            return False
+        return True
+
+    def error(
+        self, code: str, message: str, help_text: str, label: str = "unexpected", span: Span | None = None, *notes: Note
+    ) -> Diagnostic:
+        """A diagnostic for what was found, or for another span."""
+        return Diagnostic(code, "error", message, span or self.span, label, help_text, notes, self.file)
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def _open_blocks(stop: Stop) -> tuple[list[int], int | None]:
+    """The `{` that are open where the parser stopped, and the first whose `}` its lesser indentation gives to a block around it."""
+    opened: list[int] = []
+    robbed: int | None = None
+    for piece in _TEXTS_AND_BRACES.finditer(stop.text, stop.place.start, stop.span.start):
+        if piece[0] == "{":
+            opened.append(piece.start())
+        elif piece[0] == "}" and opened:
+            opening = opened.pop()
+            column = _first_column(stop.text, piece.start())
+            if robbed is None and column == piece.start() and _indent(stop.text, piece.start()) < _indent(stop.text, opening):
+                robbed = opening
+    return opened, robbed
+
+
+def _first_column(text: str, offset: int) -> int:
+    """The offset of the first character of a line that is no space."""
+    line_start = text.rfind("\n", 0, offset) + 1
+    return line_start + len(text[line_start : offset + 1]) - len(text[line_start : offset + 1].lstrip())
+
+
+def _indent(text: str, offset: int) -> int:
+    return _first_column(text, offset) - (text.rfind("\n", 0, offset) + 1)
+
+
+def _head_of(stop: Stop, opening: int) -> str:
+    """What stands before a `{`: `queue nlp`."""
+    start = max(stop.text.rfind(sign, 0, opening) + 1 for sign in "\n{")
+    return stop.text[start:opening].strip()
+
+
+def block_of(stop: Stop) -> str:
+    """The innermost block around the stop, in words."""
+    opened, _ = _open_blocks(stop)
+    head = _head_of(stop, opened[-1]) if opened else ""
+    return _BLOCKS.get(word_at(head, 0), "this block")
+
+
+def _not_closed(stop: Stop, opening: int, note: Note) -> Diagnostic:
+    head = _head_of(stop, opening)
+    message = f"the block of `{head}` is not closed" if head else "a block is not closed"
+    help_text = "close it with a `}` on a line of its own"
+    return stop.error("GP004", message, help_text, "opened here", Span(opening, opening + 1), note)
+
+
+def unclosed(stop: Stop) -> Diagnostic | None:
+    """The item ends while a block is open; blamed is the one that the indentation shows to lack its `}`."""
+    opened, robbed = _open_blocks(stop)
+    if not opened or "RBRACE" not in stop.accepted:
+        return None
+    after = stop.place.end
+    note = Note("the next item starts here", Span(after, after + 1)) if after < len(stop.text) else Note("the file ends without it")
+    return _not_closed(stop, opened[-1] if robbed is None else robbed, note)
+
+
+def unfinished(stop: Stop, help_text: str) -> Diagnostic:
+    """A line or the item ends before the statement does."""
+    last = Span(max(stop.place.start, stop.span.start - 1), stop.span.start)
+    if "LBRACE" in stop.accepted and stop.text[stop.span.start :].lstrip()[:1] == "{":
+        help_text = "put the `{` at the end of this line"
+    elif stop.accepted == {"BECAUSE"}:
+        help_text = 'say why: `because "..."`'
+    return stop.error("GP003", "the statement is not complete", help_text, "ends here", last)
+
+
+def _missing_brace(stop: Stop) -> Diagnostic | None:
+    """A queue or cohort where only a block around this one may hold one."""
+    word = stop.found
+    if word not in ("queue", "cohort") or not stop.before.endswith("\n") or not stop.takes("RBRACE", "_NL", word.upper()):
+        return None
+    opening = _open_blocks(stop)[0][-1]
+    if _indent(stop.text, stop.span.start) <= _indent(stop.text, opening):
+        return _not_closed(stop, opening, Note(f"a `{word}` starts here", stop.span))
+    head = _head_of(stop, opening)
+    return stop.error("GP007", f"a queue holds no {word}", f"make `{head}` a cohort, or close its block before", "not known here")
+
+
+def _stray_brace(stop: Stop) -> Diagnostic | None:
+    if stop.found != "}" or _open_blocks(stop)[0]:
+        return None
+    return stop.error("GP003", "a `}` closes nothing", "delete it", "no block is open here")
+
+
+# --- lines ----------------------------------------------------------------------------------------------------------
+
+
+def _item_not_in_column_one(stop: Stop) -> Diagnostic | None:
+    """An item is complete and another one starts on its last line, or indented below it."""
+    if stop.found not in ITEM_WORDS or not stop.accepted <= {"$END", "_NL"}:
+        return None
+    if stop.before.endswith("\n"):
+        return stop.error("GP005", "a top-level item does not start in column one", "delete the space before it", "indented")
+    return stop.error("GP005", "two top-level items stand on one line", f"start a new line before `{stop.found}`", "the second")
+
+
+def _two_on_a_line(stop: Stop) -> Diagnostic | None:
+    """What was found would be fine as the next statement, on a line of its own."""
+    start, comma = stop.span.start, stop.found == ","
+    if stop.starts_statement:
+        return None
+    if comma:
+        start += 1 + len(stop.text[start + 1 :]) - len(stop.text[start + 1 :].lstrip(" \t"))
+    word = word_at(stop.text, start)
+    kinds = (word.upper(), "NAME")
+    if not word or "RBRACE" not in stop.accepted or not any(stop.takes("_NL", kind) for kind in kinds):
+        return None
+    if not comma and any(stop.takes("COMMA", kind) for kind in kinds):
+        return stop.error("GP003", "a `,` is missing", f"write `, {word}`", "before this")
+    help_text = f"end the line here, without `,`, and start a new one with `{word}`" if comma else f"start a new line before `{word}`"
+    return stop.error("GP003", "two statements stand on one line", help_text, "" if comma else "the second")
+
+
+def _second_where(stop: Stop) -> Diagnostic | None:
+    rule = word_at(stop.text, stop.place.start) in ("protect", "deny", "hold")
+    if stop.found != "where" or not rule or "RBRACE" not in stop.accepted:
+        return None
+    return stop.error("GP003", "a rule has one `where`", "join the two guards with `and`, or with `or`", "the second")
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _coming_word(stop: Stop) -> Diagnostic | None:
+    word = word_at(stop.text, stop.span.start)
+    if word not in FUTURE_WORDS and word not in FUTURE_ITEMS:
+        return None
+    return stop.error("GP009", f"`{word}` is not enforced by this version", "remove it", "a coming version knows it")
+
+
+def _broken_text(stop: Stop) -> Diagnostic | None:
+    if stop.found != '"' and not (stop.found.startswith('"') and not stop.found.endswith('"')):
+        return None
+    line_end = stop.text.find("\n", stop.span.start)
+    span = Span(stop.span.start, line_end if line_end >= 0 else len(stop.text))
+    escapes = re.compile(r"\\.").finditer(stop.text, span.start, span.end)
+    broken = next((escape for escape in escapes if escape[0][1] not in '"\\'), None)
+    if broken is not None:
+        help_text = 'a text in quotes knows `\\"` and `\\\\` only'
+        return stop.error("GP006", f"`{broken[0]}` is no escape", help_text, "this one", Span(broken.start(), broken.end()))
+    return stop.error("GP006", "a text in quotes is not closed on its line", 'close it with `"`', "starts here", span)
+
+
+def _sign(stop: Stop) -> Diagnostic | None:
+    """A sign of another language, of one character or two."""
+    start = stop.span.start
+    for sign, first in ((stop.text[start : start + 2], start), (stop.text[start - 1 : start + 1], start - 1), (stop.found, start)):
+        if sign in _SIGNS and stop.found:
+            span = Span(first, first + len(sign))
+            return stop.error("GP003", f"`{sign}` is not expected here", _SIGNS[sign], "unexpected", span)
+    return None
+
+
+def _missing_resource(stop: Stop) -> Diagnostic | None:
+    """A number without a resource: at the end of a statement, before `on`, or written as one word with it."""
+    number = re.search(r"(?<![\w.-])(-?\d[\w./]*)( on)?$", stop.before)
+    if number is None or not (stop.found if number[2] else stop.accepted == {"NAME", "STRING"}):
+        return None
+    start = stop.place.start + number.start(1)
+    joined = re.fullmatch(r"(-?[\d./]+(?:[KMGTP]i)?)([a-zA-Z_]{3,})", number[1])
+    example = f"{joined[1]} {joined[2]}" if joined else f"{number[1]} gpu"
+    if number[2]:
+        example += f" on {stop.shown}"
+    return stop.error("GP003", "the resource is missing", f"write `{example}`", "of what?", Span(start, start + len(number[1])))
+
+
+def _amount_backwards(stop: Stop) -> Diagnostic | None:
+    """`8 gpu` in a flavor, which lists `gpu 8`."""
+    amount = re.compile(r"(-?\d\S*)[ \t]+([A-Za-z_][\w-]*)").match(stop.text, stop.span.start)
+    if amount is None or "WORTH" not in stop.accepted:
+        return None
+    message = f"a flavor lists the resource first, not `{amount[0]}`"
+    return stop.error("GP003", message, f"write `{amount[2]} {amount[1]}`", "the number", Span(amount.start(1), amount.end(1)))
+
+
+def _name_without_quotes(stop: Stop) -> Diagnostic | None:
+    """A name that is no bare one, or a word where a text has to stand."""
+    if stop.accepted == {"STRING"} and word_at(stop.text, stop.span.start):
+        return stop.error("GP008", f"`{stop.shown}` has to stand in quotes", f'write `"{stop.shown}"`', "a text")
+    if not stop.found:
+        return None
+    start = stop.span.start
+    while start > stop.place.start and (stop.text[start - 1].isalnum() or stop.text[start - 1] in "_-."):
+        start -= 1
+    run = re.compile(r'[^\s{}(),"#=<>:;]+').match(stop.text, start)
+    glued = run is not None and start < stop.span.start < run.end()
+    if run is None or run[0].startswith(("victim.", "workload.")) or not run[0][0].isalnum():
+        return None
+    if not (glued or ("NAME" in stop.accepted and "NUMBER" not in stop.accepted and not word_at(run[0], 0))):
+        return None
+    shown = run[0] if len(run[0]) <= _MOST_QUOTED else run[0][: _MOST_QUOTED - 3] + "..."
+    why = f"the name `{shown}` starts with a digit" if run[0][0] in "0123456789" else f"the name `{shown}` has to stand in quotes"
+    return stop.error("GP008", why, f'write `"{shown}"`', "a name", Span(run.start(), run.end()))
+
+
+MISTAKES: tuple[Callable[[Stop], Diagnostic | None], ...] = (
+    _coming_word,
+    _broken_text,
+    _stray_brace,
+    _missing_brace,
+    _item_not_in_column_one,
+    _second_where,
+    _missing_resource,
+    _amount_backwards,
+    _sign,
+    _two_on_a_line,
+    _name_without_quotes,
+)
+"""In the order in which they are looked for; the first that is recognised is told."""
