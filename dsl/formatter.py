@@ -5,13 +5,18 @@ and tests never do. One empty line stands between items, none between neighbours
 inside blocks single empty lines stay.
 """
 
+import re
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field
 
 from . import printer, tree
 from .diagnostics import PolicyError
 from .parser import Parsed, parse
+from .split import TEXT
 
 _WIDTH = 100
+_WORDS = re.compile(rf"(?P<text>{TEXT})|#[^\n]*|(?P<word>[A-Za-z0-9_./%-]+|[<>=!]+)")
 
 
 class FormatError(RuntimeError):
@@ -25,7 +30,8 @@ def format_text(text: str, file: str) -> str:
         raise PolicyError(parsed.diagnostics, text)
     formatted = _Layout(parsed).run()
     again = parse(formatted, file)
-    if again.diagnostics or again.tree != parsed.tree or _comments(again) != _comments(parsed):
+    kept = again.tree == parsed.tree and _comments(again) == _comments(parsed) and _words(formatted) == _words(text)
+    if again.diagnostics or not kept:
         raise FormatError("the formatted text would not say the same; please report this file as a bug")
     return formatted
 
@@ -39,6 +45,15 @@ def _comments(parsed: Parsed) -> list[str]:
     return [parsed.text[span.start : span.end].rstrip() for span in parsed.comments]
 
 
+def _words(text: str) -> Counter[str]:
+    """The words of a text however they are quoted, without `asc`, which may be left out.
+
+    Equal trees would not show a word that the tree builder itself leaves out; these do.
+    """
+    words = (piece["word"] or (piece["text"] or "").strip('"') for piece in _WORDS.finditer(text))
+    return Counter(word for word in words if word and word != "asc")
+
+
 @dataclass(slots=True)
 class _Layout:
     """Lines made so far, and the comments that are still to be placed."""
@@ -47,6 +62,10 @@ class _Layout:
     lines: list[str] = field(default_factory=list)
     commented: bool = False
     next_comment: int = 0
+    comment_starts: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.comment_starts = [comment.start for comment in self.parsed.comments]
 
     def run(self) -> str:
         """The whole text."""
@@ -131,7 +150,7 @@ class _Layout:
             return None
         if len(statements) > 1 or any(printer.body(statement) is not None for statement in statements):
             return None
-        if any(item.span.start <= comment.start < item.span.end for comment in self.parsed.comments):
+        if bisect_left(self.comment_starts, item.span.start) < bisect_left(self.comment_starts, item.span.end):
             return None
         inside = "".join(f" {printer.statement(statement)}" for statement in statements)
         without_block = isinstance(item, tree.Protect | tree.Admission) and not statements
