@@ -48,13 +48,17 @@ class Core:
         """The policy that decides now."""
         return self.state.active.graph if self.state.active is not None else None
 
+    def check(self, fact: Fact, graph: PolicyGraph | None = None) -> None:
+        """Raise FactError if `step` would; nothing is changed."""
+        check_fact(self.state, fact, graph)
+
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
         """Take in a fact and decide all that follows; `graph` goes with PolicyActivated.
 
         Evictions come before the admission that they make room for. Raises FactError, with nothing changed, for a fact
         that cannot have happened now.
         """
-        check_fact(self.state, fact, graph)
+        self.check(fact, graph)
         apply(self.state, fact, graph)
         cause = self.state.seq
         decisions: list[AnyDecision] = []
@@ -98,7 +102,7 @@ class Core:
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         """Apply a recorded event again, fact or decision, without deciding anything."""
         if isinstance(event, Fact):
-            check_fact(self.state, event, graph)
+            self.check(event, graph)
         elif event.workload not in self.state.workloads:
             raise FactError(f"no live workload is called `{event.workload}`")
         apply(self.state, event, graph)
