@@ -1,7 +1,7 @@
 """Which facts are possible: everything else is refused whole, with what is wrong, and changes nothing."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
+from gpol.dsl import compile_policy
 from gpol.engine.errors import FactError
 from gpol.engine.events import FACT, Fact, PolicyActivated
 from gpol.engine.reference import Core

@@ -1,0 +1,95 @@
+"""Events read exactly, refuse what has no meaning, and are written as the same bytes again."""
+
+import json
+
+import pytest
+from gpol.engine.events import EVENT, FACT, PodSet, WorkloadSubmitted, describe_error
+from gpol.engine.units import INT64_MAX
+from pydantic import ValidationError
+
+SUBMITTED = {"kind": "WorkloadSubmitted", "time": 0, "workload": "w", "pod_sets": [{"requests": {"gpu": "1"}}]}
+NODE = {"kind": "NodeAdded", "time": 0, "node": "n", "capacity": {"gpu": 1}}
+
+
+@pytest.mark.parametrize(
+    ("time", "us"),
+    [
+        ("1970-01-01T00:00:01Z", 1_000_000),
+        ("1970-01-01T01:00:00+01:00", 0),
+        ("1970-01-01T00:00:00.000001Z", 1),
+        (7, 7),
+    ],
+)
+def test_times_are_microseconds_utc(time: object, us: int) -> None:
+    """RFC 3339 text with any zone, or microseconds as they are."""
+    assert FACT.validate_python({"kind": "TimeAdvanced", "time": time}).time == us
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"time": "yesterday"}, "time: not an RFC 3339 time"),
+        ({"time": "2026-01-01T00:00:00"}, "time: the time has no zone"),
+        ({"time": -1}, "time: Input should be greater than or equal to 0"),
+        ({"time": 1.5}, "time: Input should be a valid integer"),
+        ({"pod_sets": []}, "pod_sets: Tuple should have at least 1 item"),
+        ({"pod_sets": [{"requests": {"gpu": "1x"}}]}, "pod_sets.0.requests: gpu: unknown unit `x`"),
+        ({"pod_sets": [{"requests": 7}]}, "pod_sets.0.requests: Input should be a valid dictionary"),
+        ({"pod_sets": [{"requests": {"gpu": 1.5}}]}, "pod_sets.0.requests.gpu: Input should be a valid integer"),
+        ({"pod_sets": [{"requests": {}}, {"requests": {}}]}, "two pod sets have the same name"),
+        ({"pod_sets": [{"count": 2, "requests": {"memory": INT64_MAX}}]}, f"2 x {INT64_MAX} memory is beyond 64 bits"),
+        (
+            {"pod_sets": [{"name": "a", "requests": {"memory": INT64_MAX}}, {"name": "b", "requests": {"memory": 1}}]},
+            "the pod sets together ask for more memory than 64 bits hold",
+        ),
+        ({"labels": "x"}, "labels: Input should be a valid dictionary"),
+        ({"colour": "red"}, "colour: Extra inputs are not permitted"),
+    ],
+)
+def test_facts_without_a_meaning_are_refused(fields: dict[str, object], problem: str) -> None:
+    """The place and the problem are told in one line, without a word about Python."""
+    with pytest.raises(ValidationError) as caught:
+        FACT.validate_python({**SUBMITTED, **fields})
+
+    assert problem in describe_error(caught.value)
+    assert "Value error" not in describe_error(caught.value)
+
+
+def test_only_known_kinds_are_read() -> None:
+    """A kind that is not in the closed list is refused, and a decision is no fact."""
+    with pytest.raises(ValidationError):
+        FACT.validate_python({"kind": "Mystery", "time": 0})
+    with pytest.raises(ValidationError):
+        FACT.validate_python({"kind": "WorkloadRejected", "time": 0, "cause": 1, "workload": "w", "why": {"reason": "Denied"}})
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    """Two problems are joined in one line."""
+    with pytest.raises(ValidationError) as caught:
+        FACT.validate_python({"kind": "TimeAdvanced", "time": -1, "extra": 1})
+
+    assert describe_error(caught.value).count("; ") == 1
+
+
+def test_equal_facts_have_equal_bytes() -> None:
+    """The order of keys and the way an amount is written leave no trace."""
+    one = FACT.validate_python({**NODE, "labels": {"b": "1", "a": "2"}, "capacity": {"gpu": "1", "cpu": "500m"}})
+    two = FACT.validate_python({**NODE, "labels": {"a": "2", "b": "1"}, "capacity": {"cpu": 500, "gpu": 1000}})
+
+    assert one.payload() == two.payload()
+    assert json.loads(one.payload())["capacity"] == {"cpu": 500, "gpu": 1000}
+
+
+def test_payloads_read_back() -> None:
+    """What is written is read as the same event, in the same bytes."""
+    fact = FACT.validate_python(SUBMITTED)
+
+    assert EVENT.validate_json(fact.payload()) == fact
+    assert EVENT.validate_json(fact.payload()).payload() == fact.payload()
+
+
+def test_the_greatest_demand_is_allowed() -> None:
+    """A total of exactly 64 bits is fine."""
+    pods = (PodSet(name="a", requests={"memory": INT64_MAX - 1}), PodSet(name="b", requests={"memory": 1}))
+
+    assert WorkloadSubmitted(time=0, workload="w", pod_sets=pods).pod_sets == pods

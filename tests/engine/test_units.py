@@ -1,0 +1,113 @@
+"""Quantities are exact: text to integers and back, and whatever does not fit is refused."""
+
+import pytest
+from gpol.engine.units import (
+    INT64_MAX,
+    MINUTE,
+    SECOND,
+    UnitError,
+    format_amount,
+    format_duration,
+    parse_amount,
+    parse_duration,
+    scale_of,
+    split_quantity,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "amount"),
+    [
+        ("8", "gpu", 8000),
+        ("2.5", "gpu", 2500),
+        ("500m", "cpu", 500),
+        ("1/8", "gpu", 125),
+        ("2k", "cpu", 2_000_000),
+        ("80Gi", "memory", 85_899_345_920),
+        ("1.5k", "license", 1500),
+        ("0", "gpu", 0),
+        (str(INT64_MAX), "memory", INT64_MAX),
+    ],
+)
+def test_amounts_count_in_the_smallest_unit(text: str, resource: str, amount: int) -> None:
+    """gpu and cpu count in thousandths, all else in whole units."""
+    assert parse_amount(text, resource) == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "problem"),
+    [
+        ("8x", "gpu", "unknown unit `x`"),
+        ("1500m", "license", "not a whole number of whole units of license"),
+        ("0.0001", "gpu", "not a whole number of thousandths of a gpu"),
+        (str(INT64_MAX + 1), "memory", "beyond 64 bits"),
+        ("gpu", "gpu", "not a number"),
+        ("1/0", "gpu", "not a number"),
+        ("1" * 41, "gpu", "more than 40 digits"),
+        ("-1", "gpu", "not a number"),
+    ],
+)
+def test_amounts_without_an_exact_meaning_are_refused(text: str, resource: str, problem: str) -> None:
+    """Nothing is rounded, clipped or guessed."""
+    with pytest.raises(UnitError, match=problem):
+        parse_amount(text, resource)
+
+
+def test_quantities_split_into_number_and_unit() -> None:
+    """The number ends where the first letter starts."""
+    assert split_quantity("80Gi") == (80, "Gi")
+
+
+@pytest.mark.parametrize(("resource", "scale"), [("gpu", 1000), ("cpu", 1000), ("memory", 1), ("license", 1)])
+def test_scale(resource: str, scale: int) -> None:
+    """Only gpu and cpu come in parts."""
+    assert scale_of(resource) == scale
+
+
+@pytest.mark.parametrize(
+    ("text", "us"), [("90s", 90 * SECOND), ("1h30m", 90 * MINUTE), ("1.5ms", 1500), ("7d", 604_800 * SECOND), ("1w", 604_800 * SECOND)]
+)
+def test_durations_are_microseconds(text: str, us: int) -> None:
+    """Units add up."""
+    assert parse_duration(text) == us
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "a duration is missing"),
+        ("10", "the unit is missing"),
+        ("10y", "unknown unit `y`"),
+        ("0.5us", "not a whole number of microseconds"),
+        ("99999999999w", "beyond 64 bits"),
+        ("h", "not a number"),
+    ],
+)
+def test_durations_without_an_exact_meaning_are_refused(text: str, problem: str) -> None:
+    """A duration needs a unit, and has to fit."""
+    with pytest.raises(UnitError, match=problem):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("amount", "resource", "text"),
+    [
+        (8000, "gpu", "8"),
+        (500, "gpu", "500m"),
+        (2**30, "memory", "1Gi"),
+        (3 * 2**20, "memory", "3Mi"),
+        (1000, "memory", "1000"),
+        (0, "memory", "0"),
+        (7, "license", "7"),
+    ],
+)
+def test_amounts_are_written_as_people_write_them(amount: int, resource: str, text: str) -> None:
+    """The largest unit that is exact; and it reads back as the same amount."""
+    assert format_amount(amount, resource) == text
+    assert parse_amount(text, resource) == amount
+
+
+@pytest.mark.parametrize(("us", "text"), [(0, "0s"), (90 * MINUTE, "1h30m"), (-1, "-1us"), (86_400 * SECOND + 2_000, "1d2ms")])
+def test_durations_are_written_exactly(us: int, text: str) -> None:
+    """The fewest units that say it all."""
+    assert format_duration(us) == text
