@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import TerminalDef
 
+    from .build import Build
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -27,27 +29,31 @@ class Parsed:
 
 @cache
 def grammar() -> "Lark":
-    """The parser of one item; built once a process, without any cache file."""
-    from lark import lexer
-
-    # With interegular installed Lark searches for colliding terminals at every start, 0.15 s; a test does that once.
-    lexer.has_interegular = False
-    return build_grammar()
-
-
-def build_grammar(strict: bool = False) -> "Lark":
-    """A new parser of one item; `strict` looks for conflicts and collisions in the grammar, and needs interegular."""
-    from lark import Lark
-
+    """The parser of one item: from the stored tables or, where they are of another version of Lark, computed anew."""
+    from . import tables
     from .build import Build
 
+    return tables.read(grammar_text(), Build()) or build_grammar(Build())
+
+
+def grammar_text() -> str:
+    """The grammar in Lark's notation."""
+    return files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+
+
+def build_grammar(transformer: "Build | None" = None, strict: bool = False) -> "Lark":
+    """A new parser of one item; `strict` looks for conflicts and collisions in the grammar, and needs interegular."""
+    from lark import Lark, lexer
+
+    # With interegular installed Lark searches for colliding terminals in every grammar, 0.15 s; a test does that once.
+    lexer.has_interegular = strict
     return Lark(
-        files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8"),
+        grammar_text(),
         parser="lalr",
         lexer="contextual",
         keep_all_tokens=True,
         maybe_placeholders=False,
-        transformer=Build(),
+        transformer=transformer,
         edit_terminals=_end_with_word,
         strict=strict,
     )

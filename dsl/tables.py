@@ -1,0 +1,86 @@
+"""The parser's tables, computed ahead: `grammar.json` holds what Lark makes of `grammar.lark`, as plain data.
+
+Reading them takes a tenth of the time that computing them takes, which was a third of the life of a short command.
+After a change of the grammar write them anew with `python -m gpol.dsl.tables`; a test demands it.
+"""
+
+import json
+import re
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lark import Lark, Transformer
+
+NAME = "grammar.json"
+"""The file, beside the grammar."""
+
+_CODE = ("transformer", "edit_terminals")
+"""Options of a parser that are no data: tables hold what came of them, or get them when they are read."""
+
+_SHIFT = 0
+"""The kind of an action that moves to a state; the others reduce by a rule."""
+
+
+def read(grammar: str, transformer: "Transformer[Any, Any]") -> "Lark | None":
+    """The parser of a grammar; None where no tables of this grammar and this version of Lark are stored."""
+    from lark import Lark
+
+    place = files(__package__).joinpath(NAME)
+    if not place.is_file():
+        return None
+    stored = json.loads(place.read_text(encoding="utf-8"))
+    if stored["of"] != _identity(grammar):
+        return None
+    memo = {int(number): value for number, value in stored["memo"].items()}
+    table = stored["data"]["parser"]["parser"]
+    table["states"] = {int(number): actions for number, actions in table["states"].items()}
+    made: Lark = Lark._load_from_dict(stored["data"], memo, transformer=transformer)  # type: ignore[no-untyped-call]
+    return made
+
+
+def written(parser: "Lark", grammar: str) -> str:
+    """The tables of a parser as JSON, the same text in every run, a terminal, rule or state on each line."""
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    data["options"] = {name: value for name, value in data["options"].items() if name not in _CODE}
+    data["parser"]["parser"] = _renumbered(data["parser"]["parser"])
+    text = json.dumps({"of": _identity(grammar), "memo": memo, "data": data}, separators=(",", ":"))
+    return re.sub(r'\},(?="\d+":)', "},\n", text) + "\n"
+
+
+def _renumbered(table: dict[str, Any]) -> dict[str, Any]:
+    """A parse table with tokens numbered by name and states as they are met from the start; Lark's numbers differ from run to run."""
+    names = sorted(table["tokens"].values())
+    met = {table["start_states"]["start"]: 0}
+    reached, states = list(met), dict[int, dict[int, list[Any]]]()
+    for state in reached:  # grows meanwhile
+        named = {table["tokens"][token]: action for token, action in table["states"][state].items()}
+        states[met[state]] = actions = {}
+        for token, name in enumerate(names):
+            if name not in named:
+                continue
+            kind, target = named[name]
+            if kind == _SHIFT and target not in met:
+                met[target] = len(met)
+                reached.append(target)
+            actions[token] = [kind, met[target] if kind == _SHIFT else target]
+    ends = {key: {"start": met[table[key]["start"]]} for key in ("start_states", "end_states")}
+    return {"tokens": dict(enumerate(names)), "states": states, **ends}
+
+
+def _identity(grammar: str) -> list[str]:
+    """What tables depend on: the text of the grammar and the version of Lark."""
+    from lark import __version__
+
+    return [sha256(grammar.encode()).hexdigest(), __version__]
+
+
+if __name__ == "__main__":
+    from .parser import build_grammar, grammar_text
+
+    Path(__file__).with_name(NAME).write_text(written(build_grammar(), grammar_text()), encoding="utf-8")
