@@ -1,15 +1,35 @@
 """What the core's tests share: a small cluster to play facts on, and what it decides in short words."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
 from gpol.dsl import compile_policy
-from gpol.engine.events import FACT, AnyDecision, AnyEvent, Fact, PolicyActivated
+from gpol.dsl.profiles import shipped
+from gpol.engine.events import FACT, AnyDecision, AnyEvent, Fact, PolicyActivated, WorkloadEvicted
 from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
 from gpol.engine.reference.standing import Standing
 from gpol.engine.units import parse_duration
+
+BARE = """profile "test.bare" {
+  share borrowed
+  order queues by submitted asc
+  order workloads by priority desc, submitted asc
+  queueing best effort
+  when borrowing take flavor
+  when evicting take flavor
+}
+"""
+"""A profile without rules, for policies that bring their own: `use test.bare`."""
+
+
+@cache
+def compiled(text: str) -> PolicyGraph:
+    """The graph of a policy in the file `t.gpol`, which may use `test.bare` or the default profile."""
+    return compile_policy(text, "t.gpol", {"test.bare": BARE, "gpol.fair": shipped("gpol.fair") or ""})
+
 
 WORDS = {"WorkloadAdmitted": "run", "WorkloadEvicted": "evict", "WorkloadRejected": "reject"}
 
@@ -36,7 +56,7 @@ class Cluster:
 
     def activate(self, text: str) -> list[str]:
         """Another policy decides from now on."""
-        graph = compile_policy(text, "t.gpol")
+        graph = compiled(text)
         return self.play(PolicyActivated(time=self.now, file="t.gpol", text=text, digest=graph.digest), graph)
 
     def at(self, when: str) -> list[str]:
@@ -78,6 +98,11 @@ class Cluster:
     def node(self, kind: str, name: str, labels: Mapping[str, str], gpu: str) -> list[str]:
         """A machine is `Added` or `Changed`."""
         return self.fact(f"Node{kind}", node=name, labels=labels, capacity={"gpu": gpu})
+
+    def victims(self, name: str) -> list[str]:
+        """Who was evicted for a workload because of the last fact, each with its rule, such as `a by reclaim`."""
+        evictions = [decision for decision in self.decided if isinstance(decision, WorkloadEvicted) and decision.beneficiary == name]
+        return [f"{eviction.workload} by {eviction.why.rule.name}" for eviction in evictions if eviction.why.rule is not None]
 
     def standing(self, name: str) -> Standing:
         """Where a live workload stands."""
