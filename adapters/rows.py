@@ -33,6 +33,20 @@ class Row:
         return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
 
 
+class TwiceError(ValueError):
+    """A key that an object of JSON has twice: which of the two is meant can't be told."""
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON from its pairs, for `json.loads(text, object_pairs_hook=once)`. Raises TwiceError."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TwiceError(f"`{twice}` is there twice; keep one")
+    return made
+
+
 def lines(file: Input) -> Iterator[str]:
     """The lines of a UTF-8 file, with their ends; a byte order mark is passed over."""
     number = 0

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from ..engine.events import FACT, PodSet, WorkloadSubmitted, describe_error
 from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, split_quantity
-from ..sim.workload import InputError, Job
-from .rows import Input, Row, lines, rows
+from ..sim.workload import LAST_MOMENT, InputError, Job
+from .rows import Input, Row, TwiceError, lines, once, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -48,6 +48,9 @@ def read_jobs(path: Path, form: str | None = None) -> list[Job]:
             name = job.fact.workload
             if name in seen:
                 raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
+            if job.fact.time + job.duration > LAST_MOMENT:
+                problem = f"`{name}` would not end before the year 10000, even if it ran at once"
+                raise InputError(path.name, line, problem, "correct its time of submission or its duration")
             seen[name] = line
             jobs.append(job)
     return sorted(jobs, key=lambda job: job.fact.time)
@@ -199,20 +202,12 @@ def read_jsonl(file: Input) -> Iterator[Located]:
 
 
 def _object(file: str, line: int, text: str) -> dict[str, object]:
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(file, line, f"`{twice}` is there twice", "keep one")
-        return made
-
     try:
         made = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise InputError(file, line, f"the line is not JSON: {error.msg} at character {error.colno}", "write one object a line") from None
-    except InputError:
-        raise
+    except TwiceError as error:
+        raise InputError(file, line, str(error)) from None
     except (RecursionError, ValueError):
         raise InputError(file, line, "the line nests too deep or has too long a number", "write one plain object a line") from None
     if not isinstance(made, dict):

@@ -9,14 +9,15 @@ from .output import Format, say, say_json, table
 _SECOND = 1_000_000
 
 
-def show_figures(measure: Measure, form: Format) -> None:
-    """Print what each queue got, and the sums."""
+def show_figures(measure: Measure, form: Format, skipped: int | None = None) -> None:
+    """Print what each queue got, and the sums; `skipped` lines of the input, where lines may be skipped."""
     queues = [measure.queues[name] for name in sorted(measure.queues)]
     total = sum(figures.used_area for figures in queues)
     if form is Format.json:
         for figures in queues:
             say_json("queue", **_values(figures, total, measure.end))
-        say_json("run", facts=measure.facts, decisions=measure.decisions, start=measure.start, end=measure.end)
+        lines = {} if skipped is None else {"skipped": skipped}
+        say_json("run", facts=measure.facts, decisions=measure.decisions, start=measure.start, end=measure.end, **lines)
         return
     header = (
         "queue",
@@ -38,6 +39,8 @@ def show_figures(measure: Measure, form: Format) -> None:
     table("Per queue", header, rows, form)
     length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
     say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
+    if skipped:
+        say(f"{skipped:,} line{'s were' if skipped > 1 else ' was'} skipped")
 
 
 def _values(figures: QueueFigures, total: int, end: int) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """run and simulate: facts from a stream, or jobs in virtual time, through the core."""
 
 import gzip
+import json
 import sys
 import zlib
 from collections.abc import Iterator
@@ -10,17 +11,19 @@ from typing import IO, TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from ..adapters.rows import once
 from ..adapters.traces import READERS, read_jobs
 from ..engine.errors import FactError
 from ..engine.events import FACT, Fact, PolicyActivated, describe_error
 from ..journal.errors import JournalError
 from ..journal.journal import Journal
 from ..sim.measure import Measure
-from ..sim.play import Batch, Player
+from ..sim.play import Batch, EndlessError, OvertakenError, Player
 from ..sim.policy import Policy
-from ..sim.simulate import EndlessError, Simulation
+from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
 from .figures import show_figures
+from .moments import show_time
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, refuse, say, say_json
 from .progress import progress
 
@@ -64,9 +67,12 @@ class _Facts:
                 if len(text) > MAX_LINE:
                     raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
                 fact = FACT.validate_json(text)
+                json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
                 if isinstance(fact, PolicyActivated):
                     raise ValueError("PolicyActivated: the policy is given on the command line; remove this line")
                 yield fact
+            except RecursionError:
+                self.bad("the line nests too deep")
             except (ValidationError, ValueError) as error:
                 self.bad(describe_error(error) if isinstance(error, ValidationError) else str(error))
 
@@ -82,12 +88,12 @@ class _Facts:
             raise InputError(self.name, self.line, f"the file cannot be read on: {error}", remedy) from None
         return text.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else text
 
-    def bad(self, problem: str) -> None:
-        """Say what is wrong with the line at hand; end the run unless lines may be skipped."""
-        message = f"{self.name}:{self.line}: {problem}"
+    def bad(self, problem: str, applied: str = "") -> None:
+        """Say what is wrong with the line at hand, and what of it was applied; end the run unless lines may be skipped."""
         if not self.skip:
-            raise InputError(self.name, self.line, problem, "nothing from this line on was applied; correct it, or use --skip-invalid")
-        complain(f"skipped {message}")
+            rest = applied or "nothing from this line on was applied"
+            raise InputError(self.name, self.line, problem, f"{rest}; correct it, or use --skip-invalid")
+        complain(f"skipped {self.name}:{self.line}: {problem}" + (f"; {applied}" if applied else ""))
         self.skipped += 1
 
 
@@ -117,9 +123,7 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
             complain(f"gpol: {error}")
             code = FAILED
     measure.check_accounts()
-    show_figures(measure, form)
-    if facts.skipped and form is not Format.json:
-        say(f"{facts.skipped} lines were skipped")
+    show_figures(measure, form, skipped=facts.skipped)
     return code
 
 
@@ -136,14 +140,23 @@ def _open(path: str, stack: ExitStack) -> _Bytes:
 
 
 def _play(policy: Policy, facts: _Facts, player: Player) -> Iterator[Batch]:
-    """Activate the policy at the first fact's time, then play all; a fact that cannot have happened counts as a bad line."""
+    """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
+    blank = Player()
+    blank.step(policy.activation(0), policy.graph)
     for fact in facts:
-        if player.core.graph is None:
-            yield player.step(policy.activation(fact.time), policy.graph)
         try:
+            if player.core.graph is None:
+                blank.core.check(fact)  # a refused line must not even activate the policy at its time
+                yield player.step(policy.activation(fact.time), policy.graph)
             yield from player.play(fact)
+        except OvertakenError as error:
+            moment = show_time(player.core.time)
+            facts.bad(str(error), f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself")
         except FactError as error:
             facts.bad(str(error))
+        except EndlessError as error:
+            applied = "of this line nothing but what time alone decided was applied"
+            raise InputError(facts.name, facts.line, f"on the way to this line {error}", applied) from None
 
 
 # --- simulate -------------------------------------------------------------------------------------------------------

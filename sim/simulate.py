@@ -10,19 +10,12 @@ from heapq import heappop, heappush
 from typing import Literal
 
 from ..engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadFinished, WorkloadRejected
-from .play import Batch, Player
+from .play import Batch, EndlessError, Player
 from .policy import Policy
-from .workload import Job
+from .workload import LAST_MOMENT, Job
 
 OnEvict = Literal["restart", "resume"]
 """Whether an evicted job has to run its whole duration again, or only what was left of it."""
-
-MOST_EVICTIONS = 1_000
-"""How often one job may be evicted before a simulation is stopped: its policy lets workloads take turns for ever."""
-
-
-class EndlessError(RuntimeError):
-    """A simulation that would not end, with the job and the rule that keep it going."""
 
 
 @dataclass(slots=True)
@@ -32,7 +25,6 @@ class _Run:
     left: int
     started: int = -1
     number: int = -1
-    evictions: int = 0
 
 
 class Simulation:
@@ -48,13 +40,13 @@ class Simulation:
         self._admissions = 0
 
     def run(self) -> Iterator[Batch]:
-        """Yield every batch: the policy's activation at the first submission's time, then all that follows."""
+        """Yield every batch: the policy's activation at the first submission's time, then all that follows. Raises EndlessError."""
         try:
             job = next(self.jobs, None)
             start = job.fact.time if job is not None else 0
             yield from self._noted([self.player.step(self.policy.activation(start), self.policy.graph)])
             while True:
-                end, wake = self._next_end(), self.player.core.next_wake()
+                end, wake = self._next_end(), self.player.next_wake()
                 if end is not None and (job is None or end[0] <= job.fact.time) and (wake is None or end[0] <= wake):
                     heappop(self._ends)
                     del self._runs[end[2]]
@@ -93,16 +85,11 @@ class Simulation:
             case WorkloadAdmitted():
                 self._admissions += 1
                 run.started, run.number = decision.time, self._admissions
-                heappush(self._ends, (decision.time + run.left, run.number, decision.workload))
+                end = decision.time + run.left
+                if end > LAST_MOMENT:
+                    raise EndlessError(f"`{decision.workload}` would not end before the year 10000; shorten the jobs")
+                heappush(self._ends, (end, run.number, decision.workload))
             case WorkloadEvicted():
-                run.evictions += 1
-                if run.evictions > MOST_EVICTIONS:
-                    rule = decision.why.rule
-                    place = f"{rule.name} ({rule.file}:{rule.line})" if rule is not None else "an operator"
-                    raise EndlessError(
-                        f"`{decision.workload}` was evicted {run.evictions} times, now for `{decision.beneficiary}` by {place}: "
-                        "the policy lets workloads evict each other in turns; protect what runs, or rank the two in the rule"
-                    )
                 if self.on_evict == "resume":
                     run.left -= decision.time - run.started
                 run.number = -1

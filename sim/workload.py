@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from ..engine.events import WorkloadSubmitted
 
+LAST_MOMENT = 253_402_300_799_999_999
+"""The last microsecond of the year 9999, in microseconds since the epoch: simulations end before calendars do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`duration` is in microseconds, at least 1; the time of submission is the fact's."""
+    """`duration` is in microseconds, at least 1; the time of submission is the fact's. Their sum is at most LAST_MOMENT."""
 
     fact: WorkloadSubmitted
     duration: int

@@ -51,6 +51,12 @@ def test_every_column_of_a_row_is_read(tmp_path: Path) -> None:
     assert pods.requests == {"cpu": 500, "gpu": 8000, "license": 3, "memory": 80 * 2**30}
 
 
+def test_a_job_may_end_at_the_last_moment_of_the_calendar(tmp_path: Path) -> None:
+    """What ends in the very last microsecond of the year 9999 is read; one microsecond more is refused."""
+    (job,) = read(tmp_path, OURS + "a,9999-12-31T23:59:59Z,999999us,q,1\n")
+    assert job.fact.time + job.duration == 253_402_300_800 * SECOND - 1
+
+
 def test_empty_cells_say_nothing(tmp_path: Path) -> None:
     """An empty cell is a value that was not given; empty lines and a byte order mark are passed over."""
     text = "\ufeffworkload,submitted,duration,queue,priority,pods,cpu,gpu\n\na,0s,1s,,,,,1\n"
@@ -109,6 +115,9 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
         ("workload,submitted,duration,gpu,resource:gpu\na,0s,1s,1,1\n", 2, "column `resource:gpu`", "keep `gpu`"),
         ("workload,submitted,duration,flavors\na,0s,1s," + " ".join("x" * 65) + "\n", 2, "column `flavors`", "correct"),
         ("workload,submitted,duration,pods,resource:x\na,0s,1s,1000000,9000000000000000000\n", 2, "beyond 64 bits", "column `pods`"),
+        (OURS + f"a,0s,1s,q,1\nb,{2**63 - 1}us,1s,q,1\n", 3, "`b` would not end before the year 10000", "submission or its duration"),
+        (OURS + "a,9999-12-31T23:59:59Z,1s,q,1\n", 2, "`a` would not end before the year 10000", "submission or its duration"),
+        (OURS + f"a,0s,{2**63}us,q,1\n", 2, "beyond 64 bits", "column `duration`"),
         (b"workload,submitted,duration\n\xffa,0s,1s\n", 2, "byte 1 of the line is 0xff", "UTF-8"),
         ("workload,submitted,duration\n" + "a" * 1_000_001, 2, "the line is longer than 1,000,000 bytes", "line break"),
     ],
@@ -151,7 +160,11 @@ def test_a_bad_row_of_the_trace_is_named(tmp_path: Path, row: str, problem: str)
         ("[]", "the line is no JSON object"),
         ("[" * 100_000, "the line nests too deep"),
         ("1" * 5_000, "too long a number"),
-        ('{"time":0,"time":1}', "`time` is there twice"),
+        ('{"time":0,"time":1}', "`time` is there twice; keep one"),
+        (
+            '{"workload":"a","time":9223372036854775807,"duration":1,"pod_sets":[{"requests":{}}]}',
+            "`a` would not end before the year 10000",
+        ),
         ('{"workload":"a","time":0,"pod_sets":[{"requests":{}}]}', "duration: missing"),
         ('{"workload":"a","time":0,"duration":0,"pod_sets":[{"requests":{}}]}', "duration: 0 is none"),
         ('{"workload":"a","time":0,"duration":1.5,"pod_sets":[{"requests":{}}]}', "duration: 1.5 is none"),

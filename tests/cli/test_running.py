@@ -27,8 +27,8 @@ def test_run_sums_up_by_queue(gpol: Gpol, facts: WriteFacts) -> None:
     assert (guest["submitted"], guest["admitted"], guest["finished"]) == (1, 1, 1)
     assert (guest["gpu_hours"], guest["borrowed_gpu_hours"], guest["share_of_gpu_hours"]) == ("8.0", "8.0", "1")
     assert _queue(done, "owner")["lent_gpu_hours"] == "8.0"
-    start = 1_772_438_400_000_000
-    assert done.records[-1] == {"v": 1, "kind": "run", "facts": 3, "decisions": 1, "start": start, "end": start + 3_600_000_000}
+    start, end = 1_772_438_400_000_000, 1_772_442_000_000_000
+    assert done.records[-1] == {"v": 1, "kind": "run", "facts": 3, "decisions": 1, "start": start, "end": end, "skipped": 0}
 
 
 def test_run_in_plain_and_human(gpol: Gpol, facts: WriteFacts) -> None:
@@ -75,7 +75,7 @@ def test_run_of_nothing(gpol: Gpol, lab: Path) -> None:
     done = gpol("run", "lab.gpol", "facts.jsonl", "--format", "json")
 
     assert done.code == 0
-    assert done.records == [{"v": 1, "kind": "run", "facts": 0, "decisions": 0, "start": None, "end": 0}]
+    assert done.records == [{"v": 1, "kind": "run", "facts": 0, "decisions": 0, "start": None, "end": 0, "skipped": 0}]
 
 
 BAD = [
@@ -88,6 +88,9 @@ BAD = [
     ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "given on the command line"),
     ('{"kind": ', "Invalid JSON"),
     ("[]", ""),
+    (json.dumps(SUBMITTED)[:-1] + ', "workload": "b"}', "`workload` is there twice; keep one"),
+    ('{"kind": "WorkloadFinished", "time": 2, "time": 3, "workload": "a"}', "`time` is there twice; keep one"),
+    ('{"kind": "WorkloadFinished", "workload": ' + "[" * 100_000 + "]" * 100_000 + ', "time": 2, "workload": "a"}', ""),
     ("x" * 1_000_001, "longer than 1,000,000 bytes"),
 ]
 
@@ -112,7 +115,90 @@ def test_a_bad_line_may_be_skipped(gpol: Gpol, facts: WriteFacts, line: object, 
     assert done.code == 0
     assert done.err.startswith("skipped facts.jsonl:2: ")
     assert part in done.err
-    assert done.out.endswith("3 facts, 2 decisions over 0s; 0.0 GPU-hours\n1 lines were skipped\n")
+    assert done.out.endswith("3 facts, 2 decisions over 0s; 0.0 GPU-hours\n1 line was skipped\n")
+
+
+SOON = "2026-03-02T08:01:00Z"
+LATE = "2026-03-02T09:00:00Z"
+GUEST = {**SUBMITTED, "time": "2026-03-02T08:00:00Z", "workload": "g", "queue": "guest", "pod_sets": [{"requests": {"gpu": "8"}}]}
+OWNER = {**SUBMITTED, "time": SOON, "workload": "o"}
+
+
+def _ended(workload: str, time: str = LATE) -> dict[str, str]:
+    return {"kind": "WorkloadFinished", "time": time, "workload": workload}
+
+
+@pytest.mark.parametrize("workload", ["zed", "p"])
+def test_a_refused_line_leaves_nothing_behind(gpol: Gpol, facts: WriteFacts, workload: str) -> None:
+    """A fact that can't have happened does not even let time pass: the guest, whose protection ends before it, is not evicted."""
+    waiting = {**OWNER, "workload": "p", "pod_sets": [{"requests": {"gpu": "8"}}]}
+    done = gpol("run", "lab.gpol", facts(GUEST, OWNER, waiting, _ended(workload)), "--journal", "j.db")
+    kinds = [each["event"]["kind"] for each in gpol("log", "j.db", "--format", "json").records]
+
+    assert done.code == 3
+    assert "facts.jsonl:4: " in done.err
+    assert "nothing from this line on was applied" in done.err
+    assert kinds == ["PolicyActivated", "WorkloadSubmitted", "WorkloadAdmitted", "WorkloadSubmitted", "WorkloadSubmitted"]
+
+
+def test_a_fact_that_time_makes_possible_is_played(gpol: Gpol, facts: WriteFacts) -> None:
+    """The owner waits when its end is read, and runs by then, since the guest's protection ends on the way."""
+    done = gpol("run", "lab.gpol", facts(GUEST, OWNER, _ended("o")), "--format", "json")
+
+    assert (done.code, done.err) == (0, "")
+    assert (_queue(done, "owner")["finished"], _queue(done, "guest")["evicted"]) == (1, 1)
+
+
+def test_a_fact_that_time_overtakes_is_refused_and_the_truth_told(gpol: Gpol, facts: WriteFacts) -> None:
+    """The guest is evicted on the way to its end: that stands, so the message doesn't claim that nothing was applied."""
+    played = ("run", "lab.gpol", facts(GUEST, OWNER, _ended("g")), "--format", "json")
+    ended, skipped = gpol(*played), gpol(*played, "--skip-invalid")
+
+    told = "what time alone decided on the way to it, up to 2026-03-02T08:10:00Z, was applied, and nothing of the fact itself"
+    assert (ended.code, skipped.code) == (3, 0)
+    assert told in ended.err
+    assert told in skipped.err
+    assert "nothing from this line on" not in ended.err + skipped.err
+    assert [_queue(done, "guest")["evicted"] for done in (ended, skipped)] == [1, 1]
+
+
+def test_a_refused_first_line_does_not_activate_the_policy(gpol: Gpol, facts: WriteFacts) -> None:
+    """A first line far ahead in time that is refused does not set the clock: what follows is played, and the journal starts there."""
+    far = _ended("zed", "9999-01-01T00:00:00Z")
+    done = gpol("run", "lab.gpol", facts(far, GUEST), "--skip-invalid", "--journal", "j.db", "--format", "json")
+
+    assert done.code == 0
+    assert (done.records[-1]["facts"], done.records[-1]["skipped"]) == (2, 1)
+    assert {each["event"]["time"] for each in gpol("log", "j.db", "--format", "json").records} == {1_772_438_400_000_000}
+    assert gpol("run", "lab.gpol", facts(far), "--format", "json").records[-1]["facts"] == 0
+
+
+TURNS = """policy "turns" {
+  preempt by turn, reclaim-owned, fair-share, make-room
+}
+
+flavor a100 { gpu 8 }
+
+queue owner { owns 8 gpu }
+
+preempt turn {
+  evict from the same queue
+  where victim.running >= 1m
+}
+"""
+
+
+def test_workloads_that_take_turns_end_a_run(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
+    """A fact a thousand years ahead, under a policy that lets workloads take turns: line, rule and remedy are told, exit code 3."""
+    (lab / "turns.gpol").write_text(TURNS)
+    three = [{**SUBMITTED, "workload": name, "time": second * 1_000_000} for name, second in (("a", 0), ("b", 30), ("c", 31))]
+    late = {"kind": "TimeAdvanced", "time": "3026-01-01T00:00:00Z"}
+    done = gpol("run", "turns.gpol", facts(*three, late), "--skip-invalid", "--journal", "j.db")
+
+    assert done.code == 3
+    assert "facts.jsonl:4: on the way to this line time alone evicted `" in done.err
+    assert " by turn (turns.gpol:9): the policy lets workloads take turns for ever; let the rule's guard rank the two" in done.err
+    assert gpol("replay", "j.db").code == 0
 
 
 def test_bytes_that_are_no_text_are_a_bad_line(gpol: Gpol, lab: Path) -> None:
@@ -200,3 +286,24 @@ def test_an_existing_journal_is_not_written_over(gpol: Gpol, journal: str, lab: 
     assert (done.code, done.out) == (3, "")
     assert journal in done.err
     assert gpol("log", journal).out == before
+
+
+def test_workloads_that_take_turns_end_a_simulation(gpol: Gpol, lab: Path) -> None:
+    """Jobs that evict each other each minute and start anew never end: rule, line and remedy are told, exit code 3, in a whole journal."""
+    (lab / "turns.gpol").write_text(TURNS)
+    (lab / "turns.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,owner,4\nb,30s,1h,owner,4\nc,31s,1h,owner,4\n")
+    done = gpol("simulate", "turns.gpol", "turns.csv", "--journal", "j.db")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("gpol: time alone evicted `")
+    assert "` by turn (turns.gpol:9): the policy lets workloads take turns for ever; let the rule's guard rank the two" in done.err
+    assert gpol("replay", "j.db").code == gpol("verify", "j.db").code == 0
+
+
+def test_jobs_that_take_turns_and_go_on_where_they_were_end(gpol: Gpol, lab: Path) -> None:
+    """With `resume` each turn does some of the work: three jobs of an hour on half the cluster each end after an hour and a half."""
+    (lab / "turns.gpol").write_text(TURNS)
+    (lab / "turns.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,owner,4\nb,30s,1h,owner,4\nc,31s,1h,owner,4\n")
+    done = gpol("simulate", "turns.gpol", "turns.csv", "--on-evict", "resume", "--format", "json")
+
+    assert (done.code, _queue(done, "owner")["finished"], _queue(done, "owner")["gpu_hours"]) == (0, 3, "12.0")

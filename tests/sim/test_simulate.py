@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from gpol.engine.units import HOUR, MINUTE
-from gpol.sim.play import Batch
+from gpol.sim.play import Batch, EndlessError
 from gpol.sim.policy import Policy
 from gpol.sim.workload import Job
 
@@ -113,3 +113,18 @@ def test_no_jobs_activate_the_policy_alone(policy: Make, simulated: Run) -> None
     [(fact, decisions)] = simulated(policy(), [])
 
     assert (fact.kind, fact.time, decisions) == ("PolicyActivated", 0, [])
+
+
+def test_a_job_that_would_run_beyond_the_calendar_is_told(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Two jobs that end in time each, but not one after the other: the second one is named."""
+    jobs = [job(name, "owner", "0s", "2000000d") for name in ("a", "b")]
+
+    with pytest.raises(EndlessError, match="`b` would not end before the year 10000"):
+        simulated(policy(), jobs)
+
+
+def test_an_often_evicted_job_is_not_endless(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """However often owners take their GPUs back, each submission is one: a guest that yields 1,200 times ends at last."""
+    owners = [job(f"o{number}", "owner", f"{2 * number + 1}m", "1m") for number in range(1_200)]
+
+    assert _ends(simulated(policy(), [job("g", "guest", "0s", "10h"), *owners]))["g"] == (2_400 + 600) * MINUTE
