@@ -23,6 +23,8 @@ def without_cascades(parsed: Parsed, found: Iterable[Diagnostic], profile_known:
 
     `profile_known` is false where the policy's profile cannot be used: then nothing is said of the rules it would bring.
     """
+    if any(diagnostic.code == "GP002" for diagnostic in parsed.diagnostics):
+        return []  # the file was not read to its end: whatever is missing may stand there
     found = list(found)
     faulty = _faulty_flavors(parsed, found)
     unparsed = _unparsed_words(parsed)

@@ -98,8 +98,9 @@ def _check_header(context: Context, headers: list[tree.Header], parsed: Parsed) 
     for header in headers[1:]:
         context.error("GP022", "the file has two headers", header.name, "the second one", "keep one")
     for header in context.merged.headers:
+        context.at(header)
+        context.named(header.name, header.keyword)
         if header.keyword == "profile":
-            context.at(header)
             _check_profile(context, header)
     context.parsed = parsed
 

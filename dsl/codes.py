@@ -29,6 +29,7 @@ MEANING: dict[str, str] = {
     "GP033": "a preempt rule without `evict from`",
     "GP034": "a test that cannot be played",
     "GP035": "a flavor without capacity",
+    "GP036": "a name or reason that cannot be shown",
 }
 
 WARNINGS: dict[str, str] = {

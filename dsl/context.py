@@ -9,7 +9,7 @@ from ..engine.units import INT64_MAX, UnitError, parse_amount, parse_duration, s
 from . import tree
 from .diagnostics import Diagnostic, LineIndex, Note
 from .merge import Merged
-from .names import closest, listed
+from .names import LONGEST, closest, flaw, listed, shortened
 from .parser import Parsed
 
 BUILT_IN = ("cpu", "gpu", "memory")
@@ -56,7 +56,14 @@ class Context:
         known = sorted(set(known))
         guess = closest(name.text, known)
         help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known)}" if known else f"the policy declares no {what}"
-        self.error("GP020", f"unknown {what} `{name.text}`", name, "not declared", help_text)
+        self.error("GP020", f"unknown {what} `{shortened(name.text)}`", name, "not declared", help_text)
+
+    def named(self, name: tree.Name | tree.Text, what: str) -> None:
+        """Report a name that nothing can have: it has to be seen in tables and events, and told from others."""
+        wrong = flaw(name.text)
+        if wrong is not None:
+            help_text = f"use 1 to {LONGEST} characters that can be seen, without a space at the start or the end"
+            self.error("GP036", f"the name of a {what} {wrong}", name, "this name", help_text)
 
     # --- quantities ---------------------------------------------------------------------------------------------
 
@@ -87,11 +94,11 @@ class Context:
         return value
 
     def integer(self, number: tree.Number, what: str, lowest: int, highest: int) -> int | None:
-        """A whole number within bounds."""
+        """A whole number within bounds, written in digits alone."""
         value = self.fraction(number, what)
         if value is None:
             return None
-        if value.denominator != 1 or not lowest <= value <= highest:
+        if not number.text.removeprefix("-").isdigit() or not lowest <= value <= highest:
             self.error("GP023", f"`{number.text}` is no {what}", number, "here", f"write a whole number from {lowest} to {highest}")
             return None
         return int(value)

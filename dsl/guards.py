@@ -78,6 +78,7 @@ def field(context: Context, node: tree.FieldRef, setting: Setting) -> expr.Field
         return None
     if node.label is not None:
         if node.path == "label":
+            context.named(node.label, "label")
             return expr.Field(node.subject, "label", expr.Type.TEXT, node.label.text)
         context.error("GP031", f"only `{node.subject}.label` takes a key", node, "with a key", "remove the text behind it")
         return None

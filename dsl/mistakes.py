@@ -9,6 +9,7 @@ from typing import Any
 from lark import Token, UnexpectedInput
 
 from .diagnostics import Diagnostic, Note
+from .names import shortened
 from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
 from .tree import Span
 
@@ -76,7 +77,6 @@ _SIGNS = {
 }
 """What other languages write, and what to write here."""
 
-_MOST_QUOTED = 40
 _TEXTS_AND_BRACES = re.compile(TEXT + r"|#[^\n]*|[{}]")
 
 
@@ -103,7 +103,7 @@ class Stop:
     @property
     def shown(self) -> str:
         """What was found, shortened for a headline."""
-        return self.found if len(self.found) <= _MOST_QUOTED else self.found[: _MOST_QUOTED - 3] + "..."
+        return shortened(self.found)
 
     @property
     def starts_statement(self) -> bool:
@@ -321,7 +321,7 @@ def _name_without_quotes(stop: Stop) -> Diagnostic | None:
         return None
     if not (glued or ("NAME" in stop.accepted and "NUMBER" not in stop.accepted and not word_at(run[0], 0))):
         return None
-    shown = run[0] if len(run[0]) <= _MOST_QUOTED else run[0][: _MOST_QUOTED - 3] + "..."
+    shown = shortened(run[0])
     why = f"the name `{shown}` starts with a digit" if run[0][0] in "0123456789" else f"the name `{shown}` has to stand in quotes"
     return stop.error("GP008", why, f'write `"{shown}"`', "a name", Span(run.start(), run.end()))
 

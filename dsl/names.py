@@ -1,10 +1,35 @@
-"""Names in human reach: the closest known name to one that is not known."""
+"""Names: what may be one, and the closest known name to one that is not known."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from unicodedata import category
+
+LONGEST = 253
+"""Characters of a name at most, as in events."""
+
+_MOST_QUOTED = 80
+_INVISIBLE = ("Cc", "Cf", "Zl", "Zp")
+"""Unicode's categories of control characters, format characters and separators: two names could look alike."""
 
 _LIKENESS = 0.65
 """How alike two names are at least: one wrong letter in three is close, one in two is not."""
+
+
+def flaw(name: str) -> str | None:
+    """What keeps a text from being a name, to follow `the name of a queue`; None where nothing does."""
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST:
+        return f"has {len(name):,} characters"
+    hidden = next((char for char in name if category(char) in _INVISIBLE), None)
+    if hidden is not None:
+        return f"has the invisible character U+{ord(hidden):04X}"
+    return "starts or ends with a space" if name.strip() != name else None
+
+
+def shortened(name: str) -> str:
+    """A name or a piece of text for a headline, its end left out where it is long."""
+    return name if len(name) <= _MOST_QUOTED else name[: _MOST_QUOTED - 3] + "..."
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -145,7 +145,7 @@ def _inside(guard: Guard) -> tuple[Guard, ...]:
 
 
 def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
-    from .names import closest
+    from .names import closest, shortened
 
     end = place.start + max(1, len(word))
     span = Span(place.start, end)
@@ -153,7 +153,7 @@ def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
         message = f"`{word}` is not enforced by this version"
         help_text = "remove it; a rule that does nothing would mislead its readers"
         return Diagnostic("GP009", "error", message, span, "a coming version knows it", help_text, file=file)
-    shown = text[place.start : end]
+    shown = shortened(text[place.start : end])
     guess = closest(word, ITEM_WORDS) if word not in STATEMENT_WORDS else None
     help_text = f"did you mean `{guess}`?" if guess else f"an item starts with one of {', '.join(ITEM_WORDS)}"
     if word in STATEMENT_WORDS:

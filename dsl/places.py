@@ -51,6 +51,7 @@ def _unique(
     seen: dict[str, tree.Name] = {}
     for item in items:
         context.at(item)
+        context.named(item.name, what)
         if item.name.text in seen:
             note = (Note("first declared here", seen[item.name.text].span),)
             context.error("GP021", f"{what} `{item.name.text}` is declared twice", item.name, "again here", "give it another name", note)
@@ -80,6 +81,8 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
                 if _known(context, resource) and context.once(seen, resource.text, statement, f"`{resource.text}`"):
                     capacity[resource.text] = context.amount(number, resource.text) or 0
             case tree.FromNodes(resources, labels):
+                for label in labels:
+                    context.named(tree.Name(label.key, span=label.span), "label")
                 if context.once(seen, " nodes", statement, "`from nodes`"):
                     nodes = tuple(sorted((label.key, label.value.text) for label in labels))
                     capacity |= {name.text: 0 for name in resources if _known(context, name)}

@@ -37,6 +37,7 @@ def places(context: Context) -> list[Place]:
 
     def visit(item: tree.Cohort | tree.Queue, parent: str) -> None:
         name = item.name
+        context.named(name, "queue" if isinstance(item, tree.Queue) else "cohort")
         if name.text == graph.ROOT:
             context.error("GP021", f"`{graph.ROOT}` is the root of the tree", name, "taken", "give it another name")
         elif name.text in seen:

@@ -101,6 +101,8 @@ def admission_rules(context: Context, index: dict[str, int]) -> tuple[graph.Admi
     made: dict[tuple[str, str], graph.AdmissionRule] = {}
     for item in context.merged.admission:
         context.at(item)
+        if not item.because.text.strip():
+            context.error("GP036", f"rule `{item.name.text}` gives no reason", item.because, "empty", "say why; users are shown it")
         rule = graph.AdmissionRule(
             name=item.name.text,
             source=context.source(item),

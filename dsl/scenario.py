@@ -1,5 +1,7 @@
 """The `test` blocks of a policy: whether they can be played, before anybody plays them."""
 
+from collections.abc import Sequence
+
 from ..engine.units import INT64_MAX
 from . import tree
 from .context import Context
@@ -17,12 +19,18 @@ REASONS = (
 )
 """The reasons for which a workload may wait."""
 
+_MOST_PODS = 18
+_MOST_FLAVORS = 64
+_MOST_LABELS = 256
+"""What one submission may have at most, as the event of that name says."""
+
 
 def tests(context: Context) -> tuple[tree.PolicyTest, ...]:
     """Check every test of the policy: names, amounts, times that do not run backwards, workloads that exist."""
     seen: dict[str, tree.Spanned] = {}
     for item in context.merged.tests:
         context.at(item)
+        context.named(item.name, "test")
         if context.once(seen, item.name.text, item.name, f"test `{item.name.text}`"):
             _test(context, item)
     return tuple(context.merged.tests)
@@ -64,6 +72,7 @@ def _must_be_submitted(context: Context, workload: tree.Name, submitted: set[str
 
 
 def _must_be_free(context: Context, workload: tree.Name, live: dict[str, tree.Name]) -> None:
+    context.named(workload, "workload")
     if workload.text in live:
         help_text = "finish or cancel it first, or use another name"
         note = (Note("first submitted here", live[workload.text].span),)
@@ -87,17 +96,30 @@ def _submit(context: Context, action: tree.Submit) -> None:
         context.error(
             "GP034", f"workload `{action.workload.text}` asks for nothing", action.workload, "no pods", "say what it needs: `{ 8 gpu }`"
         )
+    _at_most(context, action.pods, _MOST_PODS, "sets of pods")
     totals: dict[str, int] = {}
     for pods in action.pods:
         _pods(context, pods, totals)
+    labels = [attribute.key for attribute in action.attributes if attribute.key is not None]
+    _at_most(context, labels, _MOST_LABELS, "labels")
     seen: dict[str, tree.Spanned] = {}
     for attribute in action.attributes:
         key = attribute.attribute + (f" {attribute.key.text}" if attribute.key is not None else "")
         context.once(seen, key, attribute, f"`{key}`")
+        if attribute.key is not None:
+            context.named(attribute.key, "label")
+        elif isinstance(attribute.value, tree.Text):
+            context.named(attribute.value, attribute.attribute)
         if isinstance(attribute.value, tree.Number):
             context.integer(attribute.value, "priority", -(2**31), 2**31 - 1)
         elif isinstance(attribute.value, tree.Name) and attribute.value.text not in context.priorities:
             context.unknown("priority", attribute.value, context.priorities)
+
+
+def _at_most(context: Context, said: Sequence[tree.Spanned], most: int, what: str) -> None:
+    if len(said) > most:
+        message = f"the workload has {len(said)} {what}; a submission has at most {most}"
+        context.error("GP034", message, said[most], "one too many", "leave some out")
 
 
 def _pods(context: Context, pods: tree.Pods, totals: dict[str, int]) -> None:
@@ -113,9 +135,13 @@ def _pods(context: Context, pods: tree.Pods, totals: dict[str, int]) -> None:
             if totals[resource] > INT64_MAX:
                 message = f"the workload asks for more {resource} than 64 bits hold"
                 context.error("GP023", message, amount, "too much in all", "ask for less")
+    _at_most(context, pods.flavors, _MOST_FLAVORS, "flavors")
+    seen: dict[str, tree.Spanned] = {}
     for flavor in pods.flavors:
         if flavor.text not in context.flavors:
             context.unknown("flavor", flavor, context.flavors)
+        else:
+            context.once(seen, flavor.text, flavor, f"flavor `{flavor.text}`")
 
 
 def _expect(context: Context, step: tree.Expect, submitted: set[str]) -> None:

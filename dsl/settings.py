@@ -47,6 +47,7 @@ def ignored(context: Context) -> tuple[str, ...]:
         return ()
     context.at(choice)
     for name in choice.resources:
+        context.named(name, "resource")
         having = [flavor for flavor in sorted(context.flavors) if name.text in context.flavors[flavor]]
         if having:
             message = f"`{name.text}` is ignored, but {listed(having)} has it"
@@ -80,7 +81,7 @@ def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int
     matches = []
     for statement in item.body:
         if isinstance(statement, tree.Match):
-            matches.append(tuple(_condition(condition) for condition in statement.conditions))
+            matches.append(tuple(_condition(context, condition) for condition in statement.conditions))
         elif not isinstance(statement, tree.Quota | tree.Weight) and context.once(
             seen, type(statement).__name__, statement, f"{_SAID[type(statement)]} of queue `{item.name.text}`"
         ):
@@ -112,7 +113,9 @@ _SAID = {
 }
 
 
-def _condition(condition: tree.MatchCondition) -> graph.Condition:
+def _condition(context: Context, condition: tree.MatchCondition) -> graph.Condition:
+    if condition.key is not None:
+        context.named(condition.key, "label")
     key = None if condition.key is None else condition.key.text
     return graph.Condition(condition.attribute, key, condition.pattern.text)
 

@@ -14,6 +14,8 @@ from .tree import Span
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 32
 MAX_LINES = 100_000
+MAX_WORD = 4096
+"""Characters of one word, or of one text in quotes."""
 
 ITEM_WORDS = ("policy", "profile", "resource", "flavor", "priority", "cohort", "queue", "preempt", "protect", "deny", "hold", "test")
 """The words that start a top-level item."""
@@ -37,7 +39,8 @@ TEXT = r'"(?:[^"\\\n]++|\\.)*+"?'
 MOST_TOLD = 500
 """Broken items and lines that are told of one file; a file with more is most likely no policy at all."""
 
-_PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|(?:^|(?<=\n))[^\s#}]")
+_LONG = rf'(?<![^\s"{{}}#])[^\s"{{}}#]{{{MAX_WORD + 1},}}+'
+_PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|" + _LONG + r"|(?:^|(?<=\n))[^\s#}]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\r(?!\n)")
 """What editors show as nothing, as another order of the text or, some of them, as a new line: readers would not see one policy."""
@@ -102,6 +105,11 @@ def split(text: str, file: str) -> Split:
                     return found
             case "}":
                 depth = max(0, depth - 1)
+            case _ if piece.end() - piece.start() > MAX_WORD:
+                message = f"a word or text has {piece.end() - piece.start():,} characters; at most {MAX_WORD:,} are read"
+                spot = Span(piece.start(), piece.end())
+                found.diagnostics.append(Diagnostic("GP002", "error", message, spot, "too long", "shorten it", file=file))
+                return found
             case _ if piece.start() == 0 or text[piece.start() - 1] == "\n":
                 if len(found.diagnostics) == MOST_TOLD:
                     found.diagnostics.append(too_many(piece.start(), file))

@@ -14,6 +14,7 @@ EXPECTED = {
     "all_protected": ("GP054", 4, "`preempt by nothing`"),
     "cyclic_cohort": ("GP021", 5, "give it another name"),
     "dead_queue": ("GP053", 3, "let it own or borrow something"),
+    "empty_name": ("GP036", 3, "1 to 253 characters"),
     "empty_flavor": ("GP035", 3, "`gpu 256`"),
     "eviction_in_turns": ("GP052", 5, "`victim.priority < workload.priority`"),
     "flavor_not_named": ("GP024", 4, "`8 gpu on a100`"),

@@ -61,3 +61,10 @@ def test_an_unknown_profile_hides_its_rules_only(find):
     """Other unknown names are still reported."""
     findings = find('policy "p" {\n  use gpol.nope\n  preempt by a, b\n  default priority zzz\n}\nqueue q { }\n')
     assert [finding.marked for finding in findings] == ["use gpol.nope", "zzz"]
+
+
+def test_of_a_file_read_in_part_only_that_is_said(find):
+    """Beyond a limit nothing was read, so nothing can be said to be missing."""
+    assert [finding.code for finding in find(HEADER.replace("policy", "x" * 5000 + "\npolicy") + 'hold h for zzz because "b"\n')] == [
+        "GP002"
+    ]

@@ -74,7 +74,6 @@ def test_its_form_is_sha256():
         ("1h ", "60m "),
         ("victim.priority < batch", "victim.priority < 100"),
         ("workload.gpu > 8 ", "workload.gpu > 8 gpu "),
-        ("batch 100", "batch 100.0"),
         ("share asc,", "share,"),
         ("    weight 2\n", "    weight 2\n    borrows anything\n"),
         ("queue vision {", "queue vision {\n    owns nothing\n   "),

@@ -1,6 +1,9 @@
 """Tests for the checks of `test` blocks."""
 
 import pytest
+from gpol.dsl.checker import check
+from gpol.sim.policy import Policy
+from gpol.sim.policytest import run_test
 
 
 @pytest.mark.parametrize(
@@ -16,6 +19,8 @@ import pytest
         (("at 0s submit a by nlp { 1 gpuu }",), "GP020", "gpuu", "did you mean `gpu`?"),
         (("at 0s submit a by nlp { 1 gpu on h10 }",), "GP020", "h10", "did you mean `h100`?"),
         (("at 0s submit a by nlp { 1x gpu }",), "GP023", "1x", "`8 gpu`"),
+        (("at 0s submit a by nlp { gang of 2.0 x 1 gpu }",), "GP023", "2.0", "whole number"),
+        (("at 0s submit a by nlp { 1 gpu, priority 10/2 }",), "GP023", "10/2", "whole number"),
         (("at 0s submit a by nlp { gang of 0 x 1 gpu }",), "GP023", "0", "from 1"),
         (("at 0s submit a by nlp { gang of 1000001 x 1 gpu }",), "GP023", "1000001", "to 1000000"),
         (("at 0s submit a by nlp { 1 gpu, priority bath }",), "GP020", "bath", "did you mean `batch`?"),
@@ -37,6 +42,34 @@ def test_each_mistake_in_a_test_is_found_alone(find_one, steps, code, marked, he
     finding = find_one('test "t" {\n' + "".join(f"  {step}\n" for step in steps) + "}\n")
     assert (finding.code, finding.marked) == (code, marked)
     assert help_piece in finding.help
+
+
+@pytest.mark.parametrize(
+    ("entries", "most", "what"),
+    [
+        (lambda count: ", ".join(["1 gpu"] * count), 18, "sets of pods"),
+        (lambda count: "1 gpu, " + ", ".join(f'label "l{number}" = ""' for number in range(count)), 256, "labels"),
+        (lambda count: "1 gpu on " + " or ".join(f"f{number}" for number in range(count)), 64, "flavors"),
+    ],
+)
+def test_a_submission_holds_as_much_as_its_event(find, base, entries, most, what):
+    """What the event of a submission can hold is fine and can be played; one more is told, at the first that is too many."""
+    flavors = "".join(f"flavor f{number} {{ gpu 1 }}\n" for number in range(most + 1))
+
+    def submitting(count: int) -> str:
+        return f'{base}{flavors}test "t" {{\n  at 0s submit a by nlp {{ {entries(count)} }}\n}}\n'
+
+    checked = check(submitting(most), "p.gpol")
+    assert checked.diagnostics == ()
+    assert run_test(Policy.of(checked), checked.tests[0]).failures == ()
+    [finding] = find(submitting(most + 1))
+    assert (finding.code, finding.message) == ("GP034", f"the workload has {most + 1} {what}; a submission has at most {most}")
+
+
+def test_a_flavor_is_asked_for_once(find_one):
+    """A flavor listed twice would be one alternative."""
+    finding = find_one('test "t" { at 0s submit a by nlp { 1 gpu on h100 or h100 } }\n')
+    assert (finding.code, finding.marked) == ("GP022", "h100")
 
 
 def test_two_tests_have_two_names(find_one):
