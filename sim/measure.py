@@ -26,6 +26,7 @@ from ..engine.events import (
 )
 from ..engine.graph import PolicyGraph
 from ..engine.reference.route import matching_queues
+from .lending import Pool
 
 HOUR_US = 3_600_000_000
 
@@ -41,25 +42,32 @@ class AccountError(AssertionError):
 class QueueFigures:
     """One queue's figures. GPU amounts are thousandths of a GPU, times microseconds, areas their product.
 
-    `borrowed_area` is what it used beyond what it owned, `lent_area` what others used of what it owned and did not use.
+    `owns` and `uses` are by flavor, `order` has those it may use, best first; `owned` and `used` are sums. `borrowed` is what
+    it uses beyond what it owns of the very flavor, `lent` what others use of what it owns and does not use (`lending.py`).
     `entitled` holds the waiting workloads that fit what the queue owns and does not use, each with the time since when it
     does; `owner_wait_most` is the longest that one waited like that until it no longer did.
     Waits are from submission or eviction to the next admission; `waits` counts them by length in whole seconds, rounded up.
     """
 
     name: str
+    order: tuple[str, ...] = ()
+    owns: dict[str, int] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
     owned: int = 0
+    used: int = 0
+    borrowed: int = 0
+    lent: int = 0
     submitted: int = 0
     admitted: int = 0
     evicted: int = 0
     finished: int = 0
     cancelled: int = 0
     rejected: int = 0
-    used: int = 0
     used_area: int = 0
     borrowed_area: int = 0
     lent_area: int = 0
     waiting: dict[str, int] = field(default_factory=dict)
+    waiting_gpus: int = 0
     running: dict[str, int] = field(default_factory=dict)
     wait_total: int = 0
     wait_most: int = 0
@@ -71,10 +79,19 @@ class QueueFigures:
         """The longest that a workload waited though it fit what the queue owns and does not use; those that still wait count."""
         return max([self.owner_wait_most, *(now - since for since in self.entitled.values())])
 
-    @property
-    def waiting_gpus(self) -> int:
-        """The GPUs that waiting workloads ask for, in thousandths."""
-        return sum(self.waiting.values())
+    def room(self) -> dict[str, int]:
+        """What it owns, may use and does not use, by flavor in its order; only flavors of which something is left."""
+        left = {flavor: self.owns.get(flavor, 0) - self.uses.get(flavor, 0) for flavor in self.order}
+        return {flavor: amount for flavor, amount in left.items() if amount > 0}
+
+    def wait(self, workload: str, gpus: int) -> None:
+        """Note that a workload waits, and asks for this much now."""
+        self.waiting_gpus += gpus - self.waiting.get(workload, 0)
+        self.waiting[workload] = gpus
+
+    def wait_no_more(self, workload: str) -> None:
+        """Note that a workload does not wait, if it did."""
+        self.waiting_gpus -= self.waiting.pop(workload, 0)
 
     def mean_wait(self) -> Fraction:
         """Mean wait in microseconds; 0 where nothing was admitted."""
@@ -105,7 +122,9 @@ class Measure:
     capacity: dict[tuple[str, str], int] = field(default_factory=dict)
     used: dict[tuple[str, str], int] = field(default_factory=dict)
     _live: dict[str, "_Live"] = field(default_factory=dict)
-    _machines: bool = False
+    _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
+    _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
+    _pools: dict[str, Pool] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
@@ -118,6 +137,7 @@ class Measure:
         for decision in decisions:
             self._decision(decision)
         self._audit(decisions)
+        self._share_out()
         for name in self._touched:
             self._entitle(self.queues[name])
         self._touched.clear()
@@ -129,13 +149,10 @@ class Measure:
         self.end = time
         if not elapsed:
             return
-        lent = sum(max(0, figures.used - figures.owned) for figures in self.queues.values())
-        idle = sum(max(0, figures.owned - figures.used) for figures in self.queues.values())
         for figures in self.queues.values():
             figures.used_area += figures.used * elapsed
-            figures.borrowed_area += max(0, figures.used - figures.owned) * elapsed
-            if idle:  # what is borrowed comes from all that is owned and idle, in proportion
-                figures.lent_area += max(0, figures.owned - figures.used) * min(lent, idle) * elapsed // idle
+            figures.borrowed_area += figures.borrowed * elapsed
+            figures.lent_area += figures.lent * elapsed
 
     def _fact(self, fact: Fact, graph: PolicyGraph) -> None:
         match fact:
@@ -143,9 +160,14 @@ class Measure:
                 self._policy(graph)
             case CapacityChanged():
                 for resource in sorted(fact.capacity):
-                    self.capacity[fact.flavor, resource] = fact.capacity[resource]
-            case NodeAdded() | NodeChanged() | NodeRemoved():
-                self._machines = True  # the sum over nodes is the core's to know; only declared capacity is recounted
+                    self._overrides[fact.flavor, resource] = self.capacity[fact.flavor, resource] = fact.capacity[resource]
+            case NodeAdded() | NodeChanged():
+                self._count_machine(graph, fact.node, -1)
+                self._machines[fact.node] = fact
+                self._count_machine(graph, fact.node, 1)
+            case NodeRemoved():
+                self._count_machine(graph, fact.node, -1)
+                del self._machines[fact.node]
             case WorkloadSubmitted():
                 self._submitted(fact, graph)
             case WorkloadFinished():
@@ -158,14 +180,45 @@ class Measure:
                 return
 
     def _policy(self, graph: PolicyGraph) -> None:
+        self._pools.clear()
+        for figures in self.queues.values():
+            figures.owns, figures.owned, figures.lent = {}, 0, 0
+            self._touched[figures.name] = None
         for queue in graph.queues:
             node = graph.nodes[queue.node]
-            owned = sum(quota.nominal for slot, quota in zip(graph.slots, node.quotas, strict=True) if slot.resource == "gpu")
-            self.queues.setdefault(node.name, QueueFigures(node.name)).owned = owned
+            figures = self.queues.setdefault(node.name, QueueFigures(node.name))
+            quotas = zip(graph.slots, node.quotas, strict=True)
+            figures.owns = {graph.flavors[slot.flavor].name: quota.nominal for slot, quota in quotas if slot.resource == "gpu"}
+            figures.owned = sum(figures.owns.values())
+            figures.order = tuple(graph.flavors[flavor].name for flavor in queue.flavors)
             self._touched[node.name] = None
+        self.capacity.clear()
         for flavor in graph.flavors:
-            for resource, amount in flavor.capacity:
-                self.capacity.setdefault((flavor.name, resource), amount)
+            for resource, declared in flavor.capacity:
+                self.capacity[flavor.name, resource] = self._overrides.get((flavor.name, resource), declared) if flavor.nodes is None else 0
+        for name in self._machines:
+            self._count_machine(graph, name, 1)
+
+    def _count_machine(self, graph: PolicyGraph, name: str, sign: int) -> None:
+        """Add a machine to what exists of the flavor whose selector it matches, or take it away."""
+        machine = self._machines.get(name)
+        for flavor in graph.flavors:
+            if machine is not None and flavor.nodes is not None and all(machine.labels.get(key) == value for key, value in flavor.nodes):
+                for resource, _ in flavor.capacity:
+                    self.capacity[flavor.name, resource] += sign * machine.capacity.get(resource, 0)
+
+    def _share_out(self) -> None:
+        """Set what each queue borrows and lends now."""
+        for name in self._touched:
+            figures = self.queues[name]
+            for flavor in figures.owns | figures.uses:
+                pool = self._pools.setdefault(flavor, Pool())
+                pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
+            figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
+        for flavor, pool in self._pools.items():
+            pool.exists = self.capacity.get((flavor, "gpu"), 0)
+            for name, change in pool.share_out().items():
+                self.queues[name].lent += change
 
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
         nodes = matching_queues(graph, fact)
@@ -173,7 +226,7 @@ class Measure:
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
         live = self._live[fact.workload] = _Live(fact, queue, fact.time)
-        figures.waiting[fact.workload] = live.gpus()
+        figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
 
     def _find(self, name: str, what: str) -> "_Live":
@@ -188,7 +241,7 @@ class Measure:
         del self._live[name]
         figures = self.queues[live.queue]
         self._stop(live)
-        figures.waiting.pop(name, None)
+        figures.wait_no_more(name)
         return figures
 
     def _stop(self, live: "_Live") -> None:
@@ -206,6 +259,7 @@ class Measure:
                 self.used[key] = self.used.get(key, 0) + sign * charge.amount
                 if charge.resource == "gpu":
                     figures.used += sign * charge.amount
+                    figures.uses[charge.flavor] = figures.uses.get(charge.flavor, 0) + sign * charge.amount
         live.charges = charges
         if live.running:
             figures.running[live.fact.workload] = _gpus(charges)
@@ -217,7 +271,7 @@ class Measure:
         if live.running:
             self._charge(live, live.recount())
         else:
-            self.queues[live.queue].waiting[name] = live.gpus()
+            self.queues[live.queue].wait(name, live.gpus())
             self._touched[live.queue] = None
 
     def _decision(self, decision: AnyDecision) -> None:
@@ -234,12 +288,12 @@ class Measure:
                 figures.evicted += 1
                 self._stop(live)
                 live.since = decision.time
-                figures.waiting[decision.workload] = live.gpus()
+                figures.wait(decision.workload, live.gpus())
 
     def _admitted(self, live: "_Live", decision: WorkloadAdmitted) -> None:
         if live.running:
             raise AccountError(f"`{decision.workload}` is admitted, but runs already")
-        self.queues[live.queue].waiting.pop(decision.workload, None)
+        self.queues[live.queue].wait_no_more(decision.workload)
         live.queue = decision.queue
         figures = self.queues[live.queue]
         figures.admitted += 1
@@ -253,17 +307,19 @@ class Measure:
 
     def _entitle(self, figures: QueueFigures) -> None:
         """See which waiting workloads of a queue fit what it owns, now that something about it changed."""
-        room = figures.owned - figures.used
-        entitled = {name: figures.entitled.get(name, self.end) for name, gpus in figures.waiting.items() if 0 < gpus <= room}
+        room = figures.room()
+        most = sum(room.values())
+        fitting = (name for name, gpus in figures.waiting.items() if 0 < gpus <= most and self._live[name].fits(room))
+        entitled = {name: figures.entitled.get(name, self.end) for name in fitting}
         for name, since in figures.entitled.items():
             if name not in entitled:
                 figures.owner_wait_most = max(figures.owner_wait_most, self.end - since)
         figures.entitled = entitled
 
     def _audit(self, decisions: list[AnyDecision]) -> None:
-        """No admission may take more than exists; nodes are not recounted here."""
+        """No admission may take more than exists."""
         for decision in decisions:
-            if isinstance(decision, WorkloadAdmitted) and not self._machines:
+            if isinstance(decision, WorkloadAdmitted):
                 for charge in decision.usage:
                     key = (charge.flavor, charge.resource)
                     exists = self.capacity.get(key, 0)
@@ -293,7 +349,23 @@ class _Live:
 
     def gpus(self) -> int:
         """The GPUs it asks for, in thousandths."""
-        return sum(pod_set.requests.get("gpu", 0) * (pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
+        return sum(gpus for gpus, _ in self.asks())
+
+    def asks(self) -> list[tuple[int, tuple[str, ...]]]:
+        """The GPUs that each pod set asks for, and the flavors that will do (none: any)."""
+        left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
+        return [(pod_set.requests.get("gpu", 0) * count, pod_set.flavors) for pod_set, count in left]
+
+    def fits(self, room: dict[str, int]) -> bool:
+        """Whether its pod sets fit into what is left of flavors, each into the first that will do."""
+        left = dict(room)
+        for gpus, flavors in self.asks():
+            if gpus:
+                flavor = next((each for each in left if left[each] >= gpus and (not flavors or each in flavors)), None)
+                if flavor is None:
+                    return False
+                left[flavor] -= gpus
+        return True
 
     def recount(self) -> tuple[Charge, ...]:
         """What it is charged, from its pods that are not done."""

@@ -1,4 +1,7 @@
-"""What a run looked like over time: exact areas in at most some thousand equal steps, whatever the run's length."""
+"""What a run looked like over time, for charts: areas in at most some thousand equal steps, whatever the run's length.
+
+Charts round anyway, and amounts times microseconds can be beyond 64 bits, so areas are floats; exact sums are the measure's.
+"""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -26,11 +29,11 @@ class Series:
     names: list[str] = field(default_factory=list)
     start: int | None = None
     width: int = 1_000_000
-    areas: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((len(METRICS), 0, MAX_STEPS), dtype=np.int64))
+    areas: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((len(METRICS), 0, MAX_STEPS)))
     evictions: deque[WorkloadEvicted] = field(default_factory=lambda: deque(maxlen=KEPT_EVICTIONS))
     eviction_count: int = 0
     _time: int = 0
-    _now: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((len(METRICS), 0), dtype=np.int64))
+    _now: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((len(METRICS), 0)))
 
     def take(self, fact: Fact, decisions: list[AnyDecision], measure: Measure) -> None:
         """Count the time up to a fact with the values before it, then take the values after it from the measure."""
@@ -44,20 +47,14 @@ class Series:
         self._look(measure)
 
     def _look(self, measure: Measure) -> None:
-        new = [name for name in measure.queues if name not in self.names]
-        if new:
-            self.names += sorted(new)
-            grown = np.zeros((len(METRICS), len(self.names), MAX_STEPS), dtype=np.int64)
+        if len(measure.queues) > len(self.names):
+            self.names += sorted(measure.queues.keys() - set(self.names))
+            grown = np.zeros((len(METRICS), len(self.names), MAX_STEPS))
             grown[:, : self.areas.shape[1], :] = self.areas
             self.areas = grown
         figures = [measure.queues[name] for name in self.names]
-        used = np.array([each.used for each in figures], dtype=np.int64)
-        owned = np.array([each.owned for each in figures], dtype=np.int64)
-        borrowed, idle = np.maximum(used - owned, 0), np.maximum(owned - used, 0)
-        total_idle = int(idle.sum())
-        lent = idle * min(int(borrowed.sum()), total_idle) // total_idle if total_idle else idle
-        waiting = np.array([each.waiting_gpus for each in figures], dtype=np.int64)
-        self._now = np.stack((used, borrowed, lent, waiting))
+        values = [[each.used, each.borrowed, each.lent, each.waiting_gpus] for each in figures]
+        self._now = np.array(values, dtype=np.float64).reshape(-1, len(METRICS)).T
 
     def _spread(self, time: int) -> None:
         """Add the values that held from the last fact to this one to the steps in between."""

@@ -8,6 +8,9 @@ from gpol.engine.events import (
     CapacityChanged,
     Charge,
     Fact,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
     Why,
     WorkloadAdmitted,
     WorkloadCancelled,
@@ -20,6 +23,15 @@ from gpol.sim.measure import NO_QUEUE, AccountError, Measure, QueueFigures
 from gpol.sim.play import Batch
 from gpol.sim.policy import Policy
 from gpol.sim.workload import Job
+
+TWO_QUEUES = """
+policy "two" { use gpol.fair }
+flavor a100 { gpu 8 }
+cohort all {
+  queue owner { owns 8 gpu }
+  queue guest { owns nothing }
+}
+"""
 
 THREE = """
 policy "three" { use gpol.fair }
@@ -80,6 +92,88 @@ def test_only_what_is_beyond_the_owned_is_borrowed(policy: Make, job: MakeJob, s
     assert _gpu_hours(measure.queues["small"].used_area) == 6
     assert _gpu_hours(measure.queues["small"].borrowed_area) == 2
     assert _gpu_hours(measure.queues["big"].lent_area) == 2
+
+
+TWO_FLAVORS = """
+policy "flavors" { use gpol.fair }
+flavor a100 { gpu 8 }
+flavor h100 { gpu 8 }
+cohort all {
+  queue first { owns 8 gpu on a100 }
+  queue second { owns 4 gpu on h100 }
+}
+"""
+
+
+def test_each_flavor_counts_by_itself(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """A queue that owns 8 a100 and uses 8 h100 borrows 8: 4 that nobody owns and the 4 that the other queue owns and lends."""
+    used = policy(TWO_FLAVORS)
+    on_h100 = ({"requests": {"gpu": "8"}, "flavors": ("h100",)},)
+    measure = _measured(used, simulated(used, [job("a", "first", "0s", "1h", pod_sets=on_h100)]))
+
+    first, second = measure.queues["first"], measure.queues["second"]
+    assert (_gpu_hours(first.used_area), _gpu_hours(first.borrowed_area), _gpu_hours(first.lent_area)) == (8, 8, 0)
+    assert (_gpu_hours(second.used_area), _gpu_hours(second.borrowed_area), _gpu_hours(second.lent_area)) == (0, 0, 4)
+
+
+def test_only_room_of_a_flavor_that_will_do_entitles(policy: Make, job: MakeJob) -> None:
+    """A workload that only runs on h100 does not fit what its queue owns of a100; one of two pod sets on a100 must fit with both."""
+    used = policy(TWO_FLAVORS)
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    for name, queue, pod_sets in (
+        ("elsewhere", "first", [{"requests": {"gpu": "8"}, "flavors": ("h100",)}]),
+        ("both", "first", [{"name": "x", "requests": {"gpu": "4"}}, {"name": "y", "requests": {"gpu": "4"}, "flavors": ("a100",)}]),
+        ("large", "first", [{"name": "x", "requests": {"gpu": "8"}}, {"name": "y", "requests": {"gpu": "1"}}]),
+        ("little", "second", [{"requests": {"gpu": "4"}}]),
+        ("none", "second", [{"requests": {"cpu": "4"}}]),
+    ):
+        measure.take(job(name, queue, "0s", "1h", pod_sets=pod_sets).fact, [], used.graph)
+
+    assert (sorted(measure.queues["first"].entitled), sorted(measure.queues["second"].entitled)) == (["both"], ["little"])
+
+
+def test_a_policy_with_other_owners_counts_from_then_on(policy: Make, job: MakeJob) -> None:
+    """When the guest's queue becomes the owner of what it uses, it borrows no more; capacity that a fact has set stays."""
+    swapped = TWO_QUEUES.replace("owner { owns 8 gpu }", "owner { owns nothing }").replace("guest { owns nothing }", "guest { owns 8 gpu }")
+    first, second = policy(TWO_QUEUES), policy(swapped)
+    measure = Measure()
+    measure.take(first.activation(0), [], first.graph)
+    measure.take(CapacityChanged(time=0, flavor="a100", capacity={"gpu": 9000}), [], first.graph)
+    measure.take(job("g", "guest", "0s", "1h").fact, [_admitted("g", "guest", 8)], first.graph)
+    guest, owner = measure.queues["guest"], measure.queues["owner"]
+    assert (guest.borrowed, owner.lent, measure.capacity) == (8000, 7000, {("a100", "gpu"): 9000})
+
+    measure.take(second.activation(HOUR), [], second.graph)
+
+    assert (guest.borrowed, guest.lent, owner.borrowed, owner.lent) == (0, 0, 0, 0)
+    assert (_gpu_hours(guest.borrowed_area), _gpu_hours(owner.lent_area)) == (8, 7)
+    assert measure.capacity == {("a100", "gpu"): 9000}
+
+
+NODES = """
+policy "nodes" { use gpol.fair }
+flavor a100 { gpu from nodes where model = "A100" }
+queue owner { owns 8 gpu }
+"""
+
+
+def test_machines_are_recounted(policy: Make, job: MakeJob) -> None:
+    """What exists is the sum over the nodes that match, as they join, change and leave; more in use than that is caught."""
+    used = policy(NODES)
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    for fact, exists in (
+        (NodeAdded(time=0, node="n1", labels={"model": "A100"}, capacity={"gpu": 4000}), 4000),
+        (NodeAdded(time=0, node="n2", labels={"model": "T4"}, capacity={"gpu": 4000}), 4000),
+        (NodeChanged(time=0, node="n2", labels={"model": "A100"}, capacity={"gpu": 3000, "cpu": 8000}), 7000),
+        (NodeRemoved(time=0, node="n1"), 3000),
+    ):
+        measure.take(fact, [], used.graph)
+        assert measure.capacity == {("a100", "gpu"): exists}
+
+    with pytest.raises(AccountError, match="4000 gpu on a100 are in use, 3000 exist"):
+        measure.take(job("a", "owner", "0s", "1h").fact, [_admitted("a", "owner", 4)], used.graph)
 
 
 def test_counts_of_what_happened(policy: Make, job: MakeJob, simulated: Run) -> None:

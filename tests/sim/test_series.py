@@ -50,6 +50,16 @@ def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
     assert int(areas.sum()) == measure.queues["owner"].used_area == 8000 * 3 * SECOND + 2000 * 30 * SECOND
 
 
+def test_amounts_beyond_64_bits_do_not_wrap(policy: Make, job: MakeJob) -> None:
+    """Two workloads that ask for as much as 64 bits hold, waiting for a century, are a large area, not a negative one."""
+    used = policy()
+    waiting = [job(name, "owner", "0s", "1h", "9000000000000000").fact for name in ("a", "b")]
+    late = waiting[0].model_copy(update={"time": 100 * 365 * 86_400 * SECOND, "workload": "c"})
+    series, _ = _taken(used, [(used.activation(0), []), *((fact, []) for fact in (*waiting, late))])
+
+    assert float(series.averages()[1][WAITING, 1, 0]) == 1.8e16
+
+
 def test_a_long_silence_doubles_as_often_as_needed(policy: Make, job: MakeJob, simulated: Run) -> None:
     """A job of 10 days needs steps of 1,024 s, and its area is exact."""
     used = policy()
