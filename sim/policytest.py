@@ -18,6 +18,7 @@ from ..engine.events import (
     WorkloadRejected,
     WorkloadSubmitted,
 )
+from ..engine.reference.standing import Standing
 from ..engine.units import parse_amount, parse_duration
 from .play import Player
 from .policy import Policy
@@ -141,7 +142,7 @@ def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
         case "admitted":
             return _expect_admitted(play, step, expected, now, told)
         case "pending":
-            rule = standing.rule.name if standing is not None and standing.rule is not None else "no rule"
+            rule = _rule(play, standing) or "no rule"
             if now != "pending":
                 return expected, told
             if step.reason is not None and standing is not None and step.reason.text != standing.reason:
@@ -157,6 +158,16 @@ def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
                 return expected, told
             return _by(expected, step, play.rejected[name])
     return None
+
+
+def _rule(play: _Play, standing: Standing | None) -> str | None:
+    """The rule that keeps a workload waiting; None where it is a queue's place in line or a limit, which have lines but are no rules."""
+    graph = play.player.core.graph
+    if standing is None or standing.rule is None or graph is None:
+        return None
+    place = (standing.rule.name, standing.rule.file, standing.rule.line)
+    rules = (*graph.preempt, *graph.protect, *graph.admission)
+    return place[0] if any(place == (rule.name, rule.source.file, rule.source.line) for rule in rules) else None
 
 
 def _expect_admitted(play: _Play, step: tree.Expect, expected: str, now: str, told: str) -> tuple[str, str] | None:

@@ -99,6 +99,39 @@ def test_an_expectation_that_does_not_hold_fails_with_its_line(steps: tuple[str,
     assert _run(*steps).failures == (Failure(FIRST + len(steps) - 1, expected, found),)
 
 
+STRICT = """policy "t" { use gpol.fair }
+flavor a100 { gpu 8 }
+queue lab {
+  owns 8 gpu
+  borrows nothing
+  queueing strict fifo
+}
+hold lab { where workload.user = "eve" } because "later"
+test "t" {
+  at 0s submit a by lab { 4 gpu }
+  at 0s submit b by lab { 6 gpu }
+  at 0s submit c by lab { 2 gpu }
+  at 0s submit d by lab { 1 gpu, user "eve" }
+  expect b pending because WaitingForQuota by lab
+  expect c pending because BehindFirstInLine by lab
+  expect d pending because OnHold by lab
+}
+"""
+
+
+def test_a_limit_or_a_queue_of_the_same_name_is_no_rule() -> None:
+    """Of three that wait in the queue `lab`, one waits for its limit, one for its place in line, and only the last by the rule `lab`."""
+    checked = check(STRICT, "t.gpol")
+    assert checked.errors == ()
+
+    result = run_test(Policy.of(checked), checked.tests[0])
+
+    assert result.failures == (
+        Failure(14, "b pending by lab", "it is held by no rule"),
+        Failure(15, "c pending by lab", "it is held by no rule"),
+    )
+
+
 def test_a_step_that_cannot_be_played_fails_and_the_rest_is_played() -> None:
     """A workload that waits cannot finish: that step fails at its line with the core's reason, and what follows is still tried."""
     result = _run(HELD, "at 1m finish g", "expect g admitted", "expect g pending")
