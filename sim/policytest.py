@@ -18,6 +18,7 @@ from ..engine.events import (
     WorkloadRejected,
     WorkloadSubmitted,
 )
+from ..engine.graph import AdmissionRule, PreemptRule, ProtectRule
 from ..engine.reference.standing import Standing
 from ..engine.units import parse_amount, parse_duration
 from .play import Player
@@ -165,9 +166,9 @@ def _rule(play: _Play, standing: Standing | None) -> str | None:
     graph = play.player.core.graph
     if standing is None or standing.rule is None or graph is None:
         return None
-    place = (standing.rule.name, standing.rule.file, standing.rule.line)
-    rules = (*graph.preempt, *graph.protect, *graph.admission)
-    return place[0] if any(place == (rule.name, rule.source.file, rule.source.line) for rule in rules) else None
+    rules: tuple[PreemptRule | ProtectRule | AdmissionRule, ...] = (*graph.preempt, *graph.protect, *graph.admission)
+    places = [(rule.name, rule.source.file, rule.source.line) for rule in rules]
+    return standing.rule.name if (standing.rule.name, standing.rule.file, standing.rule.line) in places else None
 
 
 def _expect_admitted(play: _Play, step: tree.Expect, expected: str, now: str, told: str) -> tuple[str, str] | None:
