@@ -80,8 +80,8 @@ def test_admitted_by_borrowing(cluster: Callable[[str], Any]) -> None:
 def test_reclaimed(cluster: Callable[[str], Any]) -> None:
     """The preempt rule, what its guard and order looked at, the runner-up with the first difference, and the limit in the way."""
     c = cluster(POLICY)
-    c.submit("g1", "guest", "3", priority=2, user="ann")
-    c.submit("g2", "guest", "4", priority=1, user="bob")
+    c.submit("g1", "plain", "3", priority=2)
+    c.submit("g2", "guest", "4", priority=1)
     c.at("1s")
     c.submit("n", "nlp", "4")
     evicted, admitted = c.decided
