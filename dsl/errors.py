@@ -51,14 +51,13 @@ def _span(error: UnexpectedInput, text: str, place: Span) -> Span:
 
 def _end_of_code(text: str, start: int, end: int) -> int:
     """Behind the last character before `end` that is neither space nor comment."""
-    while end > start:
+    said = ""
+    while not said:  # an item starts with a word, so there is one
         line_start = max(start, text.rfind("\n", start, end) + 1)
         code = _CODE_OF_LINE.match(text, line_start, end)
         said = text[line_start : code.end() if code else end].rstrip()
-        if said:
-            return line_start + len(said)
         end = line_start - 1
-    return start
+    return line_start + len(said)
 
 
 def _unexpected(stop: Stop) -> Diagnostic:

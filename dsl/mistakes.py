@@ -77,6 +77,8 @@ _SIGNS = {
 }
 """What other languages write, and what to write here."""
 
+_RUN = re.compile(r'[^\s{}(),"#=<>:;]+')
+_NUMBER_BEFORE = re.compile(r"(?<![\w.-])(-?\d[\w.%/-]*)( on)?$")
 _TEXTS_AND_BRACES = re.compile(TEXT + r"|#[^\n]*|[{}]")
 
 
@@ -197,15 +199,16 @@ def unfinished(stop: Stop, help_text: str) -> Diagnostic:
     return stop.error("GP003", "the statement is not complete", help_text, "ends here", last)
 
 
-def _missing_brace(stop: Stop) -> Diagnostic | None:
-    """A queue or cohort where only a block around this one may hold one."""
-    word = stop.found
-    if word not in ("queue", "cohort") or not stop.before.endswith("\n") or not stop.takes("RBRACE", "_NL", word.upper()):
+def _in_a_queue(stop: Stop) -> Diagnostic | None:
+    """A queue or cohort inside a queue: the indentation shows whether that one lacks its `}` or should be a cohort."""
+    word, opened = stop.found, _open_blocks(stop)[0]
+    if word not in ("queue", "cohort") or not stop.starts_statement or not opened:
         return None
-    opening = _open_blocks(stop)[0][-1]
-    if _indent(stop.text, stop.span.start) <= _indent(stop.text, opening):
-        return _not_closed(stop, opening, Note(f"a `{word}` starts here", stop.span))
-    head = _head_of(stop, opening)
+    head = _head_of(stop, opened[-1])
+    if word_at(head, 0) != "queue":
+        return None
+    if stop.before.endswith("\n") and _indent(stop.text, stop.span.start) <= _indent(stop.text, opened[-1]):
+        return _not_closed(stop, opened[-1], Note(f"a `{word}` starts here", stop.span))
     return stop.error("GP007", f"a queue holds no {word}", f"make `{head}` a cohort, or close its block before", "not known here")
 
 
@@ -228,20 +231,22 @@ def _item_not_in_column_one(stop: Stop) -> Diagnostic | None:
 
 
 def _two_on_a_line(stop: Stop) -> Diagnostic | None:
-    """What was found would be fine as the next statement, on a line of its own."""
-    start, comma = stop.span.start, stop.found == ","
-    if stop.starts_statement:
-        return None
-    if comma:
-        start += 1 + len(stop.text[start + 1 :]) - len(stop.text[start + 1 :].lstrip(" \t"))
+    """What was found, or what follows a `,`, would be fine behind the end of the line, or behind a `,` of its own."""
+    comma = stop.found == ","
+    start = stop.span.start + comma
+    while stop.text[start : start + 1] in (" ", "\t"):
+        start += 1
     word = word_at(stop.text, start)
-    kinds = (word.upper(), "NAME")
-    if not word or "RBRACE" not in stop.accepted or not any(stop.takes("_NL", kind) for kind in kinds):
+    if not word or stop.starts_statement or "RBRACE" not in stop.accepted:
         return None
-    if not comma and any(stop.takes("COMMA", kind) for kind in kinds):
-        return stop.error("GP003", "a `,` is missing", f"write `, {word}`", "before this")
-    help_text = f"end the line here, without `,`, and start a new one with `{word}`" if comma else f"start a new line before `{word}`"
-    return stop.error("GP003", "two statements stand on one line", help_text, "" if comma else "the second")
+    for separator, kind in (("COMMA", word.upper()), ("_NL", word.upper()), ("COMMA", "NAME"), ("COMMA", "FIELD"), ("_NL", "NAME")):
+        if not stop.takes(separator, kind):
+            continue
+        if separator == "COMMA":
+            return stop.error("GP003", "a `,` is missing", f"write `, {stop.shown}`", "before this")
+        help_text = f"end the line here, without `,`, and start a new one with `{word}`" if comma else f"start a new line before `{word}`"
+        return stop.error("GP003", "two statements stand on one line", help_text, "here" if comma else "the second")
+    return None
 
 
 def _second_where(stop: Stop) -> Diagnostic | None:
@@ -262,7 +267,7 @@ def _coming_word(stop: Stop) -> Diagnostic | None:
 
 
 def _broken_text(stop: Stop) -> Diagnostic | None:
-    if stop.found != '"' and not (stop.found.startswith('"') and not stop.found.endswith('"')):
+    if stop.found != '"':  # a whole text would have been read as one
         return None
     line_end = stop.text.find("\n", stop.span.start)
     span = Span(stop.span.start, line_end if line_end >= 0 else len(stop.text))
@@ -284,13 +289,24 @@ def _sign(stop: Stop) -> Diagnostic | None:
     return None
 
 
+def _grouped_digits(stop: Stop) -> Diagnostic | None:
+    """`1,000`, which would be a list."""
+    digits = re.search(r"(?<![\w.-])\d{1,3}$", stop.text[stop.place.start : stop.span.start])
+    groups = re.compile(r"(?:,\d{3})+(?!\d)").match(stop.text, stop.span.start)
+    if digits is None or groups is None:
+        return None
+    number = digits[0] + groups[0]
+    span = Span(groups.start() - len(digits[0]), groups.end())
+    return stop.error("GP003", f"`{number}` is no number", f"write `{number.replace(',', '')}`", "without `,`", span)
+
+
 def _missing_resource(stop: Stop) -> Diagnostic | None:
     """A number without a resource: at the end of a statement, before `on`, or written as one word with it."""
-    number = re.search(r"(?<![\w.-])(-?\d[\w./]*)( on)?$", stop.before)
+    number = _NUMBER_BEFORE.search(stop.before)
     if number is None or not (stop.found if number[2] else stop.accepted == {"NAME", "STRING"}):
         return None
     start = stop.place.start + number.start(1)
-    joined = re.fullmatch(r"(-?[\d./]+(?:[KMGTP]i)?)([a-zA-Z_]{3,})", number[1])
+    joined = re.fullmatch(r"(-?[\d./]+(?:[KMGTP]i)?)[_-]?([a-zA-Z][a-zA-Z_]{2}[\w-]*)", number[1])
     example = f"{joined[1]} {joined[2]}" if joined else f"{number[1]} gpu"
     if number[2]:
         example += f" on {stop.shown}"
@@ -306,20 +322,23 @@ def _amount_backwards(stop: Stop) -> Diagnostic | None:
     return stop.error("GP003", message, f"write `{amount[2]} {amount[1]}`", "the number", Span(amount.start(1), amount.end(1)))
 
 
-def _name_without_quotes(stop: Stop) -> Diagnostic | None:
-    """A name that is no bare one, or a word where a text has to stand."""
-    if stop.accepted == {"STRING"} and word_at(stop.text, stop.span.start):
-        return stop.error("GP008", f"`{stop.shown}` has to stand in quotes", f'write `"{stop.shown}"`', "a text")
-    if not stop.found:
+def _text_without_quotes(stop: Stop) -> Diagnostic | None:
+    if stop.accepted != {"STRING"} or not word_at(stop.text, stop.span.start):
         return None
+    return stop.error("GP008", f"`{stop.shown}` has to stand in quotes", f'write `"{stop.shown}"`', "a text")
+
+
+def _name_without_quotes(stop: Stop) -> Diagnostic | None:
+    """A name that is no bare one: it starts with a digit, or the parser stopped at a character within it."""
     start = stop.span.start
     while start > stop.place.start and (stop.text[start - 1].isalnum() or stop.text[start - 1] in "_-."):
         start -= 1
-    run = re.compile(r'[^\s{}(),"#=<>:;]+').match(stop.text, start)
-    glued = run is not None and start < stop.span.start < run.end()
-    if run is None or run[0].startswith(("victim.", "workload.")) or not run[0][0].isalnum():
+    run = _RUN.match(stop.text, start)
+    if run is None or not run[0][0].isalnum() or run[0].startswith(("victim.", "workload.")):
         return None
-    if not (glued or ("NAME" in stop.accepted and "NUMBER" not in stop.accepted and not word_at(run[0], 0))):
+    stopped_within = start < stop.span.start < run.end()
+    name_only = "NAME" in stop.accepted and "NUMBER" not in stop.accepted and not _NUMBER_BEFORE.search(stop.before)
+    if not stopped_within and not (start == stop.span.start and name_only and not word_at(run[0], 0)):
         return None
     shown = shortened(run[0])
     why = f"the name `{shown}` starts with a digit" if run[0][0] in "0123456789" else f"the name `{shown}` has to stand in quotes"
@@ -330,13 +349,15 @@ MISTAKES: tuple[Callable[[Stop], Diagnostic | None], ...] = (
     _coming_word,
     _broken_text,
     _stray_brace,
-    _missing_brace,
+    _in_a_queue,
     _item_not_in_column_one,
     _second_where,
+    _grouped_digits,
     _missing_resource,
     _amount_backwards,
     _sign,
     _two_on_a_line,
+    _text_without_quotes,
     _name_without_quotes,
 )
 """In the order in which they are looked for; the first that is recognised is told."""

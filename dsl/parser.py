@@ -77,16 +77,17 @@ def parse(text: str, file: str) -> Parsed:
     cut = split(text, file)
     found = list(cut.diagnostics)
     told = {diagnostic.span.start for diagnostic in found}
+    given_up = any(diagnostic.code == "GP002" for diagnostic in cut.diagnostics)
     items: list[Item] = []
     for place in cut.items:
         item = _parse_item(text, place, file)
         if not isinstance(item, Diagnostic):
             items.append(item)
+        elif len(found) >= MOST_TOLD:
+            found += [] if given_up else [too_many(place.start, file)]
+            break
         elif item.span.start not in told:
             found.append(item)
-        if len(found) >= MOST_TOLD and place.end < len(text):
-            found.append(too_many(place.end, file))
-            break
     found.sort(key=lambda diagnostic: (diagnostic.span.start, diagnostic.code))
     return Parsed(File(tuple(items), span=Span(0, len(text))), tuple(found), tuple(cut.comments), text, file)
 

@@ -1,13 +1,19 @@
 """Parsing: positions, contextual keywords, one error for each broken item; the grammar itself."""
 
+import re
 from importlib.resources import files
 
 import lark
 import lark.lexer
 import pytest
 from gpol.dsl import tree
-from gpol.dsl.parser import build_grammar, parse
+from gpol.dsl.parser import build_grammar, grammar, parse
 from gpol.dsl.printer import KEYWORDS
+from lark import TextSlice
+from lark.lexer import BasicLexer, ContextualLexer
+
+WORDLIKE = {"NAME", "DOTTED", "FIELD", "LABEL_KEY"}
+"""Terminals that are any word."""
 
 
 def one(text: str) -> tree.Item:
@@ -87,3 +93,34 @@ def test_the_grammar_has_no_conflicts() -> None:
     pytest.importorskip("interegular", reason="strict mode needs it; the dev extra installs it")
 
     build_grammar(strict=True)
+
+
+def _lexers() -> list[BasicLexer]:
+    """The lexer of each state of the parser: it knows the terminals that may stand there."""
+    lexer = grammar().parser.lexer
+    assert isinstance(lexer, ContextualLexer)
+    return list({id(each): each for each in lexer.lexers.values()}.values())
+
+
+@pytest.mark.parametrize("word", sorted(KEYWORDS))
+def test_a_keyword_is_a_whole_word(word: str) -> None:
+    """Wherever a keyword may stand, it is read as one before a space, a brace or a comma, and never as the start of a longer word."""
+    knowing = 0
+    for lexer in _lexers():
+        own = {terminal.name for terminal in lexer.terminals if re.fullmatch(terminal.pattern.to_regexp(), word)} - WORDLIKE
+        for name in own:
+            knowing += 1
+            for after in ("", " h100", "{", "}", ",", "\n", "(", ")", '"', "#"):
+                assert lexer.match(TextSlice.cast_from(word + after), 0) == (word, name)
+            for after in ("h100", "_x", "-x", "8", ".x", "s"):
+                found = lexer.match(TextSlice.cast_from(word + after), 0)
+                assert found is None or found[1] != name
+    assert knowing > 0
+
+
+@pytest.mark.parametrize("number", ["8gpux", "8_x", "8-gpu", "10mm", "1h30", "5%x", "1_000", "8/2x", "1.5.2", "0x10", "1e3"])
+def test_a_number_ends_with_its_word(number: str) -> None:
+    """Whatever is written onto a number is part of it, so that no unit or word is split off behind the reader's back."""
+    weight = one(f"queue q {{ weight {number} }}\n")
+
+    assert weight == tree.Queue(tree.Name("q"), (tree.Weight(tree.Number(number)),))
