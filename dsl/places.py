@@ -81,11 +81,9 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
                 if _known(context, resource) and context.once(seen, resource.text, statement, f"`{resource.text}`"):
                     capacity[resource.text] = context.amount(number, resource.text) or 0
             case tree.FromNodes(resources, labels):
-                for label in labels:
-                    context.named(tree.Name(label.key, span=label.span), "label")
                 if context.once(seen, " nodes", statement, "`from nodes`"):
-                    nodes = tuple(sorted((label.key, label.value.text) for label in labels))
-                    capacity |= {name.text: 0 for name in resources if _known(context, name)}
+                    nodes = _labels(context, labels)
+                    capacity |= {name.text: 0 for name in _each(context, resources) if _known(context, name)}
     fixed = [statement for statement in item.body if isinstance(statement, tree.Capacity)]
     if nodes is not None and fixed:
         context.error("GP027", f"flavor `{item.name.text}` has both amounts and `from nodes`", fixed[0], "an amount", "keep one form")
@@ -93,6 +91,20 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
         help_text = "say what exists, such as `gpu 256`"
         context.error("GP035", f"flavor `{item.name.text}` has no capacity", item.name, "nothing exists of it", help_text)
     return graph.Flavor(item.name.text, tuple(sorted(capacity.items())), nodes, worth, context.source(item))
+
+
+def _labels(context: Context, labels: tuple[tree.LabelEquals, ...]) -> tuple[tuple[str, str], ...]:
+    """The labels that a node has to have, in order of their keys, each key once."""
+    seen: dict[str, tree.Spanned] = {}
+    for label in labels:
+        context.named(tree.Name(label.key, span=label.span), "label")
+        context.once(seen, label.key, label, f"label `{label.key}`")
+    return tuple(sorted((label.key, label.value.text) for label in labels))
+
+
+def _each(context: Context, resources: tuple[tree.Name, ...]) -> tuple[tree.Name, ...]:
+    seen: dict[str, tree.Spanned] = {}
+    return tuple(name for name in resources if context.once(seen, name.text, name, f"`{name.text}`"))
 
 
 def _worth(context: Context, number: tree.Number) -> Fraction:

@@ -3,6 +3,7 @@
 from ..engine import graph
 from . import tree
 from .context import Context
+from .diagnostics import Note
 from .guards import order
 from .merge import choice_key
 from .names import listed
@@ -46,8 +47,10 @@ def ignored(context: Context) -> tuple[str, ...]:
     if not isinstance(choice, tree.Ignore):
         return ()
     context.at(choice)
+    seen: dict[str, tree.Spanned] = {}
     for name in choice.resources:
         context.named(name, "resource")
+        context.once(seen, name.text, name, f"`{name.text}`")
         having = [flavor for flavor in sorted(context.flavors) if name.text in context.flavors[flavor]]
         if having:
             message = f"`{name.text}` is ignored, but {listed(having)} has it"
@@ -78,10 +81,14 @@ def queues(context: Context, nodes: tuple[graph.Node, ...], flavors: tuple[graph
 def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int]) -> graph.Queue:
     seen: dict[str, tree.Spanned] = {}
     said: dict[type, tree.Spanned] = {}
-    matches = []
+    matches: dict[tuple[graph.Condition, ...], tree.Spanned] = {}
     for statement in item.body:
         if isinstance(statement, tree.Match):
-            matches.append(tuple(_condition(context, condition) for condition in statement.conditions))
+            match = _match(context, statement)
+            if match in matches:
+                note = (Note("first said here", matches[match].span),)
+                context.error("GP022", "this alternative is said twice", statement, "again here", "keep one", note)
+            matches.setdefault(match, statement)
         elif not isinstance(statement, tree.Quota | tree.Weight) and context.once(
             seen, type(statement).__name__, statement, f"{_SAID[type(statement)]} of queue `{item.name.text}`"
         ):
@@ -111,6 +118,17 @@ _SAID = {
     tree.DefaultPriority: "the default priority",
     tree.Queueing: "the queueing",
 }
+
+
+def _match(context: Context, match: tree.Match) -> tuple[graph.Condition, ...]:
+    """The conditions of a `for`, in an order of their own: all have to hold, so the text's order means nothing."""
+    seen: dict[str, tree.Spanned] = {}
+    conditions = []
+    for condition in match.conditions:
+        made = _condition(context, condition)
+        if context.once(seen, repr(made), condition, "this condition"):
+            conditions.append(made)
+    return tuple(sorted(conditions, key=repr))
 
 
 def _condition(context: Context, condition: tree.MatchCondition) -> graph.Condition:

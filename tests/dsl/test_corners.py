@@ -8,6 +8,15 @@ import pytest
     [
         ("protect r { where victim.gpu < workload.cpu }\n", "GP030", "victim.gpu < workload.cpu", "an amount of gpu"),
         ("resource priority\n", "GP021", "priority", "another name"),
+        ('flavor n { gpu, gpu from nodes where a = "b" }\n', "GP022", "gpu", "keep one"),
+        ('flavor n { gpu from nodes where a = "b" and c = "d" and a = "e" }\n', "GP022", 'a = "e"', "keep one"),
+        ('queue x { for user "a" and kind "k" and user "a" }\n', "GP022", 'user "a"', "keep one"),
+        (
+            'queue x {\n  for user "a" and kind "k"\n  for kind "k" and user "a"\n}\n',
+            "GP022",
+            'for kind "k" and user "a"',
+            "keep one",
+        ),
         ("resource share\n", "GP021", "share", "another name"),
         ("queue x {\n  owns 8x cpu\n  lends up to 4 cpu\n}\n", "GP023", "8x", "`8 cpu`"),
         ('test "t" {\n  at 0s submit a by nlp { 1 gpu }\n  at 1s submit a by nlp { 1 gpu }\n}\n', "GP034", "a", "another name"),

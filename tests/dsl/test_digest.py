@@ -26,7 +26,7 @@ cohort research {
   weight 3
   owns 8 gpu on h100
   queue nlp {
-    for namespace "nlp-*"
+    for namespace "nlp-*" and label "tier" = "prod"
     for user "ada"
     owns 40 gpu on h100
     guarantees 16 gpu on h100
@@ -66,6 +66,8 @@ def test_its_form_is_sha256():
         ("  owns 40 gpu on h100\n", " owns   40 gpu on h100   # forty\n"),
         ("queue nlp {", 'queue "nlp" {'),
         ("license 4", '"license" 4.0'),
+        ('namespace "nlp-*" and label "tier" = "prod"', 'label "tier" = "prod" and namespace "nlp-*"'),
+        ('    for user "ada"\n    owns 40 gpu on h100\n', '    owns 40 gpu on h100\n    for user "ada"\n'),
         ("guarantees 16 gpu on h100", "lends all but 16 gpu on h100"),
         ("guarantees 16 gpu on h100", "lends up to 24 gpu on h100"),
         ("40 gpu", "40000m gpu"),
@@ -131,6 +133,7 @@ def test_the_order_inside_cohorts_and_queues_does_not_matter():
         ("lends nothing on h100", "weight 1"),
         ("weight 3", "weight 4"),
         ('"nlp-*"', '"nlp-?"'),
+        (' and label "tier" = "prod"', '\n    for label "tier" = "prod"'),
         ('    for user "ada"\n', ""),
         ("prefer h100", "only h100"),
         ("priority at most batch", "priority at most production"),

@@ -78,7 +78,7 @@ def test_queues(graph):
     assert nlp.node == 1
     assert sorted(nlp.matches, key=len) == [
         (Condition("user", None, "ada"),),
-        (Condition("namespace", None, "nlp-*"), Condition("label", "tier", "prod")),
+        (Condition("label", "tier", "prod"), Condition("namespace", None, "nlp-*")),
     ]
     assert nlp.flavors == (1, 0)
     assert (nlp.ceiling, nlp.default_priority, nlp.default_pinned, nlp.strict) == (100, 100, False, False)

@@ -18,6 +18,7 @@ REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npri
         (("order workloads by priority desc, priority asc",), "GP022", "priority asc", "keep one"),
         (("ignore gpu",), "GP027", "gpu", "do not ignore it"),
         (("default priority bach",), "GP020", "bach", "did you mean `batch`?"),
+        (("ignore license2, license2",), "GP022", "license2", "keep one"),
         (("use gpol.fair", "use gpol.fair"), "GP022", "use gpol.fair", "keep one"),
         (("when borrowing take flavor", "when borrowing try next flavor"), "GP022", "when borrowing try next flavor", "keep one"),
     ],
@@ -104,7 +105,7 @@ def test_match_lines_are_alternatives_of_conditions():
     assert one.matches == other.matches
     assert sorted(one.matches, key=len) == [
         (Condition("user", None, "ada"),),
-        (Condition("namespace", None, "nlp-*"), Condition("label", "tier", "prod")),
+        (Condition("label", "tier", "prod"), Condition("namespace", None, "nlp-*")),
     ]
 
 
