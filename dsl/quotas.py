@@ -22,12 +22,22 @@ class Place:
 
 @dataclass(slots=True)
 class Limits:
-    """The quota statements of one node by slot, not yet combined."""
+    """The quota statements of one node by slot, not yet combined; `known` is false where an amount owned could not be read."""
 
     owns: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
     borrows: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
     lends: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
     keeps: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+    known: bool = True
+
+
+@dataclass(slots=True)
+class Below:
+    """What the children of a node own and offer it, by slot; `known` is false where some amount could not be read."""
+
+    owned: list[int]
+    offered: list[int]
+    known: bool = True
 
 
 def places(context: Context) -> list[Place]:
@@ -95,14 +105,21 @@ def nodes(context: Context, found: list[Place], slots: tuple[graph.Slot, ...], f
 def _all_quotas(context: Context, found: list[Place], slot_of: dict[tuple[str, str], int]) -> dict[str, tuple[graph.Quota, ...]]:
     """The quotas of all nodes by name, children before their parents."""
     quotas: dict[str, tuple[graph.Quota, ...]] = {}
-    offered = {name: [0 for _ in slot_of] for name in (graph.ROOT, *(place.item.name.text for place in found))}
+    none = [0] * len(slot_of)
+    all_below = {name: Below([*none], [*none]) for name in (graph.ROOT, *(place.item.name.text for place in found))}
     for place in reversed(found):  # parents stand before their children in the text's order
         name = place.item.name.text
-        below = offered[name]
-        quotas[name] = _quotas(context, place.item, slot_of, below)
+        below, above = all_below[name], all_below[place.parent]
+        limits = _limits(context, place.item, slot_of)
+        below.known = below.known and limits.known
+        if below.known:
+            _check_lending(context, place.item, limits, below.owned)
+        quotas[name] = _quotas(context, limits, len(slot_of), below.offered)
         for slot, quota in enumerate(quotas[name]):
-            owned = quota.nominal + below[slot]
-            offered[place.parent][slot] += owned if quota.lending_limit is None else min(owned, quota.lending_limit)
+            offered = quota.nominal + below.offered[slot]
+            above.owned[slot] += quota.nominal + below.owned[slot]
+            above.offered[slot] += offered if quota.lending_limit is None else min(offered, quota.lending_limit)
+        above.known = above.known and below.known
     return quotas
 
 
@@ -116,19 +133,16 @@ def _weight(context: Context, item: tree.Cohort | tree.Queue) -> Fraction:
     return weight
 
 
-def _quotas(
-    context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tuple[str, str], int], below: list[int]
-) -> tuple[graph.Quota, ...]:
-    """The quotas of a node; `below` is what its children offer it, by slot, so that it can lend all but a part of everything."""
-    limits = _limits(context, item, slot_of)
+def _quotas(context: Context, limits: Limits, slots: int, offered: list[int]) -> tuple[graph.Quota, ...]:
+    """The quotas of a node; `offered` by its children, by slot, so that it can lend all but a part of everything."""
     quotas = []
-    for _, slot in sorted(slot_of.items()):
+    for slot in range(slots):
         owns, owns_at = limits.owns.get(slot, (0, None))
         borrows, borrows_at = limits.borrows.get(slot, (None, None))
         lends, lends_at = limits.lends.get(slot, (None, None))
         if slot in limits.keeps:
             kept, lends_at = limits.keeps[slot]
-            lends = max(0, owns + below[slot] - kept)
+            lends = max(0, owns + offered[slot] - kept)
         quotas.append(
             graph.Quota(
                 nominal=owns,
@@ -160,7 +174,7 @@ def _limits(context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tupl
             else:
                 limits.lends[slot] = (value, statement)
     _check_nothing(context, item, statements)
-    _check_lending(context, item, limits, statements)
+    limits.known = sum(part.verb == "owns" and part.amount is not None for part in statements) == len(limits.owns)
     return limits
 
 
@@ -202,19 +216,18 @@ def _check_nothing(context: Context, item: tree.Cohort | tree.Queue, statements:
             context.error("GP027", message, repeated[0], "contradicts", "keep one of the two", note)
 
 
-def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Limits, statements: list[tree.Quota]) -> None:
-    """No node lends or keeps more than it owns; a cohort may also lend on what its children own, so only queues are judged."""
-    # An amount owned that could not be read is reported already; what is lent cannot be compared with it.
-    broken = sum(part.verb == "owns" and part.amount is not None for part in statements) > len(limits.owns)
+def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Limits, below: list[int]) -> None:
+    """No node lends or keeps more than it owns; a cohort owns what those below it do, too (`below`, by slot)."""
+    kind, owner = ("queue", "it owns") if isinstance(item, tree.Queue) else ("cohort", "it and those below it own")
     for values, verb in ((limits.lends, "lends"), (limits.keeps, "keeps")):
         for slot in sorted(values):
             amount, statement = values[slot]
-            owned = limits.owns.get(slot, (0, None))[0]
-            if isinstance(item, tree.Queue) and amount > owned and statement.amount is not None and not broken:
+            owned = limits.owns.get(slot, (0, None))[0] + below[slot]
+            if amount > owned and statement.amount is not None:
                 resource = statement.amount.resource.text
-                owns = f"owns {format_amount(owned, resource)} {resource}"
-                help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what it owns"
-                message = f"queue `{item.name.text}` {verb} more than it owns"
+                help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what {owner}"
+                message = f"{kind} `{item.name.text}` {verb} more than {owner}"
+                owns = f"{'owns' if kind == 'queue' else 'own together'} {format_amount(owned, resource)} {resource}"
                 context.error("GP025", message, statement.amount, owns, help_text)
 
 

@@ -42,6 +42,10 @@ def queue(*statements: str) -> str:
         (queue("owns 8 cpu", "guarantees 12 cpu"), "GP025", "12 cpu", "at most `8 cpu`"),
         (queue("owns 8 cpu", "lends all but 9 cpu"), "GP025", "9 cpu", "at most `8 cpu`"),
         (queue("owns nothing", "lends up to 1 cpu"), "GP025", "1 cpu", "raise what it owns"),
+        ("cohort c {\n  lends up to 9 cpu\n  queue x { owns 8 cpu }\n}\n", "GP025", "9 cpu", "at most `8 cpu`"),
+        ("cohort c {\n  guarantees 2 cpu\n  cohort d { queue x { } }\n}\n", "GP025", "2 cpu", "at most `0 cpu`"),
+        ("cohort c {\n  owns 3 cpu\n  lends all but 12 cpu\n  queue x { owns 8 cpu }\n}\n", "GP025", "12 cpu", "at most `11 cpu`"),
+        ("cohort c {\n  lends up to 9 cpu\n  queue x { owns 8y cpu }\n}\n", "GP023", "8y", "`8 cpu`"),
         (queue("owns 51 gpu on h100"), "GP026", "owns 51 gpu on h100", "1 gpu less"),
     ],
 )
@@ -138,3 +142,18 @@ def test_weights_are_exact():
     """A weight is an exact fraction, 1 where nothing is said, and may be 0."""
     made = compile_policy(HEADER + "queue a { weight 0.1 }\nqueue b { weight 0 }\nqueue c { }\n", "p.gpol")
     assert [node.weight for node in made.nodes[1:]] == [Fraction(1, 10), Fraction(0), Fraction(1)]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "owns 3 cpu\n  lends up to 11 cpu\n  queue x { owns 8 cpu }",
+        "owns 3 cpu\n  lends all but 11 cpu\n  queue x { owns 8 cpu }",
+        "guarantees 8 cpu\n  cohort d { cohort e { queue x { owns 8 cpu } } }",
+        "lends up to 8 cpu\n  queue x {\n    owns 8 cpu\n    lends nothing\n  }",
+        "borrows up to 900 cpu\n  queue x { owns 8 cpu }",
+    ],
+)
+def test_a_cohort_may_lend_what_all_below_it_own(find, base, statements):
+    """Up to that sum nothing is said, whatever the queues lend today; a borrowing limit may look ahead to more capacity."""
+    assert find(f"{base}cohort c {{\n  {statements}\n}}\n") == []
