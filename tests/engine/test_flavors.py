@@ -176,6 +176,29 @@ def test_resources_of_a_group(cluster: Callable[[str], Any], requests: dict[str,
     assert c.flavor_of("w") == flavors
 
 
+OWNED_GROUPS = """policy "owned" { }
+resource license
+flavor a { gpu 4 }
+flavor pool { license 3 }
+queue owner {
+  owns 1 gpu
+  owns LICENSES license
+}
+queue guest { owns nothing }
+"""
+
+
+@pytest.mark.parametrize(("licenses", "decided"), [("2", ["evict g", "evict l", "run w"]), ("1", [])])
+def test_groups_together_need_more_victims(cluster: Callable[[str], Any], licenses: str, decided: list[str]) -> None:
+    """GPUs and licenses are each held by somebody else: both are taken back, or neither where one of them is not owned."""
+    c = cluster(OWNED_GROUPS.replace("LICENSES", licenses))
+    c.submit("g", "guest", "4")
+    c.submit("l", "guest", sets=[{"requests": {"license": "3"}}])
+    c.at("1s")
+
+    assert sorted(c.submit("w", "owner", sets=[{"requests": {"gpu": "1", "license": "2"}}])) == decided
+
+
 def test_unknown_resources(cluster: Callable[[str], Any]) -> None:
     """A resource that no flavor has keeps a workload waiting; one that the policy ignores is neither looked at nor charged."""
     c = cluster(GROUPS.replace("IGNORE", "ignore memory"))
