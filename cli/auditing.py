@@ -1,7 +1,6 @@
 """log, verify and replay: what an auditor does with a journal."""
 
 import re
-from difflib import get_close_matches
 from typing import get_args
 
 from ..engine.events import AnyEvent
@@ -9,7 +8,7 @@ from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
 from .moments import parse_moment, show_time
-from .output import GOOD, INVALID, NOT_VERIFIED, Format, refuse, say, say_json
+from .output import GOOD, INVALID, NOT_VERIFIED, Format, refuse, say, say_json, say_text
 from .progress import progress
 
 _KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
@@ -28,6 +27,8 @@ def show_log(
 ) -> int:
     """Print events, one a line."""
     if kind is not None and kind not in _KINDS:
+        from difflib import get_close_matches
+
         near = get_close_matches(kind, _KINDS, n=1)
         refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
@@ -42,7 +43,7 @@ def show_log(
 
 def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:
     if form is Format.json:
-        say(f'{{"v":1,"seq":{recorded.seq},"event":{recorded.payload.decode()}}}')
+        say_text(f'{{"v":1,"seq":{recorded.seq},"event":{recorded.payload.decode()}}}')
         return
     told = [getattr(event, "workload", "") or getattr(event, "flavor", "") or getattr(event, "node", "") or getattr(event, "file", "")]
     if getattr(event, "queue", None):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .output import FAILED, INVALID, Format, RefusalError, complain
+from .output import FAILED, INVALID, Format, RefusalError, complain, use_streams
 
 Command = Callable[..., None]
 
@@ -15,8 +15,14 @@ Command = Callable[..., None]
 def _with_format(command: Command) -> Command:
     """Give a command its `--format`."""
     help_text = "for people, for logs and screen readers, or one JSON object a line"
-    option = click.option("--format", "form", type=click.Choice([each.value for each in Format]), default="human", help=help_text)
+    choice = click.Choice([each.value for each in Format])
+    option = click.option("--format", "form", type=choice, default="human", callback=_chosen, help=help_text)
     return option(command)
+
+
+def _chosen(_context: click.Context, _option: click.Parameter, value: str) -> Format:
+    use_streams(utf8=value == Format.json)
+    return Format(value)
 
 
 _policy = click.argument("policy", metavar="POLICY")
@@ -34,11 +40,11 @@ def app() -> None:
 @app.command()
 @_files
 @_with_format
-def check(files: tuple[str, ...], form: str) -> None:
+def check(files: tuple[str, ...], form: Format) -> None:
     """Check syntax, names, types, units and contradictions; all errors at once."""
     from .policies import check_files
 
-    sys.exit(check_files(files, Format(form)))
+    sys.exit(check_files(files, form))
 
 
 @app.command()
@@ -46,21 +52,21 @@ def check(files: tuple[str, ...], form: str) -> None:
 @click.option("--check", "only_check", is_flag=True, help="change nothing; exit 2 if something would change")
 @click.option("--diff", is_flag=True, help="change nothing; show what would change; exit 2 if something would")
 @_with_format
-def fmt(files: tuple[str, ...], only_check: bool, diff: bool, form: str) -> None:
+def fmt(files: tuple[str, ...], only_check: bool, diff: bool, form: Format) -> None:
     """Bring files into the one layout."""
     from .policies import format_files
 
-    sys.exit(format_files(files, only_check, diff, Format(form)))
+    sys.exit(format_files(files, only_check, diff, form))
 
 
 @app.command()
 @_files
 @_with_format
-def test(files: tuple[str, ...], form: str) -> None:
+def test(files: tuple[str, ...], form: Format) -> None:
     """Run the test blocks of policies; name the reason that differed."""
     from .policies import test_files
 
-    sys.exit(test_files(files, Format(form)))
+    sys.exit(test_files(files, form))
 
 
 @app.command()
@@ -70,11 +76,11 @@ def test(files: tuple[str, ...], form: str) -> None:
 @click.option("--out", metavar="PATH", help="write decisions here, one a line")
 @click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
 @_with_format
-def run(policy: str, facts: str, journal: str | None, out: str | None, skip_invalid: bool, form: str) -> None:
+def run(policy: str, facts: str, journal: str | None, out: str | None, skip_invalid: bool, form: Format) -> None:
     """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
     from .running import run_facts
 
-    sys.exit(run_facts(policy, facts, journal, out, skip_invalid, Format(form)))
+    sys.exit(run_facts(policy, facts, journal, out, skip_invalid, form))
 
 
 @app.command()
@@ -86,11 +92,11 @@ def run(policy: str, facts: str, journal: str | None, out: str | None, skip_inva
 @click.option("--report", metavar="PATH", help="write a page with charts here")
 @click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
 @_with_format
-def simulate(policy: str, workloads: str, form: str, **options: Any) -> None:
+def simulate(policy: str, workloads: str, form: Format, **options: Any) -> None:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     from .running import simulate_jobs
 
-    sys.exit(simulate_jobs(policy, workloads, Format(form), **options))
+    sys.exit(simulate_jobs(policy, workloads, form, **options))
 
 
 @app.command()
@@ -101,32 +107,32 @@ def simulate(policy: str, workloads: str, form: str, **options: Any) -> None:
 @click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)")
 @click.option("--until", metavar="T", help="up to this time")
 @_with_format
-def log(journal: str, form: str, **filters: Any) -> None:
+def log(journal: str, form: Format, **filters: Any) -> None:
     """Read the events of a journal."""
     from .auditing import show_log
 
-    sys.exit(show_log(journal, Format(form), **filters))
+    sys.exit(show_log(journal, form, **filters))
 
 
 @app.command()
 @_journal
 @_with_format
-def replay(journal: str, form: str) -> None:
+def replay(journal: str, form: Format) -> None:
     """Decide every recorded fact again and compare each decision byte for byte."""
     from .auditing import replay_journal
 
-    sys.exit(replay_journal(journal, Format(form)))
+    sys.exit(replay_journal(journal, form))
 
 
 @app.command()
 @_journal
 @click.option("--head", metavar="SEQ:CHAIN", help="a head noted earlier that must still be there")
 @_with_format
-def verify(journal: str, head: str | None, form: str) -> None:
+def verify(journal: str, head: str | None, form: Format) -> None:
     """Check that nothing recorded was changed, left out or put in."""
     from .auditing import verify_journal
 
-    sys.exit(verify_journal(journal, head, Format(form)))
+    sys.exit(verify_journal(journal, head, form))
 
 
 @app.command()
@@ -134,26 +140,27 @@ def verify(journal: str, head: str | None, form: str) -> None:
 @click.argument("workload", metavar="WORKLOAD")
 @click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
 @_with_format
-def explain(journal: str, workload: str, at: str | None, form: str) -> None:
+def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
     """Say why a workload runs, waits or was evicted, and what would change that."""
     from .explaining import explain_workload
 
-    sys.exit(explain_workload(journal, workload, at, Format(form)))
+    sys.exit(explain_workload(journal, workload, at, form))
 
 
 def main() -> None:
     """Run the command; a user's mistake ends in one clear message, never in a traceback."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who called us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # open till the end
     sys.exit(run_command(sys.argv[1:]))
 
 
 def run_command(arguments: list[str]) -> int:
     """Run the command with arguments; return its exit code."""
     try:
-        with app.make_context("gpol", arguments or ["--help"]) as context:  # not main(): it takes a broken pipe for a failure
-            app.invoke(context)
+        code = _invoke(arguments)
         sys.stdout.flush()
-    except click.exceptions.Exit as ended:  # --help and --version
-        return ended.exit_code
+        return code
     except RefusalError as refusal:
         complain(f"gpol: {refusal}")
         return refusal.code
@@ -164,16 +171,33 @@ def run_command(arguments: list[str]) -> int:
         complain("gpol: stopped")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:  # the world's doing, not a defect: no such folder, a full disk, no rights
         complain(f"gpol: `{error.filename}`: {error.strerror}" if error.filename else f"gpol: {error.strerror or error}")
         return FAILED
-    except SystemExit as left:
-        return left.code if isinstance(left.code, int) else 0
     except Exception as error:  # the last resort: a defect is told in one line, its trace only on demand
         if os.environ.get("GPOL_TRACEBACK"):
             raise
         complain(f"gpol: internal error: {type(error).__name__}: {error}; set GPOL_TRACEBACK=1 to see where, and report it")
         return FAILED
+    finally:
+        _leave_nothing_to_print()
+
+
+def _invoke(arguments: list[str]) -> int:
+    try:
+        with app.make_context("gpol", arguments or ["--help"]) as context:  # not main(): it takes a broken pipe for a failure
+            app.invoke(context)
+    except click.exceptions.Exit as ended:  # --help and --version
+        return ended.exit_code
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0
     return 0
+
+
+def _leave_nothing_to_print() -> None:
+    """What stdout does not take is dropped here: Python would try it again at its end, and complain in its own words."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

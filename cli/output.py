@@ -1,11 +1,13 @@
 """What every command shares: formats, exit codes, messages on stderr, tables."""
 
+import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 GOOD, FAILED, NO, INVALID, NOT_VERIFIED = 0, 1, 2, 3, 4
 """Exit codes: done and good; the tool failed; the answer is no; invalid policy or input; the log does not verify or replay."""
+
+
+MOST_BYTES = 64 * 1024 * 1024
+"""How much of a policy is ever read, to say how long it is; far fewer are allowed."""
 
 
 class Format(StrEnum):
@@ -32,9 +38,32 @@ class RefusalError(Exception):
         self.code = code
 
 
+_WIDEST = 100_000
+"""Columns of a table on no terminal: as many as it needs."""
+
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Characters that break a line, or steer a terminal, or turn text around."""
+
+
+def use_streams(utf8: bool) -> None:
+    """Let nothing that is printed fail for the terminal's encoding: what it can't show is escaped, unless it has to be UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8" if utf8 else None, errors="backslashreplace")
+
+
+def shown(text: str) -> str:
+    """Text on one line; names come from outside, so what is no printable character is escaped."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if found[0] > "\xff" else f"\\x{ord(found[0]):02x}", text)
+
+
 def say(line: str) -> None:
     """Print a line of the result."""
-    print(line)
+    print(shown(line))
+
+
+def say_text(text: str) -> None:
+    """Print text as it is: it may have several lines, and colors."""
+    print(text)
 
 
 def say_json(kind: str, **values: Any) -> None:
@@ -42,9 +71,15 @@ def say_json(kind: str, **values: Any) -> None:
     print(json.dumps({"v": 1, "kind": kind, **values}, ensure_ascii=False))
 
 
-def complain(message: str) -> None:
+def complain(line: str) -> None:
     """Print a line on stderr."""
-    print(message, file=sys.stderr)
+    complain_text(shown(line))
+
+
+def complain_text(text: str) -> None:
+    """Print text on stderr as it is."""
+    with suppress(OSError):  # where stderr can't be written either, the exit code has to say it all
+        print(text, file=sys.stderr)
 
 
 def refuse(message: str, code: int = INVALID) -> NoReturn:
@@ -53,11 +88,19 @@ def refuse(message: str, code: int = INVALID) -> NoReturn:
 
 
 def read_bytes(path: str) -> bytes:
-    """The bytes of a file, `-` for standard input. Ends the command where it cannot be read."""
+    """The bytes of a file, `-` for standard input; of one without an end its beginning. Raises RefusalError where it cannot be read."""
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
+        if path == "-":
+            return sys.stdin.buffer.read(MOST_BYTES)
+        with open(path, "rb") as file:
+            return file.read(MOST_BYTES)
+    except (OSError, ValueError) as error:
+        refuse(f"`{path}` cannot be read: {getattr(error, 'strerror', error)}; check the name and your rights")
+
+
+def file_name(path: str) -> str:
+    """A file's name as text, without its folders; bytes of it that are no text are replaced."""
+    return "stdin" if path == "-" else os.fsencode(os.path.basename(path)).decode("utf-8", "replace")
 
 
 def use_color() -> bool:
@@ -70,9 +113,9 @@ def show_diagnostics(diagnostics: Iterable["Diagnostic"], texts: dict[str, str],
     from ..dsl.rendering import render
 
     for diagnostic in diagnostics:
-        say(render(diagnostic, texts.get(diagnostic.file, default_text), form.value, color=form is Format.human and use_color()))
+        say_text(render(diagnostic, texts.get(diagnostic.file, default_text), form.value, color=form is Format.human and use_color()))
         if form is Format.human:
-            say("")
+            say_text("")
 
 
 def checked_policy(path: str, form: Format) -> "Checked":
@@ -82,15 +125,15 @@ def checked_policy(path: str, form: Format) -> "Checked":
     from ..dsl.rendering import render
     from ..dsl.split import decode
 
-    name = Path(path).name if path != "-" else "stdin"
+    name = file_name(path)
     try:
         checked = check(decode(read_bytes(path), name), name)
     except PolicyError as error:
         for diagnostic in error.diagnostics:
-            complain(render(diagnostic, error.text, form.value))
+            complain_text(render(diagnostic, error.text, form.value))
         refuse(f"`{path}` cannot be used")
     for diagnostic in checked.errors:
-        complain(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
+        complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
     if checked.errors:
         refuse(f"`{path}` has {len(checked.errors)} error{'s' if len(checked.errors) > 1 else ''}")
     if checked.graph is None:
@@ -99,19 +142,31 @@ def checked_policy(path: str, form: Format) -> "Checked":
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], form: Format) -> None:
-    """Print a table: with rich for people, tab-separated in plain."""
+    """Print a table: with rich for people, tab-separated in plain. Nothing is ever cut off."""
+    lines = [[shown(cell) for cell in row] for row in rows]
     if form is Format.plain:
-        say("\t".join(header))
-        for row in rows:
-            say("\t".join(row))
+        for line in (header, *lines):
+            say_text("\t".join(line))
         return
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=title, title_justify="left", header_style="bold")
+    drawn = Table(title=title, title_justify="left", header_style="bold")
     for number, column in enumerate(header):
-        shown.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
-    for row in rows:
-        shown.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(shown)
+        drawn.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
+    for line in lines:
+        drawn.add_row(*line)
+    width = Console(width=_WIDEST, markup=False, emoji=False).measure(drawn).maximum
+    if sys.stdout.isatty() and width > Console().width:
+        _blocks(title, header, lines)
+    else:
+        Console(width=width, highlight=False, markup=False, emoji=False).print(drawn)
+
+
+def _blocks(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal too narrow for it: a block for each row."""
+    say(title)
+    for line in lines:
+        say(line[0])
+        for column, cell in zip(header[1:], line[1:], strict=True):
+            say(f"  {column}: {cell}")

@@ -1,13 +1,29 @@
 """check, fmt and test: what policy authors do all day."""
 
-import difflib
 import os
-import tempfile
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from ..dsl.diagnostics import PolicyError
 from ..dsl.split import decode
-from .output import GOOD, INVALID, NO, Format, checked_policy, complain, read_bytes, say, say_json, show_diagnostics
+from .output import (
+    FAILED,
+    GOOD,
+    INVALID,
+    NO,
+    Format,
+    RefusalError,
+    checked_policy,
+    complain,
+    read_bytes,
+    refuse,
+    say,
+    say_json,
+    say_text,
+    show_diagnostics,
+    use_streams,
+)
 
 
 def _name(path: str) -> str:
@@ -15,101 +31,147 @@ def _name(path: str) -> str:
 
 
 def check_files(files: tuple[str, ...], form: Format) -> int:
-    """Check files and say what is wrong with them, or how much they declare."""
-    from ..dsl.checker import check
-
+    """Check files and say what is wrong with them, or how much they declare. One that cannot be read does not stop the others."""
     worst = GOOD
     for path in files:
-        data = read_bytes(path)
         try:
-            checked = check(decode(data, _name(path)), _name(path))
+            worst = max(worst, _check(path, form))
         except PolicyError as error:
             show_diagnostics(error.diagnostics, {_name(path): error.text}, form)
             worst = INVALID
-            continue
-        show_diagnostics(checked.diagnostics, dict(checked.texts), form)
-        if checked.errors:
+        except RefusalError as refusal:
+            complain(f"gpol: {refusal}")
             worst = INVALID
-        warnings = len(checked.diagnostics) - len(checked.errors)
-        graph = checked.graph
-        if form is Format.json:
-            digest = graph.digest if graph is not None else None
-            say_json("checked", file=_name(path), errors=len(checked.errors), warnings=warnings, digest=digest)
-        elif checked.errors:
-            say(f"{_name(path)}: {len(checked.errors)} error{'s' * (len(checked.errors) > 1)}")
-        else:
-            what = f"{len(graph.queues)} queues, {len(graph.flavors)} flavors, {len(checked.tests)} tests" if graph else "a profile"
-            noted = f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
-            say(f"{_name(path)}: good ({what}{noted})")
     return worst
 
 
-def format_files(files: tuple[str, ...], only_check: bool, diff: bool, form: Format) -> int:
-    """Format files in place, or show what would change. Files with errors stay as they are."""
-    from ..dsl.formatter import format_text
+def _check(path: str, form: Format) -> int:
+    from ..dsl.checker import check
 
-    result = GOOD
+    name = _name(path)
+    checked = check(decode(read_bytes(path), name), name)
+    show_diagnostics(checked.diagnostics, dict(checked.texts), form)
+    warnings = len(checked.diagnostics) - len(checked.errors)
+    graph = checked.graph
+    if form is Format.json:
+        digest = graph.digest if graph is not None else None
+        say_json("checked", file=name, errors=len(checked.errors), warnings=warnings, digest=digest)
+    elif checked.errors:
+        say(f"{name}: {len(checked.errors)} error{'s' * (len(checked.errors) > 1)}")
+    else:
+        what = f"{len(graph.queues)} queues, {len(graph.flavors)} flavors, {len(checked.tests)} tests" if graph else "a profile"
+        noted = f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
+        say(f"{name}: good ({what}{noted})")
+    return INVALID if checked.errors else GOOD
+
+
+# --- fmt ------------------------------------------------------------------------------------------------------------
+
+
+def format_files(files: tuple[str, ...], only_check: bool, diff: bool, form: Format) -> int:
+    """Format files in place, or show what would change. Files with errors, or that cannot be read or written, stay as they are."""
+    worst = GOOD
     for path in files:
-        data = read_bytes(path)
         try:
-            text = decode(data, _name(path))
-            formatted = format_text(text, _name(path))
+            worst = max(worst, _format(path, only_check, diff, form))
         except PolicyError as error:
             show_diagnostics(error.diagnostics, {_name(path): error.text}, form)
-            result = INVALID
-            continue
-        changed = formatted != text
-        if diff and changed:
-            lines = difflib.unified_diff(text.splitlines(True), formatted.splitlines(True), _name(path), f"{_name(path)} (formatted)")
-            say("".join(lines).rstrip("\n"))
-        if only_check or diff:
-            result = max(result, NO) if changed else result
-        elif path == "-":
-            say(formatted.rstrip("\n"))
-            continue
-        elif changed:
-            _write(Path(path), formatted)
-        if form is Format.json:
-            say_json("formatted", file=_name(path), changed=changed)
-        elif changed and not diff:
-            say(f"{path}: {'would change' if only_check else 'formatted'}")
-    return result
+            worst = INVALID
+        except RefusalError as refusal:
+            complain(f"gpol: {refusal}")
+            worst = max(worst, refusal.code)
+    return worst
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace a file at once: a crash leaves the old one or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _format(path: str, only_check: bool, diff: bool, form: Format) -> int:
+    from ..dsl.formatter import format_text
+
+    name = _name(path)
+    text = decode(read_bytes(path), name)
+    formatted = format_text(text, name)
+    changed = formatted != text
+    if diff and changed:
+        from difflib import unified_diff
+
+        lines = unified_diff(text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)")
+        say_text("".join(lines).rstrip("\n"))
+    if path == "-" and not only_check and not diff:
+        use_streams(utf8=True)
+        print(formatted, end="")
+        return GOOD
+    if changed and not only_check and not diff:
+        _replace(path, formatted)
+    if form is Format.json:
+        say_json("formatted", file=name, changed=changed)
+    elif changed and not diff:
+        say(f"{name}: {'would change' if only_check else 'formatted'}")
+    return NO if changed and (only_check or diff) else GOOD
+
+
+def _replace(path: str, text: str) -> None:
+    """Replace a file at once: a crash leaves the old one or the new one, with the same owner and rights. Links stay links."""
+    from tempfile import mkstemp
+
+    target = Path(path).resolve()
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, path.stat().st_mode & 0o777)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        before = target.stat()
+        if not stat.S_ISREG(before.st_mode):
+            refuse(f"`{path}` is no plain file, so it cannot be replaced; use `gpol fmt -` in a pipe")
+        if not os.access(target, os.W_OK):
+            refuse(f"`{path}` cannot be written: it is read-only; change its rights first", FAILED)
+        handle, temporary = mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            if os.name == "posix":
+                with suppress(PermissionError):  # only root may give files away
+                    os.chown(temporary, before.st_uid, before.st_gid)
+            os.chmod(temporary, stat.S_IMODE(before.st_mode))
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
+
+
+# --- test -----------------------------------------------------------------------------------------------------------
 
 
 def test_files(files: tuple[str, ...], form: Format) -> int:
-    """Run the test blocks of policies."""
+    """Run the test blocks of policies. One with errors does not stop the others."""
+    results = []
+    worst = GOOD
+    for path in files:
+        try:
+            results += _test(path, form)
+        except RefusalError as refusal:
+            complain(f"gpol: {refusal}")
+            worst = INVALID
+    failed = results.count(False)
+    if form is not Format.json and (results or worst is GOOD):
+        say(f"{len(results) - failed} passed, {failed} failed")
+    if not results and worst is GOOD:
+        complain('gpol: no test blocks; add `test "..." { ... }` to the policy')
+    return max(worst, NO if failed else GOOD)
+
+
+def _test(path: str, form: Format) -> list[bool]:
+    """Run the tests of one policy; say which passed."""
     from ..sim.policy import Policy
     from ..sim.policytest import run_test
 
-    passed = failed = 0
-    for path in files:
-        checked = checked_policy(path, form)
-        policy = Policy.of(checked)
-        for test in checked.tests:
-            result = run_test(policy, test)
-            passed, failed = passed + (not result.failures), failed + bool(result.failures)
-            if form is Format.json:
-                failures = [{"line": each.line, "expected": each.expected, "found": each.found} for each in result.failures]
-                say_json("test", file=path, name=result.name, line=result.line, passed=not failures, failures=failures)
-                continue
-            say(f"{'FAIL' if result.failures else 'ok  '} {path}:{result.line}: {result.name}")
-            for each in result.failures:
-                say(f"       {path}:{each.line}: expected {each.expected}; {each.found}")
-    if form is not Format.json:
-        say(f"{passed} passed, {failed} failed")
-    if not passed and not failed:
-        complain('gpol: no test blocks; add `test "..." { ... }` to the policy')
-    return NO if failed else GOOD
+    checked = checked_policy(path, form)
+    policy = Policy.of(checked)
+    passed = []
+    for test in checked.tests:
+        result = run_test(policy, test)
+        passed.append(not result.failures)
+        if form is Format.json:
+            failures = [{"line": each.line, "expected": each.expected, "found": each.found} for each in result.failures]
+            say_json("test", file=_name(path), name=result.name, line=result.line, passed=not failures, failures=failures)
+            continue
+        say(f"{'FAIL' if result.failures else 'ok  '} {_name(path)}:{result.line}: {result.name}")
+        for each in result.failures:
+            say(f"       {_name(path)}:{each.line}: expected {each.expected}; {each.found}")
+    return passed

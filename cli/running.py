@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TextIO
 
 from pydantic import ValidationError
 
@@ -101,15 +103,20 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
     """Play the facts of a file."""
     policy = Policy.of(checked_policy(policy_path, form))
     measure = Measure()
-    with ExitStack() as stack:
+    with _told(out_path), ExitStack() as stack:
         facts = _Facts(facts_path, _open(facts_path, stack), skip)
-        out = stack.enter_context(open(out_path, "w", encoding="utf-8", newline="\n")) if out_path is not None else None
+        out = _open_out(out_path, (policy_path, facts_path, journal_path), stack)
         player = Player(sink=new_journal(journal_path, stack))
+        if out is not None and stat.S_ISREG(os.fstat(out.fileno()).st_mode):
+            out.truncate(0)  # not before everything else is known to work
+        tick = stack.enter_context(progress("playing facts", None))
         code = GOOD
         try:
             try:
-                for fact, decisions in _play(policy, facts, player):
+                for fact, decisions in stack.enter_context(closing(_play(policy, facts, player))):
                     measure.take(fact, decisions, player.core.graph)
+                    if measure.facts % 500 == 0:
+                        tick(measure.facts)
                     if out is not None:
                         seq = player.core.seq - len(decisions)
                         for number, decision in enumerate(decisions, start=1):
@@ -120,11 +127,34 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
             finally:
                 player.flush()
         except JournalError as error:
-            complain(f"gpol: {error}")
-            code = FAILED
+            refuse(str(error), FAILED)
     measure.check_accounts()
     show_figures(measure, form, skipped=facts.skipped)
     return code
+
+
+def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack) -> TextIO | None:
+    """A file to write decisions to, opened as it is."""
+    if path is None:
+        return None
+    _keep_apart("--out", path, others)
+    return stack.enter_context(open(path, "a", encoding="utf-8", newline="\n"))
+
+
+@contextmanager
+def _told(path: str | None) -> Iterator[None]:
+    """End the command where a file that it writes fails, with the file's name."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
+
+
+def _keep_apart(option: str, path: str, others: tuple[str | None, ...]) -> None:
+    """Refuse to write over a file that is read, or written, by the same command."""
+    for other in others:
+        if other is not None and Path(path).resolve() == Path(other).resolve():
+            refuse(f"{option}: `{path}` is `{other}`, which the same command needs; choose another name")
 
 
 def _open(path: str, stack: ExitStack) -> _Bytes:
@@ -139,7 +169,7 @@ def _open(path: str, stack: ExitStack) -> _Bytes:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def _play(policy: Policy, facts: _Facts, player: Player) -> Iterator[Batch]:
+def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     blank = Player()
     blank.step(policy.activation(0), policy.graph)
@@ -183,14 +213,14 @@ def simulate_jobs(
     policy = Policy.of(checked_policy(policy_path, form))
     jobs = _jobs(workloads, trace)
     measure = Measure()
-    series = _series(report)
+    series = _series(report, (policy_path, workloads, journal))
     with ExitStack() as stack:
         kept = new_journal(journal, stack)
         player = Player(sink=kept)
         simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
-            for fact, decisions in simulation.run():
+            for fact, decisions in stack.enter_context(closing(simulation.run())):  # closed before its journal is
                 measure.take(fact, decisions, player.core.graph)
                 if series is not None:
                     series.take(fact, decisions, measure)
@@ -209,9 +239,7 @@ def simulate_jobs(
         else:
             say(f"journal {journal}: {head[0]:,} events, chain {head[1].hex()}")
     if series is not None and report is not None:
-        from ..sim.report import write_report
-
-        write_report(Path(report), policy, measure, series)
+        _write_report(report, policy, measure, series)
         say(f"report {report}") if form is not Format.json else say_json("report", path=report)
     return GOOD
 
@@ -225,11 +253,25 @@ def _jobs(path: str, trace: str | None) -> list[Job]:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def _series(report: str | None) -> "Series | None":
+def _series(report: str | None, others: tuple[str | None, ...]) -> "Series | None":
+    """What a report is made of; whether it can be written is looked at before the work, not after it."""
     if report is None:
         return None
     from ..sim.series import Series
 
-    if not Path(report).resolve().parent.is_dir():
+    _keep_apart("--report", report, others)
+    path = Path(report).resolve()
+    if not path.parent.is_dir():
         refuse(f"the folder of `{report}` does not exist; make it first")
+    if path.is_dir():
+        refuse(f"`{report}` is a folder; give a file's name")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        refuse(f"`{report}` cannot be written; check your rights", FAILED)
     return Series()
+
+
+def _write_report(path: str, policy: Policy, measure: Measure, series: "Series") -> None:
+    from ..sim.report import write_report
+
+    with _told(path):
+        write_report(Path(path), policy, measure, series)

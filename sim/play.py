@@ -128,10 +128,10 @@ class Player:
                     self._endless = decision
 
     def flush(self) -> None:
-        """Hand on what waits for its group to fill."""
+        """Hand on what waits for its group to fill. What the sink fails to take, or is stopped at, is never handed on twice."""
         if self.sink is not None and self._waiting:
-            self.sink.append(self._waiting)
-            self._waiting = []
+            batches, self._waiting = self._waiting, []
+            self.sink.append(batches)
 
 
 def _endless(decision: WorkloadEvicted) -> str:

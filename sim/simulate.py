@@ -4,7 +4,7 @@ At one and the same time ends come first, in the order of the admissions, then w
 in the order of the input.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
@@ -39,7 +39,7 @@ class Simulation:
         self._ends: list[tuple[int, int, str]] = []
         self._admissions = 0
 
-    def run(self) -> Iterator[Batch]:
+    def run(self) -> Generator[Batch]:
         """Yield every batch: the policy's activation at the first submission's time, then all that follows. Raises EndlessError."""
         try:
             job = next(self.jobs, None)

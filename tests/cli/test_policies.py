@@ -1,11 +1,14 @@
 """check, fmt and test: what a policy author is told, in every format, with which exit code."""
 
 import os
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gpol.cli import output
 
 Gpol = Callable[..., Any]
 BROKEN = 'policy "x" { use gpol.fair }\nflavor a100 { gpu 8 }\nqueue q { owns 8 gpu on a10 }\n'
@@ -114,9 +117,91 @@ def test_fmt_replaces_the_file_at_once(gpol: Gpol, lab: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "replace", refuse)
     done = gpol("fmt", "x.gpol")
+    remedy = "check the rights and the room in its folder"
 
-    assert (done.code, done.err) == (1, "gpol: `x.gpol`: No space left on device\n")
+    assert (done.code, done.err) == (1, f"gpol: `x.gpol` cannot be written: No space left on device; {remedy}\n")
     assert ((lab / "x.gpol").read_text(), sorted(os.listdir(lab))) == (UNTIDY, before)
+
+
+def test_fmt_writes_through_a_link(gpol: Gpol, lab: Path) -> None:
+    """A link stays a link; the file that it leads to, in another folder, is formatted there and keeps its rights."""
+    (lab / "far").mkdir()
+    (lab / "far" / "x.gpol").write_text(UNTIDY)
+    (lab / "far" / "x.gpol").chmod(0o640)
+    (lab / "x.gpol").symlink_to(Path("far") / "x.gpol")
+    done = gpol("fmt", "x.gpol")
+
+    assert (done.code, done.out) == (0, "x.gpol: formatted\n")
+    assert (lab / "x.gpol").is_symlink()
+    assert (lab / "far" / "x.gpol").read_text() == TIDY
+    assert (lab / "far" / "x.gpol").stat().st_mode & 0o777 == 0o640
+    assert os.listdir(lab / "far") == ["x.gpol"]
+
+
+def test_fmt_ends_lines_in_one_way(gpol: Gpol, lab: Path) -> None:
+    """Lines that end in carriage return and line feed are read, and end in line feeds afterwards: there is one layout."""
+    (lab / "x.gpol").write_bytes(TIDY.replace("\n", "\r\n").encode())
+
+    assert gpol("fmt", "--check", "x.gpol").code == 2
+    assert gpol("fmt", "x.gpol").code == 0
+    assert (lab / "x.gpol").read_bytes() == TIDY.encode()
+
+
+def test_fmt_of_a_file_that_may_not_be_written(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read-only file and one in a read-only folder stay, exit code 1 and the reason; the files after them are formatted."""
+    for name in ("x.gpol", "y.gpol", "z.gpol"):
+        (lab / name).write_text(UNTIDY)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "x.gpol")
+    make = tempfile.mkstemp
+
+    def refuse(**place: Any) -> tuple[int, str]:
+        if "y.gpol" in place["prefix"]:
+            raise PermissionError(13, "Permission denied", str(place["dir"] / place["prefix"]))
+        return make(**place)
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    done = gpol("fmt", "x.gpol", "y.gpol", "z.gpol")
+
+    assert (done.code, done.out) == (1, "z.gpol: formatted\n")
+    assert "`x.gpol` cannot be written: it is read-only" in done.err
+    assert "`y.gpol` cannot be written: Permission denied; check the rights" in done.err
+    assert [(lab / name).read_text() for name in ("x.gpol", "y.gpol", "z.gpol")] == [UNTIDY, UNTIDY, TIDY]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_fmt_does_not_replace_a_pipe(gpol: Gpol, lab: Path) -> None:
+    """A named pipe is read like a file, but not replaced by one: exit code 3."""
+    os.mkfifo(lab / "pipe")
+    writer = threading.Thread(target=lambda: (lab / "pipe").write_text(UNTIDY))
+    writer.start()
+    done = gpol("fmt", "pipe")
+    writer.join()
+
+    assert (done.code, done.out) == (3, "")
+    assert "`pipe` is no plain file" in done.err
+    assert (lab / "pipe").is_fifo()
+
+
+def test_files_that_cannot_be_read_do_not_stop_the_others(gpol: Gpol, lab: Path) -> None:
+    """check, fmt and test go on after a folder, a missing file and a broken one; the exit code is 3 all the same."""
+    (lab / "folder").mkdir()
+    (lab / "broken.gpol").write_text(BROKEN)
+    for command, found in (("check", "lab.gpol: good"), ("fmt", ""), ("test", "1 passed, 0 failed")):
+        done = gpol(command, "folder", "no.gpol", "nul\0.gpol", "broken.gpol", "lab.gpol")
+        assert done.code == 3
+        assert "`folder` cannot be read: Is a directory" in done.err
+        assert "`no.gpol` cannot be read: No such file" in done.err
+        assert "`nul\\x00.gpol` cannot be read: embedded null byte" in done.err
+        assert found in done.out
+
+
+def test_of_a_file_without_end_only_the_beginning_is_read(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that never ends is a file that is too large, exit code 3."""
+    monkeypatch.setattr(output, "MOST_BYTES", 5_000_000)
+    done = gpol("check", "/dev/zero")
+
+    assert done.code == 3
+    assert "error[GP002]: the file has 5,000,000 bytes" in done.out
 
 
 def test_fmt_check_changes_nothing(gpol: Gpol, lab: Path) -> None:

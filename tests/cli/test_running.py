@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,17 @@ def test_run_writes_decisions(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
     assert (decision["seq"], decision["kind"], decision["cause"], decision["workload"]) == (3, "WorkloadAdmitted", 2, "g")
 
 
+def test_decisions_stay_where_the_journal_is_refused(gpol: Gpol, facts: WriteFacts, journal: str, lab: Path) -> None:
+    """A run that does not begin, since its journal is there already, leaves the decisions of an earlier run as they are."""
+    (lab / "out.jsonl").write_text("earlier\n")
+    played = ("run", "lab.gpol", facts(), "--out", "out.jsonl")
+
+    assert gpol(*played, "--journal", journal).code == 3
+    assert (lab / "out.jsonl").read_text() == "earlier\n"
+    assert gpol(*played).code == 0
+    assert (lab / "out.jsonl").read_text().startswith('{"seq":3,')
+
+
 def test_run_keeps_a_journal_that_replays(gpol: Gpol, facts: WriteFacts) -> None:
     """`--journal` keeps what happened, so that it replays and verifies."""
     assert gpol("run", "lab.gpol", facts(), "--journal", "j.db").code == 0
@@ -67,6 +79,20 @@ def test_run_reads_standard_input_and_gzip(gpol: Gpol, facts: WriteFacts, lab: P
 
     assert gpol("run", "lab.gpol", "-", "--format", "json", stdin=data) == plain
     assert gpol("run", "lab.gpol", "f.jsonl.gz", "--format", "json") == plain
+
+
+def test_a_table_is_never_cut_off(gpol: Gpol, facts: WriteFacts, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long name widens the table where it goes into a file; on a narrow terminal each queue is a block of its own."""
+    name = "q" * 200
+    (lab / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("queue owner", f"queue {name}").replace("by owner", f"by {name}"))
+    monkeypatch.setenv("COLUMNS", "20")
+    wide = gpol("run", "lab.gpol", facts())
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda stream: True)
+    narrow = gpol("run", "lab.gpol", "facts.jsonl")
+
+    assert f"│ {name} │" in wide.out
+    assert f"\n{name}\n  owns: 8\n  submitted: 0\n" in narrow.out
+    assert "…" not in wide.out + narrow.out
 
 
 def test_run_of_nothing(gpol: Gpol, lab: Path) -> None:
@@ -223,8 +249,13 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
     [
         (("run", "no.gpol", "facts.jsonl"), 3, "`no.gpol` cannot be read"),
         (("run", "lab.gpol", "no.jsonl"), 3, "`no.jsonl` cannot be read"),
-        (("run", "lab.gpol", "facts.jsonl", "--out", "no/out.jsonl"), 1, "`no/out.jsonl`: No such file or directory"),
+        (("run", "lab.gpol", "facts.jsonl", "--out", "no/out.jsonl"), 1, "`no/out.jsonl` cannot be written: No such file or directory"),
         (("run", "lab.gpol", "facts.jsonl", "--journal", "lab.gpol"), 3, "lab.gpol"),
+        (("run", "lab.gpol", "facts.jsonl", "--out", "./facts.jsonl"), 3, "--out: `./facts.jsonl` is `facts.jsonl`"),
+        (("run", "lab.gpol", "facts.jsonl", "--out", "j", "--journal", "j"), 3, "--out: `j` is `j`"),
+        (("simulate", "lab.gpol", "jobs.csv", "--report", "jobs.csv"), 3, "--report: `jobs.csv` is `jobs.csv`"),
+        (("simulate", "lab.gpol", "jobs.csv", "--report", "j", "--journal", "j"), 3, "--report: `j` is `j`"),
+        (("simulate", "lab.gpol", "jobs.csv", "--report", "."), 3, "`.` is a folder"),
         (("simulate", "lab.gpol", "no.csv"), 3, "`no.csv` cannot be read"),
         (("simulate", "lab.gpol", "jobs.csv", "--seed", "1"), 3, "nothing random"),
         (("simulate", "lab.gpol", "jobs.csv", "--trace", "swf"), 3, "--trace is one of csv, jsonl, philly, not `swf`"),
