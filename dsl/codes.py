@@ -38,6 +38,7 @@ WARNINGS: dict[str, str] = {
     "GP052": "a rule by which workloads can evict each other in turns",
     "GP053": "a queue that can never run anything",
     "GP054": "nothing can ever be evicted",
+    "GP055": "shares that are all 0",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

@@ -6,20 +6,25 @@ from ..engine import graph
 from . import tree
 from .context import Context
 from .lint_guards import Possible, is_mutual, never_holds, possible
+from .walk import guards_of, levels
 
 Rule = tree.Preempt | tree.Protect | tree.Admission
 MadeRule = graph.PreemptRule | graph.ProtectRule | graph.AdmissionRule
 Key = tuple[str, str]
 """A rule's kind and name."""
 
+_SHARES = ("queue.share", "queue.share_after")
+
 
 def lint(context: Context, policy: graph.PolicyGraph) -> None:
-    """Warn of rules that can never fire, evictions that can go on for ever, and priorities and queues nobody can use."""
+    """Warn of rules that can never fire or rank by nothing, endless evictions, and priorities and queues nobody can use."""
     own = _own_rules(context)
     world = possible(policy)
     silent = _silent_rules(context, policy, world, own)
     firing = {key: item for key, item in own.items() if key not in silent}
-    _in_turns(context, policy, world, firing)
+    turning = _in_turns(context, policy, world, firing)
+    if not world.shares:
+        _idle_shares(context, {key: item for key, item in firing.items() if key not in turning})
     _unusable_priorities(context, world)
     _dead_queues(context, policy)
     _all_protected(context, policy, own)
@@ -79,14 +84,58 @@ def _has_queue(policy: graph.PolicyGraph, node: int) -> bool:
     return policy.nodes[node].queue >= 0 or any(_has_queue(policy, child) for child in policy.nodes[node].children)
 
 
-def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[Key, Rule]) -> None:
+def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[Key, Rule]) -> set[Key]:
+    """Warn of the rules by which workloads evict each other in turns, and name them.
+
+    A profile's rule is told where the policy's own `share none` takes away the shares that rank the two.
+    """
+    turning: set[Key] = set()
     for rule in policy.preempt:
-        item = own.get(("preempt", rule.name))
-        if item is not None and rule.trigger is None and is_mutual(rule, world):
+        item, key = own.get(("preempt", rule.name)), ("preempt", rule.name)
+        if rule.trigger is not None or not is_mutual(rule, world):
+            continue
+        message = f"rule `{rule.name}` lets two workloads evict each other in turns"
+        if item is not None:
             context.at(item)
-            message = f"rule `{rule.name}` lets two workloads evict each other in turns"
-            help_text = "add `victim.priority < workload.priority`, `workload.queue.share <= victim.queue.share_after` or a `when`"
-            context.warn("GP052", message, item.name, "nothing ranks the two", help_text)
+            ranks = "`victim.priority < workload.priority`"
+            ranks += ", `workload.queue.share <= victim.queue.share_after` or a `when`" if world.shares else " or a `when`"
+            context.warn("GP052", message, item.name, "nothing ranks the two", f"add {ranks}")
+            turning.add(key)
+        elif (share := _own_share(context)) is not None:
+            context.at(share)
+            help_text = f"write `share borrowed` or `share used`, or a rule `{rule.name}` of your own that ranks them"
+            context.warn("GP052", f"{message}: all shares are 0", share, "ranks nobody", help_text)
+    return turning
+
+
+def _own_share(context: Context) -> tree.Share | None:
+    """The choice of the share where the policy itself makes it."""
+    merged = context.merged
+    share = merged.choices.get("Share")
+    return share if isinstance(share, tree.Share) and merged.origin[id(share)] is merged.origin[id(merged.header)] else None
+
+
+def _idle_shares(context: Context, own: dict[Key, Rule]) -> None:
+    """Warn of comparisons and orders of the policy's own by shares, which are all 0."""
+    help_text = "write `share borrowed` or `share used` in the header, or leave it out"
+    order = context.merged.choices.get("order queues")
+    if isinstance(order, tree.Order) and context.merged.origin[id(order)] is context.merged.origin[id(context.merged.header)]:
+        context.at(order)
+        for key in order.keys:
+            if key.path == "share":
+                context.warn("GP055", "`share` orders nothing: all shares are 0", key, "always equal", help_text)
+    for item in own.values():
+        context.at(item)
+        for node in _by_share(item):
+            context.warn("GP055", f"rule `{item.name.text}` goes by shares, which are all 0", node, "always equal", help_text)
+
+
+def _by_share(item: Rule) -> list[tree.Spanned]:
+    """The comparisons and keys of a rule that go by shares."""
+    orders = [part for part in item.body if isinstance(part, tree.OrderBy)] if isinstance(item, tree.Preempt) else []
+    keys = [key for order in orders for key in order.keys if key.path == "victim.queue.share"]
+    guards = [inner for guard in guards_of(item) for level in levels(guard) for inner in level]
+    return [*keys, *(guard for guard in guards if isinstance(guard, tree.Comparison) and guard.left.path in _SHARES)]
 
 
 def _all_protected(context: Context, policy: graph.PolicyGraph, own: dict[Key, Rule]) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from typing import TypeGuard
 
 from ..engine import expr, graph
 
@@ -16,11 +17,14 @@ _STEADY = (expr.Type.PRIORITY, expr.Type.AMOUNT, expr.Type.NUMBER, expr.Type.TEX
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """What can occur under a policy: the priorities that workloads can count with, bounds included, and the queues by name."""
+    """What can occur under a policy: the priorities that workloads can count with, bounds included, the queues by name,
+    and whether shares are ever anything but 0.
+    """
 
     lowest: int
     highest: int
     queues: frozenset[str]
+    shares: bool
 
 
 def possible(policy: graph.PolicyGraph) -> Possible:
@@ -28,21 +32,24 @@ def possible(policy: graph.PolicyGraph) -> Possible:
     ceilings = [queue.ceiling for queue in policy.queues]
     known = [ceiling for ceiling in ceilings if ceiling is not None]
     highest = max(known) if known and len(known) == len(ceilings) else _HIGHEST
-    return Possible(_LOWEST, highest, frozenset(policy.nodes[queue.node].name for queue in policy.queues))
+    names = frozenset(policy.nodes[queue.node].name for queue in policy.queues)
+    return Possible(_LOWEST, highest, names, shares=policy.settings.share != "none")
 
 
 def never_holds(guard: expr.Expr | None, world: Possible) -> bool:
-    """Whether some conjunct compares a field with a constant that no value of the field satisfies."""
+    """Whether some conjunct compares a field with a constant that no value of the field satisfies, or shares that are all 0."""
     return any(isinstance(conjunct, expr.Compare) and _is_impossible(conjunct, world) for conjunct in _conjuncts(guard))
 
 
 def is_mutual(rule: graph.PreemptRule, world: Possible) -> bool:
     """Whether two workloads, alike but for their queues, satisfy a rule's guard in both directions.
 
-    Answers no wherever that is not certain: for guards with `or`, `not`, shares, durations or past evictions.
+    Answers no wherever that is not certain: for guards with `or`, `not`, shares that move, durations or past evictions.
     """
     constants: dict[tuple[str, str | None], list[expr.Compare]] = {}
     for conjunct in _conjuncts(rule.guard):
+        if _compares_zeros(conjunct, world) and not _is_impossible(conjunct, world):
+            continue
         if not isinstance(conjunct, expr.Compare) or conjunct.left.type not in _STEADY or conjunct.left.path == "evictions":
             return False
         if isinstance(conjunct.right, expr.Const):
@@ -58,7 +65,14 @@ def _conjuncts(guard: expr.Expr | None) -> tuple[expr.Expr, ...]:
     return () if guard is None else guard.items if isinstance(guard, expr.And) else (guard,)
 
 
+def _compares_zeros(conjunct: expr.Expr, world: Possible) -> TypeGuard[expr.Compare]:
+    """Whether a conjunct compares shares where all of them are 0."""
+    return isinstance(conjunct, expr.Compare) and conjunct.left.type is expr.Type.SHARE and not world.shares
+
+
 def _is_impossible(comparison: expr.Compare, world: Possible) -> bool:
+    if _compares_zeros(comparison, world):
+        return not _holds(0, comparison.op, comparison.right.value if isinstance(comparison.right, expr.Const) else 0)
     if not isinstance(comparison.right, expr.Const):
         return False
     value = comparison.right.value

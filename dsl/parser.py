@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from .diagnostics import Diagnostic
 from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
-from .tree import Admission, AllOf, AnyOf, File, Guard, Item, Negation, Preempt, Protect, Span, Where
+from .tree import File, Item, Span
+from .walk import guards_of, levels
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -109,40 +110,11 @@ def _parse_item(text: str, place: Span, file: str) -> Item | Diagnostic:
         item: Item = grammar().parse(TextSlice(text, place.start, place.end))  # type: ignore[assignment]
     except UnexpectedInput as error:
         return explain(error, text, place, file)
-    for guard in _guards(item):
-        if _nesting(guard) > MAX_DEPTH:
+    for guard in guards_of(item):
+        if sum(1 for _ in levels(guard)) > MAX_DEPTH:
             message = f"the guard is nested more than {MAX_DEPTH} deep"
             return Diagnostic("GP002", "error", message, guard.span, "this one", "flatten it", file=file)
     return item
-
-
-def _guards(item: Item) -> list[Guard]:
-    match item:
-        case Protect(where=Where(guard)) | Admission(where=Where(guard)):
-            return [guard]
-        case Preempt(body=body):
-            return [statement.guard for statement in body if isinstance(statement, Where)]
-        case _:
-            return []
-
-
-def _nesting(guard: Guard) -> int:
-    """How deep a guard is nested; counted without recursion, for guards of any depth come this far."""
-    level, depth = [guard], 0
-    while level:
-        depth += 1
-        level = [inner for outer in level for inner in _inside(outer)]
-    return depth
-
-
-def _inside(guard: Guard) -> tuple[Guard, ...]:
-    match guard:
-        case AllOf(items) | AnyOf(items):
-            return items
-        case Negation(item):
-            return (item,)
-        case _:
-            return ()
 
 
 def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:

@@ -18,6 +18,7 @@ EXPECTED = {
     "empty_flavor": ("GP035", 3, "`gpu 256`"),
     "eviction_in_turns": ("GP052", 5, "`victim.priority < workload.priority`"),
     "flavor_not_named": ("GP024", 4, "`8 gpu on a100`"),
+    "idle_shares": ("GP055", 3, "`share used`"),
     "lends_more_than_owned": ("GP025", 5, "at most `8 gpu`"),
     "named_cluster": ("GP021", 3, "give it another name"),
     "no_evict_from": ("GP033", 4, "`evict from the same queue`"),

@@ -1,6 +1,8 @@
 """Tests for warnings: each where it is certain, and none where a policy could be meant."""
 
 import pytest
+from gpol.dsl.checker import check
+from gpol.dsl.profiles import recorded
 
 FLAVOR = "flavor h100 { gpu 100 }\npriority low 10\npriority high 90\n"
 TWO = "queue a { owns 10 gpu }\nqueue b { owns 10 gpu }\n"
@@ -209,3 +211,78 @@ def test_a_protection_of_everything_is_reported(find):
     assert found(find, 'policy "p" { preempt by nothing }\n' + rest) == []
     assert found(find, 'policy "p" { }\n' + FLAVOR + TWO + "protect all for a\n") == []
     assert found(find, 'policy "p" { }\n' + FLAVOR + TWO + "protect all { where victim.running < 10m }\n") == []
+
+
+# --- shares that are all 0
+
+NOTHING = 'policy "p" {\n  share none\n  preempt by nothing\n}\n'
+
+
+def with_own(body: str) -> str:
+    """A policy without shares and with a single preempt rule, `own`, of these lines."""
+    rule = "preempt own {\n" + "".join(f"  {line}\n" for line in body.split("; ")) + "}\n"
+    header = 'policy "p" {\n  use p\n  share none\n  preempt by own\n}\n'
+    return header + FLAVOR + TWO + rule
+
+
+@pytest.fixture
+def find_bare():
+    """Checks a text whose profile `p` says nothing, and gives code and marked text of what is found."""
+
+    def run(text: str) -> list[tuple[str, str]]:
+        checked = check(text, "p.gpol", recorded({"p": 'profile "p" { share borrowed }\n'}))
+        return [(each.code, text[each.span.start : each.span.end]) for each in checked.diagnostics]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("evict from any queue; where workload.queue.share <= victim.queue.share_after", [("GP052", "own")]),
+        ("evict from any queue; where victim.queue.share = 0 and victim.queue.share < 1/2", [("GP052", "own")]),
+        ("evict from any queue; where workload.queue.share < victim.queue.share_after", [("GP050", "own")]),
+        ("evict from any queue; where victim.queue.share > 0", [("GP050", "own")]),
+        ("evict from any queue; where victim.queue.share != workload.queue.share", [("GP050", "own")]),
+        (
+            "evict from any queue; where victim.priority < workload.priority and victim.queue.share >= 0",
+            [("GP055", "victim.queue.share >= 0")],
+        ),
+        (
+            "evict from any queue; where victim.priority < workload.priority; order by victim.queue.share desc, victim.priority asc",
+            [("GP055", "victim.queue.share desc")],
+        ),
+        ("evict from any queue; where victim.priority < workload.priority", []),
+        (
+            "when workload fits what its queue owns; evict from any queue; where not (victim.queue.share_after > 1 or victim.gpu > 8)",
+            [("GP055", "victim.queue.share_after > 1")],
+        ),
+    ],
+)
+def test_without_shares_no_rule_goes_by_them(find_bare, body, expected):
+    """Equal zeros rank nobody: a rule on them alone goes in turns or never fires, and anywhere else they do nothing."""
+    assert find_bare(with_own(body)) == expected
+
+
+def test_with_shares_the_same_rules_are_fine(find_bare):
+    """Where shares move, nothing is certain."""
+    text = with_own("evict from any queue; where workload.queue.share <= victim.queue.share_after; order by victim.queue.share desc")
+    assert find_bare(text.replace("share none", "share used")) == []
+
+
+def test_a_profiles_rule_is_told_at_the_choice_that_breaks_it(find):
+    """`share none` on top of a profile that evens shares out makes its rule go in turns; the author can mend only that."""
+    text = 'policy "p" { share none }\n' + FLAVOR + TWO
+    [finding] = find(text)
+    assert (finding.code, finding.marked, finding.severity) == ("GP052", "share none", "warning")
+    assert "a rule `fair-share` of your own" in finding.help
+    own = "preempt fair-share {\n  evict from queues that borrow\n  where victim.priority < workload.priority\n}\n"
+    assert found(find, text + own) == []
+    assert found(find, NOTHING + FLAVOR + TWO) == []
+
+
+def test_orders_and_protections_by_idle_shares_are_reported(find):
+    """The policy's own order of queues and its guards; the profile's order is not the author's."""
+    order = NOTHING.replace("  preempt", "  order queues by borrowing asc, share desc, submitted asc\n  preempt")
+    guard = "protect r { where victim.queue.share <= 1/2 }\n"
+    assert found(find, order + FLAVOR + TWO + guard) == [("GP055", "share desc"), ("GP055", "victim.queue.share <= 1/2")]
