@@ -11,6 +11,9 @@ from .diagnostics import Note
 from .names import listed
 from .places import flavor_with
 
+_MOST_OWNERS = 12
+"""Owners that are listed where all together own too much."""
+
 
 @dataclass(slots=True)
 class Place:
@@ -234,37 +237,44 @@ def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Lim
 def _compare_with_capacity(
     context: Context, found: list[Place], made: list[graph.Node], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]
 ) -> None:
-    """All nodes together own at most what exists, where the policy says what exists."""
-    names = {place.item.name.text: place.item for place in found}
+    """All nodes together own at most what exists, where the policy says what exists, and at most what 64 bits hold."""
+    items = {place.item.name.text: place.item for place in found}
     for number, slot in enumerate(slots):
         flavor = flavors[slot.flavor]
         exists = dict(flavor.capacity)[slot.resource]
-        owners = [node for node in made if node.quotas[number].nominal > 0]
-        owned = sum(node.quotas[number].nominal for node in owners)
+        owners = [(node.quotas[number].nominal, node.name) for node in made if node.quotas[number].nominal > 0]
+        owned = sum(amount for amount, _ in owners)
         if owned > INT64_MAX:
             message = f"all together own more {slot.resource} on {flavor.name} than 64 bits hold"
-            context.error(
-                "GP023", message, names[max(owners, key=lambda node: node.quotas[number].nominal).name].name, "the biggest part", "own less"
-            )
+            context.error("GP023", message, items[max(owners)[1]].name, "the biggest part", "own less")
         elif flavor.nodes is None and owned > exists:
-            worst = max(owners, key=lambda node: (node.quotas[number].nominal, node.name))
-            total, there = format_amount(owned, slot.resource), format_amount(exists, slot.resource)
-            message = f"{listed(node.name for node in owners)} together own {total} {slot.resource} on {flavor.name}, but {there} exist"
-            spare = format_amount(owned - exists, slot.resource)
-            help_text = f"give {spare} {slot.resource} less away, or raise the flavor's capacity"
-            statement = next(
-                (
-                    part
-                    for part in names[worst.name].body
-                    if isinstance(part, tree.Quota)
-                    and part.verb == "owns"
-                    and part.amount is not None
-                    and part.amount.resource.text == slot.resource
-                    and (part.flavor is None or part.flavor.text == flavor.name)
-                ),
-                names[worst.name].name,
-            )
-            shares = [(node.name, format_amount(node.quotas[number].nominal, slot.resource)) for node in owners]
-            shown = ", ".join(f"`{name}` {amount}" for name, amount in sorted(shares)[:12])
-            note = Note(f"owned: {shown}" + (f" and {len(shares) - 12} more" if len(shares) > 12 else ""))
-            context.error("GP026", message, statement, "the biggest part", help_text, (note,))
+            resource = slot.resource
+            total, there, spare = (format_amount(amount, resource) for amount in (owned, exists, owned - exists))
+            together = "owns" if len(owners) == 1 else "together own"
+            message = f"{listed(name for _, name in owners)} {together} {total} {resource} on {flavor.name}, but {there} exist"
+            help_text = f"give {spare} {resource} less away, or raise the flavor's capacity"
+            statement = _owning(items[max(owners)[1]], resource, flavor.name)
+            context.error("GP026", message, statement, "the biggest part", help_text, _who_owns(owners, resource))
+
+
+def _owning(item: tree.Cohort | tree.Queue, resource: str, flavor: str) -> tree.Quota:
+    """The statement by which a node owns a resource of a flavor."""
+    return next(
+        part
+        for part in item.body
+        if isinstance(part, tree.Quota)
+        and part.verb == "owns"
+        and part.amount is not None
+        and part.amount.resource.text == resource
+        and (part.flavor is None or part.flavor.text == flavor)
+    )
+
+
+def _who_owns(owners: list[tuple[int, str]], resource: str) -> tuple[Note, ...]:
+    if len(owners) == 1:
+        return ()
+    shown = ", ".join(
+        f"`{name}` {format_amount(amount, resource)}" for amount, name in sorted(owners, key=lambda owner: owner[1])[:_MOST_OWNERS]
+    )
+    more = f" and {len(owners) - _MOST_OWNERS} more" if len(owners) > _MOST_OWNERS else ""
+    return (Note(f"owned: {shown}{more}"),)

@@ -157,3 +157,43 @@ def test_weights_are_exact():
 def test_a_cohort_may_lend_what_all_below_it_own(find, base, statements):
     """Up to that sum nothing is said, whatever the queues lend today; a borrowing limit may look ahead to more capacity."""
     assert find(f"{base}cohort c {{\n  {statements}\n}}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("flavor", "owners", "message"),
+    [
+        ("gpu 16", "cohort c {\n  owns 8 gpu\n  queue a { owns 8 gpu }\n}\n", None),
+        ("gpu 16", "cohort c {\n  owns 8 gpu\n  queue a { owns 8001m gpu }\n}\n", "`a`, `c` together own 16001m gpu on h, but 16 exist"),
+        ("gpu 16", "queue a { owns 17 gpu }\n", "`a` owns 17 gpu on h, but 16 exist"),
+        ("gpu 0", "queue a { owns 0 gpu }\n", None),
+        ("gpu 0", "queue a { owns 1m gpu }\n", "`a` owns 1m gpu on h, but 0 exist"),
+        ("gpu 16\n  cpu 4", "queue a { owns 16 gpu }\nqueue b { owns 5 cpu }\n", "`b` owns 5 cpu on h, but 4 exist"),
+        ('gpu from nodes where a = "b"', "queue a { owns 9000000 gpu }\n", None),
+        ("gpu 16x", "queue a { owns 17 gpu }\n", "`16x` is no amount of gpu"),
+        ("gpu 16", "queue a { owns 17x gpu }\n", "`17x` is no amount of gpu"),
+        (
+            "gpu 16",
+            "cohort c {\n  cohort d { queue a { owns 16 gpu } }\n  queue b { owns 1 gpu }\n}\n",
+            "`a`, `b` together own 17 gpu on h, but 16 exist",
+        ),
+    ],
+)
+def test_all_together_own_what_exists_at_most(find, flavor, owners, message):
+    """The sum over all cohorts and queues is compared flavor by flavor; nothing is known of what comes from nodes or cannot be read."""
+    findings = find(f'policy "p" {{ }}\nflavor h {{\n  {flavor}\n}}\n{owners}')
+    assert [finding.message.split(":")[0] for finding in findings] == ([] if message is None else [message])
+
+
+def test_the_same_resource_is_compared_in_each_flavor(find):
+    """What one flavor has left does not make up for what another lacks."""
+    text = 'policy "p" { }\nflavor g { gpu 100 }\nflavor h { gpu 8 }\nqueue a {\n  owns 10 gpu on g\n  owns 9 gpu on h\n}\n'
+    [finding] = find(text)
+    assert (finding.code, finding.marked) == ("GP026", "owns 9 gpu on h")
+
+
+def test_of_many_owners_the_first_are_listed(find):
+    """The note stays readable."""
+    queues = "".join(f"queue q{number:02} {{ owns 1 gpu }}\n" for number in range(14))
+    [finding] = find(f'policy "p" {{ }}\nflavor h {{ gpu 13 }}\n{queues}')
+    assert finding.notes[0].startswith("owned: `q00` 1, `q01` 1,")
+    assert finding.notes[0].endswith("`q11` 1 and 2 more")
