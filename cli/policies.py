@@ -1,14 +1,11 @@
 """check, fmt and test: what policy authors do all day."""
 
-import os
-import stat
-from contextlib import suppress
 from pathlib import Path
 
 from ..dsl.diagnostics import PolicyError
 from ..dsl.split import decode
+from .files import replace_file
 from .output import (
-    FAILED,
     GOOD,
     INVALID,
     NO,
@@ -100,39 +97,14 @@ def _format(path: str, only_check: bool, diff: bool, form: Format) -> int:
         print(formatted, end="")
         return GOOD
     if changed and not only_check and not diff:
-        _replace(path, formatted)
+        if not Path(path).is_file():
+            refuse(f"`{path}` is no plain file, so it cannot be replaced; use `gpol fmt -` in a pipe")
+        replace_file(path, formatted)
     if form is Format.json:
         say_json("formatted", file=name, changed=changed)
     elif changed and not diff:
         say(f"{name}: {'would change' if only_check else 'formatted'}")
     return NO if changed and (only_check or diff) else GOOD
-
-
-def _replace(path: str, text: str) -> None:
-    """Replace a file at once: a crash leaves the old one or the new one, with the same owner and rights. Links stay links."""
-    from tempfile import mkstemp
-
-    target = Path(path).resolve()
-    try:
-        before = target.stat()
-        if not stat.S_ISREG(before.st_mode):
-            refuse(f"`{path}` is no plain file, so it cannot be replaced; use `gpol fmt -` in a pipe")
-        if not os.access(target, os.W_OK):
-            refuse(f"`{path}` cannot be written: it is read-only; change its rights first", FAILED)
-        handle, temporary = mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            if os.name == "posix":
-                with suppress(PermissionError):  # only root may give files away
-                    os.chown(temporary, before.st_uid, before.st_gid)
-            os.chmod(temporary, stat.S_IMODE(before.st_mode))
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
 
 
 # --- test -----------------------------------------------------------------------------------------------------------

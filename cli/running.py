@@ -25,6 +25,7 @@ from ..sim.policy import Policy
 from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
 from .figures import show_figures
+from .files import replace_file
 from .moments import show_time
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, refuse, say, say_json
 from .progress import progress
@@ -239,7 +240,9 @@ def simulate_jobs(
         else:
             say(f"journal {journal}: {head[0]:,} events, chain {head[1].hex()}")
     if series is not None and report is not None:
-        _write_report(report, policy, measure, series)
+        from ..sim.report import report_page
+
+        replace_file(report, report_page(policy, measure, series))
         say(f"report {report}") if form is not Format.json else say_json("report", path=report)
     return GOOD
 
@@ -265,13 +268,6 @@ def _series(report: str | None, others: tuple[str | None, ...]) -> "Series | Non
         refuse(f"the folder of `{report}` does not exist; make it first")
     if path.is_dir():
         refuse(f"`{report}` is a folder; give a file's name")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    if not os.access(path.parent, os.W_OK):
         refuse(f"`{report}` cannot be written; check your rights", FAILED)
     return Series()
-
-
-def _write_report(path: str, policy: Policy, measure: Measure, series: "Series") -> None:
-    from ..sim.report import write_report
-
-    with _told(path):
-        write_report(Path(path), policy, measure, series)

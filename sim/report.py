@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from html import escape
-from pathlib import Path
 
 import plotly.graph_objects as go
 from plotly.io import to_html
@@ -34,12 +33,8 @@ pre a{color:var(--dim);text-decoration:none;display:inline-block;width:3.5rem}pr
 """
 
 
-def write_report(path: Path, policy: Policy, measure: Measure, series: Series) -> None:
-    """Write the page of a run."""
-    path.write_text(_page(policy, measure, series), encoding="utf-8")
-
-
-def _page(policy: Policy, measure: Measure, series: Series) -> str:
+def report_page(policy: Policy, measure: Measure, series: Series) -> str:
+    """The page of a run, as HTML."""
     title = escape(policy.graph.name)
     sections = [
         f"<h1>{title}</h1><p class='sub'>Simulated from {_date(measure.start or 0)} to {_date(measure.end)}, by gpol. "

@@ -104,6 +104,32 @@ def test_a_full_disk_under_out_and_report_is_told(lab: Path) -> None:
     assert report.stderr.startswith(b"gpol: `report.html` cannot be written: No space left on device")
 
 
+def test_a_report_is_written_whole_or_not_at_all(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk refuses the last step, the report of an earlier run is as it was, and nothing is left beside it."""
+    (lab / "report.html").write_text("earlier")
+    before = sorted(os.listdir(lab))
+
+    def refuse(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", refuse)
+        done = gpol("simulate", "lab.gpol", "jobs.csv", "--report", "report.html")
+
+    assert (done.code, (lab / "report.html").read_text(), sorted(os.listdir(lab))) == (1, "earlier", before)
+    assert "`report.html` cannot be written: No space left on device" in done.err
+    assert gpol("simulate", "lab.gpol", "jobs.csv", "--report", "report.html").code == 0
+    assert (lab / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_new_report_has_the_rights_of_new_files(gpol: Gpol, lab: Path) -> None:
+    """A report may be read by whom any other new file may."""
+    (lab / "other").touch()
+    gpol("simulate", "lab.gpol", "jobs.csv", "--report", "report.html")
+
+    assert (lab / "report.html").stat().st_mode == (lab / "other").stat().st_mode
+
+
 @needs_posix
 @pytest.mark.parametrize("arguments", [("check", "lab.gpol"), ("fmt", "-"), ("log", "lab.db"), ("explain", "lab.db", "g"), ("--help",)])
 def test_a_reader_that_leaves_is_no_error(journal: str, lab: Path, arguments: tuple[str, ...]) -> None:

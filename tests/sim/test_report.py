@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from gpol.sim.measure import Measure
 from gpol.sim.play import Batch
 from gpol.sim.policy import Policy
-from gpol.sim.report import write_report
+from gpol.sim.report import report_page
 from gpol.sim.series import Series
 from gpol.sim.workload import Job
 
@@ -59,9 +58,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def written(
-    tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]]
-) -> Callable[[list[Job]], str]:
+def written(policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]]) -> Callable[[list[Job]], str]:
     """Writes a report of jobs, and gives its text."""
 
     def write(jobs: list[Job]) -> str:
@@ -69,8 +66,7 @@ def written(
         for fact, decisions in simulated(used, jobs):
             measure.take(fact, decisions, used.graph)
             series.take(fact, decisions, measure)
-        write_report(tmp_path / "report.html", used, measure, series)
-        return (tmp_path / "report.html").read_text(encoding="utf-8")
+        return report_page(used, measure, series)
 
     return write
 
