@@ -39,7 +39,7 @@ TEXT = r'"(?:[^"\\\n]++|\\.)*+"?'
 MOST_TOLD = 500
 """Broken items and lines that are told of one file; a file with more is most likely no policy at all."""
 
-_LONG = rf'(?<![^\s"{{}}#])[^\s"{{}}#]{{{MAX_WORD + 1},}}+'
+_LONG = rf"(?<![\w.%/-])[\w.%/-]{{{MAX_WORD + 1},}}+"
 _PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|" + _LONG + r"|(?:^|(?<=\n))[^\s#}]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\r(?!\n)")

@@ -1,91 +1,155 @@
-"""Policies that do not parse: each gives the right code, place and remedy, and never a traceback."""
+"""Broken policies: the command gives each the right code, place and remedy, ends with 3, and never shows a traceback."""
 
+import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from gpol.cli.main import run_command
-from gpol.dsl.diagnostics import LineIndex, PolicyError
+from gpol.dsl.codes import MEANING, SYNTAX
+from gpol.dsl.diagnostics import PolicyError
 from gpol.dsl.parser import parse
 from gpol.dsl.split import decode
 
 FOLDER = Path(__file__).parent / "broken"
 
-EXPECTED = {
+Found = tuple[str, int, int, str]
+"""Code, line, column and a piece of the help of a diagnostic."""
+
+STORED: dict[str, list[Found]] = {
+    "byte_order_mark": [("GP001", 1, 1, "without one")],
+    "cohort_lends_more": [("GP025", 4, 15, "at most `8 gpu`")],
+    "cyclic_cohort": [("GP021", 5, 12, "give it another name")],
+    "empty_flavor": [("GP035", 3, 8, "`gpu 256`")],
+    "empty_name": [("GP036", 3, 7, "1 to 253 characters")],
+    "flavor_not_named": [("GP024", 4, 18, "`8 gpu on a100`")],
     "foreign_colon": [("GP003", 3, 19, "without `:`")],
     "future_item": [("GP009", 3, 1, "remove it")],
     "future_word": [("GP009", 3, 24, "remove it")],
+    "glued_number": [("GP003", 3, 18, "write `8 gpu`")],
+    "hidden_line": [("GP001", 2, 20, "line feed")],
     "indented_item": [("GP005", 1, 3, "delete the space")],
+    "invalid_utf8": [("GP001", 2, 7, "save the file as UTF-8")],
+    "lends_more_than_owned": [("GP025", 5, 15, "at most `8 gpu`")],
     "missing_brace": [("GP004", 3, 11, "close it with a `}`")],
+    "missing_comma": [("GP003", 3, 23, "write `, a100`")],
+    "missing_inner_brace": [("GP004", 3, 11, "close it with a `}`")],
     "missing_resource": [("GP003", 4, 8, "`8 gpu on h100`")],
     "misspelt_item": [("GP007", 2, 1, "did you mean `flavor`?")],
     "misspelt_statement": [("GP007", 4, 3, "did you mean `owns`?")],
     "name_with_digit": [("GP008", 3, 7, '`"6214e9"`')],
+    "named_cluster": [("GP021", 3, 7, "give it another name")],
+    "no_evict_from": [("GP033", 4, 9, "`evict from the same queue`")],
+    "no_header": [("GP028", 1, 1, '`policy "name" { }`')],
+    "nothing_and_something": [("GP027", 4, 3, "keep one of the two")],
+    "nul_byte": [("GP001", 2, 8, "delete it")],
+    "open_at_the_end": [("GP004", 2, 11, "close it with a `}`")],
+    "owns_more_than_exists": [("GP026", 5, 15, "10 gpu less")],
+    "owns_twice": [("GP022", 5, 3, "keep one")],
+    "percent": [("GP023", 3, 18, "write the amount itself")],
+    "queue_in_profile": [("GP029", 2, 7, "move it to a policy")],
+    "queue_named_as_cohort": [("GP021", 4, 7, "give it another name")],
+    "rule_not_listed": [("GP032", 5, 9, "`preempt by reclaim-owned, fair-share, make-room, urgent`")],
     "statement_in_column_one": [("GP005", 4, 1, "indent it")],
     "stray_brace": [("GP003", 3, 1, "delete it")],
+    "time_runs_backwards": [("GP034", 6, 6, "in order of time")],
     "two_broken_items": [("GP007", 3, 11, "did you mean `owns`?"), ("GP007", 5, 11, "did you mean `lends`?")],
+    "type_mismatch": [("GP030", 4, 22, "compare `victim.running` with a duration")],
     "unclosed_text": [("GP006", 3, 22, 'close it with `"`')],
     "unfinished_guard": [("GP003", 3, 36, "a field")],
     "unfinished_item": [("GP003", 3, 5, "a name")],
+    "unit_missing": [("GP023", 4, 39, "`10m`")],
     "unknown_escape": [("GP006", 3, 24, "only")],
+    "unknown_priority": [("GP020", 4, 30, "did you mean `batch`?")],
+    "unknown_profile": [("GP020", 1, 19, "did you mean `gpol.fair`?")],
+    "unknown_queue": [("GP020", 4, 19, "did you mean `students`?")],
+    "unknown_unit": [("GP023", 3, 18, "`8 gpu`")],
+    "victim_in_deny": [("GP031", 4, 18, "start with `workload`")],
 }
-"""Code, line, column and a piece of the help of each diagnostic."""
+"""What is found in each file of the folder, in order."""
 
-MADE = {
-    "ten megabytes": (b"# " + b"x" * 10_000_000, "GP002", "split the policy"),
-    "ten thousand deep": (b"cohort a {" * 10_000, "GP002", "flatten it"),
-    "a hundred thousand and one lines": (b"\n" * 100_001, "GP002", "split the policy"),
-    "invalid UTF-8": (b'policy "p" { }\nqueue m\xfcnchen { owns nothing }\n', "GP001", "UTF-8"),
-    "byte order mark": (b'\xef\xbb\xbfpolicy "p" { }\n', "GP001", "without one"),
-    "NUL byte": (b'policy "p" { }\nqueue a\x00b { owns nothing }\n', "GP001", "delete it"),
-    "only a closing brace": (b"}\n", "GP003", "delete it"),
-    "an open brace at the very end": (b'policy "p" {', "GP004", "close it"),
+HEAD = b'policy "p" { }\n'
+MADE: dict[str, tuple[Callable[[], bytes], Found]] = {
+    "ten_megabytes": (lambda: HEAD + b"# " + b"x" * 10_000_000, ("GP002", 1, 1, "split the policy")),
+    "ten_thousand_deep": (lambda: HEAD + b"cohort a {\n" + b"  cohort a {\n" * 9_999, ("GP002", 34, 12, "flatten it")),
+    "ten_thousand_deep_on_one_line": (lambda: HEAD + b"cohort a {" * 10_000, ("GP002", 2, 330, "flatten it")),
+    "guard_ten_thousand_deep": (lambda: HEAD + b"protect a { where " + b"not " * 10_000 + b"victim.gpu > 1 }\n", ("GP002", 2, 19, "flatten it")),
+    "hundred_thousand_and_one_lines": (lambda: HEAD + b"\n" * 100_000, ("GP002", 1, 1, "split the policy")),
+    "text_of_two_megabytes": (lambda: HEAD + b'queue "' + b"x" * 2_000_000 + b'" { }\n', ("GP002", 2, 7, "shorten it")),
 }
-"""Bytes, the code and a piece of the help."""
+"""Policies too big to be stored, and the one thing that is found in each."""
+
+
+def found_by_the_command(path: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, int, int, str]]:
+    """Code, line, column and help of all that `gpol check` finds in a file, which ends it with 3."""
+    assert run_command(["check", "--format", "json", str(path)]) == 3
+
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = [json.loads(line) for line in out.splitlines()]
+    found = [line for line in lines if line["kind"] == "diagnostic"]
+    assert all(line["severity"] == "error" and line["message"] and line["file"] == str(path) for line in found)
+    return [(line["code"], line["span"]["line"], line["span"]["column"], line["help"]) for line in found]
+
+
+def assert_found(found: list[tuple[str, int, int, str]], expected: list[Found]) -> None:
+    """Codes and places are equal, and each help has its piece."""
+    assert [entry[:3] for entry in found] == [entry[:3] for entry in expected]
+    for (*_, help_text), (*_, piece) in zip(found, expected, strict=True):
+        assert piece in help_text
 
 
 def test_the_table_and_the_folder_say_the_same() -> None:
     """Every broken policy is in the table and every entry has its file."""
-    assert sorted(path.stem for path in FOLDER.glob("*.gpol")) == sorted(EXPECTED)
+    assert sorted(path.stem for path in FOLDER.glob("*.gpol")) == sorted(STORED)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_stored_policies(name: str) -> None:
+def test_every_code_has_a_broken_policy() -> None:
+    """No code of an error is without an example."""
+    shown = {code for found in STORED.values() for code, *_ in found} | {code for _, (code, *_) in MADE.values()}
+    assert shown == {*SYNTAX, *MEANING}
+
+
+@pytest.mark.parametrize("name", sorted(STORED))
+def test_stored_policies(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each cause is told once, at its place, with its remedy."""
-    text = (FOLDER / f"{name}.gpol").read_text(encoding="utf-8")
-    parsed = parse(text, f"{name}.gpol")
-    index = LineIndex(text)
-
-    found = [(diagnostic.code, *index.position(diagnostic.span.start)) for diagnostic in parsed.diagnostics]
-    assert found == [entry[:3] for entry in EXPECTED[name]]
-    for diagnostic, (*_, piece) in zip(parsed.diagnostics, EXPECTED[name], strict=True):
-        assert piece in diagnostic.help
+    assert_found(found_by_the_command(FOLDER / f"{name}.gpol", capsys), STORED[name])
 
 
-@pytest.mark.parametrize("case", sorted(MADE))
-def test_made_policies(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Sizes, depths and bytes beyond the limits are refused by the command with exit 3, code and remedy."""
-    data, code, piece = MADE[case]
-    path = tmp_path / "broken.gpol"
-    path.write_bytes(data)
+@pytest.mark.parametrize("name", sorted(MADE))
+def test_made_policies(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sizes, depths and lengths beyond the limits are one finding each."""
+    make, expected = MADE[name]
+    path = tmp_path / f"{name}.gpol"
+    path.write_bytes(make())
 
-    exit_code = run_command(["check", str(path)])
-
-    out, err = capsys.readouterr()
-    assert exit_code == 3
-    assert code in out
-    assert piece in out
-    assert "Traceback" not in out + err
+    assert_found(found_by_the_command(path, capsys), [expected])
 
 
-def test_every_stored_policy_ends_the_command_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    """All files in one run: each is told, none hides another, and the exit code is 3."""
+def test_fifty_thousand_errors_are_not_all_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is no policy at all gives 500 findings and the place where the reading stopped."""
+    path = tmp_path / "log.gpol"
+    path.write_bytes(HEAD + b"queue a { own nothing }\n" * 50_000)
+    found = found_by_the_command(path, capsys)
+
+    assert_found(found[:1] + found[-1:], [("GP007", 2, 11, "did you mean `owns`?"), ("GP002", 502, 1, "mend these first")])
+    assert len(found) == 501
+
+
+def test_the_command_as_a_program_checks_all_in_one_run() -> None:
+    """No broken policy hides another, ends the program early or makes it show a traceback."""
     files = sorted(str(path) for path in FOLDER.glob("*.gpol"))
+    program = [sys.executable, "-c", "from gpol.cli.main import main; main()", "check"]
+    done = subprocess.run([*program, *files], capture_output=True, encoding="utf-8", check=False)
 
-    assert run_command(["check", "--format", "plain", *files]) == 3
-
-    out = capsys.readouterr().out
+    assert done.returncode == 3
+    assert done.stderr == ""
     for file in files:
-        assert f"{file}:" in out
+        [code, line, column, _] = STORED[Path(file).stem][0]
+        assert f"error[{code}]" in done.stdout
+        assert f"--> {file}:{line}:{column}\n" in done.stdout
 
 
 def test_line_ends_of_windows_are_fine() -> None:

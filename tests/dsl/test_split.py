@@ -23,6 +23,11 @@ def test_a_word_at_the_limit_is_read(piece: str) -> None:
     assert parse(f"queue {piece} {{ }}\n", "p.gpol").diagnostics == ()
 
 
+def test_only_a_single_word_is_too_long() -> None:
+    """A list without spaces is as long as it likes, and so is a line."""
+    assert parse(f"queue a {{ prefer {','.join(['h'] * MAX_WORD)} }}\n", "p.gpol").diagnostics == ()
+
+
 def test_comments_may_be_of_any_length() -> None:
     """A comment is no word, wherever it stands."""
     text = f"# {'x' * 10_000}\nqueue a {{ }} #{'y' * 10_000}\n"
