@@ -3,11 +3,12 @@
 import re
 from typing import get_args
 
-from ..engine.events import AnyEvent
+from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
+from ..engine.units import format_amount, format_time
 from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
-from .moments import parse_moment, show_time
+from .moments import parse_moment
 from .output import GOOD, INVALID, NOT_VERIFIED, Format, refuse, say, say_json, say_text
 from .progress import progress
 
@@ -50,10 +51,26 @@ def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:
         told.append(f"in {event.queue}")  # type: ignore[union-attr]
     if getattr(event, "beneficiary", None):
         told.append(f"for {event.beneficiary}")  # type: ignore[union-attr]
+    told += [", ".join(details(event))] if details(event) else []
     why = getattr(event, "why", None)
     if why is not None:
         told.append(why.reason + (f" by {why.rule.name} ({why.rule.file}:{why.rule.line})" if why.rule is not None else ""))
-    say(f"{recorded.seq:>8}  {show_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
+    say(f"{recorded.seq:>8}  {format_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
+
+
+def details(event: AnyEvent) -> list[str]:
+    """What a fact changes, beyond what it is about."""
+    match event:
+        case CapacityChanged():
+            return [f"now {format_amount(amount, resource)} {resource}" for resource, amount in event.capacity.items()]
+        case OperatorAction():
+            return [f"{event.action} by operator {event.operator}" + (f": {event.note}" if event.note else "")]
+        case WorkloadUpdated():
+            done = [f"{count} pods of {pod_set} are done" for pod_set, count in (event.reclaimable or {}).items()]
+            held = {None: [], True: ["held by its owner"], False: ["no longer held by its owner"]}[event.hold]
+            return [*([f"priority {event.priority}"] if event.priority is not None else []), *held, *done]
+        case _:
+            return []
 
 
 def verify_journal(path: str, head: str | None, form: Format) -> int:

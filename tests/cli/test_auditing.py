@@ -48,6 +48,34 @@ def test_log_names_rule_and_beneficiary(gpol: Gpol, journal: str) -> None:
     assert " by reclaim-owned (gpol/fair.gpol:14)" in done.out
 
 
+def test_log_and_explain_say_what_facts_change(gpol: Gpol, facts: Callable[..., str]) -> None:
+    """A capacity, an operator's wish with its note, a new priority, a hold and pods that are done are told in both."""
+    submitted = {
+        "kind": "WorkloadSubmitted",
+        "time": 0,
+        "workload": "a",
+        "queue": "owner",
+        "pod_sets": [{"count": 4, "requests": {"gpu": "2"}}],
+    }
+    written = facts(
+        submitted,
+        {"kind": "CapacityChanged", "time": 1_000_000, "flavor": "a100", "capacity": {"gpu": "12"}},
+        {"kind": "WorkloadUpdated", "time": 2_000_000, "workload": "a", "priority": 7, "reclaimable": {"main": 1}},
+        {"kind": "OperatorAction", "time": 3_000_000, "workload": "a", "operator": "ada", "action": "evict", "note": "rack 4"},
+        {"kind": "WorkloadUpdated", "time": 4_000_000, "workload": "a", "hold": True},
+        {"kind": "WorkloadUpdated", "time": 5_000_000, "workload": "a", "hold": False},
+    )
+    gpol("run", "lab.gpol", written, "--journal", "j.db")
+    log, explained = gpol("log", "j.db").out, gpol("explain", "j.db", "a").out
+
+    assert "1970-01-01T00:00:01Z  CapacityChanged    a100 now 12 gpu\n" in log
+    for told in ("priority 7, 1 pods of main are done", "held by its owner", "no longer held by its owner"):
+        assert f"  updated: {told}\n" in explained
+    assert "1970-01-01T00:00:02Z  WorkloadUpdated    a priority 7, 1 pods of main are done\n" in log
+    assert "evict by operator ada: rack 4\n" in log
+    assert "evict by operator ada: rack 4\n" in explained
+
+
 @pytest.mark.parametrize(
     ("filters", "seqs"),
     [
