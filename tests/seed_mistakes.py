@@ -2,7 +2,7 @@
 
 Works on a copy of the rooms and the tests in a temporary folder; the project itself is not touched. Ends with 0 where
 every mistake is caught by the test that is there for it; the laws alone may need luck. The table in docs/testing.md is
-its output.
+its output. A test that fails without any mistake ends the program at once.
 """
 
 import os
@@ -161,8 +161,8 @@ MISTAKES = (
 )
 
 
-def seed(mistake: Mistake) -> list[str]:
-    """Run the core's tests on a copy with the mistake; return the names of the tests that fail, each once."""
+def seed(mistake: Mistake | None) -> list[str]:
+    """Run the core's tests on a copy with the mistake, or with none; return the names of the tests that fail, each once."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "gpol"
         for room in ROOMS:
@@ -171,9 +171,10 @@ def seed(mistake: Mistake) -> list[str]:
         shutil.copy(ROOT / "pyproject.toml", folder)
         with (Path(folder) / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
             conftest.write(WITHOUT_SHRINKING)
-        put_wrong(copy / "engine" / "reference" / mistake.module, mistake)
+        if mistake is not None:
+            put_wrong(copy / "engine" / "reference" / mistake.module, mistake)
         output = run_tests(folder)
-    failed = re.findall(r"^FAILED tests/([^\s\[]+)", output, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) tests/([^\s\[]+)", output, re.MULTILINE)
     return list(dict.fromkeys(failed))
 
 
@@ -193,7 +194,7 @@ def run_tests(folder: str) -> str:
     where = subprocess.run([sys.executable, "-c", check], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
     if not where.startswith(folder):
         raise SystemExit(f"the copy is not what is tested, but {where.strip()}")
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rf", "-p", "no:cacheprovider", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *TESTS]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
 
@@ -213,6 +214,9 @@ def is_caught(mistake: Mistake, caught: list[str]) -> bool:
 def main() -> int:
     """Seed all mistakes, or those with the given numbers; print a line of the table for each."""
     numbers = [int(argument) for argument in sys.argv[1:]] or range(1, len(MISTAKES) + 1)
+    broken = seed(None)
+    if broken:
+        raise SystemExit(f"without any mistake these tests fail already: {', '.join(broken)}")
     missed = 0
     for number in numbers:
         mistake = MISTAKES[number - 1]
