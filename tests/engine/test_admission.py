@@ -108,11 +108,12 @@ queue out { owns 4 gpu }
     ],
 )
 def test_how_far_a_queue_reaches(cluster: Callable[[str], Any], queue: str, most: int) -> None:
-    """Borrowing ends at the tightest limit on the way up, and at what others keep."""
+    """Borrowing ends at the tightest limit on the way up, and at what others keep, at once as well as one by one."""
     c = cluster(LEVELS)
 
-    assert c.submit("more", queue, str(most + 1)) == []
+    assert c.submit("too-much", queue, str(most + 1)) == []
     assert c.submit("most", queue, str(most)) == ["run most"]
+    assert c.submit("one-more", queue, "1") == []
 
 
 def test_lent_room_is_gone_for_its_owner_until_it_is_free(cluster: Callable[[str], Any]) -> None:
