@@ -82,6 +82,9 @@ def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Seq
                 )
             yield Row(file.name, reader.line_num, dict(zip(header, cells, strict=True)))
     except csv.Error as error:
+        if "new-line character" in str(error):
+            problem = "a carriage return stands inside the row"
+            raise InputError(file.name, reader.line_num, problem, "end each row with a line feed, or with both") from None
         raise InputError(file.name, reader.line_num, f"the row is not CSV: {error}", "check its quotes") from None
 
 

@@ -142,11 +142,16 @@ def _time(row: Row) -> tuple[int | str, str]:
         raise row.wrong("submitted", str(error), "write 2026-01-02T03:04:05Z, or the time since the start as 0s, 90m or 1h30m") from None
 
 
+def _negative(text: str) -> str | None:
+    """What is wrong with a number that has a sign, if it has one."""
+    return f"`{text}` is below 0" if re.fullmatch("-[0-9].*", text) else None
+
+
 def _duration(row: Row) -> int:
     try:
         duration = parse_duration(row.cells["duration"])
     except UnitError as error:
-        raise row.wrong("duration", str(error), "write it as 90s, 10m or 1h30m") from None
+        raise row.wrong("duration", _negative(row.cells["duration"]) or str(error), "write it as 90s, 10m or 1h30m") from None
     if duration == 0:
         raise row.wrong("duration", "a job has to last", "write more than 0s")
     return duration
@@ -176,7 +181,7 @@ def _requests(row: Row) -> tuple[tuple[str, int], ...]:
         try:
             found[resource] = column, parse_amount(cell, resource)
         except UnitError as error:
-            raise row.wrong(column, str(error), "write an amount for one pod such as 8, 500m or 80Gi") from None
+            raise row.wrong(column, _negative(cell) or str(error), "write an amount for one pod such as 8, 500m or 80Gi") from None
     return tuple((resource, found[resource][1]) for resource in sorted(found))
 
 

@@ -39,6 +39,10 @@ def show_figures(measure: Measure, form: Format, skipped: int | None = None) -> 
     table("Per queue", header, rows, form)
     length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
     say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
+    rejected = sum(figures.rejected for figures in queues)
+    if rejected:
+        why = "`gpol log PATH --kind WorkloadRejected` says why, once there is a journal"
+        say(f"{rejected:,} workload{'s were' if rejected > 1 else ' was'} rejected; {why}")
     if skipped:
         say(f"{skipped:,} line{'s were' if skipped > 1 else ' was'} skipped")
 

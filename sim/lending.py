@@ -19,6 +19,7 @@ class Pool:
     lent: int = 0
     lends: dict[str, int] = field(default_factory=dict)
     _queues: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _shared_out: int | None = None  # what existed when it was shared out last, if nothing changed since
 
     def borrows(self, queue: str) -> int:
         """What a queue borrows."""
@@ -27,6 +28,9 @@ class Pool:
 
     def put(self, queue: str, owned: int, used: int) -> None:
         """Set what a queue owns and uses."""
+        if self._queues.get(queue) == (owned, used):
+            return
+        self._shared_out = None
         self._count(queue, -1)
         self._queues[queue] = owned, used
         self._count(queue, 1)
@@ -39,6 +43,9 @@ class Pool:
 
     def share_out(self) -> dict[str, int]:
         """Set what each queue lends now; return by how much that changed, by queue. The parts add up to `lent` exactly."""
+        if self._shared_out == self.exists:
+            return {}
+        self._shared_out = self.exists
         unowned = max(0, self.exists - self.owned)
         before, self.lent = self.lent, min(self.idle, max(0, self.borrowed - unowned))
         if not before and not self.lent:

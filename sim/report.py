@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from html import escape
 
+import numpy as np
+import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.io import to_html
 
@@ -18,6 +20,9 @@ _TITLES = {
     "lent": "GPUs owned, idle, and used by others",
     "waiting": "GPUs asked for by waiting workloads",
 }
+
+_MOST_LINES = 30
+"""Queues that a chart shows one by one; a browser, and a reader, bears no more."""
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--paper:#ffffff;--card:#f6f8fa;--mark:#0550ae}
@@ -117,16 +122,24 @@ def _charts(series: Series) -> str:
     parts = []
     for number, metric in enumerate(METRICS):
         figure = go.Figure()
-        for queue, name in enumerate(series.names):
-            values = averages[number, queue]
-            if values.any():
-                line = {"width": 0.5, "shape": "hv"}
-                figure.add_trace(go.Scatter(x=dates, y=values.round(2), name=escape(name, quote=False), stackgroup="all", line=line))
+        for name, values in _largest(series.names, averages[:, number]):
+            line = {"width": 0.5, "shape": "hv"}
+            figure.add_trace(go.Scatter(x=dates, y=values.round(2), name=escape(name, quote=False), stackgroup="all", line=line))
         layout = {"title": _TITLES[metric], "height": 380, "template": "plotly_white", "hovermode": "x unified", "yaxis_title": "GPUs"}
         figure.update_layout(**layout)
         page = to_html(figure, include_plotlyjs=number == 0, full_html=False, default_width="100%", div_id=f"chart-{metric}")
         parts.append(f"<div class='chart'>{page}</div>")
     return "".join(parts)
+
+
+def _largest(names: list[str], values: npt.NDArray[np.float64]) -> list[tuple[str, npt.NDArray[np.float64]]]:
+    """The queues that have any of it, with their values by step; of more than a chart can tell apart the smallest as one."""
+    sums = values.sum(axis=0)
+    order = sorted((queue for queue in range(len(names)) if sums[queue] > 0), key=lambda queue: (-sums[queue], names[queue]))
+    kept = order if len(order) <= _MOST_LINES else order[: _MOST_LINES - 1]
+    lines = [(names[queue], values[:, queue]) for queue in sorted(kept)]
+    rest = order[len(kept) :]
+    return lines + ([(f"{len(rest):,} other queues", values[:, rest].sum(axis=1))] if rest else [])
 
 
 def _evictions(policy: Policy, series: Series) -> str:

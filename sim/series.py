@@ -21,7 +21,7 @@ KEPT_EVICTIONS = 300
 
 @dataclass(slots=True)
 class Series:
-    """Areas by [metric, queue, step] in thousandths of a GPU times microseconds; `width` microseconds a step.
+    """Areas by [step, metric, queue] in thousandths of a GPU times microseconds; `width` microseconds a step.
 
     The steps start as seconds; when they run out, neighbours are added up and the steps become twice as wide.
     """
@@ -29,7 +29,7 @@ class Series:
     names: list[str] = field(default_factory=list)
     start: int | None = None
     width: int = 1_000_000
-    areas: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((len(METRICS), 0, MAX_STEPS)))
+    areas: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((MAX_STEPS, len(METRICS), 0)))
     evictions: deque[WorkloadEvicted] = field(default_factory=lambda: deque(maxlen=KEPT_EVICTIONS))
     eviction_count: int = 0
     _time: int = 0
@@ -49,32 +49,32 @@ class Series:
     def _look(self, measure: Measure) -> None:
         if len(measure.queues) > len(self.names):
             self.names += sorted(measure.queues.keys() - set(self.names))
-            grown = np.zeros((len(METRICS), len(self.names), MAX_STEPS))
-            grown[:, : self.areas.shape[1], :] = self.areas
+            grown = np.zeros((MAX_STEPS, len(METRICS), len(self.names)))
+            grown[:, :, : self.areas.shape[2]] = self.areas
             self.areas = grown
         figures = [measure.queues[name] for name in self.names]
         values = [[each.used, each.borrowed, each.lent, each.waiting_gpus] for each in figures]
-        self._now = np.array(values, dtype=np.float64).reshape(-1, len(METRICS)).T
+        self._now = np.ascontiguousarray(np.array(values, dtype=np.float64).reshape(-1, len(METRICS)).T)
 
     def _spread(self, time: int) -> None:
         """Add the values that held from the last fact to this one to the steps in between."""
         assert self.start is not None
         while time - self.start >= self.width * MAX_STEPS:
-            pairs = self.areas.reshape(len(METRICS), len(self.names), MAX_STEPS // 2, 2).sum(axis=3)
-            self.areas = np.concatenate((pairs, np.zeros_like(pairs)), axis=2)
+            pairs = self.areas[0::2] + self.areas[1::2]
+            self.areas = np.concatenate((pairs, np.zeros_like(pairs)))
             self.width *= 2
         at = self._time
         while at < time:
             step = (at - self.start) // self.width
             until = min(time, self.start + (step + 1) * self.width)
-            self.areas[:, :, step] += self._now * (until - at)
+            self.areas[step] += self._now * (until - at)
             at = until
         self._time = time
 
     def averages(self) -> tuple[list[int], npt.NDArray[np.float64]]:
-        """The start of each step that was reached (microseconds), and GPUs by [metric, queue, step], for charts."""
+        """The start of each step that was reached (microseconds), and GPUs by [step, metric, queue], for charts."""
         assert self.start is not None
         steps = (self._time - self.start) // self.width + 1
         lengths = np.full(steps, self.width, dtype=np.float64)
         lengths[-1] = max(1, self._time - self.start - (steps - 1) * self.width)
-        return [self.start + step * self.width for step in range(steps)], self.areas[:, :, :steps] / lengths / 1000
+        return [self.start + step * self.width for step in range(steps)], self.areas[:steps] / lengths[:, None, None] / 1000

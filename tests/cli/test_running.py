@@ -288,6 +288,13 @@ def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: str) -> None:
     assert owner["longest_owner_wait_us"] == 300_000_000
 
 
+def test_rejected_jobs_are_pointed_out(gpol: Gpol, lab: Path) -> None:
+    """A job that is rejected does not vanish among those that ended: the sum says so, and where to ask why."""
+    done = gpol("simulate", "lab.gpol", "jobs.csv")
+
+    assert done.out.endswith("\n1 workload was rejected; `gpol log PATH --kind WorkloadRejected` says why, once there is a journal\n")
+
+
 def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
     """A name that ends in .jsonl is read as JSON lines with durations; --trace says so for any name."""
     line = {key: value for key, value in SUBMITTED.items() if key != "kind"} | {"duration": "1h"}

@@ -116,3 +116,24 @@ def test_a_run_without_evictions_says_so(written: Callable[[list[Job]], str], jo
 def test_a_run_without_jobs_is_a_page(written: Callable[[list[Job]], str]) -> None:
     """Nothing at all still gives a page."""
     assert "0workloads" in Page(written([])).text
+
+
+@pytest.mark.parametrize(("queues", "lines"), [(30, 30), (31, 30), (40, 30)])
+def test_a_chart_has_no_more_lines_than_one_can_tell_apart(
+    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]], queues: int, lines: int
+) -> None:
+    """Thirty queues are thirty lines; of more, the largest are shown, and the smallest as one line that says how many they are."""
+    text = 'policy "many" { use gpol.fair }\nflavor a100 { gpu 1000 }\n' + "".join(
+        f"queue q{number} {{ owns 9 gpu }}\n" for number in range(queues)
+    )
+    used, measure, series = policy(text), Measure(), Series()
+    for fact, decisions in simulated(used, [job(f"j{number}", f"q{number}", "0s", "1h", f"{number + 1}m") for number in range(queues)]):
+        measure.take(fact, decisions, used.graph)
+        series.take(fact, decisions, measure)
+
+    scripts = Page(report_page(used, measure, series)).scripts
+    names = set(re.findall('"name":"(q[0-9]+|[0-9]+ other queues)"', scripts))
+
+    assert len(names) == lines
+    assert (f"{queues - 29} other queues" in names) == (queues > 30)
+    assert f"q{queues - 1}" in names

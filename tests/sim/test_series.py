@@ -32,9 +32,9 @@ def test_areas_before_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
 
     assert (series.names, series.width) == (["guest", "owner"], SECOND)
     full = 8000 * SECOND
-    assert series.areas[USED, 0, :4].tolist() == [full, full, full // 2, 0]
-    assert series.areas[BORROWED, 0].tolist() == series.areas[USED, 0].tolist() == series.areas[LENT, 1].tolist()
-    assert not series.areas[USED, 1].any()
+    assert series.areas[:4, USED, 0].tolist() == [full, full, full // 2, 0]
+    assert series.areas[:, BORROWED, 0].tolist() == series.areas[:, USED, 0].tolist() == series.areas[:, LENT, 1].tolist()
+    assert not series.areas[:, USED, 1].any()
 
 
 def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -44,7 +44,7 @@ def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
     series, measure = _taken(used, simulated(used, jobs))
 
     assert series.width == 2 * SECOND
-    areas = series.areas[USED, series.names.index("owner")]
+    areas = series.areas[:, USED, series.names.index("owner")]
     assert areas[:3].tolist() == [8000 * 2 * SECOND, 8000 * SECOND, 0]
     assert areas[499:516].tolist() == [0, *[2000 * 2 * SECOND] * 15, 0]
     assert int(areas.sum()) == measure.queues["owner"].used_area == 8000 * 3 * SECOND + 2000 * 30 * SECOND
@@ -57,7 +57,7 @@ def test_amounts_beyond_64_bits_do_not_wrap(policy: Make, job: MakeJob) -> None:
     late = waiting[0].model_copy(update={"time": 100 * 365 * 86_400 * SECOND, "workload": "c"})
     series, _ = _taken(used, [(used.activation(0), []), *((fact, []) for fact in (*waiting, late))])
 
-    assert float(series.averages()[1][WAITING, 1, 0]) == 1.8e16
+    assert float(series.averages()[1][0, WAITING, 1]) == 1.8e16
 
 
 def test_a_long_silence_doubles_as_often_as_needed(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -66,8 +66,8 @@ def test_a_long_silence_doubles_as_often_as_needed(policy: Make, job: MakeJob, s
     series, measure = _taken(used, simulated(used, [job("a", "owner", "0s", "10d")]))
 
     assert series.width == 1024 * SECOND
-    assert int(series.areas[USED].sum()) == 8000 * 864_000 * SECOND == measure.queues["owner"].used_area
-    assert series.areas.shape == (len(METRICS), 2, MAX_STEPS)
+    assert int(series.areas[:, USED].sum()) == 8000 * 864_000 * SECOND == measure.queues["owner"].used_area
+    assert series.areas.shape == (MAX_STEPS, len(METRICS), 2)
 
 
 def test_waiting_is_what_waits_asks_for(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -75,7 +75,7 @@ def test_waiting_is_what_waits_asks_for(policy: Make, job: MakeJob, simulated: R
     used = policy()
     series, _ = _taken(used, simulated(used, [job("a", "owner", "0s", "2s"), job("b", "owner", "0s", "1s", "4")]))
 
-    assert series.areas[WAITING, series.names.index("owner"), :3].tolist() == [4000 * SECOND, 4000 * SECOND, 0]
+    assert series.areas[:3, WAITING, series.names.index("owner")].tolist() == [4000 * SECOND, 4000 * SECOND, 0]
 
 
 def test_averages_are_gpus_in_each_step(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -86,7 +86,7 @@ def test_averages_are_gpus_in_each_step(policy: Make, job: MakeJob, simulated: R
     moments, averages = series.averages()
 
     assert moments == [0, SECOND, 2 * SECOND]
-    assert np.array_equal(averages[USED, series.names.index("owner")], [8, 8, 8])
+    assert np.array_equal(averages[:, USED, series.names.index("owner")], [8, 8, 8])
 
 
 def test_the_last_evictions_are_kept_and_all_are_counted(policy: Make, job: MakeJob, simulated: Run) -> None:
