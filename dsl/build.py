@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lark import Token, Transformer
+from lark import TextSlice, Token, Transformer
+from lark.lexer import Lexer, LexerState, LexerThread, LineCounter
 
 from . import tree
 from .tree import Span
@@ -48,6 +49,18 @@ def _first(parts: Sequence[Part], kind: type | tuple[type, ...]) -> Any:
 
 def _words(parts: Sequence[Part]) -> list[str]:
     return [str(part) for part in parts if isinstance(part, Token)]
+
+
+class ItemLexer(LexerThread):
+    """Reads one item. Lark's own would count the lines before every item, which takes quadratic time; here offsets are places."""
+
+    @classmethod
+    def from_text(cls, lexer: Lexer, text_or_slice: str | bytes | TextSlice[Any]) -> "ItemLexer":
+        """Start at the item's first character, whatever line that is on."""
+        text = TextSlice.cast_from(text_or_slice)
+        counter = LineCounter("\n")  # type: ignore[no-untyped-call]
+        counter.char_pos = text.start
+        return cls(lexer, LexerState(text, counter))
 
 
 class Build(Transformer[Token, Any]):

@@ -15,6 +15,7 @@ from .names import closest
 from .parser import Parsed, parse
 from .profiles import DEFAULT_PROFILE, ProfileSource, file_of, recorded, shipped, shipped_names
 from .scenario import tests
+from .split import MOST_TOLD, too_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def check(text: str, file: str, profiles: ProfileSource = shipped) -> Checked:
     graph = _graph(context, parsed)
     tested = tests(context)
     causes = without_cascades(parsed, context.diagnostics, profile_known=not unusable)
-    found = _in_order([*parsed.diagnostics, *unusable, *causes])
+    found = _told(_in_order([*parsed.diagnostics, *unusable, *causes]), file)
     is_policy = bool(headers) and headers[0].keyword == "policy"
     usable = is_policy and not any(diagnostic.severity == "error" for diagnostic in found)
     if usable:
@@ -148,6 +149,14 @@ def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
         admission=rules.admission_rules(context, index),
         settings=settings.settings(context),
     )
+
+
+def _told(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
+    """The findings, without those that nobody would read any more."""
+    if len(found) <= MOST_TOLD or any(diagnostic.code == "GP002" for diagnostic in found):
+        return found
+    first_left_out = next((diagnostic for diagnostic in found[MOST_TOLD:] if diagnostic.file == file), found[0])
+    return (*found[:MOST_TOLD], too_many(first_left_out.span.start, file))
 
 
 def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -11,6 +11,7 @@ from .diagnostics import Diagnostic, LineIndex, Note
 from .merge import Merged
 from .names import LONGEST, closest, flaw, listed, shortened
 from .parser import Parsed
+from .split import MOST_TOLD
 
 BUILT_IN = ("cpu", "gpu", "memory")
 """Resources that need no declaration."""
@@ -54,7 +55,7 @@ class Context:
     def unknown(self, what: str, name: tree.Name, known: Iterable[str]) -> None:
         """Report a name that does not exist, with the one that was probably meant."""
         known = sorted(set(known))
-        guess = closest(name.text, known)
+        guess = closest(name.text, known) if len(self.diagnostics) < MOST_TOLD else None  # beyond that nobody is told
         help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known)}" if known else f"the policy declares no {what}"
         self.error("GP020", f"unknown {what} `{shortened(name.text)}`", name, "not declared", help_text)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Diagnostic
 from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
@@ -13,8 +13,6 @@ from .walk import guards_of, levels
 if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import TerminalDef
-
-    from .build import Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +30,10 @@ class Parsed:
 def grammar() -> "Lark":
     """The parser of one item: from the stored tables or, where they are of another version of Lark, computed anew."""
     from . import tables
-    from .build import Build
+    from .build import Build, ItemLexer
 
-    return tables.read(grammar_text(), Build()) or build_grammar(Build())
+    code: dict[str, Any] = {"transformer": Build(), "_plugins": {"LexerThread": ItemLexer}}
+    return tables.read(grammar_text(), code) or build_grammar(**code)
 
 
 def grammar_text() -> str:
@@ -42,8 +41,8 @@ def grammar_text() -> str:
     return files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
 
 
-def build_grammar(transformer: "Build | None" = None, strict: bool = False) -> "Lark":
-    """A new parser of one item; `strict` looks for conflicts and collisions in the grammar, and needs interegular."""
+def build_grammar(strict: bool = False, **code: Any) -> "Lark":
+    """A new parser of one item, with the code it calls; `strict` looks for conflicts in the grammar, and needs interegular."""
     from lark import Lark, lexer
 
     # With interegular installed Lark searches for colliding terminals in every grammar, 0.15 s; a test does that once.
@@ -54,9 +53,9 @@ def build_grammar(transformer: "Build | None" = None, strict: bool = False) -> "
         lexer="contextual",
         keep_all_tokens=True,
         maybe_placeholders=False,
-        transformer=transformer,
         edit_terminals=_end_with_word,
         strict=strict,
+        **code,
     )
 
 

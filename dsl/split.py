@@ -11,9 +11,9 @@ from .diagnostics import Diagnostic, Note, PolicyError
 from .names import closest
 from .tree import Span
 
-MAX_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
-MAX_LINES = 100_000
+MAX_LINES = 20_000
 MAX_WORD = 4096
 """Characters of one word, or of one text in quotes."""
 

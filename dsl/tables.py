@@ -6,26 +6,27 @@ After a change of the grammar write them anew with `python -m gpol.dsl.tables`; 
 
 import json
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lark import Lark, Transformer
+    from lark import Lark
 
 NAME = "grammar.json"
 """The file, beside the grammar."""
 
-_CODE = ("transformer", "edit_terminals")
+_CODE = ("transformer", "edit_terminals", "_plugins")
 """Options of a parser that are no data: tables hold what came of them, or get them when they are read."""
 
 _SHIFT = 0
 """The kind of an action that moves to a state; the others reduce by a rule."""
 
 
-def read(grammar: str, transformer: "Transformer[Any, Any]") -> "Lark | None":
-    """The parser of a grammar; None where no tables of this grammar and this version of Lark are stored."""
+def read(grammar: str, code: Mapping[str, Any]) -> "Lark | None":
+    """The parser of a grammar with the code it calls; None where no tables of this grammar and this version of Lark are stored."""
     from lark import Lark
 
     place = files(__package__).joinpath(NAME)
@@ -37,7 +38,7 @@ def read(grammar: str, transformer: "Transformer[Any, Any]") -> "Lark | None":
     memo = {int(number): value for number, value in stored["memo"].items()}
     table = stored["data"]["parser"]["parser"]
     table["states"] = {int(number): actions for number, actions in table["states"].items()}
-    made: Lark = Lark._load_from_dict(stored["data"], memo, transformer=transformer)  # type: ignore[no-untyped-call]
+    made: Lark = Lark._load_from_dict(stored["data"], memo, **code)  # type: ignore[no-untyped-call]
     return made
 
 
