@@ -4,12 +4,12 @@ import re
 from typing import get_args
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
-from ..engine.units import format_amount, format_time
+from ..engine.units import format_amount
 from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
-from .moments import parse_moment
-from .output import GOOD, INVALID, NOT_VERIFIED, Format, refuse, say, say_json, say_text
+from .moments import parse_moment, show_time
+from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, refuse, say, say_json, say_text
 from .progress import progress
 
 _KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
@@ -33,12 +33,18 @@ def show_log(
         near = get_close_matches(kind, _KINDS, n=1)
         refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
+    if first is not None and last is not None and first > last:
+        refuse("--since is after --until, so nothing can be shown; exchange the two")
+    found = False
     try:
         with open_journal(path) as journal:
             for recorded in select(journal, Selection(workload=workload, kind=kind, queue=queue, since=first, until=last)):
                 _show(recorded, recorded.event, form)
+                found = True
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
+    if not found:
+        complain("gpol: no event is selected")
     return GOOD
 
 
@@ -55,7 +61,7 @@ def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:
     why = getattr(event, "why", None)
     if why is not None:
         told.append(why.reason + (f" by {why.rule.name} ({why.rule.file}:{why.rule.line})" if why.rule is not None else ""))
-    say(f"{recorded.seq:>8}  {format_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
+    say(f"{recorded.seq:>8}  {show_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
 
 
 def details(event: AnyEvent) -> list[str]:

@@ -94,12 +94,21 @@ def test_log_filters(gpol: Gpol, journal: str, filters: tuple[str, ...], seqs: l
     assert [each["seq"] for each in gpol("log", journal, *filters, "--format", "json").records] == seqs
 
 
+def test_log_says_that_nothing_is_selected(gpol: Gpol, journal: str) -> None:
+    """Nothing to show is said on stderr, exit code 0; with something to show nothing is said."""
+    nothing, some = gpol("log", journal, "--queue", "ownr"), gpol("log", journal, "--queue", "owner")
+
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "gpol: no event is selected\n")
+    assert (some.code, some.err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (("log", "lab.db", "--since", "yesterday"), "--since: `yesterday` is no time"),
         (("log", "lab.db", "--until", "2026-03-02T08:00:00"), "--until: `2026-03-02T08:00:00` is no time"),
         (("log", "lab.db", "--since", "9" * 5000), "is no time"),
+        (("log", "lab.db", "--since", "2", "--until", "1"), "--since is after --until"),
         (("log", "lab.db", "--kind", "WorkloadEvited"), "did you mean WorkloadEvicted?"),
         (("log", "no.db"), "no.db"),
         (("verify", "no.db"), "no.db"),

@@ -248,6 +248,7 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
     ("arguments", "code", "part"),
     [
         (("run", "no.gpol", "facts.jsonl"), 3, "`no.gpol` cannot be read"),
+        (("run", "-", "-"), 3, "standard input is either the policy or the facts"),
         (("run", "lab.gpol", "no.jsonl"), 3, "`no.jsonl` cannot be read"),
         (("run", "lab.gpol", "facts.jsonl", "--out", "no/out.jsonl"), 1, "`no/out.jsonl` cannot be written: No such file or directory"),
         (("run", "lab.gpol", "facts.jsonl", "--journal", "lab.gpol"), 3, "lab.gpol"),
