@@ -20,6 +20,7 @@ Found = tuple[str, int, int, str]
 
 STORED: dict[str, list[Found]] = {
     "byte_order_mark": [("GP001", 1, 1, "without one")],
+    "closing_brace_first": [("GP003", 1, 1, "delete it")],
     "cohort_lends_more": [("GP025", 4, 15, "at most `8 gpu`")],
     "cyclic_cohort": [("GP021", 5, 12, "give it another name")],
     "empty_flavor": [("GP035", 3, 8, "`gpu 256`")],
@@ -34,6 +35,7 @@ STORED: dict[str, list[Found]] = {
     "invalid_utf8": [("GP001", 2, 7, "save the file as UTF-8")],
     "lends_more_than_owned": [("GP025", 5, 15, "at most `8 gpu`")],
     "missing_brace": [("GP004", 3, 11, "close it with a `}`")],
+    "missing_brace_before_misspelt": [("GP004", 3, 11, "close it with a `}`"), ("GP007", 6, 1, "did you mean `queue`?")],
     "missing_comma": [("GP003", 3, 23, "write `, a100`")],
     "missing_inner_brace": [("GP004", 3, 11, "close it with a `}`")],
     "missing_resource": [("GP003", 4, 8, "`8 gpu on h100`")],
@@ -79,6 +81,7 @@ MADE: dict[str, tuple[Callable[[], bytes], Found]] = {
         lambda: HEAD + b"protect a { where " + b"not " * 10_000 + b"victim.gpu > 1 }\n",
         ("GP002", 2, 19, "flatten it"),
     ),
+    "twenty_thousand_items": (lambda: HEAD + b"resource a\n" * 20_000, ("GP002", 1, 1, "split the policy")),
     "hundred_thousand_items": (lambda: HEAD + b"resource a\n" * 100_000, ("GP002", 1, 1, "split the policy")),
     "text_of_two_megabytes": (lambda: HEAD + b'queue "' + b"x" * 2_000_000 + b'" { }\n', ("GP002", 1, 1, "split the policy")),
     "text_of_one_megabyte": (lambda: HEAD + b'queue "' + b"x" * 1_000_000 + b'" { }\n', ("GP002", 2, 7, "shorten it")),

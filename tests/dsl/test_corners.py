@@ -1,6 +1,8 @@
 """Corners of the checker: what would mean nothing, or something else than it says, is an error with a place and a remedy."""
 
 import pytest
+from gpol import dsl
+from gpol.dsl.checker import check
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,25 @@ def test_a_wrong_constant_is_named_with_both_types(find_one):
 def test_more_owned_than_exists_says_who_owns_what(find_one):
     """The note lists each owner with its amount."""
     assert find_one("queue x { owns 51 gpu on h100 }\n").notes == ["owned: `nlp` 40, `vision` 10, `x` 51"]
+
+
+def test_a_profile_whose_own_list_is_incomplete_is_told_there():
+    """Where the profile forgets one of its own rules, the policy's author can only be shown the profile's list."""
+    rules = "".join(f"preempt {name} {{\n  evict from the same queue\n  where victim.priority < workload.priority\n}}\n" for name in "ab")
+    profile = 'profile "x" { preempt by a }\n' + rules
+    checked = check('policy "p" { use x }\n', "p.gpol", {"x": profile}.get)
+    [diagnostic] = checked.errors
+    assert (diagnostic.code, diagnostic.file) == ("GP032", "x.gpol")
+    assert profile[diagnostic.span.start : diagnostic.span.end] == "preempt by a"
+
+
+def test_a_comparison_starts_with_a_field(find_one):
+    """A bare word on the left is nothing that a guard can look at."""
+    finding = find_one("protect r { where gpu > 8 }\n")
+    assert (finding.code, finding.marked) == ("GP031", "gpu")
+
+
+def test_the_room_has_the_names_that_it_says_and_no_others():
+    """Each public name can be had from the package; another one is an ordinary missing attribute."""
+    assert all(hasattr(dsl, name) for name in dsl.__all__)
+    assert not hasattr(dsl, "anything_else")

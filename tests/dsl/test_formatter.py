@@ -1,8 +1,13 @@
 """Formatting: the one layout, comments in their places, and never a word lost."""
 
+import re
+from collections.abc import Callable
+
 import pytest
+from gpol.dsl import printer
 from gpol.dsl.diagnostics import PolicyError
-from gpol.dsl.formatter import format_text
+from gpol.dsl.formatter import FormatError, format_text
+from gpol.dsl.parser import parse
 
 
 @pytest.mark.parametrize("item", ["protect p {{ {} }}\n", 'deny d {{ {} }} because "b"\n', 'hold h {{ {} }} because "b"\n'])
@@ -15,3 +20,155 @@ def test_a_second_where_is_refused_and_not_dropped(item: str) -> None:
 
     [diagnostic] = caught.value.diagnostics
     assert text[diagnostic.span.start :].startswith("where workload.gpu > 2")
+
+
+SAMPLE = """\
+# A policy.
+policy "sample" {
+  use gpol.fair
+  order queues by share asc, submitted asc
+  preempt by nothing
+  ignore license
+}
+
+flavor h100 {
+  gpu 64
+  worth 1/2
+}
+
+flavor pool { gpu, cpu from nodes where zone = "b" and gpu/model = "x" }
+
+priority high 100 { never evicted }
+priority low -5
+
+cohort research {
+  weight 3
+  queue nlp {
+    for namespace "nlp-*" and label "tier" = "prod"
+    owns 16 gpu on h100
+    lends all but 4 gpu on h100
+    borrows anything
+    prefer h100, pool
+    priority at most high
+    default priority low
+    queueing strict fifo
+  }
+  queue "6214" { owns nothing }
+}
+
+preempt make-way {
+  when workload fits what its cohort owns
+  evict from any queue, in the same cohort
+  where victim.priority < low and not (victim.gpu > 8 gpu or victim.label "a" = "b")
+  order by victim.priority asc, victim.queue.share desc
+}
+
+protect warm-up { where victim.running < 10m }
+
+hold drained for nlp, "6214" because "too \\"hot\\""
+deny big for "6214" { where workload.gpu > 8 } because "too big"
+
+test "plays" {
+  at 0s
+  at 0s submit a by nlp { gang of 4 x 1 gpu and 2 cpu on h100 or pool, 8 gpu, priority high, user "ada", label "k" = "v" }
+  expect a admitted borrowing on h100
+  at 1h capacity h100 32 gpu
+  at 1h evict a
+  expect a evicted by make-way
+  expect a pending because OnHold by drained
+  expect a rejected by big
+}
+"""
+"""Every statement of the language, in the one layout."""
+
+WORD = re.compile(r'"(?:\\.|[^"\\\n])*"|#[^\n]*|[\w./-]+|[^\s\w]|\n')
+"""A word, text, sign, comment or line end."""
+
+
+def comments(text: str) -> list[str]:
+    """The comments of a text, in order."""
+    return [text[span.start : span.end].rstrip() for span in parse(text, "p.gpol").comments]
+
+
+def test_the_sample_is_in_the_one_layout() -> None:
+    """What is written as the formatter writes is left alone, whichever statement it is."""
+    assert format_text(SAMPLE, "p.gpol") == SAMPLE
+
+
+@pytest.mark.parametrize("comment", ["  # why {\n", '\n# "own\n'])
+def test_a_comment_may_stand_wherever_a_line_may_end(comment: str) -> None:
+    """Put behind every word in turn, it makes a broken item or is kept, and formatting settles; nothing else changes."""
+    kept = 0
+    for item in SAMPLE.split("\n\n"):
+        said = parse(item, "p.gpol").tree
+        for gap in (match.end() for match in WORD.finditer(item)):
+            text = item[:gap] + comment + item[gap:]
+            parsed = parse(text, "p.gpol")
+            if parsed.diagnostics:
+                continue
+            kept += 1
+            formatted = format_text(text, "p.gpol")
+            assert comments(formatted) == comments(text)
+            assert parse(formatted, "p.gpol").tree == parsed.tree == said
+            assert format_text(formatted, "p.gpol") == formatted
+    assert kept > SAMPLE.count("\n")  # behind each line at least
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("  ", "\t"),
+        lambda text: text.replace("\n", " \t \n"),
+        lambda text: text.replace("\n", "\n\n\n"),
+        lambda text: re.sub(
+            r"(?<=\S) (?=\S)", "   ", re.sub(r'"[^"\n]*"|#[^\n]*', lambda piece: piece[0].replace(" ", "\0"), text)
+        ).replace("\0", " "),
+        lambda text: text.rstrip("\n"),
+    ],
+    ids=["CRLF", "tabs", "trailing spaces", "empty lines", "wide spaces", "no end of line"],
+)
+def test_space_never_matters(disguise: Callable[[str], str]) -> None:
+    """Line ends, tabs and spaces of any kind come out as the one layout; empty lines inside blocks shrink to one."""
+    formatted = format_text(disguise(SAMPLE), "p.gpol")
+
+    assert [line for line in formatted.splitlines() if line] == [line for line in SAMPLE.splitlines() if line]
+    assert "\n\n\n" not in formatted
+    assert format_text(formatted, "p.gpol") == formatted
+
+
+def test_names_of_any_script_and_long_lines_stay() -> None:
+    """A list of 300 names stays one line, and a name is quoted only where it must be."""
+    names = ", ".join(f'"机器-{number}"' for number in range(300))
+    text = f'queue "nlp" {{ prefer {names} }}\n'
+
+    assert format_text(text, "p.gpol") == f"queue nlp {{\n  prefer {names}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "formatted"),
+    [
+        ("priority a 1\n\n\npriority b 2\npriority c 3 {\n}\n", "priority a 1\n\npriority b 2\npriority c 3\n"),
+        ("queue a {owns nothing}\nqueue b {\n}\n", "queue a { owns nothing }\nqueue b { }\n"),
+        ("protect p { }\n", "protect p\n"),
+        ('policy "p"{}\n', 'policy "p" { }\n'),
+        ("queue a { } # one\n# two\nqueue b { }\n", "queue a { }  # one\n# two\nqueue b { }\n"),
+        ("# alone", "# alone\n"),
+        ("", ""),
+        ("\n \n", ""),
+        ("protect p { where ((victim.gpu>1)) and (victim.gpu<9) }\n", "protect p { where victim.gpu > 1 and victim.gpu < 9 }\n"),
+        ("preempt p { order by victim.gpu }\n", "preempt p { order by victim.gpu asc }\n"),
+        ('resource "gang"\nresource "plain"\n', 'resource "gang"\nresource plain\n'),
+    ],
+)
+def test_the_one_layout(written: str, formatted: str) -> None:
+    """Short blocks on one line, neighbours together, everything else apart by one empty line."""
+    assert format_text(written, "p.gpol") == formatted
+
+
+def test_a_layout_that_would_change_the_meaning_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the printer ever say something else, the formatter refuses instead of writing it."""
+    monkeypatch.setattr(printer, "quoted", lambda text: f'"{text}!"')
+
+    with pytest.raises(FormatError, match="would not say the same"):
+        format_text('queue a { for user "ada" }\n', "p.gpol")

@@ -23,6 +23,7 @@ MISTAKES = [
     ("cohort a {\n  queue b {\n  cohort c { }\n  }\n}", "GP004", "queue b {", "close it"),
     ("cohort a {\n  queue b {\n    queue c { }\n  }\n}", "GP007", "queue", "make `queue b` a cohort"),
     ("queue b {\n  cohort c { }\n}", "GP007", "cohort", "make `queue b` a cohort"),
+    ("preempt p {\n  queue c { }\n}", "GP007", "queue", "`evict`"),
     ("queue b { queue c { } }", "GP007", "queue", "make `queue b` a cohort"),
     ("flavor h {\n  queue a { }\n}", "GP003", "a", "a number"),
     ("queue a\n{\n  owns nothing\n}", "GP003", "a", "put the `{` at the end of this line"),
