@@ -177,15 +177,47 @@ def test_owning_and_borrowing() -> None:
     assert tree.tree.borrows(right, [0])
 
 
-def test_sides_and_trials() -> None:
-    """Sides are the children of the lowest common ancestor; use without a charge is what it was before it."""
+def test_sides() -> None:
+    """Two queues meet below their lowest common ancestor: its children on their paths are the sides."""
     tree, name = Tree(), Tree().index
-    nodes = tree.tree
 
-    assert nodes.sides(name["left"], name["right"]) == (name["left"], name["right"])
-    assert nodes.sides(name["left"], name["side"]) == (name["mid"], name["side"])
-    assert nodes.sides(name["left"], name["out"]) == (name["top"], name["out"])
+    assert tree.tree.sides(name["left"], name["right"]) == (name["left"], name["right"])
+    assert tree.tree.sides(name["left"], name["side"]) == (name["mid"], name["side"])
+    assert tree.tree.sides(name["left"], name["out"]) == (name["top"], name["out"])
+
+
+@pytest.mark.parametrize(
+    ("gpus", "left"),
+    [
+        (7, {"left": 0, "mid": 3, "top": 0, "cluster": 0}),
+        (3, {"left": 4, "mid": 5, "top": 1, "cluster": 1}),
+        (1, {"left": 6, "mid": 7, "top": 3, "cluster": 3}),
+    ],
+)
+def test_use_without_a_charge(gpus: int, left: dict[str, int]) -> None:
+    """What the nodes above left would carry without some of its 7, beside right's 3; nothing is changed by asking.
+
+    left keeps 2, so mid has 5 + 3; mid keeps 4 of it, and top and the root have 4.
+    """
+    tree, name = Tree(), Tree().index
     tree.use("left", 7)
-    path = [name[node] for node in ("left", "mid", "top", "cluster") if node in name]
-    without = [nodes.usage_without(node, name["left"], ((0, 7000),)) for node in path]
-    assert (tree.available(), without) == ((2, 5, 8, 13), [[0] for _ in path])
+    tree.use("right", 3)
+    before = tree.by_name(tree.tree.usage)
+    assert [before[node] for node in left] == [7, 8, 4, 4]
+
+    without = {node: tree.tree.usage_without(name[node], name["left"], ((0, gpus * 1000),))[0] // 1000 for node in left}
+
+    assert without == left
+    assert tree.by_name(tree.tree.usage) == before
+
+
+def test_what_is_short() -> None:
+    """Of a request for several slots those are named that a queue cannot take now."""
+    graph = compile_policy('policy "p" { }\nflavor a {\n  gpu 4\n  cpu 8\n}\nqueue q { owns nothing }\n', "t.gpol")
+    tree = QuotaTree(graph, [8000, 4000])  # cpu, gpu
+    queue = graph.queues[0].node
+
+    assert tree.short(queue, ((0, 8000), (1, 4000))) == []
+    assert tree.short(queue, ((0, 8001), (1, 4000))) == [0]
+    tree.add(queue, ((1, 1000),))
+    assert tree.short(queue, ((0, 8000), (1, 4000))) == [1]

@@ -8,6 +8,7 @@ from gpol.engine.units import (
     UnitError,
     format_amount,
     format_duration,
+    format_time,
     parse_amount,
     parse_duration,
     scale_of,
@@ -111,3 +112,17 @@ def test_amounts_are_written_as_people_write_them(amount: int, resource: str, te
 def test_durations_are_written_exactly(us: int, text: str) -> None:
     """The fewest units that say it all."""
     assert format_duration(us) == text
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (0, "1970-01-01T00:00:00Z"),
+        (1_000_001, "1970-01-01T00:00:01.000001Z"),
+        (951_782_400_000_000, "2000-02-29T00:00:00Z"),
+        (2**63 - 1, "9223372036854775807 us"),
+    ],
+)
+def test_moments_are_written_in_utc(us: int, text: str) -> None:
+    """To the second where that is exact; a moment beyond the year 9999 has no date."""
+    assert format_time(us) == text
