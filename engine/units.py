@@ -4,6 +4,7 @@ gpu and cpu count in thousandths, memory in bytes, every other resource in whole
 epoch (UTC), durations are microseconds. Nothing here rounds: what does not fit the smallest unit exactly is refused.
 """
 
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 INT64_MAX = 2**63 - 1
@@ -25,6 +26,8 @@ _SUFFIXES: dict[str, Fraction] = {
     "Ti": Fraction(2**40),
     "Pi": Fraction(2**50),
 }
+
+_EPOCH = datetime(1970, 1, 1)  # UTC, like every moment here
 
 MICROSECOND, MILLISECOND, SECOND = 1, 1_000, 1_000_000
 MINUTE, HOUR, DAY, WEEK = 60 * SECOND, 3_600 * SECOND, 86_400 * SECOND, 604_800 * SECOND
@@ -130,3 +133,12 @@ def format_duration(us: int) -> str:
         if count:
             parts.append(f"{count}{unit}")
     return "".join(parts) or "0s"
+
+
+def format_time(us: int) -> str:
+    """A moment in microseconds since the epoch as ISO 8601 in UTC, such as `2017-10-03T07:12:30Z`."""
+    try:
+        moment = _EPOCH + timedelta(microseconds=us)
+    except OverflowError:  # beyond the year 9999
+        return f"{us} us"
+    return moment.isoformat() + "Z"

@@ -21,7 +21,7 @@ from ..engine.events import (
 from ..engine.graph import AdmissionRule, PreemptRule, ProtectRule
 from ..engine.reference.standing import Standing
 from ..engine.units import parse_amount, parse_duration
-from .play import Player
+from .play import EndlessError, Player
 from .policy import Policy
 
 
@@ -80,6 +80,9 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
                 failures.append(Failure(line, *found))
         except FactError as error:
             failures.append(Failure(line, "the step can be played", str(error)))
+        except EndlessError as error:
+            failures.append(Failure(line, "the decisions come to rest", str(error)))
+            break
     return TestResult(test.name.text, index.line(test.span.start), tuple(failures))
 
 

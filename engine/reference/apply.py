@@ -1,11 +1,10 @@
 """How events change the state: the only way it changes. Nothing is decided here, so recorded events can be applied again."""
 
-from bisect import bisect_left, insort
-
 from ..events import (
     AnyEvent,
     CapacityChanged,
     Charge,
+    Fact,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
@@ -22,11 +21,12 @@ from ..events import (
     WorkloadUpdated,
 )
 from ..graph import Flavor, PolicyGraph
-from .order import guards_tell_apart, line_key, shape_of, victim_key
+from .guards import is_timeless, reads_shares, time_only_frees, victim_fields
+from .order import guards_tell_apart, line_key, shape_of, victim_key, victim_shape
 from .quota import QuotaTree, Request
 from .route import matching_queues, rank
 from .shares import Shares
-from .state import Active, Line, Machine, State
+from .state import Active, Line, Machine, Pool, State
 from .workload import Workload
 
 NOWHERE = -1
@@ -37,6 +37,9 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
     """Change the state by one event; `graph` goes with PolicyActivated. The event must be possible (`check.py`)."""
     state.seq += 1
     state.time = event.time
+    state.settled = False
+    if isinstance(event, Fact):
+        state.cause = state.seq
     match event:
         case TimeAdvanced():
             return
@@ -122,7 +125,13 @@ def _activate(state: State, graph: PolicyGraph) -> None:
         name_index={node.name: index for index, node in enumerate(graph.nodes)},
         slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
         lines=[Line() for _ in graph.nodes],
-        running=[[[] for _ in graph.preempt] for _ in graph.nodes],
+        pools=[
+            Pool(rule, victim_fields(graph, rule), is_timeless(rule.guard), reads_shares(graph, rule), [Line() for _ in graph.nodes])
+            for rule in graph.preempt
+        ],
+        always=[protect for protect in graph.protect if is_timeless(protect.guard)],
+        for_a_time=[protect for protect in graph.protect if not is_timeless(protect.guard)],
+        time_only_frees=time_only_frees(graph),
         shape_is_name=guards_tell_apart(graph),
     )
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
@@ -195,8 +204,8 @@ def _put_in(state: State, workload: Workload) -> None:
         policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
         return
     policy.tree.add(workload.queue, workload.usage)
-    for rule, order in zip(policy.graph.preempt, policy.running[workload.queue], strict=True):
-        insort(order, (victim_key(rule, workload), workload), key=lambda entry: entry[0])
+    for pool in policy.pools:
+        pool.lines[workload.queue].add(victim_key(pool.rule, workload), victim_shape(pool.read, workload), workload)
 
 
 def _take_out(state: State, workload: Workload) -> None:
@@ -208,8 +217,8 @@ def _take_out(state: State, workload: Workload) -> None:
         policy.lines[workload.queue].drop(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name))
         return
     policy.tree.remove(workload.queue, workload.usage)
-    for rule, order in zip(policy.graph.preempt, policy.running[workload.queue], strict=True):
-        del order[bisect_left(order, victim_key(rule, workload), key=lambda entry: entry[0])]
+    for pool in policy.pools:
+        pool.lines[workload.queue].drop(victim_key(pool.rule, workload), victim_shape(pool.read, workload))
 
 
 def _admit(state: State, event: WorkloadAdmitted) -> None:

@@ -60,12 +60,10 @@ class Core:
         """
         self.check(fact, graph)
         apply(self.state, fact, graph)
-        cause = self.state.seq
-        decisions: list[AnyDecision] = []
-        for decision in self._at_once(fact, cause):
+        decisions = self._at_once(fact, self.state.cause)
+        for decision in decisions:
             apply(self.state, decision)
-            decisions.append(decision)
-        return decisions + self._settler.settle(cause)
+        return decisions + self._settler.settle()
 
     def _at_once(self, fact: Fact, cause: int) -> list[AnyDecision]:
         """What a fact decides by itself, before anything is weighed against anything."""
@@ -108,8 +106,11 @@ class Core:
         apply(self.state, event, graph)
 
     def next_wake(self) -> int | None:
-        """The next moment at which time alone may change a decision; a driver then plays TimeAdvanced at that moment."""
-        return self.state.wake
+        """The next moment at which time alone may change a decision; a driver then plays TimeAdvanced at that moment.
+
+        It may be the present moment: one fact never admits and evicts the same workload, another one may evict it.
+        """
+        return self._settler.next_wake()
 
     def standing(self, workload: str) -> Standing | None:
         """Why a live workload runs or waits, and what would change that; None for one that is not live."""

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from ..expr import And, Compare, Const, Expr, Field, Not, Or, Type
-from ..graph import PolicyGraph
-from ..units import format_amount, format_duration
+from ..graph import PolicyGraph, PreemptRule
+from ..units import format_amount, format_duration, format_time
 from .quota import QuotaTree, Request
 from .shares import ZERO, Share, Shares, show
 from .workload import Workload
@@ -65,38 +65,21 @@ class Bench:
     def value(self, field: Field) -> Value:
         """The value of a field now."""
         subject = self.workload if field.subject == "workload" or self.victim is None else self.victim
-        if field.label is not None:
-            return subject.fact.labels.get(field.label, "")
-        if field.type is Type.AMOUNT:
-            return subject.total(field.path)
-        return self._attribute(subject, field)
-
-    def _attribute(self, subject: Workload, field: Field) -> Value:
+        if field.label is not None or field.type is Type.AMOUNT:  # whatever the label or the resource is called
+            return own_value(subject, field)
         match field.path:
-            case "priority":
-                return subject.priority
-            case "pods":
-                return subject.pods
-            case "evictions":
-                return subject.evictions
-            case "submitted":
-                return subject.submitted
             case "waiting":
                 return self.now - subject.submitted
             case "running":
                 return self.now - (subject.admitted or 0)
-            case "admitted":
-                return subject.admitted or 0
             case "queue":
                 return self.graph.nodes[subject.queue].name
             case "queue.share":
                 return self._side_share(of_victim=field.subject == "victim")
             case "queue.share_after":
                 return self._share_after()
-            case "kind":
-                return subject.fact.workload_kind
-            case name:
-                return str(getattr(subject.fact, name))
+            case _:
+                return own_value(subject, field)
 
     def _side(self, of_victim: bool) -> int:
         if self.victim is None or self.victim.queue == self.workload.queue:
@@ -131,7 +114,32 @@ class Bench:
             return show(value)
         if field.type is Type.AMOUNT:
             return f"{format_amount(int(value), field.path)} {field.path}"
+        if field.type is Type.TIME:
+            return format_time(int(value))
         return format_duration(int(value)) if field.type is Type.DURATION else str(value)
+
+
+def own_value(workload: Workload, field: Field) -> int | str:
+    """The value of a field that depends on nothing but the workload itself."""
+    if field.label is not None:
+        return workload.fact.labels.get(field.label, "")
+    if field.type is Type.AMOUNT:
+        return workload.total(field.path)
+    match field.path:
+        case "priority":
+            return workload.priority
+        case "pods":
+            return workload.pods
+        case "evictions":
+            return workload.evictions
+        case "submitted":
+            return workload.submitted
+        case "admitted":
+            return workload.admitted or 0
+        case "kind":
+            return workload.fact.workload_kind
+        case name:
+            return str(getattr(workload.fact, name))
 
 
 def constant(const: Const) -> Value:
@@ -170,9 +178,55 @@ def fields(guard: Expr | None) -> list[Field]:
     return found
 
 
+def victim_fields(graph: PolicyGraph, rule: PreemptRule) -> tuple[Field, ...]:
+    """What a rule's guard and the protect guards read of a victim, apart from shares and from the time it has run."""
+    guards = [rule.guard, *(protect.guard for protect in graph.protect)]
+    read = [field for guard in guards for field in fields(guard) if field.subject == "victim"]
+    own = [field for field in read if field.type not in (Type.SHARE, Type.DURATION)]
+    return tuple(field for index, field in enumerate(own) if field not in own[:index])
+
+
+def reads_shares(graph: PolicyGraph, rule: PreemptRule) -> bool:
+    """Whether a rule's guard or a protect guard reads a share."""
+    guards = [rule.guard, *(protect.guard for protect in graph.protect)]
+    return any(field.type is Type.SHARE for guard in guards for field in fields(guard))
+
+
 def is_timeless(guard: Expr | None) -> bool:
     """Whether time alone can never change a guard."""
     return all(comparison.left.type is not Type.DURATION for comparison in comparisons(guard))
 
 
-__all__ = ["Bench", "Request", "Value", "comparisons", "constant", "fields", "is_timeless", "matches"]
+def time_only_frees(graph: PolicyGraph) -> bool:
+    """Whether time alone can only make preempt guards true and protect guards false, never the other way round."""
+    preempts = all(_grows(rule.guard, true=True) for rule in graph.preempt)
+    return preempts and all(_grows(protect.guard, true=False) for protect in graph.protect)
+
+
+def _grows(guard: Expr | None, true: bool) -> bool:
+    """Whether time alone can turn a guard only to true (or else only to false)."""
+    match guard:
+        case Compare(op, left, right) if left.type is Type.DURATION:
+            return isinstance(right, Const) and op in ((">", ">=") if true else ("<", "<="))
+        case And(items) | Or(items):
+            return all(_grows(item, true) for item in items)
+        case Not(item):
+            return _grows(item, not true)
+        case _:
+            return True
+
+
+__all__ = [
+    "Bench",
+    "Request",
+    "Value",
+    "comparisons",
+    "constant",
+    "fields",
+    "is_timeless",
+    "matches",
+    "own_value",
+    "reads_shares",
+    "time_only_frees",
+    "victim_fields",
+]

@@ -2,7 +2,7 @@
 
 from ..expr import VICTIM_FIELDS, Field, Type
 from ..graph import OrderKey, PolicyGraph, PreemptRule
-from .guards import comparisons
+from .guards import comparisons, own_value
 from .state import Shape, SortKey
 from .workload import Workload
 
@@ -63,6 +63,11 @@ def shape_of(workload: Workload, shape_is_name: bool) -> Shape:
         for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)
     )
     return (workload.priority, demand)
+
+
+def victim_shape(read: tuple[Field, ...], victim: Workload) -> Shape:
+    """What makes a running workload equal to others of its queue for a rule that reads these fields: evict one, or the next."""
+    return (victim.usage, victim.pinned, *(own_value(victim, field) for field in read))
 
 
 def guards_tell_apart(graph: PolicyGraph) -> bool:

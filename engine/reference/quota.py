@@ -6,8 +6,7 @@ quota, invisible to its parent; use beyond it is carried by the parent. The form
 Recursion is per slot; its depth is bounded by the nesting limit of the language.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +30,7 @@ class QuotaTree:
 
     `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
     `total` is all use below a node. `capacity` is what exists, by slot. `paths` lists the nodes from each node up to the
-    root, both included. `stamp` changes with every charge, and is the same again once a trial is undone.
+    root, both included.
     """
 
     def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
@@ -40,7 +39,6 @@ class QuotaTree:
         self.parent = [node.parent for node in graph.nodes]
         self.paths = [_path(self.parent, node) for node in range(len(graph.nodes))]
         self.capacity = list(capacity)
-        self.stamp = self._changes = 0
         self.usage = [[0 for _ in slots] for _ in graph.nodes]
         self.total = [[0 for _ in slots] for _ in graph.nodes]
         self.subtree = [[0 for _ in slots] for _ in graph.nodes]
@@ -79,8 +77,6 @@ class QuotaTree:
 
     def add(self, queue: int, request: Request) -> None:
         """Charge a queue's node for a request; each ancestor carries what the one below cannot keep local."""
-        self._changes += 1
-        self.stamp = self._changes
         for slot, amount in request:
             node, carried = queue, amount
             while node >= 0:
@@ -93,8 +89,6 @@ class QuotaTree:
 
     def remove(self, queue: int, request: Request) -> None:
         """Take a charge back; what ancestors carried for it goes first. Undoes `add` of the same request in any order."""
-        self._changes += 1
-        self.stamp = self._changes
         for slot, amount in request:
             node, carried = queue, amount
             while node >= 0:
@@ -134,6 +128,10 @@ class QuotaTree:
         """Whether a queue may take a request now, by quota and by what exists."""
         return all(amount <= self.available(queue, slot) and amount <= self.free(slot) for slot, amount in request)
 
+    def short(self, queue: int, request: Request) -> list[int]:
+        """The slots of a request that a queue cannot take now."""
+        return [slot for slot, amount in request if not self.fits(queue, ((slot, amount),))]
+
     def binding(self, queue: int, slot: int) -> Binding:
         """The limit that decides how much of a slot a queue may still take; what exists, where that is no more than quota allows."""
         exists = Binding(max(0, self.free(slot)), 0, "capacity")
@@ -159,18 +157,18 @@ class QuotaTree:
         """Whether a node uses more than its subtree owns of some slot."""
         return any(self.usage[node][slot] > self.subtree[node][slot] for slot in slots)
 
-    # --- places in the tree -------------------------------------------------------------------------------------
+    def usage_without(self, node: int, queue: int, request: Request) -> list[int]:
+        """What a node would carry, by slot, were a charge of a queue below it (or of itself) taken back."""
+        usage = list(self.usage[node])
+        for slot, carried in request:
+            below = queue
+            while below != node:
+                carried = min(carried, max(0, self.usage[below][slot] - self.local[below][slot]))
+                below = self.parent[below]
+            usage[slot] -= carried
+        return usage
 
-    @contextmanager
-    def without(self, queue: int, request: Request) -> Iterator[None]:
-        """Take a charge back for a moment."""
-        stamp = self.stamp
-        self.remove(queue, request)
-        try:
-            yield
-        finally:
-            self.add(queue, request)
-            self.stamp = stamp
+    # --- places in the tree -------------------------------------------------------------------------------------
 
     def sides(self, left: int, right: int) -> tuple[int, int]:
         """The children of the lowest common ancestor on the paths to two different queues."""

@@ -18,11 +18,11 @@ from ..events import AnyDecision, Operand, Why
 from ..graph import OrderKey
 from .apply import active, apply
 from .flavors import Mode, Plan, plan
+from .hunt import Hunt, Hunter
 from .order import directed, shape_of
 from .quota import Request
 from .route import admission_rule_why
 from .state import Active, Shape, SortKey, State
-from .victims import Hunt, Hunter
 from .why import decisions_of
 from .workload import Workload
 
@@ -31,14 +31,12 @@ from .workload import Workload
 class Proposal:
     """What could be done for a workload: a plan of flavors, and the hunt that makes room (None where none is needed).
 
-    `fresh` says that a candidate was passed over only because the very fact being settled admitted it. `ranks` are the
-    proposal's keys in the order of queues, at each node on its path.
+    `ranks` are the proposal's keys in the order of queues, at each node on its path.
     """
 
     workload: Workload
     plan: Plan
     hunt: Hunt | None
-    fresh: bool
     ranks: dict[int, tuple[object, ...]] = field(default_factory=dict)
 
     @property
@@ -47,9 +45,10 @@ class Proposal:
         return self.plan.mode >= Mode.BLOCKED
 
 
-def propose(policy: Active, workload: Workload, now: int, cause: int) -> Proposal:
+def propose(state: State, workload: Workload) -> Proposal:
     """Plan flavors for a workload and, where it does not fit, hunt for victims. The plan's mode says what came of it."""
-    hunter = Hunter(policy, workload, now, cause)
+    policy = active(state)
+    hunter = Hunter(policy, workload, state.time, state.cause)
     hunts: dict[Request, Hunt] = {}
 
     def search(request: Request) -> Mode:
@@ -60,10 +59,10 @@ def propose(policy: Active, workload: Workload, now: int, cause: int) -> Proposa
 
     planned = plan(policy, workload, search)
     if planned.mode < Mode.BLOCKED or policy.tree.fits(workload.queue, planned.request):
-        return Proposal(workload, planned, None, hunter.passed_over_fresh)
+        return Proposal(workload, planned, None)
     if planned.request not in hunts:  # several parts: together they may need more victims than one by one
         planned = planned.with_mode(search(planned.request))
-    return Proposal(workload, planned, hunts[planned.request], hunter.passed_over_fresh)
+    return Proposal(workload, planned, hunts[planned.request])
 
 
 class Settler:
@@ -74,17 +73,26 @@ class Settler:
         self._refused: set[tuple[int, Shape]] = set()
         self._version = -1
 
-    def settle(self, cause: int) -> list[AnyDecision]:
-        """Decide all there is to decide; the decisions are applied already. `state.wake` is set to when time may decide next."""
+    def settle(self) -> list[AnyDecision]:
+        """Decide all there is to decide; the decisions are applied already."""
         decisions: list[AnyDecision] = []
         while True:
-            step = _Pass(self, cause)
+            step = _Pass(self)
             decided = step.run()
             step.give_back()
             decisions += decided
-            self.state.wake = min(step.moments, default=None)
             if not decided:
+                self.state.wake, self.state.settled = min(step.moments, default=None), True
                 return decisions
+
+    def next_wake(self) -> int | None:
+        """The next moment at which time alone may decide something; looked for again where events were applied without settling."""
+        if not self.state.settled and self.state.active is not None:
+            step = _Pass(self, only_reserve=True)
+            step.run()
+            step.give_back()
+            self.state.wake, self.state.settled = min(step.moments, default=None), True
+        return self.state.wake
 
     def remembers(self, node: int, shape: Shape) -> bool:
         """Whether this shape of this queue was refused, with nothing changed since."""
@@ -101,8 +109,8 @@ class Settler:
 class _Pass:
     """One pass over all waiting workloads."""
 
-    def __init__(self, settler: Settler, cause: int, only_reserve: bool = False) -> None:
-        self.settler, self.state, self.cause, self.only_reserve = settler, settler.state, cause, only_reserve
+    def __init__(self, settler: Settler, only_reserve: bool = False) -> None:
+        self.settler, self.state, self.only_reserve = settler, settler.state, only_reserve
         self.policy = active(self.state)
         self.open = [queue.node for queue in self.policy.graph.queues if self.policy.lines[queue.node].shapes]
         self.refused: set[tuple[int, Shape]] = set()
@@ -130,7 +138,7 @@ class _Pass:
 
     def _carry_out(self, proposal: Proposal) -> list[AnyDecision]:
         victims = proposal.hunt.victims if proposal.hunt is not None else []
-        decisions = decisions_of(self.policy, proposal.workload, proposal.plan, victims, self.state.time, self.cause)
+        decisions = decisions_of(self.policy, proposal.workload, proposal.plan, victims, self.state.time, self.state.cause)
         for decision in decisions:
             apply(self.state, decision)
         return decisions
@@ -151,13 +159,16 @@ class _Pass:
     def _propose(self, node: int) -> Proposal | None:
         """The first workload of a queue for which something can be done; the queue is closed where there is none."""
         strict = self.policy.graph.queues[self.policy.graph.nodes[node].queue].strict
+        if strict and any(proposal.workload.queue == node for proposal in self.reserved):
+            self.open.remove(node)
+            return None
         while (head := self._head(node)) is not None:
             shape, workload = head
             if self.reserved or not self.settler.remembers(node, shape):
-                proposal = propose(self.policy, workload, self.state.time, self.cause)
+                proposal = propose(self.state, workload)
                 if proposal.possible:
                     return proposal
-                if not self.reserved and not proposal.fresh:
+                if not self.reserved:
                     self.settler.remember(node, shape)
             self.refused.add((node, shape))
             if strict:
@@ -194,7 +205,7 @@ def held(policy: Active, workload: Workload) -> Why | None:
 @contextmanager
 def reserving(state: State) -> Iterator[list[Proposal]]:
     """The room that is reserved for workloads that wait for protections to end, charged while the context lasts."""
-    step = _Pass(Settler(state), cause=0, only_reserve=True)
+    step = _Pass(Settler(state), only_reserve=True)
     step.run()
     try:
         yield step.reserved

@@ -11,9 +11,13 @@ from ..graph import PolicyGraph
 from .quota import QuotaTree, Request
 
 Share = tuple[int, Fraction]
-"""(0, share), or (1, unweighted share) for a node of weight 0 that has something: infinite, yet comparable with its like."""
+"""(0, share); or one that is infinite, yet comparable with its like: (1, unweighted share) for a node of weight 0 that has
+something, (2, borrowed worth by weight) for one that borrows where so little exists that nothing can be lent."""
 
 ZERO: Share = (0, Fraction(0))
+
+_MOST_KNOWN = 50_000
+"""How many worked out shares are kept before they are all forgotten."""
 
 
 class Shares:
@@ -23,8 +27,7 @@ class Shares:
         self.tree = tree
         self.formula = graph.settings.share
         self.weights = [node.weight for node in graph.nodes]
-        self._stamp = -1
-        self._known: dict[int, Share] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], Share] = {}
         resources = sorted({slot.resource for slot in graph.slots})
         scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))  # cancels out: worth weighs both sides
         worth = [int(graph.flavors[slot.flavor].worth * scale) for slot in graph.slots]
@@ -38,41 +41,50 @@ class Shares:
 
     def of(self, node: int) -> Share:
         """The share of a node; the root has none."""
-        if self._stamp != self.tree.stamp:
-            self._known.clear()
-            self._stamp = self.tree.stamp
-        share = self._known.get(node)
-        if share is None:
-            share = self._known[node] = self._compute(node)
-        return share
+        if self.formula == "used":
+            return self._share(node, tuple(self.tree.total[node]))
+        return self._share(node, tuple(self.tree.usage[node]))
 
     def after(self, node: int, queue: int, request: Request) -> Share:
         """The share that a node would have without a charge of a queue below it."""
-        with self.tree.without(queue, request):
-            return self._compute(node)
+        if self.formula == "used":
+            amounts = dict(request)
+            return self._share(node, tuple(total - amounts.get(slot, 0) for slot, total in enumerate(self.tree.total[node])))
+        return self._share(node, tuple(self.tree.usage_without(node, queue, request)))
 
-    def _compute(self, node: int) -> Share:
+    def _share(self, node: int, used: tuple[int, ...]) -> Share:
+        """The share of a node that uses this much of each slot: nothing else matters, so it is worked out once."""
+        share = self._known.get((node, used))
+        if share is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            share = self._known[node, used] = self._compute(node, used)
+        return share
+
+    def _compute(self, node: int, used: tuple[int, ...]) -> Share:
         if self.tree.parent[node] < 0 or self.formula == "none":
             return ZERO
-        unweighted = self._borrowed(node) if self.formula == "borrowed" else self._used(node)
+        level, unweighted = self._borrowed(node, used) if self.formula == "borrowed" else (0, self._used(used))
         if unweighted == 0:
             return ZERO
         weight = self.weights[node]
-        return (1, unweighted) if weight == 0 else (0, unweighted / weight)  # exact
+        if weight == 0:
+            return (max(level, 1), unweighted)
+        return (level, unweighted / weight)  # exact
 
-    def _borrowed(self, node: int) -> Fraction:
+    def _borrowed(self, node: int, used: tuple[int, ...]) -> Share:
         """What the node uses beyond what it owns, over what its parent could lend at most, in its dominant resource."""
-        usage, subtree = self.tree.usage[node], self.tree.subtree[node]
-        dominant = Fraction(0)
+        subtree = self.tree.subtree[node]
+        dominant = ZERO
         for group, lendable in zip(self.by_resource, self.lendable[self.tree.parent[node]], strict=True):
-            borrowed = sum(worth * max(0, usage[slot] - subtree[slot]) for slot, worth in group)
-            if borrowed > 0 and lendable > 0:
-                dominant = max(dominant, Fraction(borrowed, lendable))
+            borrowed = sum(worth * max(0, used[slot] - subtree[slot]) for slot, worth in group)
+            if borrowed > 0:
+                dominant = max(dominant, (0, Fraction(borrowed, lendable)) if lendable > 0 else (2, Fraction(borrowed)))
         return dominant
 
-    def _used(self, node: int) -> Fraction:
-        """What runs below the node, over what exists, in its dominant resource."""
-        total, capacity = self.tree.total[node], self.tree.capacity
+    def _used(self, total: tuple[int, ...]) -> Fraction:
+        """What runs below a node, over what exists, in its dominant resource."""
+        capacity = self.tree.capacity
         dominant = Fraction(0)
         for group in self.by_resource:
             used = sum(worth * total[slot] for slot, worth in group)

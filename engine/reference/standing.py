@@ -6,11 +6,12 @@ from pydantic import BaseModel, ConfigDict
 
 from ..events import Assignment, Charge, Limit, Operand, RuleRef
 from .flavors import TOKENS, Mode, Verdict
+from .hunt import Protected
 from .remedies import Remedy, remedies
 from .route import reference
+from .scope import triggers
 from .settle import Proposal, held, propose, reserving
 from .state import Active, State
-from .victims import Hunter, Protected
 from .why import binding_limit, charges, greatest_limit
 from .workload import Workload
 
@@ -101,7 +102,7 @@ def _pending(state: State, policy: Active, workload: Workload, base: Standing) -
     place = {"position": next(index for index, other in enumerate(line, start=1) if other is workload), "waiting": len(line)}
     with reserving(state) as reserved:
         mine = next((proposal for proposal in reserved if proposal.workload is workload), None)
-        proposal = mine if mine is not None else propose(policy, workload, state.time, cause=0)
+        proposal = mine if mine is not None else propose(state, workload)
         others = [other.workload.name for other in reserved if other is not mine]
         if mine is not None:
             policy.tree.remove(workload.queue, mine.plan.request)
@@ -141,10 +142,9 @@ def _keeper(policy: Active, keeper: Protected) -> Keeper:
 def _details(state: State, policy: Active, proposal: Proposal) -> dict[str, object]:
     """Every flavor's verdict, what each preempt rule could do, and the smallest changes that would admit the workload."""
     workload, plan = proposal.workload, proposal.plan
-    hunter = Hunter(policy, workload, state.time, cause=0)
     rules = []
     if plan.mode in (Mode.SHORT, Mode.BLOCKED):
-        for rule, triggered in hunter.triggers(plan.request):
+        for rule, triggered in triggers(policy, workload.queue, plan.request):
             line = RuleRef(name=rule.name, file=rule.source.file, line=rule.source.line)
             rules.append(RuleStanding(rule=line, outcome="not enough" if triggered else "not triggered"))
     running = [other for other in sorted(state.workloads.values(), key=lambda other: other.number) if other.admitted is not None]

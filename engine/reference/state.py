@@ -3,13 +3,15 @@
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 
-from ..graph import PolicyGraph
+from ..expr import Field
+from ..graph import PolicyGraph, PreemptRule, ProtectRule
 from .quota import QuotaTree
 from .shares import Shares
 from .workload import Workload
 
 Shape = tuple[object, ...]
-"""What two waiting workloads of a queue have in common when a refusal of one is a refusal of the other."""
+"""What workloads of a queue have in common that a decision treats alike, but for their order: a refusal of one waiting
+workload is a refusal of the others, and a rule that may evict one running workload may evict the others."""
 
 SortKey = tuple[int, ...]
 
@@ -25,7 +27,7 @@ class Machine:
 
 @dataclass(slots=True)
 class Line:
-    """The waiting workloads of one queue: for each shape, in the policy's order, best first. No shape is ever empty."""
+    """Waiting or running workloads of one queue: for each shape, in the policy's order, best first. No shape is ever empty."""
 
     shapes: dict[Shape, list[tuple[SortKey, Workload]]] = field(default_factory=dict)
 
@@ -40,18 +42,38 @@ class Line:
         if not entries:
             del self.shapes[shape]
 
+    def by_shape(self) -> list[tuple[Shape, list[tuple[SortKey, Workload]]]]:
+        """The workloads of each shape, the shape with the best one first."""
+        return sorted(self.shapes.items(), key=lambda item: item[1][0][0])
+
     def ordered(self) -> list[Workload]:
-        """All waiting workloads, best first."""
-        entries = [entry for shape in sorted(self.shapes, key=lambda shape: self.shapes[shape][0][0]) for entry in self.shapes[shape]]
+        """All workloads, best first."""
+        entries = [entry for _, entries in self.by_shape() for entry in entries]
         return [workload for _, workload in sorted(entries, key=lambda entry: entry[0])]
 
 
 @dataclass(slots=True)
-class Active:
-    """What an active policy brings: the graph, the tree with its charges, the shares, and lines of waiting workloads by node.
+class Pool:
+    """The running workloads as one preempt rule sees them: for each node a line, best victim first.
 
-    `running` holds the running workloads of each queue by node and victim order (the index of a preempt rule), best victim
-    first; `name_index` finds nodes by name and `slot_index` slots by (flavor name, resource).
+    `read` is what its guard and the protect guards read of a victim; `timeless` says that its guard has no durations,
+    `by_share` that it or a protect guard reads a share, which changes as victims are taken.
+    """
+
+    rule: PreemptRule
+    read: tuple[Field, ...]
+    timeless: bool
+    by_share: bool
+    lines: list[Line]
+
+
+@dataclass(slots=True)
+class Active:
+    """What an active policy brings: the graph, the tree with its charges, the shares.
+
+    `lines` holds the waiting workloads by node, `pools` the running ones by preempt rule. `always` are the protect rules
+    without durations, `for_a_time` those with; `time_only_frees` says that whoever may be evicted now may be later, too.
+    `name_index` finds nodes by name, `slot_index` slots by (flavor name, resource).
     """
 
     graph: PolicyGraph
@@ -60,7 +82,10 @@ class Active:
     name_index: dict[str, int]
     slot_index: dict[tuple[str, str], int]
     lines: list[Line]
-    running: list[list[list[tuple[SortKey, Workload]]]]
+    pools: list[Pool]
+    always: list[ProtectRule]
+    for_a_time: list[ProtectRule]
+    time_only_frees: bool
     shape_is_name: bool
 
 
@@ -68,15 +93,17 @@ class Active:
 class State:
     """Everything that decides. `seq` counts events; `version` counts changes that may turn a refusal into an admission.
 
-    `wake` is the next moment at which time alone may decide something, as far as known after the last settling.
+    `cause` is the seq of the last fact. `wake` is the next moment at which time alone may decide something, if `settled`.
     `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy.
     """
 
     time: int = 0
     seq: int = 0
+    cause: int = 0
     submissions: int = 0
     version: int = 0
     wake: int | None = None
+    settled: bool = True
     active: Active | None = None
     workloads: dict[str, Workload] = field(default_factory=dict)
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)

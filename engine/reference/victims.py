@@ -5,22 +5,21 @@ each queue offers its best running workload; shares and borrowing are looked at 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 
 from ..events import Operand
-from ..expr import Field, Type
 from ..graph import PreemptRule, ProtectRule
-from .guards import Bench, fields, is_timeless
+from .guards import Bench, fields
 from .order import victim_field
 from .quota import Request
-from .state import Active, SortKey
+from .scope import Scope
+from .state import Active, Pool, SortKey
 from .workload import Workload
 
 Head = tuple[tuple[object, ...], int, Workload]
 """What a queue offers: the rank under the rule, the queue's node, the workload."""
-
-Offers = dict[int, Iterator[tuple[SortKey, Workload]]]
-"""The running workloads of each queue that were not offered yet, best victim first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,107 +31,66 @@ class Victim:
     operands: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Protected:
-    """A candidate that time alone will make evictable: from `until` on. `protect` is the rule that keeps it, if one does."""
-
-    until: int
-    workload: Workload
-    protect: ProtectRule | None
-
-
 @dataclass(slots=True)
-class Hunt:
-    """The outcome of a search: `victims` that make room now; or, once `until` has come, room by then; or neither.
+class _Lot:
+    """Running workloads of a queue that a rule cannot tell apart but by order and time; best victim first.
 
-    In the second case `waiting_for` are those whom only time keeps, and `rule` is the preempt rule they wait under.
+    The entries before `start` are taken. `may_go` is what was found for all of them when `judged` victims were out, `ever`
+    whether they might at any look.
     """
 
-    victims: list[Victim] = field(default_factory=list)
-    until: int | None = None
-    waiting_for: list[Protected] = field(default_factory=list)
-    rule: PreemptRule | None = None
+    entries: list[tuple[SortKey, Workload]]
+    start: int = 0
+    judged: int = -1
+    may_go: bool = False
+    ever: bool = False
 
 
-class Hunter:
-    """Searches for victims for one workload at one moment. The tree is changed on the way and always put back.
+class Search:
+    """One search for victims, for a workload's request that does not fit, at a moment. The tree is always put back.
 
-    While a hunt is on, the tree holds the workload's request, and lacks the victims taken so far.
+    `cause` is the fact being settled: whom it admitted is passed over, since one settling never admits and evicts the same
+    workload, and `passed_over_fresh` says that this happened. None where a later moment is tried out. `passed_over_kept` says
+    that somebody was passed over whom nothing but time keeps.
     """
 
-    def __init__(self, policy: Active, workload: Workload, now: int, cause: int) -> None:
-        self.policy = policy
-        self.tree = policy.tree
-        self.workload = workload
-        self.cause = cause
+    def __init__(self, policy: Active, workload: Workload, request: Request, now: int, cause: int | None) -> None:
+        self.policy, self.tree, self.workload, self.request, self.now, self.cause = policy, policy.tree, workload, request, now, cause
+        self.scope = Scope(policy, workload.queue, policy.tree.short(workload.queue, request))
         self.bench = Bench(policy.graph, policy.tree, policy.shares, now, workload)
-        self.request: Request = ()
-        self.short: list[int] = []
         self.out: list[Victim] = []
-        self.later: list[tuple[Protected, PreemptRule]] = []
-        self.passed_over_fresh = False
-        self._verdicts: dict[tuple[object, ...], bool] = {}
-        self._timeless = True
-        self._reads: list[Field] = []
+        self.passed_over_fresh = self.passed_over_kept = False
+        self._taken: set[int] = set()
+        self._lots: list[tuple[Pool, list[_Lot]]] = []
 
-    def hunt(self, request: Request) -> Hunt:
-        """Find victims so that the request fits; it does not fit as things stand."""
-        self.request, self.out, self.later = request, [], []
-        self.short = [slot for slot, amount in request if not self.tree.fits(self.workload.queue, ((slot, amount),))]
-        self.tree.add(self.workload.queue, request)
+    def run(self) -> bool:
+        """Find victims without whom the request fits, in `out`; say whether there are any."""
+        with self.charged():
+            pools = [(pool, self.scope.queues(pool.rule)) for pool in self.policy.pools]
+            if self._could_fit_without([node for _, nodes in pools for node in nodes]):
+                found = any(self._sweep(pool, nodes) for pool, nodes in pools)
+                if found:
+                    self._spare()
+                for victim in self.out:
+                    self.tree.add(victim.workload.queue, victim.workload.usage)
+                return found
+        return False
+
+    @contextmanager
+    def charged(self) -> Iterator[None]:
+        """The tree with the workload running, as victims are compared."""
+        self.tree.add(self.workload.queue, self.request)
         try:
-            return self._hunt()
+            yield
         finally:
-            for victim in self.out:
-                self.tree.add(victim.workload.queue, victim.workload.usage)
-            self.tree.remove(self.workload.queue, request)
+            self.tree.remove(self.workload.queue, self.request)
 
-    def _hunt(self) -> Hunt:
-        rules = [(index, rule) for index, rule in enumerate(self.policy.graph.preempt) if self.owner_for(rule) is not None]
-        scopes = [self.queues_for(rule) for _, rule in rules]
-        if not self._could_fit_without([node for scope in scopes for node in scope]):
-            return Hunt()
-        for (index, rule), scope in zip(rules, scopes, strict=True):
-            if self._sweep(index, rule, scope):
-                self._spare()
-                return Hunt(victims=list(self.out))
-        return self._wait()
-
-    def triggers(self, request: Request) -> list[tuple[PreemptRule, bool]]:
-        """Each preempt rule in the policy's order, and whether the workload may use it for a request that does not fit."""
-        self.request = request
-        self.short = [slot for slot, amount in request if not self.tree.fits(self.workload.queue, ((slot, amount),))]
-        self.tree.add(self.workload.queue, request)
-        found = [(rule, self.owner_for(rule) is not None) for rule in self.policy.graph.preempt]
-        self.tree.remove(self.workload.queue, request)
-        return found
-
-    # --- scope --------------------------------------------------------------------------------------------------
-
-    def owner_for(self, rule: PreemptRule) -> int | None:
-        """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
-        path = self.tree.paths[self.workload.queue]
-        candidates = path[1:-1] if rule.trigger == "fits-cohort" else path[:1]
-        if rule.trigger is None:
-            return self.workload.queue
-        return next((node for node in candidates if not self.tree.borrows(node, self.short)), None)
-
-    def queues_for(self, rule: PreemptRule) -> list[int]:
-        """The queues, by node, whose workloads a rule may evict; whether they borrow is asked at each pick."""
-        own = self.workload.queue
-        if rule.scope == "same-queue":
-            return [own]
-        owner = self.owner_for(rule)
-        top = self.tree.parent[own] if rule.range == "same-cohort" else 0
-        queues = [queue.node for queue in self.policy.graph.queues if queue.node != own]
-        within = [node for node in queues if top in self.tree.paths[node]]
-        return [node for node in within if owner == own or owner not in self.tree.paths[node]]
-
-    def _borrows_from_us(self, node: int) -> bool:
-        """Whether a queue and every cohort between it and the common ancestor use more than they own of what we lack."""
-        theirs = self.tree.sides(self.workload.queue, node)[1]
-        path = self.tree.paths[node]
-        return all(self.tree.borrows(above, self.short) for above in path[: path.index(theirs) + 1])
+    def candidates(self) -> Iterator[tuple[Pool, Workload]]:
+        """Everybody whom a rule might let go at a later moment: that was so at some look of this search, or shares may make it so."""
+        for pool, lots in self._lots:
+            for lot in lots:
+                if lot.ever or (pool.by_share and self._would_help(lot.entries[0][1])):
+                    yield from ((pool, victim) for _, victim in lot.entries)
 
     # --- room ---------------------------------------------------------------------------------------------------
 
@@ -157,51 +115,102 @@ class Hunter:
 
     # --- the sweep ----------------------------------------------------------------------------------------------
 
-    def _sweep(self, index: int, rule: PreemptRule, nodes: list[int]) -> bool:
+    def _sweep(self, pool: Pool, nodes: list[int]) -> bool:
         """Take victims under one rule, best first, until the request fits; say whether it does.
 
-        Each queue offers its best workload that may go as things stand; after each victim all offers are looked at anew.
+        Each queue offers its best workload that may go as things stand; after each victim all are judged anew.
         """
-        self._timeless = is_timeless(rule.guard)
-        self._reads = [field for field in fields(rule.guard) if field.subject == "victim" and field.type is not Type.SHARE]
-        offers = {node: iter(self.policy.running[node][index]) for node in nodes}
-        heads = self._heads(rule, offers, [(node, None) for node in nodes])
-        while heads:
-            _, node, victim = heads[0]
-            self.bench.victim = victim
-            self.out.append(Victim(victim, rule, self._operands(rule, heads)))
-            self.tree.remove(victim.queue, victim.usage)
+        lots = {node: [_Lot(entries) for _, entries in pool.lines[node].by_shape()] for node in nodes}
+        self._lots += [(pool, lots[node]) for node in nodes]
+        while heads := self._heads(pool, lots):
+            _, node, chosen = heads[0]
+            self._taken.add(chosen.number)
+            operands = () if self.cause is None else self._operands(pool, heads, self._best(pool, lots[node]))
+            self.out.append(Victim(chosen, pool.rule, operands))
+            self.tree.remove(chosen.queue, chosen.usage)
+            self.scope.changed()
             if self._fits():
                 return True
-            heads = self._heads(rule, offers, [(node, None), *((node, victim) for _, node, victim in heads[1:])])
         return False
 
-    def _heads(self, rule: PreemptRule, offers: Offers, standing: list[tuple[int, Workload | None]]) -> list[Head]:
-        """The offers of queues, best first; a queue without a standing offer, or whose offer may no longer go, makes its next one."""
-        self._verdicts.clear()
+    def _heads(self, pool: Pool, lots: dict[int, list[_Lot]]) -> list[Head]:
+        """What each queue in scope offers now, best first."""
         heads = []
-        for node, offered in standing:
-            if rule.scope == "borrowing-queues" and not self._borrows_from_us(node):
+        for node in sorted(lots):
+            if not self.scope.covers(pool.rule, node):
                 continue
-            victim = offered if offered is not None and self._may_evict(rule, offered) else self._next(rule, offers[node])
+            victim = self._best(pool, lots[node])
             if victim is not None:
-                heads.append((self._rank(rule, victim), node, victim))
+                heads.append((self._rank(pool.rule, victim), node, victim))
         return sorted(heads, key=lambda head: head[0])
 
-    def _next(self, rule: PreemptRule, offers: Iterator[tuple[SortKey, Workload]]) -> Workload | None:
-        return next((victim for _, victim in offers if self._is_candidate(victim) and self._may_evict(rule, victim)), None)
+    def _best(self, pool: Pool, lots: list[_Lot]) -> Workload | None:
+        """The best workload of a queue that may go now."""
+        best: tuple[SortKey, Workload] | None = None
+        for lot in self._open(pool, lots):
+            if best is not None and best[0] < lot.entries[lot.start][0]:
+                continue
+            offer = next((entry for entry in islice(lot.entries, lot.start, None) if self._may_go_now(pool, entry[1])), None)
+            if offer is not None and (best is None or offer[0] < best[0]):
+                best = offer
+        return None if best is None else best[1]
 
-    def _is_candidate(self, victim: Workload) -> bool:
-        """Whether evicting a workload could help at all: it may be evicted, it uses what we lack, and is not taken already.
+    def _open(self, pool: Pool, lots: list[_Lot]) -> Iterator[_Lot]:
+        """The lots of a queue that are not used up and may go as things stand, but for what time decides."""
+        for lot in lots:
+            while lot.start < len(lot.entries) and lot.entries[lot.start][1].number in self._taken:
+                lot.start += 1
+            if lot.start == len(lot.entries):
+                continue
+            if lot.judged != len(self.out):  # each victim taken may change shares
+                lot.judged, lot.may_go = len(self.out), self._lot_may_go(pool, lot.entries[lot.start][1])
+                lot.ever = lot.ever or lot.may_go
+            if lot.may_go:
+                yield lot
 
-        What this very fact admitted is passed over: one settling never admits and evicts the same workload.
-        """
-        if victim.pinned or not any(slot in self.short for slot, _ in victim.usage):
+    def _lot_may_go(self, pool: Pool, victim: Workload) -> bool:
+        """Whether evicting a workload of a lot could help, and no guard or protection that time cannot change forbids it."""
+        if not self._would_help(victim):
+            return False
+        self.bench.victim = victim
+        if pool.timeless and not self.bench.holds(pool.rule.guard):
+            return False
+        return not any(self._protects(protect, victim) for protect in self.policy.always)
+
+    def _would_help(self, victim: Workload) -> bool:
+        return not victim.pinned and any(slot in self.scope.short for slot, _ in victim.usage)
+
+    def _may_go_now(self, pool: Pool, victim: Workload) -> bool:
+        """Whether a workload of a lot that may go is free to go at this moment."""
+        if victim.number in self._taken:
+            return False
+        if self.keeper(pool, victim, self.now) is not None:
+            self.passed_over_kept = True
             return False
         if victim.started_by == self.cause:
             self.passed_over_fresh = True
             return False
-        return not self.out or all(victim is not taken.workload for taken in self.out)
+        return True
+
+    def keeper(self, pool: Pool, victim: Workload, moment: int) -> ProtectRule | PreemptRule | None:
+        """Which guard or protection with a duration keeps a victim at a moment; None: nothing does."""
+        self.bench.victim, self.bench.now = victim, moment
+        try:
+            if not pool.timeless and not self.bench.holds(pool.rule.guard):
+                return pool.rule
+            return next((protect for protect in self.policy.for_a_time if self._protects(protect, victim)), None)
+        finally:
+            self.bench.now = self.now
+
+    def turning_points(self, pool: Pool, victim: Workload) -> list[int]:
+        """The moments after this one, ascending, at which time alone may change whether a victim is kept."""
+        self.bench.victim = victim
+        guards = [pool.rule.guard, *(protect.guard for protect in self.policy.for_a_time)]
+        return sorted({moment for guard in guards for moment in self.bench.turning_points(guard)})
+
+    def _protects(self, protect: ProtectRule, victim: Workload) -> bool:
+        covered = protect.nodes is None or any(node in protect.nodes for node in self.tree.paths[victim.queue])
+        return covered and self.bench.holds(protect.guard)
 
     def _rank(self, rule: PreemptRule, victim: Workload) -> tuple[object, ...]:
         """The rule's order with the shares as they are now; the later submission first."""
@@ -217,48 +226,6 @@ class Hunter:
                 keys.append(-value if key.descending else value)
         return (*keys, -victim.number)
 
-    def _may_evict(self, rule: PreemptRule, victim: Workload) -> bool:
-        """Whether guard and protections let a victim go now; one that only time keeps is kept in mind."""
-        self.bench.victim = victim
-        if self._timeless and not self._guard_holds(rule, victim):
-            return False
-        keeper = self._free_to_go(rule, victim, self.bench.now)
-        if keeper is None:
-            return True
-        moments = self.bench.turning_points(rule.guard)
-        for protect in self.policy.graph.protect:
-            moments += self.bench.turning_points(protect.guard)
-        until = next((moment for moment in sorted(set(moments)) if self._free_to_go(rule, victim, moment) is None), None)
-        if until is not None:
-            protected = Protected(until, victim, keeper if isinstance(keeper, ProtectRule) else None)
-            self.later.append((protected, rule))
-        return False
-
-    def _guard_holds(self, rule: PreemptRule, victim: Workload) -> bool:
-        """Whether a guard without durations holds; judged once for victims that are equal in all that it reads."""
-        if rule.guard is None:
-            return True
-        key = (victim.queue, victim.usage, *(self.bench.value(field) for field in self._reads))
-        if key not in self._verdicts:
-            self._verdicts[key] = self.bench.holds(rule.guard)
-        return self._verdicts[key]
-
-    def _free_to_go(self, rule: PreemptRule, victim: Workload, moment: int) -> ProtectRule | PreemptRule | None:
-        """What keeps a victim at a moment: a protect rule, or the preempt rule itself by its guard; None: nothing."""
-        now, self.bench.now = self.bench.now, moment
-        try:
-            if not self.bench.holds(rule.guard):
-                return rule
-            return next((protect for protect in self.policy.graph.protect if self._protects(protect, victim)), None)
-        finally:
-            self.bench.now = now
-
-    def _protects(self, protect: ProtectRule, victim: Workload) -> bool:
-        covered = protect.nodes is None or any(node in protect.nodes for node in self.tree.paths[victim.queue])
-        return covered and self.bench.holds(protect.guard)
-
-    # --- afterwards ---------------------------------------------------------------------------------------------
-
     def _spare(self) -> None:
         """Last to first, but never the last one taken, put back every victim without whom the request fits as well."""
         for victim in reversed(self.out[:-1]):
@@ -268,34 +235,25 @@ class Hunter:
             else:
                 self.tree.remove(victim.workload.queue, victim.workload.usage)
 
-    def _wait(self) -> Hunt:
-        """The earliest moment by which enough protections have ended, should nothing else happen."""
-        waiting_for = []
-        for protected, rule in sorted(self.later, key=lambda entry: (entry[0].until, -entry[0].workload.number)):
-            victim = protected.workload
-            taken = any(victim is other.workload for other in self.out)
-            if taken or (rule.scope == "borrowing-queues" and not self._borrows_from_us(victim.queue)):
-                continue
-            self.out.append(Victim(victim, rule, ()))
-            self.tree.remove(victim.queue, victim.usage)
-            waiting_for.append(protected)
-            if self._fits():
-                return Hunt(until=protected.until, waiting_for=waiting_for, rule=rule)
-        return Hunt()
-
     # --- what was compared --------------------------------------------------------------------------------------
 
-    def _operands(self, rule: PreemptRule, heads: list[Head]) -> tuple[Operand, ...]:
-        """The fields of the guard and of the order for the victim, and for the next best candidate the first that differs."""
+    def _operands(self, pool: Pool, heads: list[Head], second: Workload | None) -> tuple[Operand, ...]:
+        """The fields of the guard and of the order for the victim, and for the runner-up the first that differs.
+
+        `second` is who comes next in the victim's own queue.
+        """
+        rule = pool.rule
+        rank, node, chosen = heads[0]
+        others = heads[1:] if second is None else sorted([*heads[1:], (self._rank(rule, second), node, second)], key=lambda head: head[0])
+        self.bench.victim = chosen
         shown = fields(rule.guard) + [field for key in rule.order if (field := victim_field(key)) not in fields(rule.guard)]
         operands = [Operand(name=str(field), value=self.bench.show(field)) for field in shown]
-        if len(heads) > 1:
-            chosen, following = heads[0], heads[1]
-            operands.append(Operand(name="next", value=following[2].name))
-            difference = next((key for key, mine, other in zip(rule.order, chosen[0], following[0], strict=False) if mine != other), None)
+        if others:
+            following, _, runner_up = others[0]
+            operands.append(Operand(name="next", value=runner_up.name))
+            difference = next((key for key, mine, other in zip(rule.order, rank, following, strict=False) if mine != other), None)
             if difference is not None:
-                self.bench.victim = following[2]
+                self.bench.victim = runner_up
                 field = victim_field(difference)
                 operands.append(Operand(name=f"next.{field}", value=self.bench.show(field)))
-                self.bench.victim = chosen[2]
         return tuple(operands)

@@ -59,6 +59,11 @@ class Cluster:
         graph = compiled(text)
         return self.play(PolicyActivated(time=self.now, file="t.gpol", text=text, digest=graph.digest), graph)
 
+    def tick(self, when: str) -> list[str]:
+        """Let time pass with one fact, whatever time alone may decide on the way."""
+        self.now = parse_duration(when)
+        return self.fact("TimeAdvanced")
+
     def at(self, when: str) -> list[str]:
         """Let time pass, with a fact whenever time alone may decide something, and one at the end."""
         decided, end = [], parse_duration(when)

@@ -17,30 +17,31 @@ def test_what_a_fact_admits_is_not_evicted_for_its_sake(cluster: Callable[[str],
     """The victim of a newcomer does not take its place back at once, though its rule would allow that."""
     c = cluster(TURNS)
     c.submit("x", "x", "2")
-    c.at("1s")
+    c.tick("1s")
 
     assert c.submit("y", "y", "2") == ["evict x", "run y"]
     assert c.running() == ["y"]
+    assert c.core.next_wake() == c.now, "at the same moment, but for the next fact"
 
 
 def test_turns_take_a_fact_each(cluster: Callable[[str], Any]) -> None:
     """Under a policy that lets workloads take turns, each fact makes at most one turn, and settling ends."""
     c = cluster(TURNS)
     c.submit("x", "x", "2")
-    c.at("1s")
+    c.tick("1s")
     c.submit("y", "y", "2")
 
-    assert c.at("2s") == ["evict y", "run x"]
-    assert c.at("3s") == ["evict x", "run y"]
+    assert c.tick("1s") == ["evict y", "run x"]
+    assert c.tick("3s") == ["evict x", "run y"]
 
 
 def test_each_is_admitted_and_evicted_once_at_most(cluster: Callable[[str], Any]) -> None:
     """Six workloads that could all evict each other come to rest after one fact, each moved at most once in and once out."""
     c = cluster(TURNS)
     for second, name in enumerate(("x1", "y1", "z1", "x2", "y2", "z2")):
-        c.at(f"{second}s")
+        c.tick(f"{second}s")
         c.submit(name, name[0], "1")
-    decided = c.at("10s")
+    decided = c.tick("10s")
 
     assert len(decided) == len(set(decided))
     assert len(c.running()) == 2

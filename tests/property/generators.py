@@ -1,5 +1,6 @@
 """Generators of policies and histories: typed syntax trees, printed as text where text is needed, never random text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpol.dsl import tree
@@ -96,12 +97,20 @@ def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> li
                 body.append(tree.Weight(tree.Number(draw(st.sampled_from(["1", "2", "1/2"])))))
             if draw(st.integers(0, 2)) == 0:
                 body.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
-            if draw(st.integers(0, 2)) == 0:
-                body.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
+            owned = owned_below(body, "a100")
+            if owned and draw(st.integers(0, 2)) == 0:
+                body.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, min(6, owned)))), name("a100")))
             found.append(tree.Cohort(name(f"c{title}"), tuple(body)))  # type: ignore[arg-type]
         else:
             found.append(draw(queues(f"q{title}", room)))
     return found
+
+
+def owned_below(body: Sequence[tree.Spanned], flavor: str) -> int:
+    """How many GPUs of a flavor are owned by the statements of a cohort and by all that is in it."""
+    below = sum(owned_below(item.body, flavor) for item in body if isinstance(item, tree.Cohort | tree.Queue))
+    quotas = (item for item in body if isinstance(item, tree.Quota) and item.verb == "owns")
+    return below + sum(int(item.amount.number.text) for item in quotas if item.amount is not None and item.flavor == name(flavor))
 
 
 RULES = (
@@ -128,6 +137,20 @@ RULES = (
             tree.EvictFrom("any-queue", same_cohort=True),
             tree.Where(tree.Comparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
             tree.OrderBy((tree.Key("victim.gpu", descending=False), tree.Key("victim.queue.share", descending=True))),
+        ),
+    ),
+    tree.Preempt(
+        name("had-their-time"),
+        (
+            tree.EvictFrom("any-queue", same_cohort=False),
+            tree.Where(
+                tree.AllOf(
+                    (
+                        tree.Comparison(">=", tree.FieldRef("victim", "running"), tree.Number("15s")),
+                        tree.Comparison(">", tree.FieldRef("workload", "waiting"), tree.Number("8s")),
+                    )
+                )
+            ),
         ),
     ),
     tree.Preempt(name("anyone"), (tree.EvictFrom("any-queue", same_cohort=False),)),

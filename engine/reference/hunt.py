@@ -1,0 +1,104 @@
+"""Room by evictions: now, or at the first moment ahead at which protections will have ended, should nothing else happen."""
+
+from dataclasses import dataclass, field
+
+from ..graph import PreemptRule, ProtectRule
+from .quota import Request
+from .state import Active, Pool
+from .victims import Search, Victim
+from .workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A victim that only time keeps: from `until` on it may go. `protect` is the rule that keeps it, if one does."""
+
+    until: int
+    workload: Workload
+    protect: ProtectRule | None
+
+
+@dataclass(slots=True)
+class Hunt:
+    """The outcome: `victims` that make room now; or, once `until` has come, room by then; or neither.
+
+    In the second case `waiting_for` are the victims whom only time keeps, and `rule` is the preempt rule they wait under.
+    """
+
+    victims: list[Victim] = field(default_factory=list)
+    until: int | None = None
+    waiting_for: list[Protected] = field(default_factory=list)
+    rule: PreemptRule | None = None
+
+
+class Hunter:
+    """Hunts for one workload at one moment, for one request after the other; `cause` is the fact being settled."""
+
+    def __init__(self, policy: Active, workload: Workload, now: int, cause: int) -> None:
+        self.policy, self.workload, self.now, self.cause = policy, workload, now, cause
+
+    def hunt(self, request: Request) -> Hunt:
+        """Find room for a request that does not fit as things stand."""
+        search = Search(self.policy, self.workload, request, self.now, self.cause)
+        return Hunt(victims=search.out) if search.run() else self._ahead(request, search)
+
+    def _ahead(self, request: Request, search: Search) -> Hunt:
+        """Search again at each moment at which time frees somebody, until a search finds room.
+
+        Where somebody was passed over only because this fact admitted it, that is the present moment, for the next fact.
+        """
+        if not (search.passed_over_fresh or search.passed_over_kept):
+            return Hunt()  # every later search would go just like this one
+        with search.charged():
+            freed = [(self._freed(search, pool, victim), victim) for pool, victim in search.candidates()]
+        frees = [(until, victim) for until, victim in freed if until is not None]
+        moments = self._moments(request, frees, search.passed_over_fresh)
+        if moments and self.policy.time_only_frees and not self._later(request, moments[-1]).run():
+            return Hunt()  # not even once everybody is free to go
+        for moment in moments:
+            later = self._later(request, moment)
+            if later.run():
+                with search.charged():
+                    return Hunt(until=moment, waiting_for=self._waiting_for(search, later), rule=later.out[-1].rule)
+        return Hunt()
+
+    def _later(self, request: Request, moment: int) -> Search:
+        return Search(self.policy, self.workload, request, moment, None)
+
+    def _freed(self, search: Search, pool: Pool, victim: Workload) -> int | None:
+        """The first moment, now included, at which no guard or protection with a duration keeps a victim; None: there is none."""
+        if search.keeper(pool, victim, self.now) is None:
+            return self.now
+        moments = search.turning_points(pool, victim)
+        return next((moment for moment in moments if search.keeper(pool, victim, moment) is None), None)
+
+    def _moments(self, request: Request, frees: list[tuple[int, Workload]], now: bool) -> list[int]:
+        """The moments ahead (and `now`) at which somebody is freed, but for those too early even if all who are free by then went."""
+        moments = sorted({until for until, _ in frees if until > self.now or now})
+        leaving = sorted(frees, key=lambda entry: (entry[0], entry[1].number))
+        gone: dict[int, Workload] = {}
+        early = 0
+        tree = self.policy.tree
+        for until, victim in leaving:
+            if tree.fits(self.workload.queue, request):
+                break
+            if victim.number not in gone:
+                gone[victim.number] = victim
+                tree.remove(victim.queue, victim.usage)
+            early = until
+        fits = tree.fits(self.workload.queue, request)
+        for number in sorted(gone):
+            tree.add(gone[number].queue, gone[number].usage)
+        return [moment for moment in moments if moment >= early] if fits else []
+
+    def _waiting_for(self, search: Search, later: Search) -> list[Protected]:
+        """The victims of a later search who may not go yet, each with when it may and what keeps it."""
+        found = []
+        for victim in later.out:
+            pool = next(pool for pool in self.policy.pools if pool.rule is victim.rule)
+            keeper = search.keeper(pool, victim.workload, self.now)
+            if keeper is not None:
+                until = self._freed(search, pool, victim.workload)
+                protect = keeper if isinstance(keeper, ProtectRule) else None
+                found.append(Protected(later.now if until is None else until, victim.workload, protect))
+        return found
