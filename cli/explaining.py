@@ -128,7 +128,7 @@ def _remedy(remedy: Remedy) -> str:
             )
             return f"there were {' and '.join(raised)}"
         case "flavor":
-            return f"it accepted flavor {remedy.flavor}"
+            return f"{' and '.join('its queue' if who == 'queue' else 'it' for who in remedy.by)} accepted flavor {remedy.flavor}"
         case "time":
             return f"nothing else changes until {show_time(remedy.until or 0)}"
         case _:

@@ -20,9 +20,10 @@ _MOST_LIMITS = 4
 class Remedy(BaseModel):
     """One change that would admit a waiting workload, other things being equal.
 
-    `ends`: these running workloads end (no fewer would do). `limits`: each of these limits grows by its deficit.
-    `flavor`: the workload accepts this flavor. `time`: nothing but time has to pass, until `until` (microseconds).
-    `release`: the hold ends.
+    It is worked out for the workload alone, as if it were next: what waits ahead of it may take the room first.
+    `ends`: these running workloads end; none of them can be left out. `limits`: each of these limits grows by its deficit.
+    `flavor`: this flavor is accepted by those `by` whom it is not: the queue, the workload, or both. `time`: nothing but time
+    has to pass, until `until` (microseconds). `release`: the hold ends.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,6 +32,7 @@ class Remedy(BaseModel):
     workloads: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
     flavor: str | None = None
+    by: tuple[Literal["queue", "workload"], ...] = ()
     until: int | None = None
 
 
@@ -49,16 +51,22 @@ def remedies(policy: Active, proposal: Proposal, running: list[Workload]) -> tup
         if limits:
             found.append(Remedy(kind="limits", limits=tuple(limits)))
     if plan.mode < Mode.EVICT:
-        found += [Remedy(kind="flavor", flavor=name) for name in _other_flavors(policy, workload)]
+        found += _other_flavors(policy, workload)
     return tuple(found)
 
 
 def _ending(policy: Active, workload: Workload, request: Request, running: list[Workload]) -> list[str]:
-    """Running workloads whose end would make the request fit: greedily the biggest help first, then those not needed spared."""
+    """Running workloads whose end would make the request fit: one where one will do, the smallest such.
+
+    Otherwise the biggest first until it fits, less those that are not needed after all.
+    """
     tree = policy.tree
-    short = [slot for slot, amount in request if not tree.fits(workload.queue, ((slot, amount),))]
+    short = tree.short(workload.queue, request)
     useful = [other for other in running if any(slot in short for slot, _ in other.usage)]
     useful.sort(key=lambda other: (-sum(amount for slot, amount in other.usage if slot in short), other.number))
+    alone = next((other for other in reversed(useful) if _fits_without(policy, workload, request, other)), None)
+    if alone is not None:
+        return [alone.name]
     out: list[Workload] = []
     for other in useful:
         if tree.fits(workload.queue, request):
@@ -75,6 +83,13 @@ def _ending(policy: Active, workload: Workload, request: Request, running: list[
     for other in out:
         tree.add(other.queue, other.usage)
     return [other.name for other in out] if enough else []
+
+
+def _fits_without(policy: Active, workload: Workload, request: Request, other: Workload) -> bool:
+    policy.tree.remove(other.queue, other.usage)
+    fits = policy.tree.fits(workload.queue, request)
+    policy.tree.add(other.queue, other.usage)
+    return fits
 
 
 def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
@@ -106,7 +121,7 @@ def _charged(tree: QuotaTree, policy: Active) -> QuotaTree:
     return tree
 
 
-def _other_flavors(policy: Active, workload: Workload) -> list[str]:
+def _other_flavors(policy: Active, workload: Workload) -> list[Remedy]:
     """Flavors that would fit now, but that the workload or its queue does not accept; for workloads of one pod set."""
     if len(workload.demand()) != 1:
         return []
@@ -114,12 +129,14 @@ def _other_flavors(policy: Active, workload: Workload) -> list[str]:
     queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
     found = []
     for index, flavor in enumerate(policy.graph.flavors):
-        accepted = index in queue.flavors and (not pod_set.flavors or flavor.name in pod_set.flavors)
-        counted = [(resource, amount) for resource, amount in demand if resource not in policy.graph.ignored]
+        refusing: list[Literal["queue", "workload"]] = [] if index in queue.flavors else ["queue"]
+        if pod_set.flavors and flavor.name not in pod_set.flavors:
+            refusing.append("workload")
+        counted = [(resource, amount) for resource, amount in demand if resource not in policy.graph.ignored and amount > 0]
         slots = [policy.slot_index.get((flavor.name, resource)) for resource, _ in counted]
-        if accepted or None in slots:
+        if not refusing or None in slots:
             continue
         request = tuple(sorted((slot, amount) for slot, (_, amount) in zip(slots, counted, strict=True) if slot is not None))
         if policy.tree.fits(workload.queue, request):
-            found.append(flavor.name)
+            found.append(Remedy(kind="flavor", flavor=flavor.name, by=tuple(refusing)))
     return found

@@ -33,10 +33,17 @@ def greatest_limit(policy: Active, queue: int, request: Request) -> Limit | None
     for slot, amount in request:
         reach = min(tree.potential[queue][slot], tree.capacity[slot])
         if amount > reach:
-            node = next((node for node in tree.paths[queue] if tree.potential[node][slot] == tree.potential[queue][slot]), queue)
-            kind = "capacity" if tree.capacity[slot] <= tree.potential[queue][slot] else "borrowing" if node else "owned"
-            return _limit(policy, slot, amount, max(0, reach), 0 if kind == "capacity" else node, kind)
+            if tree.capacity[slot] <= tree.potential[queue][slot]:
+                return _limit(policy, slot, amount, max(0, reach), 0, "capacity")
+            node = next((node for node in tree.paths[queue][:-1] if _borrowing_decides(policy, node, slot)), 0)
+            return _limit(policy, slot, amount, max(0, reach), node, "borrowing" if node else "owned")
     return None
+
+
+def _borrowing_decides(policy: Active, node: int, slot: int) -> bool:
+    """Whether a node's borrowing limit, and not what its parent has, is what it could use at most."""
+    tree, limit = policy.tree, policy.graph.nodes[node].quotas[slot].borrowing_limit
+    return limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit
 
 
 def _limit(policy: Active, slot: int, asked: int, available: int, node: int, kind: str) -> Limit:
