@@ -38,6 +38,8 @@ def show_figures(measure: Measure, form: Format, skipped: int | None = None) -> 
     rows = [_row(figures, total) for figures in queues]
     table("Per queue", header, rows, form)
     length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
+    longest = max((figures.owner_wait(measure.end) for figures in queues), default=0)
+    say(f"longest wait for what the workload's queue owns and does not use: {_short(longest)}")
     say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
     rejected = sum(figures.rejected for figures in queues)
     if rejected:

@@ -36,9 +36,10 @@ def test_run_in_plain_and_human(gpol: Gpol, facts: WriteFacts) -> None:
     """Plain is tab-separated, human a table; both end in the sum."""
     plain, human = gpol("run", "lab.gpol", facts(), "--format", "plain"), gpol("run", "lab.gpol", facts())
 
-    header, guest, _, last = plain.out.splitlines()
+    header, guest, _, owners, last = plain.out.splitlines()
     assert header.split("\t")[:3] == ["queue", "owns", "submitted"]
     assert guest.split("\t")[:4] == ["guest", "0", "1", "1"]
+    assert owners == "longest wait for what the workload's queue owns and does not use: 0s"
     assert last == "3 facts, 1 decisions over 1h; 8.0 GPU-hours"
     assert "│ guest" in human.out
     assert human.out.endswith(last + "\n")
