@@ -40,8 +40,8 @@ def remedies(policy: Active, proposal: Proposal, running: list[Workload]) -> tup
     """What would admit the workload of a proposal that cannot be carried out now; `running` is all that runs."""
     workload, plan = proposal.workload, proposal.plan
     found = []
-    if plan.mode is Mode.BLOCKED and proposal.hunt is not None:
-        found.append(Remedy(kind="time", until=proposal.hunt.until))
+    if plan.mode is Mode.BLOCKED:
+        found.append(Remedy(kind="time", until=proposal.until))
     if plan.mode in (Mode.SHORT, Mode.BLOCKED):
         ending = _ending(policy, workload, plan.request, running)
         if ending:

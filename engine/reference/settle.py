@@ -31,12 +31,14 @@ from .workload import Workload
 class Proposal:
     """What could be done for a workload: a plan of flavors, and the hunt that makes room (None where none is needed).
 
+    `until` is the first moment at which one of the hunts for its flavors would make room, where none does now.
     `ranks` are the proposal's keys in the order of queues, at each node on its path.
     """
 
     workload: Workload
     plan: Plan
     hunt: Hunt | None
+    until: int | None
     ranks: dict[int, tuple[object, ...]] = field(default_factory=dict)
 
     @property
@@ -59,10 +61,11 @@ def propose(state: State, workload: Workload) -> Proposal:
 
     planned = plan(policy, workload, search)
     if planned.mode < Mode.BLOCKED or policy.tree.fits(workload.queue, planned.request):
-        return Proposal(workload, planned, None)
+        return Proposal(workload, planned, None, None)
     if planned.request not in hunts:  # several parts: together they may need more victims than one by one
         planned = planned.with_mode(search(planned.request))
-    return Proposal(workload, planned, hunts[planned.request])
+    until = min((hunt.until for hunt in hunts.values() if hunt.until is not None), default=None)
+    return Proposal(workload, planned, hunts[planned.request], until)
 
 
 class Settler:
@@ -130,11 +133,10 @@ class _Pass:
         return decided
 
     def _reserve(self, proposal: Proposal) -> None:
-        assert proposal.hunt is not None
-        assert proposal.hunt.until is not None
+        assert proposal.until is not None
         self.policy.tree.add(proposal.workload.queue, proposal.plan.request)
         self.reserved.append(proposal)
-        self.moments.append(proposal.hunt.until)
+        self.moments.append(proposal.until)
 
     def _carry_out(self, proposal: Proposal) -> list[AnyDecision]:
         victims = proposal.hunt.victims if proposal.hunt is not None else []
