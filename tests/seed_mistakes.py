@@ -203,8 +203,8 @@ MISTAKES = (
     Mistake(
         "of the moments ahead only the last is tried",
         "hunt.py",
-        "for moment in moments:\n            later",
-        "for moment in moments[-1:]:\n            later",
+        "return [moment for moment in moments if moment >= early] if fits else []",
+        "return moments[-1:] if fits else []",
         "test_ahead.py::test_as_soon_as_enough_are_free_to_go",
     ),
     Mistake(
