@@ -94,10 +94,10 @@ def _waiting(standing: Standing) -> list[str]:
         lines.append(f"keeps it: {keeper.workload} until {show_time(keeper.until)}" + _by(keeper.protect))
     for flavor in standing.flavors:
         short = f", {_amount(flavor.limit.deficit, flavor.limit.resource)} more needed" if flavor.limit is not None else ""
-        lines.append(f"flavor {flavor.flavor} for {flavor.pod_set}: {flavor.reason}{short}")
+        lines.append(f"flavor {flavor.flavor} for {flavor.pod_set} ({', '.join(flavor.resources)}): {flavor.reason}{short}")
     for rule in standing.rules:
         lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
-    return lines + [f"would run if {_remedy(remedy)}" for remedy in standing.remedies]
+    return lines + [f"would run, once it is next, if {_remedy(remedy)}" for remedy in standing.remedies]
 
 
 def _by(rule: RuleRef | None) -> str:
@@ -115,6 +115,13 @@ def _limit(limit: Limit) -> str:
     return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {available} available, {deficit} more needed"
 
 
+def _raised(limit: Limit) -> str:
+    more = f"{_amount(limit.deficit, limit.resource)} more"
+    if limit.limit == "borrowing":
+        return f"{limit.node} could borrow {more} on {limit.flavor}"
+    return f"{limit.flavor} had {more} that nobody owns"
+
+
 def _remedy(remedy: Remedy) -> str:
     match remedy.kind:
         case "ends":
@@ -122,11 +129,7 @@ def _remedy(remedy: Remedy) -> str:
             rest = len(remedy.workloads) - 5
             return f"{names}{f' and {rest} more' if rest > 0 else ''} ended"
         case "limits":
-            raised = (
-                f"{_amount(limit.deficit, limit.resource)} more on {limit.flavor} at {limit.node} ({limit.limit})"
-                for limit in remedy.limits
-            )
-            return f"there were {' and '.join(raised)}"
+            return " and ".join(_raised(limit) for limit in remedy.limits)
         case "flavor":
             return f"{' and '.join('its queue' if who == 'queue' else 'it' for who in remedy.by)} accepted flavor {remedy.flavor}"
         case "time":

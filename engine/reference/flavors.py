@@ -39,9 +39,13 @@ Search = Callable[[Request], Mode]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found for one flavor: mode, whether the queue would borrow, and the part of the request it was judged by."""
+    """What was found for one flavor: mode, whether the queue would borrow, and the part of the request it was judged by.
+
+    `resources` are those that the flavor would have to serve together.
+    """
 
     flavor: int
+    resources: tuple[str, ...]
     mode: Mode
     borrows: bool
     request: Request
@@ -112,17 +116,17 @@ def _try_flavors(
 def _judge(
     policy: Active, workload: Workload, pod_set: PodSet, flavor: int, part: list[tuple[str, int]], chosen: dict[int, int], search: Search
 ) -> Verdict:
-    name = policy.graph.flavors[flavor].name
+    name, resources = policy.graph.flavors[flavor].name, tuple(resource for resource, _ in part)
     slots = [policy.slot_index.get((name, resource)) for resource, _ in part]
     if None in slots or (pod_set.flavors and name not in pod_set.flavors):
-        return Verdict(flavor, Mode.NO_FLAVOR, borrows=False, request=())
+        return Verdict(flavor, resources, Mode.NO_FLAVOR, borrows=False, request=())
     request = tuple(sorted((slot, amount + chosen.get(slot, 0)) for slot, (_, amount) in zip(slots, part, strict=True) if slot is not None))
     tree, queue = policy.tree, workload.queue
     borrows = not tree.owns(queue, request)
     if exceeds(tree, queue, request):
-        return Verdict(flavor, Mode.EXCEEDS, borrows, request)
+        return Verdict(flavor, resources, Mode.EXCEEDS, borrows, request)
     mode = Mode.FIT if tree.fits(queue, request) else search(request)
-    return Verdict(flavor, mode, borrows, request)
+    return Verdict(flavor, resources, mode, borrows, request)
 
 
 def exceeds(tree: QuotaTree, queue: int, request: Request) -> bool:

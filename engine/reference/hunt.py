@@ -1,5 +1,6 @@
 """Room by evictions: now, or at the first moment ahead at which protections will have ended, should nothing else happen."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from ..graph import PreemptRule, ProtectRule
@@ -8,10 +9,13 @@ from .state import Active, Pool
 from .victims import Search, Victim
 from .workload import Workload
 
+_ONE_BY_ONE = 16
+"""How many moments ahead are searched one by one. Beyond, it is supposed that where a search finds room, later ones do, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """A victim that only time keeps: from `until` on it may go. `protect` is the rule that keeps it, if one does."""
+    """A victim that only time keeps: from `until` on it may go. `protect` is the rule that keeps it longest, if one does."""
 
     until: int
     workload: Workload
@@ -55,12 +59,24 @@ class Hunter:
         moments = self._moments(request, frees, search.passed_over_fresh)
         if moments and self.policy.time_only_frees and not self._later(request, moments[-1]).run():
             return Hunt()  # not even once everybody is free to go
-        for moment in moments:
+        later = self._first(request, moments)
+        if later is None:
+            return Hunt()
+        with search.charged():
+            return Hunt(until=later.now, waiting_for=self._waiting_for(search, later), rule=later.out[-1].rule)
+
+    def _first(self, request: Request, moments: list[int]) -> Search | None:
+        """The first search ahead that finds room: moment by moment, and by bisection where there are many."""
+        for moment in moments[:_ONE_BY_ONE]:
             later = self._later(request, moment)
             if later.run():
-                with search.charged():
-                    return Hunt(until=moment, waiting_for=self._waiting_for(search, later), rule=later.out[-1].rule)
-        return Hunt()
+                return later
+        rest = moments[_ONE_BY_ONE:]
+        first = bisect_left(rest, True, key=lambda moment: self._later(request, moment).run())
+        if first == len(rest):
+            return None
+        later = self._later(request, rest[first])
+        return later if later.run() else None
 
     def _later(self, request: Request, moment: int) -> Search:
         return Search(self.policy, self.workload, request, moment, None)
@@ -96,9 +112,9 @@ class Hunter:
         found = []
         for victim in later.out:
             pool = next(pool for pool in self.policy.pools if pool.rule is victim.rule)
-            keeper = search.keeper(pool, victim.workload, self.now)
-            if keeper is not None:
+            if search.keeper(pool, victim.workload, self.now) is not None:
                 until = self._freed(search, pool, victim.workload)
-                protect = keeper if isinstance(keeper, ProtectRule) else None
-                found.append(Protected(later.now if until is None else until, victim.workload, protect))
+                until = later.now if until is None else until
+                last = search.keeper(pool, victim.workload, until - 1)
+                found.append(Protected(until, victim.workload, last if isinstance(last, ProtectRule) else None))
         return found

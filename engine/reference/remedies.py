@@ -93,25 +93,30 @@ def _fits_without(policy: Active, workload: Workload, request: Request, other: W
 
 
 def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
-    """The limits that would have to grow, each by its deficit, for the request to fit."""
-    limits: list[Limit] = []
+    """The limits that would have to grow, each by its deficit, for the request to fit: borrowing limits, or what exists."""
+    found: dict[tuple[int, int], Limit] = {}
     nodes, capacity = list(policy.graph.nodes), list(policy.tree.capacity)
     trial = policy
-    while not trial.tree.fits(workload.queue, request):
+    for _ in range(_MOST_LIMITS):
         limit = binding_limit(trial, workload.queue, request)
-        if limit is None or len(limits) == _MOST_LIMITS:
-            return []
-        limits.append(limit)
+        if limit is None:
+            break
         node, slot = policy.name_index[limit.node], policy.slot_index[limit.flavor, limit.resource]
+        short = dict(request)[slot] - min(
+            trial.tree.available(workload.queue, slot), trial.tree.free(slot)
+        )  # may be beyond what is asked for
         if limit.limit == "borrowing":
             quotas = list(nodes[node].quotas)
-            quotas[slot] = replace(quotas[slot], borrowing_limit=(quotas[slot].borrowing_limit or 0) + limit.deficit)
+            quotas[slot] = replace(quotas[slot], borrowing_limit=(quotas[slot].borrowing_limit or 0) + short)
             nodes[node] = replace(nodes[node], quotas=tuple(quotas))
         else:
-            capacity[slot] += limit.deficit
+            node, limit = 0, limit.model_copy(update={"limit": "capacity", "node": policy.graph.nodes[0].name})
+            capacity[slot] += short
+        before = found[node, slot].deficit if (node, slot) in found else 0
+        found[node, slot] = limit.model_copy(update={"deficit": before + short})
         graph = replace(policy.graph, nodes=tuple(nodes))
         trial = replace(policy, graph=graph, tree=_charged(QuotaTree(graph, capacity), policy))
-    return limits
+    return [found[place] for place in sorted(found)] if trial.tree.fits(workload.queue, request) else []
 
 
 def _charged(tree: QuotaTree, policy: Active) -> QuotaTree:

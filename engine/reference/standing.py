@@ -21,19 +21,20 @@ class _Model(BaseModel):
 
 
 class FlavorStanding(_Model):
-    """Why a flavor does not serve a pod set now, or that it would: a reason token and the limit that binds."""
+    """Why a flavor does not serve these resources of a pod set now, or that it would: a reason token and the limit that binds."""
 
     pod_set: str
+    resources: tuple[str, ...]
     flavor: str
     reason: str
     limit: Limit | None
 
 
 class RuleStanding(_Model):
-    """What a preempt rule could do for a waiting workload: `not triggered`, or that its victims are `not enough`."""
+    """What a preempt rule could do for a waiting workload: `not triggered`, its victims are `not enough`, or will be `enough later`."""
 
     rule: RuleRef
-    outcome: Literal["not triggered", "not enough"]
+    outcome: Literal["not triggered", "not enough", "enough later"]
 
 
 class Keeper(_Model):
@@ -96,8 +97,10 @@ def standing(state: State, name: str) -> Standing | None:
 def _pending(state: State, policy: Active, workload: Workload, base: Standing) -> Standing:
     why = held(policy, workload)
     if why is not None:
-        found: dict[str, object] = {"reason": why.reason, "rule": why.rule, "operands": why.operands, "remedies": (Remedy(kind="release"),)}
-        return base.model_copy(update=found)
+        with reserving(state):
+            runs = propose(state, workload).plan.mode > Mode.BLOCKED
+        remedy = (Remedy(kind="release"),) if runs else ()
+        return base.model_copy(update={"reason": why.reason, "rule": why.rule, "operands": why.operands, "remedies": remedy})
     line = [other for other in policy.lines[workload.queue].ordered() if held(policy, other) is None]
     place = {"position": next(index for index, other in enumerate(line, start=1) if other is workload), "waiting": len(line)}
     with reserving(state) as reserved:
@@ -107,6 +110,8 @@ def _pending(state: State, policy: Active, workload: Workload, base: Standing) -
         if mine is not None:
             policy.tree.remove(workload.queue, mine.plan.request)
         found = {**place, **_reason(policy, proposal, line, others), **_details(state, policy, proposal)}
+        if found["reason"] == "BehindFirstInLine":
+            found["remedies"] = ()  # whatever changes, the first in line comes first
         if mine is not None:
             policy.tree.add(workload.queue, mine.plan.request)
     return base.model_copy(update=found)
@@ -116,6 +121,9 @@ def _reason(policy: Active, proposal: Proposal, line: list[Workload], reserved: 
     """The reason token with its limit, rule and operands."""
     workload, plan = proposal.workload, proposal.plan
     queue = policy.graph.nodes[workload.queue]
+    if plan.mode > Mode.BLOCKED or (plan.mode > Mode.EXCEEDS and _behind(policy, workload, line)):
+        first = Operand(name="first in line", value=line[0].name)
+        return {"reason": "BehindFirstInLine", "rule": reference(queue.name, queue.source), "operands": (first,)}
     if plan.mode is Mode.BLOCKED and proposal.hunt is not None:
         keepers = proposal.hunt.waiting_for
         protect = next((keeper.protect for keeper in keepers if keeper.protect is not None), None)
@@ -126,12 +134,14 @@ def _reason(policy: Active, proposal: Proposal, line: list[Workload], reserved: 
             "limit": binding_limit(policy, workload.queue, plan.request),
             "keepers": tuple(_keeper(policy, keeper) for keeper in keepers),
         }
-    if plan.mode > Mode.BLOCKED:  # it could run, but for its place in a strict queue
-        first = Operand(name="first in line", value=line[0].name)
-        return {"reason": "BehindFirstInLine", "rule": reference(queue.name, queue.source), "operands": (first,)}
     limit = (greatest_limit if plan.mode is Mode.EXCEEDS else binding_limit)(policy, workload.queue, plan.request)
     operands = tuple(Operand(name="room is reserved for", value=name) for name in reserved)
     return {"reason": TOKENS[plan.mode], "rule": limit.source if limit is not None else None, "limit": limit, "operands": operands}
+
+
+def _behind(policy: Active, workload: Workload, line: list[Workload]) -> bool:
+    """Whether others of a strict queue come first: nobody passes the first in line there."""
+    return policy.graph.queues[policy.graph.nodes[workload.queue].queue].strict and line[0] is not workload
 
 
 def _keeper(policy: Active, keeper: Protected) -> Keeper:
@@ -146,7 +156,8 @@ def _details(state: State, policy: Active, proposal: Proposal) -> dict[str, obje
     if plan.mode in (Mode.SHORT, Mode.BLOCKED):
         for rule, triggered in triggers(policy, workload.queue, plan.request):
             line = RuleRef(name=rule.name, file=rule.source.file, line=rule.source.line)
-            rules.append(RuleStanding(rule=line, outcome="not enough" if triggered else "not triggered"))
+            later = proposal.hunt is not None and proposal.hunt.rule is rule
+            rules.append(RuleStanding(rule=line, outcome="enough later" if later else "not enough" if triggered else "not triggered"))
     running = [other for other in sorted(state.workloads.values(), key=lambda other: other.number) if other.admitted is not None]
     return {
         "flavors": tuple(_flavor(policy, workload, pod_set, verdict) for pod_set, verdicts in plan.verdicts for verdict in verdicts),
@@ -162,4 +173,5 @@ def _flavor(policy: Active, workload: Workload, pod_set: str, verdict: Verdict) 
         limit = greatest_limit(policy, workload.queue, verdict.request)
     elif verdict.mode in (Mode.SHORT, Mode.BLOCKED):
         limit = binding_limit(policy, workload.queue, verdict.request)
-    return FlavorStanding(pod_set=pod_set, flavor=policy.graph.flavors[verdict.flavor].name, reason=reason, limit=limit)
+    name = policy.graph.flavors[verdict.flavor].name
+    return FlavorStanding(pod_set=pod_set, resources=verdict.resources, flavor=name, reason=reason, limit=limit)

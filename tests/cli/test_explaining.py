@@ -26,7 +26,7 @@ def test_waiting(gpol: Gpol, journal: str, at: str) -> None:
     for line in (
         "  why: WaitingForProtectedWorkloads by warm-up (lab.gpol:12)\n",
         "  keeps it: g until 2026-03-02T08:10:00Z by warm-up (lab.gpol:12)\n",
-        "  would run if ",
+        "  would run, once it is next, if ",
     ):
         assert line in done.out
 

@@ -63,3 +63,51 @@ def test_a_flavor_says_who_has_to_accept_it(cluster: Callable[[str], Any]) -> No
 
     found = [c.remedy(name, "flavor") for name in ("of-queue", "of-workload", "of-both")]
     assert [(remedy.flavor, remedy.by) for remedy in found] == [("b", ("queue",)), ("b", ("workload",)), ("b", ("queue", "workload"))]
+
+
+def test_a_deficit_counts_what_is_used_beyond_what_exists(cluster: Callable[[str], Any]) -> None:
+    """8 run where only 2 are left: for 3 more there would have to be 11, so 9 more, said once."""
+    c = cluster('policy "p" { preempt by nothing }\nflavor a { gpu 8 }\nqueue q { owns nothing }\n')
+    c.submit("runs", "q", "8")
+    c.fact("CapacityChanged", flavor="a", capacity={"gpu": "2"})
+    c.submit("w", "q", "2")
+
+    [limit] = c.remedy("w", "limits").limits
+    assert (limit.limit, limit.deficit) == ("capacity", 8000)
+    assert c.fact("CapacityChanged", flavor="a", capacity={"gpu": "10"}) == ["run w"]
+
+
+def test_behind_the_head_of_a_strict_queue_no_change_helps_but_its_own(cluster: Callable[[str], Any]) -> None:
+    """The head of a strict queue needs 20; who stands behind it is told so, and nothing that would let it pass."""
+    c = cluster('policy "p" { preempt by nothing }\nflavor a { gpu 30 }\nqueue q {\n  owns nothing\n  queueing strict fifo\n}\n')
+    c.submit("runs", "q", "25")
+    c.submit("head", "q", "20")
+    c.submit("behind", "q", "8")
+
+    standing = c.standing("behind")
+    assert (standing.reason, standing.operands[0].value, standing.remedies) == ("BehindFirstInLine", "head", ())
+
+
+def test_a_hold_is_the_remedy_only_where_nothing_else_is_in_the_way(cluster: Callable[[str], Any]) -> None:
+    """Of two on hold, one would run if it were released; the other asks for more than there is."""
+    c = cluster('policy "p" { }\nflavor a { gpu 8 }\nqueue q { owns nothing }\nhold all for q because "moving"\n')
+    c.submit("small", "q", "8")
+    c.submit("big", "q", "9")
+
+    assert [len(c.standing(name).remedies) for name in ("small", "big")] == [1, 0]
+
+
+def test_the_protection_that_keeps_a_victim_longest_is_named(cluster: Callable[[str], Any]) -> None:
+    """Two protections hold now; the one of an hour is what the owner waits for."""
+    c = cluster(
+        'policy "p" { }\nflavor a { gpu 8 }\nqueue owner { owns 8 gpu }\nqueue guest { owns nothing }\n'
+        "protect short { where victim.running < 10m }\nprotect long { where victim.running < 1h }\n"
+    )
+    c.submit("g", "guest", "8")
+    c.tick("1m")
+    c.submit("o", "owner", "8")
+
+    standing = c.standing("o")
+    [keeper] = standing.keepers
+    assert (keeper.protect.name, keeper.until, standing.rule.name) == ("long", 3_600_000_000, "long")
+    assert [rule.outcome for rule in standing.rules if rule.rule.name == "reclaim-owned"] == ["enough later"]

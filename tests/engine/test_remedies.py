@@ -200,8 +200,8 @@ def test_limits_in_a_row(cluster: Callable[[str], Any]) -> None:
 
     limits = c.remedy("w", "limits").limits
     assert [(limit.node, limit.limit, limit.flavor, limit.deficit) for limit in limits] == [
+        ("cluster", "capacity", "a", 6000),
         ("guest", "borrowing", "a", 7000),
-        ("cluster", "owned", "a", 6000),
     ]
 
 
