@@ -109,7 +109,8 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
     with _told(out_path), ExitStack() as stack:
         facts = _Facts(facts_path, _open(facts_path, stack), skip)
         out = _open_out(out_path, (policy_path, facts_path, journal_path), stack)
-        player = Player(sink=new_journal(journal_path, stack))
+        sink = new_journal(journal_path, stack)
+        player = Player(sink=sink) if out is None else Player(sink=sink, group=1)  # no decision is out that is not kept
         if out is not None and stat.S_ISREG(os.fstat(out.fileno()).st_mode):
             out.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
@@ -137,11 +138,11 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
 
 
 def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack) -> TextIO | None:
-    """A file to write decisions to, opened as it is."""
+    """A file to write decisions to, line by line so that none is held back, opened as it is."""
     if path is None:
         return None
     _keep_apart("--out", path, others)
-    return stack.enter_context(open(path, "a", encoding="utf-8", newline="\n"))
+    return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))
 
 
 @contextmanager

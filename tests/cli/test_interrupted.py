@@ -80,6 +80,27 @@ def test_a_stopped_run_keeps_what_it_played(gpol: Gpol, lab: Path) -> None:
     assert gpol("replay", "j.db").code == 0
 
 
+@needs_posix
+def test_no_decision_is_out_that_is_not_kept(gpol: Gpol, lab: Path) -> None:
+    """A run that is killed while its stream is quiet has handed out all decisions so far, and each of them is in the journal."""
+    fact = {"kind": "WorkloadSubmitted", "time": 1, "queue": "owner", "pod_sets": [{"requests": {"gpu": "1"}}]}
+    command = [*COMMAND, "run", "lab.gpol", "-", "--journal", "j.db", "--out", "out.jsonl"]
+    out = lab / "out.jsonl"
+    with subprocess.Popen(command, cwd=lab, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        running.stdin.write(b"".join(json.dumps({**fact, "workload": f"w{number}"}).encode() + b"\n" for number in range(5)))
+        running.stdin.flush()
+        _wait_until(lambda: out.exists() and out.read_bytes().count(b"\n") == 5)
+        running.kill()
+        running.communicate()
+
+    kept = {each["seq"]: each["event"] for each in gpol("log", "j.db", "--format", "json").records}
+    for line in out.read_text().splitlines():
+        decision = json.loads(line)
+        assert kept[decision.pop("seq")] == decision
+    assert len(kept) == 11
+
+
 @needs_full
 @pytest.mark.parametrize("arguments", [("check", "lab.gpol"), ("log", "lab.db"), ("--help",), ("fmt", "-")])
 def test_a_full_disk_under_stdout_is_told(journal: str, lab: Path, arguments: tuple[str, ...]) -> None:
