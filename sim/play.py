@@ -26,11 +26,11 @@ Batch = tuple[Fact, list[AnyDecision]]
 """A fact and the decisions it caused."""
 
 MOST_TURNS = 1_000
-"""How often time alone may evict one workload between two facts; beyond, its policy lets workloads take turns for ever."""
+"""How often time alone may evict one workload between two facts; beyond, its policy lets workloads take turns."""
 
 
 class EndlessError(RuntimeError):
-    """A policy under which time alone would go on deciding for ever, with the workload and the rule that keep it going."""
+    """A policy under which time alone decides on and on, with the workload and the rule that keep it going."""
 
 
 class OvertakenError(FactError):
@@ -139,7 +139,7 @@ def _endless(decision: WorkloadEvicted) -> str:
     by = f" by {rule.name} ({rule.file}:{rule.line})" if rule is not None else ""
     return (
         f"time alone evicted `{decision.workload}` more than {MOST_TURNS:,} times, now for `{decision.beneficiary}`{by}: "
-        "the policy lets workloads take turns for ever; let the rule's guard rank the two, such as by priority"
+        "the policy lets workloads take turns; let the rule's guard rank the two, such as by priority"
     )
 
 

@@ -224,7 +224,7 @@ def test_workloads_that_take_turns_end_a_run(gpol: Gpol, facts: WriteFacts, lab:
 
     assert done.code == 3
     assert "facts.jsonl:4: on the way to this line time alone evicted `" in done.err
-    assert " by turn (turns.gpol:9): the policy lets workloads take turns for ever; let the rule's guard rank the two" in done.err
+    assert " by turn (turns.gpol:9): the policy lets workloads take turns; let the rule's guard rank the two" in done.err
     assert gpol("replay", "j.db").code == 0
 
 
@@ -336,7 +336,7 @@ def test_workloads_that_take_turns_end_a_simulation(gpol: Gpol, lab: Path) -> No
 
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("gpol: time alone evicted `")
-    assert "` by turn (turns.gpol:9): the policy lets workloads take turns for ever; let the rule's guard rank the two" in done.err
+    assert "` by turn (turns.gpol:9): the policy lets workloads take turns; let the rule's guard rank the two" in done.err
     assert gpol("replay", "j.db").code == gpol("verify", "j.db").code == 0
 
 
