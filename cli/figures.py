@@ -1,6 +1,7 @@
 """The table of figures at the end of a run."""
 
 from fractions import Fraction
+from shlex import quote
 
 from ..engine.units import format_duration
 from ..sim.measure import HOUR_US, Measure, QueueFigures
@@ -9,8 +10,8 @@ from .output import Format, say, say_json, table
 _SECOND = 1_000_000
 
 
-def show_figures(measure: Measure, form: Format, skipped: int | None = None) -> None:
-    """Print what each queue got, and the sums; `skipped` lines of the input, where lines may be skipped."""
+def show_figures(measure: Measure, form: Format, journal: str | None = None, skipped: int | None = None) -> None:
+    """Print what each queue got, and the sums; `skipped` lines of the input, where lines may be skipped; `journal` is what was written."""
     queues = [measure.queues[name] for name in sorted(measure.queues)]
     total = sum(figures.used_area for figures in queues)
     if form is Format.json:
@@ -43,7 +44,8 @@ def show_figures(measure: Measure, form: Format, skipped: int | None = None) -> 
     say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
     rejected = sum(figures.rejected for figures in queues)
     if rejected:
-        why = "`gpol log PATH --kind WorkloadRejected` says why, once there is a journal"
+        path, condition = ("PATH", ", once there is a journal") if journal is None else (quote(journal), "")
+        why = f"`gpol log {path} --kind WorkloadRejected` says why{condition}"
         say(f"{rejected:,} workload{'s were' if rejected > 1 else ' was'} rejected; {why}")
     if skipped:
         say(f"{skipped:,} line{'s were' if skipped > 1 else ' was'} skipped")

@@ -133,7 +133,7 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
         except JournalError as error:
             refuse(str(error), FAILED)
     measure.check_accounts()
-    show_figures(measure, form, skipped=facts.skipped)
+    show_figures(measure, form, journal_path, skipped=facts.skipped)
     return code
 
 
@@ -236,7 +236,7 @@ def simulate_jobs(
             refuse(str(error), FAILED)
         head = kept.head if kept is not None else None
     measure.check_accounts()
-    show_figures(measure, form)
+    show_figures(measure, form, journal)
     if head is not None:
         if form is Format.json:
             say_json("journal", path=journal, seq=head[0], chain=head[1].hex())

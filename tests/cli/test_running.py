@@ -297,6 +297,16 @@ def test_rejected_jobs_are_pointed_out(gpol: Gpol, lab: Path) -> None:
     assert done.out.endswith("\n1 workload was rejected; `gpol log PATH --kind WorkloadRejected` says why, once there is a journal\n")
 
 
+def test_rejected_jobs_are_found_in_the_journal(gpol: Gpol, lab: Path) -> None:
+    """Where a journal was written, the command that says why can be used as it is printed."""
+    (lab / "big.jsonl").write_text(json.dumps({**SUBMITTED, "queue": "guest", "pod_sets": [{"requests": {"gpu": "9"}}]}) + "\n")
+    simulated = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "my lab.db")
+    played = gpol("run", "lab.gpol", "big.jsonl", "--journal", "j.db")
+
+    assert "\n1 workload was rejected; `gpol log 'my lab.db' --kind WorkloadRejected` says why\n" in simulated.out
+    assert played.out.endswith("\n1 workload was rejected; `gpol log j.db --kind WorkloadRejected` says why\n")
+
+
 def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
     """A name that ends in .jsonl is read as JSON lines with durations; --trace says so for any name."""
     line = {key: value for key, value in SUBMITTED.items() if key != "kind"} | {"duration": "1h"}
