@@ -46,6 +46,8 @@ def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
     try:
         return stack.enter_context(Journal.create(path))
     except JournalError as error:
+        if isinstance(error.__context__, FileExistsError):  # no command appends to a journal, as a program may
+            refuse(f"{error.message}; choose another name, or remove the file if nobody needs it")
         refuse(str(error))
 
 
