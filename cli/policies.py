@@ -87,11 +87,9 @@ def _format(path: str, only_check: bool, diff: bool, form: Format) -> int:
     text = decode(read_bytes(path), name)
     formatted = format_text(text, name)
     changed = formatted != text
-    if diff and changed:
-        from difflib import unified_diff
-
-        lines = unified_diff(text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)")
-        say_text("".join(lines).rstrip("\n"))
+    change = _difference(text, formatted, name) if diff else ""
+    if change and form is not Format.json:
+        say_text(change.rstrip("\n"))
     if path == "-" and not only_check and not diff:
         use_streams(utf8=True)
         print(formatted, end="")
@@ -101,10 +99,17 @@ def _format(path: str, only_check: bool, diff: bool, form: Format) -> int:
             refuse(f"`{path}` is no plain file, so it cannot be replaced; use `gpol fmt -` in a pipe")
         replace_file(path, formatted)
     if form is Format.json:
-        say_json("formatted", file=name, changed=changed)
+        say_json("formatted", file=name, changed=changed, **({"diff": change} if diff else {}))
     elif changed and not diff:
         say(f"{name}: {'would change' if only_check else 'formatted'}")
     return NO if changed and (only_check or diff) else GOOD
+
+
+def _difference(text: str, formatted: str, name: str) -> str:
+    """What formatting changes, as a unified diff; empty for nothing."""
+    from difflib import unified_diff
+
+    return "".join(unified_diff(text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)"))
 
 
 # --- test -----------------------------------------------------------------------------------------------------------

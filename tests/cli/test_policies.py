@@ -226,6 +226,19 @@ def test_fmt_diff_shows_the_change(gpol: Gpol, lab: Path) -> None:
     assert (tidy.code, tidy.out) == (0, "")
 
 
+def test_fmt_diff_as_json_is_json_alone(gpol: Gpol, lab: Path) -> None:
+    """With json each file is one object, its diff a field, empty for a tidy file; without `--diff` there is no such field."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    (lab / "y.gpol").write_text(TIDY)
+    changed, tidy = gpol("fmt", "--diff", "x.gpol", "y.gpol", "--format", "json").records
+    [checked] = gpol("fmt", "--check", "x.gpol", "--format", "json").records
+
+    assert changed["diff"].startswith("--- x.gpol\n+++ x.gpol (formatted)\n@@ ")
+    assert "\n-flavor   a100 { gpu 8 }\n" in changed["diff"]
+    assert tidy == {"v": 1, "kind": "formatted", "file": "y.gpol", "changed": False, "diff": ""}
+    assert checked == {"v": 1, "kind": "formatted", "file": "x.gpol", "changed": True}
+
+
 def test_fmt_of_standard_input(gpol: Gpol, lab: Path) -> None:
     """`-` prints the formatted text."""
     done = gpol("fmt", "-", stdin=UNTIDY.encode())
