@@ -79,6 +79,16 @@ def details(event: AnyEvent) -> list[str]:
             return []
 
 
+def _to_verify(path: str) -> Journal:
+    """A journal to verify: one that is damaged raises DamagedError."""
+    try:
+        return Journal.open(path)
+    except DamagedError:
+        raise
+    except JournalError as error:
+        refuse(str(error))
+
+
 def verify_journal(path: str, head: str | None, form: Format) -> int:
     """Say whether the journal is whole and unchanged."""
     from ..journal.verify import verify
@@ -90,8 +100,12 @@ def verify_journal(path: str, head: str | None, form: Format) -> int:
         seq, _, chain = head.partition(":")
         expected = (int(seq), chain)
     try:
-        with open_journal(path) as journal, progress("verifying", journal.head[0]) as tick:
+        with _to_verify(path) as journal, progress("verifying", journal.head[0]) as tick:
             report = verify(journal, tick, expected)
+    except DamagedError as error:  # so much so that not even the good events can be told from the others
+        if form is Format.json:
+            say_json("verify", good=False, seq=None, chain=None, bad_seq=error.seq, problem=error.message)
+        refuse(f"{error.message}; restore a copy that verifies", NOT_VERIFIED)
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
     if form is Format.json:

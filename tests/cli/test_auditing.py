@@ -171,3 +171,17 @@ def test_a_changed_decision_is_named_though_the_chain_is_right(gpol: Gpol, journ
     assert (record["same"], record["bad_seq"]) == (False, 9)
     assert json.loads(record["recorded"])["usage"][0]["amount"] == 7000
     assert json.loads(record["recomputed"])["usage"][0]["amount"] == 8000
+
+
+def test_half_a_journal_is_told_as_it_is(gpol: Gpol, journal: str, lab: Path) -> None:
+    """Of a file that was cut in half verify says that it is damaged and what helps, which is not verify; json has an object for it."""
+    whole = (lab / journal).read_bytes()
+    (lab / "half.db").write_bytes(whole[: len(whole) // 2])
+    told, as_json = gpol("verify", "half.db"), gpol("verify", "half.db", "--format", "json")
+
+    assert (told.code, told.out, as_json.code) == (4, "", 4)
+    assert told.err.startswith("gpol: `half.db` is damaged: ")
+    assert told.err.endswith("; restore a copy that verifies\n")
+    [record] = as_json.records
+    assert "`half.db` is damaged: " in record.pop("problem")
+    assert record == {"v": 1, "kind": "verify", "good": False, "seq": None, "chain": None, "bad_seq": None}
