@@ -135,6 +135,8 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
         except JournalError as error:
             refuse(str(error), FAILED)
     measure.check_accounts()
+    if measure.facts == 0 and code == GOOD:
+        complain(f"gpol: no fact was played: {facts.name} has none" + (" that is possible" if facts.skipped else ""))
     show_figures(measure, form, journal_path, skipped=facts.skipped)
     return code
 

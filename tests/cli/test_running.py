@@ -97,11 +97,11 @@ def test_a_table_is_never_cut_off(gpol: Gpol, facts: WriteFacts, lab: Path, monk
 
 
 def test_run_of_nothing(gpol: Gpol, lab: Path) -> None:
-    """An empty file is no fact, and no mistake."""
+    """An empty file is no fact, which is told, and no mistake."""
     (lab / "facts.jsonl").write_text("\n\n")
     done = gpol("run", "lab.gpol", "facts.jsonl", "--format", "json")
 
-    assert done.code == 0
+    assert (done.code, done.err) == (0, "gpol: no fact was played: facts.jsonl has none\n")
     assert done.records == [{"v": 1, "kind": "run", "facts": 0, "decisions": 0, "start": None, "end": 0, "skipped": 0}]
 
 
