@@ -9,8 +9,12 @@ from .state import Active, Pool
 from .victims import Search, Victim
 from .workload import Workload
 
-_ONE_BY_ONE = 16
-"""How many moments ahead are searched one by one. Beyond, it is supposed that where a search finds room, later ones do, too."""
+_ONE_BY_ONE = 4
+"""How many moments ahead are searched one by one. Beyond, it is supposed that where a search finds room, later ones do, too.
+
+Almost always they do: but who is freed later may rank first, and taking it may leave somebody who was enough with too small a
+share to go. Then a wake is missed, and the next fact of any kind finds the room.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,14 @@ class Hunt:
     """The outcome: `victims` that make room now; or, once `until` has come, room by then; or neither.
 
     In the second case `waiting_for` are the victims whom only time keeps, and `rule` is the preempt rule they wait under.
+    `holds_until` is the first moment at which time alone may change the outcome; None: it never does.
     """
 
     victims: list[Victim] = field(default_factory=list)
     until: int | None = None
     waiting_for: list[Protected] = field(default_factory=list)
     rule: PreemptRule | None = None
+    holds_until: int | None = None
 
 
 class Hunter:
@@ -54,39 +60,37 @@ class Hunter:
         if not (search.passed_over_fresh or search.passed_over_kept):
             return Hunt()  # every later search would go just like this one
         with search.charged():
-            freed = [(self._freed(search, pool, victim), victim) for pool, victim in search.candidates()]
-        frees = [(until, victim) for until, victim in freed if until is not None]
+            changes = min((moment for pool, victim in search.candidates() for moment in search.turning_points(pool, victim)), default=None)
+            frees = [(moment, victim) for pool, victim in search.candidates() for moment in self._freed(search, pool, victim)]
         moments = self._moments(request, frees, search.passed_over_fresh)
-        if moments and self.policy.time_only_frees and not self._later(request, moments[-1]).run():
-            return Hunt()  # not even once everybody is free to go
         later = self._first(request, moments)
         if later is None:
-            return Hunt()
+            return Hunt(holds_until=changes)
         with search.charged():
-            return Hunt(until=later.now, waiting_for=self._waiting_for(search, later), rule=later.out[-1].rule)
+            waiting_for = self._waiting_for(search, later)
+        return Hunt(until=later.now, waiting_for=waiting_for, rule=later.out[-1].rule, holds_until=changes)
 
     def _first(self, request: Request, moments: list[int]) -> Search | None:
-        """The first search ahead that finds room: moment by moment, and by bisection where there are many."""
-        for moment in moments[:_ONE_BY_ONE]:
+        """The first search ahead that finds room: moment by moment, and by bisection where there are many and time only frees."""
+        near = _ONE_BY_ONE if self.policy.time_only_frees else len(moments)
+        for moment in moments[:near]:
             later = self._later(request, moment)
             if later.run():
                 return later
-        rest = moments[_ONE_BY_ONE:]
-        first = bisect_left(rest, True, key=lambda moment: self._later(request, moment).run())
-        if first == len(rest):
+        rest = moments[near:]
+        if not rest or not self._later(request, rest[-1]).run():
             return None
-        later = self._later(request, rest[first])
+        later = self._later(request, rest[bisect_left(rest, True, hi=len(rest) - 1, key=lambda moment: self._later(request, moment).run())])
         return later if later.run() else None
 
     def _later(self, request: Request, moment: int) -> Search:
         return Search(self.policy, self.workload, request, moment, None)
 
-    def _freed(self, search: Search, pool: Pool, victim: Workload) -> int | None:
-        """The first moment, now included, at which no guard or protection with a duration keeps a victim; None: there is none."""
-        if search.keeper(pool, victim, self.now) is None:
-            return self.now
-        moments = search.turning_points(pool, victim)
-        return next((moment for moment in moments if search.keeper(pool, victim, moment) is None), None)
+    def _freed(self, search: Search, pool: Pool, victim: Workload) -> list[int]:
+        """The moments, now included, at which guards and protections with durations cease to keep a victim, ascending."""
+        moments = [self.now, *search.turning_points(pool, victim)]
+        kept = [search.keeper(pool, victim, moment) is not None for moment in moments]
+        return [moment for moment, before, keeps in zip(moments, [True, *kept], kept, strict=False) if before and not keeps]
 
     def _moments(self, request: Request, frees: list[tuple[int, Workload]], now: bool) -> list[int]:
         """The moments ahead (and `now`) at which somebody is freed, but for those too early even if all who are free by then went."""
@@ -113,8 +117,7 @@ class Hunter:
         for victim in later.out:
             pool = next(pool for pool in self.policy.pools if pool.rule is victim.rule)
             if search.keeper(pool, victim.workload, self.now) is not None:
-                until = self._freed(search, pool, victim.workload)
-                until = later.now if until is None else until
+                until = max(moment for moment in self._freed(search, pool, victim.workload) if moment <= later.now)
                 last = search.keeper(pool, victim.workload, until - 1)
                 found.append(Protected(until, victim.workload, last if isinstance(last, ProtectRule) else None))
         return found

@@ -31,7 +31,8 @@ from .workload import Workload
 class Proposal:
     """What could be done for a workload: a plan of flavors, and the hunt that makes room (None where none is needed).
 
-    `until` is the first moment at which one of the hunts for its flavors would make room, where none does now.
+    `until` is the first moment at which one of the hunts for its flavors would make room, where none does now; `holds_until`
+    the first at which time alone may change one of them.
     `ranks` are the proposal's keys in the order of queues, at each node on its path.
     """
 
@@ -39,6 +40,7 @@ class Proposal:
     plan: Plan
     hunt: Hunt | None
     until: int | None
+    holds_until: int | None
     ranks: dict[int, tuple[object, ...]] = field(default_factory=dict)
 
     @property
@@ -60,12 +62,16 @@ def propose(state: State, workload: Workload) -> Proposal:
         return Mode.SHORT if hunt.until is None else Mode.BLOCKED
 
     planned = plan(policy, workload, search)
-    if planned.mode < Mode.BLOCKED or policy.tree.fits(workload.queue, planned.request):
-        return Proposal(workload, planned, None, None)
-    if planned.request not in hunts:  # several parts: together they may need more victims than one by one
+    hunted = planned.mode >= Mode.BLOCKED and not policy.tree.fits(workload.queue, planned.request)
+    if hunted and planned.request not in hunts:  # several parts: together they may need more victims than one by one
         planned = planned.with_mode(search(planned.request))
-    until = min((hunt.until for hunt in hunts.values() if hunt.until is not None), default=None)
-    return Proposal(workload, planned, hunts[planned.request], until)
+    return Proposal(
+        workload,
+        planned,
+        hunt=hunts[planned.request] if hunted else None,
+        until=min((hunt.until for hunt in hunts.values() if hunt.until is not None), default=None),
+        holds_until=min((hunt.holds_until for hunt in hunts.values() if hunt.holds_until is not None), default=None),
+    )
 
 
 class Settler:
@@ -73,7 +79,7 @@ class Settler:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self._refused: set[tuple[int, Shape]] = set()
+        self._refused: dict[tuple[int, Shape], int | None] = {}
         self._version = -1
 
     def settle(self) -> list[AnyDecision]:
@@ -102,11 +108,15 @@ class Settler:
         if self._version != self.state.version:
             self._refused.clear()
             self._version = self.state.version
-        return (node, shape) in self._refused
+        until = self._refused.get((node, shape), self.state.time)
+        return until is None or until > self.state.time
 
-    def remember(self, node: int, shape: Shape) -> None:
-        """Note a refusal that holds as long as the state's version."""
-        self._refused.add((node, shape))
+    def remember(self, node: int, shape: Shape, until: int | None) -> None:
+        """Note a refusal that holds as long as the state's version, and until time may change it.
+
+        INVARIANT: a refusal depends on the state, which has a version for each change, and on the time only through durations.
+        """
+        self._refused[node, shape] = until
 
 
 class _Pass:
@@ -171,7 +181,7 @@ class _Pass:
                 if proposal.possible:
                     return proposal
                 if not self.reserved:
-                    self.settler.remember(node, shape)
+                    self.settler.remember(node, shape, proposal.holds_until)
             self.refused.add((node, shape))
             if strict:
                 break

@@ -1,0 +1,98 @@
+"""Moments that an earlier way of looking ahead missed: each case is a counterexample that was met."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gpol.engine.reference import Core
+
+MINUTE = 60_000_000
+
+TWO_WINDOWS = """policy "p" { use test.bare }
+flavor a { gpu 2 }
+queue g { owns nothing }
+queue o { owns 2 gpu }
+preempt r {
+  evict from queues that borrow
+  where (victim.running < 5m or victim.running >= 1h or victim.user = "late")
+}
+protect late { where victim.user = "late" and victim.running < 30m }
+"""
+"""x may go in its first five minutes and from an hour on, late from half an hour on; both have to go."""
+
+
+def two_windows(cluster: Callable[[str], Any]) -> Any:
+    """One minute after both were admitted, their owner's workload waits."""
+    c = cluster(TWO_WINDOWS)
+    c.submit("x", "g", "1")
+    c.submit("late", "g", "1", user="late")
+    c.at("1m")
+    assert c.submit("w", "o", "2") == []
+    return c
+
+
+def test_room_that_later_goes_again(cluster: Callable[[str], Any]) -> None:
+    """At 10m big may go, which is enough; from 15m on small would go first, and then g borrows no more."""
+    c = cluster("""policy "p" { use test.bare }
+flavor a { gpu 6 }
+priority serving 9 { never evicted }
+queue o { owns 3 gpu }
+queue g { owns 3 gpu }
+queue z { owns nothing }
+preempt r {
+  when workload fits what its queue owns
+  evict from queues that borrow
+}
+protect warm-up { where victim.running < 10m }
+""")
+    c.submit("z", "z", "2", priority="serving")
+    c.submit("big", "g", "3", priority=5)
+    c.at("5m")
+    assert c.submit("small", "g", "1") == ["run small"]
+    c.at("6m")
+
+    assert c.submit("w", "o", "3") == []
+    assert c.core.next_wake() == 10 * MINUTE
+    assert c.at("10m") == ["evict big", "run w"]
+
+
+def test_who_is_freed_later_may_rank_first(cluster: Callable[[str], Any]) -> None:
+    """Once small may go as well it goes first, and what is left is too small a share for big to go."""
+    c = cluster("""policy "p" {
+  use test.bare
+  share used
+}
+flavor a { gpu 8 }
+queue z { owns nothing }
+queue g { owns nothing }
+queue o { owns nothing }
+preempt r {
+  evict from any queue
+  where victim.queue = g and victim.queue.share_after >= 1/8
+}
+protect big { where victim.user = "big" and victim.running < 10m }
+protect small { where victim.user = "small" and victim.running < 20m }
+""")
+    c.submit("z", "z", "4")
+    c.submit("big", "g", "3", user="big", priority=5)
+    c.submit("small", "g", "1", user="small")
+    c.at("1m")
+
+    assert c.submit("w", "o", "3") == []
+    assert c.core.next_wake() == 10 * MINUTE
+
+
+def test_a_second_window(cluster: Callable[[str], Any]) -> None:
+    """Time frees x, keeps it, and frees it again: the second time both may go."""
+    assert two_windows(cluster).core.next_wake() == 60 * MINUTE
+
+
+def test_a_rebuilt_core_decides_alike(cluster: Callable[[str], Any]) -> None:
+    """A core that remembers its refusal decides at 1h what one decides that was rebuilt from the recorded events."""
+    c = two_windows(cluster)
+    rebuilt = Core()
+    for event, graph in c.history:
+        rebuilt.apply(event, graph)
+
+    assert c.tick("1h") == ["evict late", "evict x", "run w"]
+    fact = c.history[-1 - len(c.decided)][0]
+    assert [decision.payload() for decision in rebuilt.step(fact)] == [decision.payload() for decision in c.decided]
