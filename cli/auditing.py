@@ -9,7 +9,7 @@ from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
 from .moments import parse_moment, show_time
-from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, refuse, say, say_json, say_text
+from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
 
 _KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
@@ -35,16 +35,17 @@ def show_log(
     first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
     if first is not None and last is not None and first > last:
         refuse("--since is after --until, so nothing can be shown; exchange the two")
-    found = False
+    found = empty = False
     try:
         with open_journal(path) as journal:
+            empty = journal.head[0] == 0
             for recorded in select(journal, Selection(workload=workload, kind=kind, queue=queue, since=first, until=last)):
                 _show(recorded, recorded.event, form)
                 found = True
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
     if not found:
-        complain("gpol: no event is selected")
+        complain("gpol: the journal is empty" if empty else "gpol: no event is selected")
     return GOOD
 
 
@@ -72,7 +73,10 @@ def details(event: AnyEvent) -> list[str]:
         case OperatorAction():
             return [f"{event.action} by operator {event.operator}" + (f": {event.note}" if event.note else "")]
         case WorkloadUpdated():
-            done = [f"{count} pods of {pod_set} are done" for pod_set, count in (event.reclaimable or {}).items()]
+            done = [
+                f"{counted(count, 'pod')} of {pod_set} {'is' if count == 1 else 'are'} done"
+                for pod_set, count in (event.reclaimable or {}).items()
+            ]
             held = {None: [], True: ["held by its owner"], False: ["no longer held by its owner"]}[event.hold]
             return [*([f"priority {event.priority}"] if event.priority is not None else []), *held, *done]
         case _:
@@ -111,10 +115,10 @@ def verify_journal(path: str, head: str | None, form: Format) -> int:
     if form is Format.json:
         say_json("verify", good=report.good, seq=report.seq, chain=report.chain, bad_seq=report.bad_seq, problem=report.problem)
     elif report.good:
-        say(f"good: {report.seq:,} events; head {report.seq}:{report.chain}")
+        say(f"good: {counted(report.seq, 'event')}; head {report.seq}:{report.chain}")
     else:
         place = f"event {report.bad_seq}" if report.bad_seq is not None else "the file"
-        say(f"bad: {place}: {report.problem}; {report.seq:,} events are good")
+        say(f"bad: {place}: {report.problem}; {counted(report.seq, 'event')} {'is' if report.seq == 1 else 'are'} good")
         if report.fault is not None:
             told = (("expected", report.fault.expected), ("found", report.fault.found), ("meaning", report.fault.meaning))
             for what, text in told:
@@ -138,7 +142,7 @@ def replay_journal(path: str, form: Format) -> int:
             bad_seq=report.bad_seq, problem=report.problem, recorded=report.recorded, recomputed=report.recomputed,
         )  # fmt: skip
     elif report.same:
-        say(f"same: {report.facts:,} facts decided again, {report.decisions:,} decisions, all identical")
+        say(f"same: {counted(report.facts, 'fact')} decided again, {counted(report.decisions, 'decision')}, all identical")
     else:
         say(f"differs: event {report.bad_seq}: {report.problem}")
         say(f"  recorded:   {report.recorded or '(nothing)'}")

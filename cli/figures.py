@@ -5,7 +5,7 @@ from shlex import quote
 
 from ..engine.units import format_duration
 from ..sim.measure import HOUR_US, Measure, QueueFigures
-from .output import Format, say, say_json, table
+from .output import Format, counted, say, say_json, table
 
 _SECOND = 1_000_000
 
@@ -41,14 +41,14 @@ def show_figures(measure: Measure, form: Format, journal: str | None = None, ski
     length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
     longest = max((figures.owner_wait(measure.end) for figures in queues), default=0)
     say(f"longest wait for what the workload's queue owns and does not use: {_short(longest)}")
-    say(f"{measure.facts:,} facts, {measure.decisions:,} decisions over {length}; {_hours(total)} GPU-hours")
+    say(f"{counted(measure.facts, 'fact')}, {counted(measure.decisions, 'decision')} over {length}; {_hours(total)} GPU-hours")
     rejected = sum(figures.rejected for figures in queues)
     if rejected:
         path, condition = ("PATH", ", once there is a journal") if journal is None else (quote(journal), "")
         why = f"`gpol log {path} --kind WorkloadRejected` says why{condition}"
-        say(f"{rejected:,} workload{'s were' if rejected > 1 else ' was'} rejected; {why}")
+        say(f"{counted(rejected, 'workload')} {'were' if rejected > 1 else 'was'} rejected; {why}")
     if skipped:
-        say(f"{skipped:,} line{'s were' if skipped > 1 else ' was'} skipped")
+        say(f"{counted(skipped, 'line')} {'were' if skipped > 1 else 'was'} skipped")
 
 
 def _values(figures: QueueFigures, total: int, end: int) -> dict[str, object]:

@@ -56,6 +56,11 @@ def shown(text: str) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if found[0] > "\xff" else f"\\x{ord(found[0]):02x}", text)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and what is counted, which takes an `s` for any number but one."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def say(line: str) -> None:
     """Print a line of the result."""
     print(shown(line))
@@ -135,7 +140,7 @@ def checked_policy(path: str, form: Format) -> "Checked":
     for diagnostic in checked.errors:
         complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
     if checked.errors:
-        refuse(f"`{path}` has {len(checked.errors)} error{'s' if len(checked.errors) > 1 else ''}")
+        refuse(f"`{path}` has {counted(len(checked.errors), 'error')}")
     if checked.graph is None:
         refuse(f"`{path}` is a profile; give a policy that uses it")
     return checked

@@ -13,6 +13,7 @@ from .output import (
     RefusalError,
     checked_policy,
     complain,
+    counted,
     read_bytes,
     refuse,
     say,
@@ -54,10 +55,11 @@ def _check(path: str, form: Format) -> int:
         digest = graph.digest if graph is not None else None
         say_json("checked", file=name, errors=len(checked.errors), warnings=warnings, digest=digest)
     elif checked.errors:
-        say(f"{name}: {len(checked.errors)} error{'s' * (len(checked.errors) > 1)}")
+        say(f"{name}: {counted(len(checked.errors), 'error')}")
     else:
-        what = f"{len(graph.queues)} queues, {len(graph.flavors)} flavors, {len(checked.tests)} tests" if graph else "a profile"
-        noted = f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
+        things = ((graph.queues, "queue"), (graph.flavors, "flavor"), (checked.tests, "test")) if graph else ()
+        what = ", ".join(counted(len(each), noun) for each, noun in things) or "a profile"
+        noted = f", {counted(warnings, 'warning')}" if warnings else ""
         say(f"{name}: good ({what}{noted})")
     return INVALID if checked.errors else GOOD
 

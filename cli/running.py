@@ -27,7 +27,7 @@ from ..sim.workload import InputError, Job
 from .figures import show_figures
 from .files import replace_file
 from .moments import show_time
-from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, refuse, say, say_json
+from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
 from .progress import progress
 
 MAX_LINE = 1_000_000
@@ -245,7 +245,7 @@ def simulate_jobs(
         if form is Format.json:
             say_json("journal", path=journal, seq=head[0], chain=head[1].hex())
         else:
-            say(f"journal {journal}: {head[0]:,} events, chain {head[1].hex()}")
+            say(f"journal {journal}: {counted(head[0], 'event')}, chain {head[1].hex()}")
     if series is not None and report is not None:
         from ..sim.report import report_page
 

@@ -69,9 +69,9 @@ def test_log_and_explain_say_what_facts_change(gpol: Gpol, facts: Callable[..., 
     log, explained = gpol("log", "j.db").out, gpol("explain", "j.db", "a").out
 
     assert "1970-01-01T00:00:01Z  CapacityChanged    a100 now 12 gpu\n" in log
-    for told in ("priority 7, 1 pods of main are done", "held by its owner", "no longer held by its owner"):
+    for told in ("priority 7, 1 pod of main is done", "held by its owner", "no longer held by its owner"):
         assert f"  updated: {told}\n" in explained
-    assert "1970-01-01T00:00:02Z  WorkloadUpdated    a priority 7, 1 pods of main are done\n" in log
+    assert "1970-01-01T00:00:02Z  WorkloadUpdated    a priority 7, 1 pod of main is done\n" in log
     assert "evict by operator ada: rack 4\n" in log
     assert "evict by operator ada: rack 4\n" in explained
 
@@ -185,3 +185,14 @@ def test_half_a_journal_is_told_as_it_is(gpol: Gpol, journal: str, lab: Path) ->
     [record] = as_json.records
     assert "`half.db` is damaged: " in record.pop("problem")
     assert record == {"v": 1, "kind": "verify", "good": False, "seq": None, "chain": None, "bad_seq": None}
+
+
+def test_a_journal_of_nothing(gpol: Gpol, lab: Path) -> None:
+    """A journal without an event is good; log says that it is empty, not that the selection missed."""
+    (lab / "none.jsonl").touch()
+    gpol("run", "lab.gpol", "none.jsonl", "--journal", "none.db")
+    log = gpol("log", "none.db")
+
+    assert (log.code, log.out, log.err) == (0, "", "gpol: the journal is empty\n")
+    assert gpol("verify", "none.db").out.startswith("good: 0 events; head 0:")
+    assert gpol("replay", "none.db").out == "same: 0 facts decided again, 0 decisions, all identical\n"

@@ -24,7 +24,7 @@ def test_check_says_what_a_good_policy_declares(gpol: Gpol, lab: Path, form: str
     """A good policy is summed up in one line, exit code 0."""
     done = gpol("check", "lab.gpol", "--format", form)
 
-    assert (done.code, done.out, done.err) == (0, "lab.gpol: good (2 queues, 1 flavors, 1 tests)\n", "")
+    assert (done.code, done.out, done.err) == (0, "lab.gpol: good (2 queues, 1 flavor, 1 test)\n", "")
 
 
 def test_check_in_json(gpol: Gpol, lab: Path) -> None:
@@ -70,7 +70,7 @@ def test_check_reads_standard_input(gpol: Gpol, lab: Path) -> None:
     """`-` is standard input."""
     done = gpol("check", "-", stdin=TIDY.encode())
 
-    assert (done.code, done.out) == (0, "stdin: good (1 queues, 1 flavors, 0 tests)\n")
+    assert (done.code, done.out) == (0, "stdin: good (1 queue, 1 flavor, 0 tests)\n")
 
 
 def test_check_of_bytes_that_are_no_text(gpol: Gpol, lab: Path) -> None:

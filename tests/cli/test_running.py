@@ -40,7 +40,7 @@ def test_run_in_plain_and_human(gpol: Gpol, facts: WriteFacts) -> None:
     assert header.split("\t")[:3] == ["queue", "owns", "submitted"]
     assert guest.split("\t")[:4] == ["guest", "0", "1", "1"]
     assert owners == "longest wait for what the workload's queue owns and does not use: 0s"
-    assert last == "3 facts, 1 decisions over 1h; 8.0 GPU-hours"
+    assert last == "3 facts, 1 decision over 1h; 8.0 GPU-hours"
     assert "│ guest" in human.out
     assert human.out.endswith(last + "\n")
 
@@ -68,7 +68,7 @@ def test_run_keeps_a_journal_that_replays(gpol: Gpol, facts: WriteFacts) -> None
     """`--journal` keeps what happened, so that it replays and verifies."""
     assert gpol("run", "lab.gpol", facts(), "--journal", "j.db").code == 0
 
-    assert gpol("replay", "j.db").out == "same: 3 facts decided again, 1 decisions, all identical\n"
+    assert gpol("replay", "j.db").out == "same: 3 facts decided again, 1 decision, all identical\n"
     assert gpol("verify", "j.db").code == 0
 
 
