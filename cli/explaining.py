@@ -48,6 +48,8 @@ def explain_workload(path: str, workload: str, at: str | None, form: Format) -> 
 
 
 def _seq(journal: Journal, at: str | None) -> int:
+    if journal.head[0] == 0:
+        refuse("the journal is empty, so there is nothing to explain")
     if at is None:
         return journal.head[0]
     if at.isascii() and at.isdigit():
