@@ -87,7 +87,7 @@ def _samples() -> list[AnyEvent]:
             ),
             usage=(Charge(flavor="a100", resource="gpu", amount=8_000),),
             borrowed=(Charge(flavor="a100", resource="gpu", amount=2_000),),
-            why=Why(reason="AdmittedByEviction", rule=_RECLAIM, operands=(Operand(name="workload.queue.share", value="3/4"),)),
+            why=Why(reason="FitsAfterEviction", rule=_RECLAIM, operands=(Operand(name="workload.queue.share", value="3/4"),)),
         ),
         WorkloadEvicted(
             time=time,
