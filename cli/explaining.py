@@ -56,7 +56,7 @@ def _seq(journal: Journal, at: str | None) -> int:
         last = journal.head[0]
         seq = int(at) if len(at) <= len(str(last)) else 0
         if not 1 <= seq <= last:
-            refuse(f"--at: the journal has events 1 to {last}, not {at}")
+            refuse(f"--at: the journal has events 1 to {last}, not {at}; write a time as 2026-01-02T03:04:05Z")
         return seq
     moment = parse_moment(at, "--at")
     seq = journal.seq_at(moment) if moment is not None else 0

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from gpol.engine.reference import Core
+from gpol.engine.units import parse_duration
 
 MINUTE = 60_000_000
 
@@ -304,3 +305,30 @@ def test_a_strict_queue_holds_up_nobody_else(cluster: Callable[[str], Any]) -> N
     c.submit("head", "owner", "4", on=("a",))
 
     assert c.submit("v", "visitor", "1", on=("b",)) == ["run v"]
+
+
+@pytest.mark.parametrize(("needs", "at"), [(6, "10m5s"), (8, "10m7s")])
+def test_far_ahead_the_first_moment_is_found_by_bisection(cluster: Callable[[str], Any], needs: int, at: str) -> None:
+    """x could make room at once but never may, so eight moments are searched, a second apart, each of which frees one more GPU."""
+    c = cluster("""policy "p" {
+  use test.bare
+  share used
+}
+flavor a { gpu 24 }
+queue guest { owns nothing }
+queue owner { owns nothing }
+preempt r {
+  evict from any queue
+  where (victim.user = "y" or victim.queue.share > 100)
+}
+protect warm-up { where victim.running < 10m }
+""")
+    c.submit("x", "guest", "16", user="x")
+    for second in range(8):
+        c.at(f"{second}s")
+        c.submit(f"y{second}", "guest", "1", user="y")
+    c.at("1m")
+
+    assert c.submit("w", "owner", str(needs)) == []
+    assert c.core.next_wake() == parse_duration(at)
+    assert len(c.at(at)) == needs + 1
