@@ -4,11 +4,11 @@ import re
 from typing import get_args
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
-from ..engine.units import format_amount
+from ..engine.units import format_amount, format_time
 from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import Selection, select
-from .moments import parse_moment, show_time
+from .moments import parse_moment
 from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
 
@@ -62,7 +62,7 @@ def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:
     why = getattr(event, "why", None)
     if why is not None:
         told.append(why.reason + (f" by {why.rule.name} ({why.rule.file}:{why.rule.line})" if why.rule is not None else ""))
-    say(f"{recorded.seq:>8}  {show_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
+    say(f"{recorded.seq:>8}  {format_time(event.time)}  {event.kind:<18} {' '.join(told)}".rstrip())
 
 
 def details(event: AnyEvent) -> list[str]:

@@ -15,12 +15,12 @@ from ..engine.events import (
 )
 from ..engine.reference.remedies import Remedy
 from ..engine.reference.standing import Standing
-from ..engine.units import format_amount
+from ..engine.units import format_amount, format_time
 from ..journal.asof import core_at
 from ..journal.errors import JournalError
 from ..journal.journal import Journal, Recorded
 from .auditing import details, open_journal
-from .moments import parse_moment, show_time
+from .moments import parse_moment
 from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
 
 _MOST_EVENTS = 12
@@ -68,14 +68,14 @@ def _seq(journal: Journal, at: str | None) -> int:
 def _show(workload: str, seq: int, time: int, history: list[Recorded], standing: Standing | None) -> None:
     last = history[-1].event
     state = standing.state if standing is not None else "rejected" if isinstance(last, WorkloadRejected) else "over"
-    say(f"{workload} is {state} at {show_time(time)} (event {seq})")
+    say(f"{workload} is {state} at {format_time(time)} (event {seq})")
     if standing is not None and standing.state == "pending":
         for line in _waiting(standing):
             say(f"  {line}")
     say("history")
     for recorded in history[:1] + history[1:][-_MOST_EVENTS:]:
         for number, line in enumerate(_event(recorded.event)):
-            say(f"  {recorded.seq:>8}  {show_time(recorded.event.time)}  {line}" if number == 0 else f"            {line}")
+            say(f"  {recorded.seq:>8}  {format_time(recorded.event.time)}  {line}" if number == 0 else f"            {line}")
     if len(history) > _MOST_EVENTS + 1:
         say(f"  ({len(history) - _MOST_EVENTS - 1} earlier events are left out; `gpol log --workload {workload}` shows all)")
 
@@ -93,7 +93,7 @@ def _waiting(standing: Standing) -> list[str]:
     if standing.limit is not None:
         lines.append(f"limit: {_limit(standing.limit)}")
     for keeper in standing.keepers:
-        lines.append(f"keeps it: {keeper.workload} until {show_time(keeper.until)}" + _by(keeper.protect))
+        lines.append(f"keeps it: {keeper.workload} until {format_time(keeper.until)}" + _by(keeper.protect))
     for flavor in standing.flavors:
         short = f", {_amount(flavor.limit.deficit, flavor.limit.resource)} more needed" if flavor.limit is not None else ""
         lines.append(f"flavor {flavor.flavor} for {flavor.pod_set} ({', '.join(flavor.resources)}): {flavor.reason}{short}")
@@ -135,7 +135,7 @@ def _remedy(remedy: Remedy) -> str:
         case "flavor":
             return f"{' and '.join('its queue' if who == 'queue' else 'it' for who in remedy.by)} accepted flavor {remedy.flavor}"
         case "time":
-            return f"nothing else changes until {show_time(remedy.until or 0)}"
+            return f"nothing else changes until {format_time(remedy.until or 0)}"
         case _:
             return "the hold ended"
 

@@ -1,4 +1,4 @@
-"""Moments on the command line: microseconds or RFC 3339 in, RFC 3339 out."""
+"""Moments on the command line, in microseconds or as RFC 3339."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,12 +23,3 @@ def parse_moment(text: str | None, option: str) -> int | None:
     if moment is None or moment.tzinfo is None:
         refuse(f"{option}: `{text}` is no time; write it as 2026-01-02T03:04:05Z, or in microseconds since 1970")
     return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def show_time(us: int) -> str:
-    """A moment to read, in UTC; fractions of a second only where there are any."""
-    try:
-        moment = _EPOCH + timedelta(microseconds=us)
-    except OverflowError:
-        return f"{us} us"
-    return moment.isoformat().removesuffix("+00:00") + "Z"

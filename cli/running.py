@@ -17,6 +17,7 @@ from ..adapters.rows import once
 from ..adapters.traces import READERS, read_jobs
 from ..engine.errors import FactError
 from ..engine.events import FACT, Fact, PolicyActivated, describe_error
+from ..engine.units import format_time
 from ..journal.errors import JournalError
 from ..journal.journal import Journal
 from ..sim.measure import Measure
@@ -26,7 +27,6 @@ from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
 from .figures import show_figures
 from .files import replace_file
-from .moments import show_time
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
 from .progress import progress
 
@@ -188,7 +188,7 @@ def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
                 yield player.step(policy.activation(fact.time), policy.graph)
             yield from player.play(fact)
         except OvertakenError as error:
-            moment = show_time(player.core.time)
+            moment = format_time(player.core.time)
             facts.bad(str(error), f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself")
         except FactError as error:
             facts.bad(str(error))

@@ -60,8 +60,9 @@ class Hunter:
         if not (search.passed_over_fresh or search.passed_over_kept):
             return Hunt()  # every later search would go just like this one
         with search.charged():
-            changes = min((moment for pool, victim in search.candidates() for moment in search.turning_points(pool, victim)), default=None)
-            frees = [(moment, victim) for pool, victim in search.candidates() for moment in self._freed(search, pool, victim)]
+            turns = [(pool, victim, search.turning_points(pool, victim)) for pool, victim in search.candidates()]
+            frees = [(moment, victim) for pool, victim, points in turns for moment in self._freed(search, pool, victim, points)]
+        changes = min((points[0] for _, _, points in turns if points), default=None)
         moments = self._moments(request, frees, search.passed_over_fresh)
         later = self._first(request, moments)
         if later is None:
@@ -86,9 +87,9 @@ class Hunter:
     def _later(self, request: Request, moment: int) -> Search:
         return Search(self.policy, self.workload, request, moment, None)
 
-    def _freed(self, search: Search, pool: Pool, victim: Workload) -> list[int]:
-        """The moments, now included, at which guards and protections with durations cease to keep a victim, ascending."""
-        moments = [self.now, *search.turning_points(pool, victim)]
+    def _freed(self, search: Search, pool: Pool, victim: Workload, points: list[int]) -> list[int]:
+        """The moments, of now and the turning points, at which guards and protections with durations cease to keep a victim."""
+        moments = [self.now, *points]
         kept = [search.keeper(pool, victim, moment) is not None for moment in moments]
         return [moment for moment, before, keeps in zip(moments, [True, *kept], kept, strict=False) if before and not keeps]
 
@@ -117,7 +118,8 @@ class Hunter:
         for victim in later.out:
             pool = next(pool for pool in self.policy.pools if pool.rule is victim.rule)
             if search.keeper(pool, victim.workload, self.now) is not None:
-                until = max(moment for moment in self._freed(search, pool, victim.workload) if moment <= later.now)
+                points = search.turning_points(pool, victim.workload)
+                until = max(moment for moment in self._freed(search, pool, victim.workload, points) if moment <= later.now)
                 last = search.keeper(pool, victim.workload, until - 1)
                 found.append(Protected(until, victim.workload, last if isinstance(last, ProtectRule) else None))
         return found

@@ -91,7 +91,7 @@ class Settler:
             step.give_back()
             decisions += decided
             if not decided:
-                self.state.wake, self.state.settled = min(step.moments, default=None), True
+                self._note_wake(step)
                 return decisions
 
     def next_wake(self) -> int | None:
@@ -100,8 +100,11 @@ class Settler:
             step = _Pass(self, only_reserve=True)
             step.run()
             step.give_back()
-            self.state.wake, self.state.settled = min(step.moments, default=None), True
+            self._note_wake(step)
         return self.state.wake
+
+    def _note_wake(self, step: "_Pass") -> None:
+        self.state.wake, self.state.settled = min(step.moments, default=None), True
 
     def remembers(self, node: int, shape: Shape) -> bool:
         """Whether this shape of this queue was refused, with nothing changed since."""

@@ -104,8 +104,8 @@ class Search:
         """Whether the request would fit if nothing ran in these queues: a quick no, before any workload is looked at."""
         removed = []
         for node in sorted(set(nodes)):
-            own = self.request if node == self.workload.queue else ()
-            charges = tuple((slot, total - dict(own).get(slot, 0)) for slot, total in enumerate(self.tree.total[node]))
+            own = dict(self.request) if node == self.workload.queue else {}
+            charges = tuple((slot, total - own.get(slot, 0)) for slot, total in enumerate(self.tree.total[node]))
             self.tree.remove(node, charges)
             removed.append((node, charges))
         fits = self._fits()
