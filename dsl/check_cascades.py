@@ -23,6 +23,8 @@ def without_cascades(parsed: Parsed, found: Iterable[Diagnostic], profile_known:
 
     `profile_known` is false where the policy's profile cannot be used: then nothing is said of the rules it would bring.
     """
+    if not parsed.text:
+        return list(found)  # a tree that a program made: nothing is missing from it
     if any(diagnostic.code == "GP002" for diagnostic in parsed.diagnostics):
         return []  # the file was not read to its end: whatever is missing may stand there
     found = list(found)
@@ -42,6 +44,8 @@ def without_cascades(parsed: Parsed, found: Iterable[Diagnostic], profile_known:
                 return bool(unparsed & {"policy", "profile"})
             case "GP032":
                 return not profile_known or "preempt" in unparsed
+            case "GP037" | "GP038" | "GP039":  # how the policy decides is not known
+                return not profile_known or bool(unparsed & {"policy", "profile"})
             case _:
                 return False
 

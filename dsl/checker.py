@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..engine.graph import PolicyGraph
-from . import places, quotas, rules, settings, tree
+from . import places, queues, quotas, rules, settings, tree
 from .check_cascades import without_cascades
 from .context import Context
 from .diagnostics import Diagnostic, PolicyError
@@ -40,7 +40,11 @@ class Checked:
 
 def check(text: str, file: str, profiles: ProfileSource = shipped) -> Checked:
     """Check a whole text. Never raises for what the text says."""
-    parsed = parse(text, file)
+    return check_parsed(parse(text, file), profiles)
+
+
+def check_parsed(parsed: Parsed, profiles: ProfileSource = shipped) -> Checked:
+    """Check what a text was parsed to, or a tree that a program made: then without a text, and every place is the first line."""
     headers = [item for item in parsed.tree.items if isinstance(item, tree.Header)]
     profile, used, unusable = _profile(parsed, headers, profiles)
     context = Context(merge(parsed, profile), parsed)
@@ -48,13 +52,13 @@ def check(text: str, file: str, profiles: ProfileSource = shipped) -> Checked:
     graph = _graph(context, parsed)
     tested = tests(context)
     causes = without_cascades(parsed, context.diagnostics, profile_known=not unusable)
-    found = _told(_in_order([*parsed.diagnostics, *unusable, *causes]), file)
+    found = _told(_in_order([*parsed.diagnostics, *unusable, *causes]), parsed.file)
     is_policy = bool(headers) and headers[0].keyword == "policy"
     usable = is_policy and not any(diagnostic.severity == "error" for diagnostic in found)
     if usable:
         lint(context, graph)
         found = _in_order(context.diagnostics)
-    texts = {file: text, **{file_of(name): profile_text for name, profile_text in used}}
+    texts = {parsed.file: parsed.text, **{file_of(name): profile_text for name, profile_text in used}}
     made = replace(graph, digest=digest(graph)) if usable else None
     return Checked(parsed, made, found, used, tested, texts)
 
@@ -137,13 +141,13 @@ def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
     return PolicyGraph(
         name=header.name.text if header is not None else "",
         digest="",
-        flavors=flavors,
+        flavors=quotas.with_what_is_owned(context, flavors, slots, nodes),
         slots=slots,
         groups=places.groups(flavors),
         ignored=ignored,
         priorities=priorities,
         nodes=nodes,
-        queues=settings.queues(context, nodes, flavors),
+        queues=queues.queues(context, nodes, flavors),
         preempt=rules.preempt_rules(context),
         protect=rules.protect_rules(context, index),
         admission=rules.admission_rules(context, index),
@@ -160,8 +164,9 @@ def _told(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
 
 
 def _in_order(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In order of place, one for each code and place."""
-    kept: dict[tuple[str, str, int], Diagnostic] = {}
+    """In order of place, one for each code and place; a tree without a text has no places, and all are kept."""
+    kept: dict[tuple[str, str, int, str], Diagnostic] = {}
     for diagnostic in found:
-        kept.setdefault((diagnostic.file, diagnostic.code, diagnostic.span.start), diagnostic)
+        placed = diagnostic.span.end > 0
+        kept.setdefault((diagnostic.file, diagnostic.code, diagnostic.span.start, "" if placed else diagnostic.message), diagnostic)
     return tuple(sorted(kept.values(), key=lambda diagnostic: (diagnostic.file, diagnostic.span.start, diagnostic.code)))

@@ -30,6 +30,12 @@ MEANING: dict[str, str] = {
     "GP034": "a test that cannot be played",
     "GP035": "a flavor without capacity",
     "GP036": "a name or reason that cannot be shown",
+    "GP037": "goes with the other way of deciding",
+    "GP038": "a choice that deciding in cycles needs",
+    "GP039": "a capacity that deciding in cycles does not have",
+    "GP040": "resource groups that overlap or cannot be served",
+    "GP041": "a quota on what a queue does not serve",
+    "GP042": "a local queue without a namespace",
 }
 
 WARNINGS: dict[str, str] = {
@@ -39,6 +45,7 @@ WARNINGS: dict[str, str] = {
     "GP053": "a queue that can never run anything",
     "GP054": "nothing can ever be evicted",
     "GP055": "shares that are all 0",
+    "GP056": "a lending limit that limits nothing",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

@@ -31,6 +31,19 @@ class Context:
     queues: list[str] = field(default_factory=list)
     cohorts: list[str] = field(default_factory=list)
     rules: dict[str, list[str]] = field(default_factory=dict)
+    as_owned: set[tuple[str, str]] = field(default_factory=set)
+    """Flavors and resources of which there is as much as is owned."""
+    local_queues: dict[str, tree.Spanned] = field(default_factory=dict)
+
+    @property
+    def in_cycles(self) -> bool:
+        """Whether the policy decides in cycles, not at once."""
+        decide = self.merged.choices.get("Decide")
+        return isinstance(decide, tree.Decide) and decide.period is not None
+
+    def is_own(self, item: object) -> bool:
+        """Whether a top-level item or a choice is the policy's own, not its profile's."""
+        return self.merged.origin.get(id(item)) is self.merged.origin.get(id(self.merged.header))
 
     def at(self, item: object) -> None:
         """Turn to an item: what follows is about the file it comes from."""
@@ -93,6 +106,11 @@ class Context:
             self.error("GP023", f"a {what} cannot be {number.text}", number, "here", f"write a number of at least {lowest}")
             return None
         return value
+
+    def at_least_zero(self, number: tree.Number, what: str, otherwise: Fraction) -> Fraction:
+        """An exact number that is not below 0; `otherwise` where it cannot be read."""
+        value = self.fraction(number, what, Fraction(0))
+        return otherwise if value is None else value
 
     def integer(self, number: tree.Number, what: str, lowest: int, highest: int) -> int | None:
         """A whole number within bounds, written in digits alone."""

@@ -2,7 +2,8 @@
 
 The policy graph, without files and lines, is written as compact JSON: each dataclass as a list of its type's name and its
 fields in declared order, fractions as `n/d`. Layout, comments, quoting, the order of declarations, tests, equal numbers
-written differently and the file's name do not change it; every name, amount, order, rule and reason does. The first line
+written differently and the file's name do not change it; every name, amount, order, rule and reason does. Fields that came
+later stand behind the others by name, and only where they say something, so old policies keep their digests. The first line
 of what is hashed is the version of this form.
 """
 
@@ -13,7 +14,7 @@ from enum import Enum
 from fractions import Fraction
 
 from ..engine.expr import Const
-from ..engine.graph import PolicyGraph
+from ..engine.graph import LATER, PolicyGraph
 
 _FORM = "gpol policy 1"
 
@@ -28,8 +29,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Const):
         return ["Const", _plain(value.value), value.type.value]  # the way a constant was written is no part of its meaning
     if is_dataclass(value):
-        names = [field.name for field in fields(value) if not _is_place(field.name)]
-        return [type(value).__name__, *(_plain(getattr(value, name)) for name in names)]
+        said = [(field, getattr(value, field.name)) for field in fields(value) if not _is_place(field.name)]
+        first = [_plain(part) for field, part in said if LATER not in field.metadata]
+        since = [[field.name, _plain(part)] for field, part in said if LATER in field.metadata and part != field.default]
+        return [type(value).__name__, *first, *since]
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, Fraction):

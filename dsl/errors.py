@@ -63,7 +63,7 @@ def _end_of_code(text: str, start: int, end: int) -> int:
 def _unexpected(stop: Stop) -> Diagnostic:
     """Something that has no advice of its own: what was meant, or what may stand here."""
     word = word_at(stop.text, stop.span.start)
-    guess = closest(word, [name.lower() for name in stop.accepted if name not in KINDS]) if word else None
+    guess = closest(word, [name.lower() for name in stop.accepted if name not in KINDS]) if len(word) > 1 else None
     help_text = f"did you mean `{guess}`?" if guess else f"here may stand {_alternatives(stop.accepted)}"
     if word and stop.starts_statement and not stop.accepted & {"NAME", "$END"}:
         return stop.error("GP007", f"`{stop.shown}` starts no statement of {block_of(stop)}", help_text, "not known here")

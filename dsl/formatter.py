@@ -153,7 +153,7 @@ class _Layout:
         if bisect_left(self.comment_starts, item.span.start) < bisect_left(self.comment_starts, item.span.end):
             return None
         inside = "".join(f" {printer.statement(statement)}" for statement in statements)
-        without_block = isinstance(item, tree.Protect | tree.Admission) and not statements
+        without_block = isinstance(item, tree.Protect | tree.Admission | tree.LocalQueue) and not statements
         text = printer.head(item) + ("" if without_block else f" {{{inside} }}") + printer.tail(item)
         return text if len(text) + 2 * level <= _WIDTH else None
 

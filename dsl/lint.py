@@ -1,9 +1,7 @@
 """Warnings: what is allowed and certainly not meant. A lint may miss a case, it never warns of what could be meant."""
 
-from collections.abc import Iterator
-
 from ..engine import graph
-from . import tree
+from . import queues, tree
 from .context import Context
 from .lint_guards import Possible, is_mutual, never_holds, possible
 from .walk import guards_of, levels
@@ -159,7 +157,7 @@ def _unusable_priorities(context: Context, world: Possible) -> None:
 
 
 def _dead_queues(context: Context, policy: graph.PolicyGraph) -> None:
-    items = {item.name.text: item for item in _queue_items(context)}
+    items = queues.items(context)
     context.at(context.merged.header)  # queues are the policy's alone; those inside cohorts have no origin of their own
     for queue in policy.queues:
         node = policy.nodes[queue.node]
@@ -167,13 +165,3 @@ def _dead_queues(context: Context, policy: graph.PolicyGraph) -> None:
         if quotas and all(quota.nominal == 0 and quota.borrowing_limit == 0 for quota in quotas):
             message = f"queue `{node.name}` can never run anything: it owns nothing and borrows nothing"
             context.warn("GP053", message, items[node.name].name, "no quota", "let it own or borrow something")
-
-
-def _queue_items(context: Context) -> Iterator[tree.Queue]:
-    below: list[tree.Spanned] = [*context.merged.cohorts, *context.merged.queues]
-    while below:
-        item = below.pop()
-        if isinstance(item, tree.Queue):
-            yield item
-        elif isinstance(item, tree.Cohort):
-            below += item.body

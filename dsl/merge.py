@@ -29,7 +29,9 @@ def choice_key(choice: tree.Choice) -> str:
     """What a choice is about: two with one key cannot both hold."""
     match choice:
         case tree.Order(subject):
-            return f"order {subject}"
+            return "order workloads" if subject == "workloads" else "order queues"
+        case tree.PreemptBy() | tree.PreemptWay():
+            return "preempt by"
         case tree.FlavorChoice(occasion):
             return f"when {occasion}"
         case _:

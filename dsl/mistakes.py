@@ -30,6 +30,7 @@ KINDS = {
     "COMMA": "`,`",
     "EQUAL": "`=`",
     "ATTRIBUTE": "`namespace`, `user`, `group` or `kind`",
+    "EFFECT": "`NoSchedule`, `NoExecute` or `PreferNoSchedule`",
 }
 """Terminals that are not simply a keyword, in words."""
 
@@ -41,6 +42,9 @@ PHRASES = {
     "TAKE": "`take flavor`",
     "TRY": "`try next flavor`",
     "NEVER": "`never evicted`",
+    "FINAL": "`final share`",
+    "INITIAL": "`initial share`",
+    "LOWER": "`lower priority`",
 }
 """Keywords that have but one continuation, with it."""
 
@@ -51,6 +55,7 @@ _BLOCKS = {
     "priority": "a priority",
     "cohort": "a cohort",
     "queue": "a queue",
+    "local": "a local queue",
     "preempt": "a preempt rule",
     "protect": "a protect rule",
     "deny": "a deny rule",

@@ -6,6 +6,7 @@ from ..engine import expr, graph
 from . import tree
 from .context import BUILT_IN, Context
 from .diagnostics import Note
+from .flavor_nodes import with_nodes
 from .names import listed
 
 _INT32 = 2**31
@@ -34,12 +35,12 @@ def declare(context: Context) -> None:
             message = f"`{item.name.text}` is a field in guards and orders; a resource of that name would hide it"
             context.error("GP021", message, item.name, "taken", "give it another name")
     for flavor in merged.flavors:
-        statements = [statement for statement in flavor.body if isinstance(statement, tree.Capacity | tree.FromNodes)]
+        statements = [statement for statement in flavor.body if isinstance(statement, tree.Capacity | tree.FromNodes | tree.AsOwned)]
         names = [name for statement in statements for name in _resources_of(statement)]
         context.flavors[flavor.name.text] = sorted({name.text for name in names if name.text in context.resources})
 
 
-def _resources_of(statement: tree.Capacity | tree.FromNodes) -> tuple[tree.Name, ...]:
+def _resources_of(statement: tree.Capacity | tree.FromNodes | tree.AsOwned) -> tuple[tree.Name, ...]:
     return (statement.resource,) if isinstance(statement, tree.Capacity) else statement.resources
 
 
@@ -80,17 +81,28 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
             case tree.Capacity(resource, number):
                 if _known(context, resource) and context.once(seen, resource.text, statement, f"`{resource.text}`"):
                     capacity[resource.text] = context.amount(number, resource.text) or 0
+            case tree.AsOwned(resources):
+                for resource in resources:
+                    if _known(context, resource) and context.once(seen, resource.text, resource, f"`{resource.text}`"):
+                        capacity[resource.text] = 0  # filled in once it is known who owns what
+                        context.as_owned.add((item.name.text, resource.text))
             case tree.FromNodes(resources, labels):
                 if context.once(seen, " nodes", statement, "`from nodes`"):
                     nodes = _labels(context, labels)
                     capacity |= {name.text: 0 for name in _each(context, resources) if _known(context, name)}
-    fixed = [statement for statement in item.body if isinstance(statement, tree.Capacity)]
-    if nodes is not None and fixed:
-        context.error("GP027", f"flavor `{item.name.text}` has both amounts and `from nodes`", fixed[0], "an amount", "keep one form")
-    if not any(isinstance(statement, tree.Capacity | tree.FromNodes) for statement in item.body):
+    _check_capacity(context, item, from_nodes=nodes is not None)
+    return with_nodes(context, item, graph.Flavor(item.name.text, tuple(sorted(capacity.items())), nodes, worth, context.source(item)))
+
+
+def _check_capacity(context: Context, item: tree.Flavor, from_nodes: bool) -> None:
+    """A flavor has a capacity, in one form."""
+    fixed = [statement for statement in item.body if isinstance(statement, tree.Capacity | tree.AsOwned)]
+    if from_nodes and fixed:
+        what, label = ("`as owned`", "as owned") if isinstance(fixed[0], tree.AsOwned) else ("amounts", "an amount")
+        context.error("GP027", f"flavor `{item.name.text}` has both {what} and `from nodes`", fixed[0], label, "keep one form")
+    if not fixed and not any(isinstance(statement, tree.FromNodes) for statement in item.body):
         help_text = "say what exists, such as `gpu 256`"
         context.error("GP035", f"flavor `{item.name.text}` has no capacity", item.name, "nothing exists of it", help_text)
-    return graph.Flavor(item.name.text, tuple(sorted(capacity.items())), nodes, worth, context.source(item))
 
 
 def _labels(context: Context, labels: tuple[tree.LabelEquals, ...]) -> tuple[tuple[str, str], ...]:

@@ -9,11 +9,13 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 KEYWORDS = frozenset(
     """
-    admitted all and any anything asc at because best borrow borrowed borrowing borrows but by cancel capacity cohort default
-    deny desc effort evict evicted evicting expect fifo finish fits flavor for from gang group guarantees hold ignore in its
-    kind label lends most namespace never next nodes none not nothing of on only or order owns pending policy preempt prefer
-    priority profile protect queue queueing queues rejected release resource same share strict submit take test that the to
-    try up use used user weight what when where workload workloads worth x
+    absent admits admitted all and any anyone anything as asc at because best borrow borrowed borrowing borrows but by cancel capacity
+    check classically cohort cycles decide default deny desc drained effort every evict evicted evicting evicts exists expect fairly
+    fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label lends local lower
+    missing most namespace namespaces needs never newer next no nodes none not nothing of on once only or order
+    own owned owns pending policy preempt prefer priority profile protect queue queueing queues rather reclaims
+    rejected release resource same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage
+    use used user weighs weight what when where workload workloads worth x
     """.split()  # noqa: SIM905
 )
 """Every word of the grammar. A name that is one of them is quoted, though not every place would need it."""
@@ -97,6 +99,8 @@ def head(item: tree.Spanned) -> str:
             return f"protect {name(title)}" + (f" for {names(scope)}" if scope else "")
         case tree.Admission(action, title, scope):
             return f"{action} {name(title)}" + (f" for {names(scope)}" if scope else "")
+        case tree.LocalQueue(title):
+            return f"local queue {name(title)}"
         case tree.PolicyTest(title):
             return f"test {quoted(title.text)}"
         case _:
@@ -114,6 +118,8 @@ def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
         case tree.Header(choices=statements) | tree.PolicyTest(steps=statements):
             return statements
         case tree.Flavor(body=statements) | tree.Cohort(body=statements) | tree.Queue(body=statements) | tree.Preempt(body=statements):
+            return statements
+        case tree.LocalQueue(body=statements):
             return statements
         case tree.Protect(where=where) | tree.Admission(where=where):
             return () if where is None else (where,)
@@ -140,6 +146,15 @@ def statement(node: tree.Spanned) -> str:
             return f"when {occasion} {'try next flavor' if next_flavor else 'take flavor'}"
         case tree.PreemptBy(rules):
             return f"preempt by {names(rules) or 'nothing'}"
+        case tree.PreemptWay(strategies):
+            ways = ", ".join(strategy.replace("-", " ") for strategy in strategies)
+            return f"preempt fairly by {ways}" if ways else "preempt classically"
+        case tree.Decide(period):
+            return "decide at once" if period is None else f"decide in cycles of {period.text}"
+        case tree.UsageDecay(half_life, sampling):
+            return f"usage halves every {half_life.text}, sampled every {sampling.text}"
+        case tree.UsageWeights(weights):
+            return f"usage weighs {', '.join(f'{name(resource)} {number.text}' for resource, number in weights)}"
         case tree.DefaultPriority(priority):
             return f"default priority {name(priority)}"
         case tree.Ignore(resources):
@@ -153,7 +168,7 @@ def statement(node: tree.Spanned) -> str:
         case tree.OrderBy(order):
             return f"order by {keys(order)}"
         case _:
-            return _quota_statement(node)
+            return _place_statement(node)
 
 
 def _evict_from(node: tree.EvictFrom) -> str:
@@ -161,14 +176,9 @@ def _evict_from(node: tree.EvictFrom) -> str:
     return f"evict from {scopes[node.scope]}" + (", in the same cohort" if node.same_cohort else "")
 
 
-def _quota_statement(node: tree.Spanned) -> str:
+def _place_statement(node: tree.Spanned) -> str:
+    """A statement of a cohort or a queue."""
     match node:
-        case tree.Capacity(resource, number):
-            return f"{name(resource)} {number.text}"
-        case tree.FromNodes(resources, labels):
-            return f"{names(resources)} from nodes where {' and '.join(_label(label) for label in labels)}"
-        case tree.Worth(number):
-            return f"worth {number.text}"
         case tree.Quota(verb, limit, what, flavor):
             words = {"amount": "", "up-to": "up to ", "all-but": "all but ", "nothing": "nothing", "anything": "anything"}
             said = words[limit] + (amount(what) if what is not None else "")
@@ -177,17 +187,78 @@ def _quota_statement(node: tree.Spanned) -> str:
             return f"weight {number.text}"
         case tree.Match(conditions):
             return "for " + " and ".join(_condition(condition) for condition in conditions)
+        case tree.Namespaces(tests):
+            return f"for namespaces where {' and '.join(_label_test(test) for test in tests)}" if tests else "for no namespaces"
         case tree.FlavorList(verb, flavors):
             return f"{verb} {names(flavors)}"
+        case tree.Serves(resources, flavors):
+            return f"serves {names(resources)} from {names(flavors)}"
         case tree.Ceiling(priority):
             return f"priority at most {name(priority)}"
+        case tree.Rather(rather):
+            return f"rather {rather} than {'evict' if rather == 'borrow' else 'borrow'}"
+        case tree.Evicts():
+            return _evicts(node)
+        case tree.Stopped(drained):
+            return "stopped and drained" if drained else "stopped"
+        case tree.NeedsCheck(check, flavors):
+            return f"needs check {name(check)}" + (f" on {names(flavors)}" if flavors else "")
+        case tree.ByUsage():
+            return "admits by usage"
+        case _:
+            return _flavor_statement(node)
+
+
+def _evicts(node: tree.Evicts) -> str:
+    match node.occasion:
+        case "own":
+            return "evicts its own of lower priority" + (" or newer" if node.whom == "lower-or-newer" else "")
+        case "reclaims":
+            return f"reclaims from {'anyone' if node.whom == 'any' else 'lower priority'}"
+        case "borrowing":
+            return "borrows by evicting lower priority" + (f" up to {node.up_to.text}" if node.up_to is not None else "")
+
+
+def _label_test(node: tree.LabelTest) -> str:
+    values = ", ".join(quoted(value.text) for value in node.values)
+    return f"label {quoted(node.key.text)} {node.test}" + (f" {values}" if values else "")
+
+
+def _flavor_statement(node: tree.Spanned) -> str:
+    match node:
+        case tree.Capacity(resource, number):
+            return f"{name(resource)} {number.text}"
+        case tree.FromNodes(resources, labels):
+            return f"{names(resources)} from nodes where {' and '.join(_label(label) for label in labels)}"
+        case tree.AsOwned(resources):
+            return f"{names(resources)} as owned"
+        case tree.Worth(number):
+            return f"worth {number.text}"
+        case tree.NodeLabel(label):
+            return f"label {_label(label)}"
+        case tree.Taint(key, value, effect):
+            return f"taint {_key(key)}{_value(value)} {effect}"
+        case tree.Tolerates(key, value, effect):
+            what = "anything" if key is None else _key(key) + _value(value)
+            return f"tolerates {what}" + (f" {effect}" if effect is not None else "")
+        case tree.Missing():
+            return "missing"
         case _:
             return _step(node)
 
 
+def _key(key: str) -> str:
+    """A label's key, quoted where a bare word would not be read as this key."""
+    bare = _BARE_KEY.fullmatch(key) and key.partition("/")[0] not in KEYWORDS
+    return key if bare else quoted(key)
+
+
+def _value(value: tree.Text | None) -> str:
+    return f" = {quoted(value.text)}" if value is not None else ""
+
+
 def _label(node: tree.LabelEquals) -> str:
-    key = node.key if _BARE_KEY.fullmatch(node.key) else quoted(node.key)
-    return f"{key} = {quoted(node.value.text)}"
+    return f"{_key(node.key)} = {quoted(node.value.text)}"
 
 
 def _condition(node: tree.MatchCondition) -> str:

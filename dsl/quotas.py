@@ -1,6 +1,6 @@
 """Cohorts and queues: the quota tree with what each node owns, borrows and lends."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ..engine import graph
@@ -10,6 +10,7 @@ from .context import Context
 from .diagnostics import Note
 from .names import listed
 from .places import flavor_with
+from .serving import check_served
 
 _MOST_OWNERS = 12
 """Owners that are listed where all together own too much."""
@@ -131,8 +132,7 @@ def _weight(context: Context, item: tree.Cohort | tree.Queue) -> Fraction:
     weight = Fraction(1)
     for statement in item.body:
         if isinstance(statement, tree.Weight) and context.once(seen, "weight", statement, f"the weight of `{item.name.text}`"):
-            value = context.fraction(statement.number, "weight", Fraction(0))
-            weight = weight if value is None else value
+            weight = context.at_least_zero(statement.number, "weight", weight)
     return weight
 
 
@@ -164,7 +164,7 @@ def _limits(context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tupl
     statements = [statement for statement in item.body if isinstance(statement, tree.Quota)]
     seen: dict[str, tree.Spanned] = {}
     for statement in statements:
-        for slot, value in _values(context, statement, slot_of):
+        for slot, value in _values(context, item, statement, slot_of):
             verb = statement.verb
             if not context.once(seen, f"{_side(statement)} {slot}", statement, f"what `{item.name.text}` {_said(statement)} there"):
                 break
@@ -189,12 +189,15 @@ def _said(statement: tree.Quota) -> str:
     return {"owns": "owns", "borrows": "may borrow"}.get(statement.verb, "lends")
 
 
-def _values(context: Context, statement: tree.Quota, slot_of: dict[tuple[str, str], int]) -> list[tuple[int, int]]:
+def _values(
+    context: Context, item: tree.Cohort | tree.Queue, statement: tree.Quota, slot_of: dict[tuple[str, str], int]
+) -> list[tuple[int, int]]:
     """The (slot, amount) pairs that a statement speaks of."""
     if statement.amount is not None:
         flavor = flavor_with(context, statement.amount, statement.flavor)
         if flavor is None:
             return []
+        check_served(context, item, statement, flavor)
         amount = context.amount(statement.amount.number, statement.amount.resource.text)
         return [] if amount is None else [(slot_of[flavor, statement.amount.resource.text], amount)]
     if statement.limit == "anything" or statement.verb == "owns":
@@ -203,6 +206,8 @@ def _values(context: Context, statement: tree.Quota, slot_of: dict[tuple[str, st
         context.unknown("flavor", statement.flavor, context.flavors)
         return []
     named = None if statement.flavor is None else statement.flavor.text
+    if named is not None:
+        check_served(context, item, statement, named)
     return [(slot, 0) for (flavor, _), slot in sorted(slot_of.items()) if named in (None, flavor)]
 
 
@@ -231,7 +236,11 @@ def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Lim
                 help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what {owner}"
                 message = f"{kind} `{item.name.text}` {verb} more than {owner}"
                 owns = f"{'owns' if kind == 'queue' else 'own together'} {format_amount(owned, resource)} {resource}"
-                context.error("GP025", message, statement.amount, owns, help_text)
+                if not context.in_cycles:
+                    context.error("GP025", message, statement.amount, owns, help_text)
+                else:  # Kueue allows it, and policies made from its objects have it
+                    effect = "it has no effect" if verb == "lends" else "it lends nothing"
+                    context.warn("GP056", f"{message}: {effect}", statement.amount, owns, help_text)
 
 
 def _compare_with_capacity(
@@ -247,7 +256,7 @@ def _compare_with_capacity(
         if owned > INT64_MAX:
             message = f"all together own more {slot.resource} on {flavor.name} than 64 bits hold"
             context.error("GP023", message, items[max(owners)[1]].name, "the biggest part", "own less")
-        elif flavor.nodes is None and owned > exists:
+        elif flavor.nodes is None and (flavor.name, slot.resource) not in context.as_owned and owned > exists:
             resource = slot.resource
             total, there, spare = (format_amount(amount, resource) for amount in (owned, exists, owned - exists))
             together = "owns" if len(owners) == 1 else "together own"
@@ -278,3 +287,20 @@ def _who_owns(owners: list[tuple[int, str]], resource: str) -> tuple[Note, ...]:
     )
     more = f" and {len(owners) - _MOST_OWNERS} more" if len(owners) > _MOST_OWNERS else ""
     return (Note(f"owned: {shown}{more}"),)
+
+
+def with_what_is_owned(
+    context: Context, flavors: tuple[graph.Flavor, ...], slots: tuple[graph.Slot, ...], made: tuple[graph.Node, ...]
+) -> tuple[graph.Flavor, ...]:
+    """The flavors, with capacities `as owned` filled in: what all nodes own together."""
+    owned = {
+        (flavors[slot.flavor].name, slot.resource): sum(node.quotas[number].nominal for node in made)
+        for number, slot in enumerate(slots)
+        if (flavors[slot.flavor].name, slot.resource) in context.as_owned
+    }
+
+    def filled(flavor: graph.Flavor) -> graph.Flavor:
+        capacity = ((resource, owned.get((flavor.name, resource), amount)) for resource, amount in flavor.capacity)
+        return replace(flavor, capacity=tuple(capacity))
+
+    return tuple(filled(flavor) for flavor in flavors) if owned else flavors

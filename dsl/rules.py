@@ -8,7 +8,9 @@ from .names import listed
 
 
 def preempt_rules(context: Context) -> tuple[graph.PreemptRule, ...]:
-    """The preempt rules in the order of `preempt by`."""
+    """The preempt rules in the order of `preempt by`; none where the policy decides in cycles."""
+    if context.in_cycles:
+        return ()  # `cycles` refuses them
     made: dict[str, graph.PreemptRule] = {}
     for item in context.merged.preempt:
         context.at(item)
@@ -43,7 +45,9 @@ def _preempt(context: Context, item: tree.Preempt) -> graph.PreemptRule:
 
 def _tried(context: Context, names: list[str]) -> list[str]:
     """The order of the rules: as `preempt by` says, which lists each once."""
-    choice = context.merged.choices.get("PreemptBy")
+    choice = context.merged.choices.get("preempt by")
+    if isinstance(choice, tree.PreemptWay):
+        return names  # refused as well
     if not isinstance(choice, tree.PreemptBy):
         if len(names) > 1 and context.merged.header is not None:
             help_text = f"add `preempt by {', '.join(sorted(names))}` to the policy, in the order you want"

@@ -22,7 +22,8 @@ ITEM_WORDS = ("policy", "profile", "resource", "flavor", "priority", "cohort", "
 
 STATEMENT_WORDS = frozenset(
     """
-    use share order queueing when default ignore worth owns borrows lends guarantees weight for prefer only evict where at expect
+    use share decide order queueing when default usage ignore worth label taint tolerates missing owns borrows lends guarantees weight
+    for prefer only serves rather evicts reclaims stopped needs admits local evict where at expect
     """.split()  # noqa: SIM905
 )
 """The words that start a statement of a block and no item."""

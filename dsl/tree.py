@@ -124,9 +124,9 @@ class Share(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Order(Spanned):
-    """`order queues by ...`, `order workloads by ...`."""
+    """`order queues by ...` level by level, `order heads by ...` all at once, `order workloads by ...`."""
 
-    subject: Literal["queues", "workloads"]
+    subject: Literal["queues", "heads", "workloads"]
     keys: tuple[Key, ...]
 
 
@@ -166,7 +166,38 @@ class Ignore(Spanned):
     resources: tuple[Name, ...]
 
 
-Choice = Use | Share | Order | Queueing | FlavorChoice | PreemptBy | DefaultPriority | Ignore
+@dataclass(frozen=True, slots=True)
+class Decide(Spanned):
+    """`decide at once` (no period), `decide in cycles of 1s`."""
+
+    period: Number | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptWay(Spanned):
+    """`preempt classically` (no strategies), `preempt fairly by final share, initial share`; stands in place of `preempt by`."""
+
+    strategies: tuple[Literal["final-share", "initial-share"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDecay(Spanned):
+    """`usage halves every 7d, sampled every 5m`."""
+
+    half_life: Number
+    sampling: Number
+
+
+@dataclass(frozen=True, slots=True)
+class UsageWeights(Spanned):
+    """`usage weighs cpu 1, memory 0`."""
+
+    weights: tuple[tuple[Name, Number], ...]
+
+
+Choice = (
+    Use | Share | Order | Queueing | FlavorChoice | PreemptBy | PreemptWay | Decide | UsageDecay | UsageWeights | DefaultPriority | Ignore
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +251,48 @@ class Worth(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class AsOwned(Spanned):
+    """`gpu, cpu as owned`: there is as much as cohorts and queues own together."""
+
+    resources: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLabel(Spanned):
+    """`label pool = "spot"` in a flavor: what its nodes are labelled with."""
+
+    label: LabelEquals
+
+
+@dataclass(frozen=True, slots=True)
+class Taint(Spanned):
+    """`taint pool = "spot" NoSchedule` in a flavor; without a value `taint pool NoSchedule`."""
+
+    key: str
+    value: Text | None
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerates(Spanned):
+    """`tolerates pool = "spot" NoSchedule`, `tolerates pool` (any value), `tolerates anything`; no effect: all of them."""
+
+    key: str | None
+    value: Text | None
+    effect: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing(Spanned):
+    """`missing`: queues name the flavor, and nothing defines it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flavor(Spanned):
     """`flavor h100 { ... }`."""
 
     name: Name
-    body: tuple[Capacity | FromNodes | Worth, ...]
+    body: tuple[Capacity | FromNodes | AsOwned | Worth | NodeLabel | Taint | Tolerates | Missing, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +360,101 @@ class Ceiling(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class Serves(Spanned):
+    """`serves gpu, cpu from h100, a100`: resources that one flavor serves together, and the flavors in order."""
+
+    resources: tuple[Name, ...]
+    flavors: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rather(Spanned):
+    """`rather borrow than evict`, `rather evict than borrow`: which of two flavors is better."""
+
+    rather: Literal["borrow", "evict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evicts(Spanned):
+    """Whom a queue may evict, in a policy that decides in cycles.
+
+    occasion own: `evicts its own of lower priority [or newer]`. reclaims: `reclaims from lower priority|anyone`.
+    borrowing: `borrows by evicting lower priority [up to 100]`.
+    """
+
+    occasion: Literal["own", "reclaims", "borrowing"]
+    whom: Literal["lower", "lower-or-newer", "any"]
+    up_to: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(Spanned):
+    """`stopped` (nothing new is admitted), `stopped and drained` (what runs is evicted, too)."""
+
+    drained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTest(Spanned):
+    """`label "dep" in "eng", "lend"`, `... not in ...`, `label "dep" exists`, `label "dep" absent`."""
+
+    key: Text
+    test: Literal["in", "not in", "exists", "absent"]
+    values: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaces(Spanned):
+    """`for namespaces where TEST and TEST`; without tests `for no namespaces`."""
+
+    tests: tuple[LabelTest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsCheck(Spanned):
+    """`needs check "prov"`, `needs check "prov" on h100, a100`."""
+
+    check: Name
+    flavors: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByUsage(Spanned):
+    """`admits by usage`: waiting workloads of the local queue that used least go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalQueue(Spanned):
+    """`local queue "team/interactive" { weight 2 }` inside a queue."""
+
+    name: Name
+    body: tuple[Weight | Stopped, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Queue(Spanned):
     """`queue nlp { ... }`."""
 
     name: Name
-    body: tuple[Quota | Weight | Match | FlavorList | Ceiling | DefaultPriority | Queueing, ...]
+    body: tuple[
+        Quota
+        | Weight
+        | Match
+        | FlavorList
+        | Ceiling
+        | DefaultPriority
+        | Queueing
+        | FlavorChoice
+        | Serves
+        | Rather
+        | Evicts
+        | Stopped
+        | Namespaces
+        | NeedsCheck
+        | ByUsage
+        | LocalQueue,
+        ...,
+    ]
 
 
 @dataclass(frozen=True, slots=True)

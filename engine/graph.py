@@ -5,14 +5,23 @@ resource of a flavor) are dense indices. Node 0 is the implicit root cohort `clu
 belongs to it, and every top-level cohort and queue hangs below it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from .expr import Expr
 
 ROOT = "cluster"
 """The reserved name of node 0."""
+
+
+LATER = "later"
+"""Marks a field that came after the first form of the digest: it takes part in it only where it differs from its default."""
+
+
+def later(default: Any) -> Any:
+    """A field added since policies were first digested, with the value that says nothing new."""
+    return field(default=default, metadata={LATER: True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +33,41 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Taint:
+    """What keeps pods off a flavor's nodes unless they tolerate it; effect NoSchedule, NoExecute or PreferNoSchedule."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """What a taint is forgiven for. `key` "" with Exists: every key; `effect` "": every effect."""
+
+    key: str
+    operator: Literal["Equal", "Exists"]
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A condition on labels, as in Kubernetes: key, operator In, NotIn, Exists, DoesNotExist, Gt or Lt, values."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Flavor:
     """A GPU model or pool.
 
     `capacity` lists (resource, amount) in the smallest unit. With `nodes`, a label selector of (key, value) pairs, the
-    capacity is instead the sum of the nodes that match, and `capacity` lists each resource with 0.
+    capacity is instead the sum of the nodes that match, and `capacity` lists each resource with 0. `labels` are those of
+    its nodes, which a pod set's node selector is compared with; `tolerations` are given to every pod set that gets the flavor.
+    `missing` says that queues name the flavor and nothing defines it: those queues admit nothing.
     """
 
     name: str
@@ -36,6 +75,10 @@ class Flavor:
     nodes: tuple[tuple[str, str], ...] | None
     worth: Fraction
     source: Source
+    labels: tuple[tuple[str, str], ...] = later(())
+    taints: tuple[Taint, ...] = later(())
+    tolerations: tuple[Toleration, ...] = later(())
+    missing: bool = later(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +121,60 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A resource group of a queue: resources that one flavor serves together, and the flavors in the order to try them."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalQueue:
+    """A tenant's entry to a queue, named `namespace/name`; `weight` divides its usage where admission goes by usage."""
+
+    name: str
+    weight: Fraction
+    stopped: Literal["", "hold", "drain"]
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An admission check that a queue demands, on these flavors only (none: on all)."""
+
+    name: str
+    flavors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """Whom a queue may evict, where the policy decides in cycles.
+
+    own: within the queue. reclaims: in other queues that borrow. borrowing: while it would borrow itself, workloads of lower
+    priority and of at most `borrowing_up_to` (None: any lower one). Sources point at the lines.
+    """
+
+    own: Literal["nothing", "lower", "lower-or-newer"] = "nothing"
+    reclaims: Literal["nothing", "lower", "any"] = "nothing"
+    borrowing: Literal["nothing", "lower"] = "nothing"
+    borrowing_up_to: int | None = None
+    own_source: Source | None = None
+    reclaims_source: Source | None = None
+    borrowing_source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """What a queue node says beyond its quota.
 
     `matches` are alternatives, each a conjunction. `flavors` is the order in which flavors are tried; a flavor that is
     not listed is not used. `ceiling` is the highest priority that counts here, with its line. `default_pinned` says that
     the class behind `default_priority` is never evicted.
+
+    `groups` are the queue's own resource groups (none: those of the graph, each with `flavors`). `next_flavor_before_*` stand
+    in place of the settings' where they are not None; `rather` says which of two flavors is better, one to borrow in or one to
+    evict in. `stopped` queues admit nothing, and drained ones evict what runs. `namespaces` are conditions on the labels of a
+    workload's namespace (None: all). `by_usage` orders waiting workloads by the decayed usage of their local queues.
     """
 
     node: int
@@ -94,6 +185,16 @@ class Queue:
     default_priority: int
     default_pinned: bool
     strict: bool
+    groups: tuple[Group, ...] = later(())
+    next_flavor_before_borrowing: bool | None = later(None)
+    next_flavor_before_evicting: bool | None = later(None)
+    rather: Literal["borrow", "evict"] = later("borrow")
+    preemption: Preemption = later(Preemption())
+    stopped: Literal["", "hold", "drain"] = later("")
+    namespaces: tuple[Requirement, ...] | None = later(None)
+    checks: tuple[Check, ...] = later(())
+    by_usage: bool = later(False)
+    local_queues: tuple[LocalQueue, ...] = later(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +268,49 @@ class AdmissionRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Decayed usage: a local queue's usage counts half after `half_life`, is sampled every `sampling` (microseconds), and is
+    the sum over resources by weight (1 where none is given)."""
+
+    half_life: int
+    sampling: int
+    weights: tuple[tuple[str, Fraction], ...]
+
+
+Strategy = Literal["final-share", "initial-share"]
+"""Whom fair preemption may take: final-share, where the victim's side keeps at least the share that the preemptor's side gets;
+initial-share, where it has a greater share to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """Deciding in cycles, as Kueue does: one workload of each queue is considered at a time, every `period` microseconds.
+
+    The root owns nothing, so that what stands directly below it shares nothing with its neighbours; amounts owned are all there is.
+    `flat` compares all of them at once by the settings' order of queues; else they are compared level by level in the tree.
+    `victims` are looked for classically (each queue's `preemption`) or so that shares even out by `strategies`.
+    """
+
+    period: int
+    flat: bool
+    victims: Literal["classical", "fair"]
+    strategies: tuple[Strategy, ...]
+    usage: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """The choices of a profile: orders, share formula, and when to look at the next flavor."""
+    """The choices of a profile: orders, share formula, and when to look at the next flavor.
+
+    `cycles` is None where every fact is decided at once.
+    """
 
     queue_order: tuple[OrderKey, ...]
     workload_order: tuple[OrderKey, ...]
     share: Literal["borrowed", "used", "none"]
     next_flavor_before_borrowing: bool
     next_flavor_before_evicting: bool
+    cycles: Cycles | None = later(None)
 
 
 @dataclass(frozen=True, slots=True)

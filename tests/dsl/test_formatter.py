@@ -65,7 +65,7 @@ preempt make-way {
 
 protect warm-up { where victim.running < 10m }
 
-hold drained for nlp, "6214" because "too \\"hot\\""
+hold moving for nlp, "6214" because "too \\"hot\\""
 deny big for "6214" { where workload.gpu > 8 } because "too big"
 
 test "plays" {

@@ -1,0 +1,128 @@
+"""Deciding in cycles: what such a policy needs, and what it chose."""
+
+from fractions import Fraction
+
+from ..engine import graph
+from . import queues, tree
+from .context import Context
+from .printer import names
+from .ways import PREEMPT_WAYS, way_chosen
+
+
+def cycles(context: Context) -> graph.Cycles | None:
+    """How a policy decides in cycles; None where it decides at once. What is missing for it is reported."""
+    decide = context.merged.choices.get("Decide")
+    if not isinstance(decide, tree.Decide) or decide.period is None:
+        return None
+    _check_needs(context)
+    _check_capacities(context)
+    order, way = context.merged.choices.get("order queues"), context.merged.choices.get("preempt by")
+    strategies: tuple[graph.Strategy, ...] = ()
+    if isinstance(way, tree.PreemptWay) and way.strategies:
+        _check_fair(context, way)
+        strategies = way.strategies
+    context.at(decide)
+    return graph.Cycles(
+        period=_above_zero(context, decide.period, "period"),
+        flat=isinstance(order, tree.Order) and order.subject == "heads",
+        victims="fair" if strategies else "classical",
+        strategies=strategies,
+        usage=_usage(context),
+    )
+
+
+def _above_zero(context: Context, number: tree.Number, what: str) -> int:
+    """A duration in microseconds that is not 0."""
+    duration = context.duration(number)
+    if duration == 0:
+        context.error("GP023", f"a {what} cannot be {number.text}", number, "here", "write a duration above 0, such as `1s`")
+    return duration or 1
+
+
+# --- what it needs
+
+
+def _check_needs(context: Context) -> None:
+    """An order and a way to look for victims; a profile may leave them to its policies."""
+    header, choices = context.merged.header, context.merged.choices
+    if header is None or header.keyword == "profile":
+        return
+    context.at(header)
+    if "order queues" not in choices:
+        message, help_text = "a policy that decides in cycles says whose turn it is", "add `order heads by ...` or `order queues by ...`"
+        context.error("GP038", message, way_chosen(context), "without an order", help_text)
+    if "preempt by" not in choices:
+        message = "a policy that decides in cycles says how victims are looked for"
+        context.error("GP038", message, way_chosen(context), "without a way to preempt", f"add {PREEMPT_WAYS}")
+
+
+def _check_capacities(context: Context) -> None:
+    """In cycles there is what is owned, and nothing else."""
+    for flavor in context.merged.flavors:
+        context.at(flavor)
+        for statement in flavor.body:
+            if isinstance(statement, tree.Capacity | tree.FromNodes):
+                resources = (statement.resource,) if isinstance(statement, tree.Capacity) else statement.resources
+                message = f"flavor `{flavor.name.text}` says how much there is; in cycles there is what queues and cohorts own"
+                help_text = f"write `{names(resources)} as owned`"
+                context.error("GP039", message, statement, "a capacity of its own", help_text)
+
+
+def _check_fair(context: Context, way: tree.PreemptWay) -> None:
+    """Fair preemption compares shares of what is borrowed, by strategies that are said once each."""
+    context.at(way)
+    if len(set(way.strategies)) < len(way.strategies):
+        context.error("GP022", "a strategy of `preempt fairly` is said twice", way, "twice in here", "keep one of each")
+    share, header = context.merged.choices.get("Share"), context.merged.header
+    if (isinstance(share, tree.Share) and share.formula == "borrowed") or (
+        share is None and header is not None and header.keyword == "profile"
+    ):
+        return
+    said = f"says `share {share.formula}`" if isinstance(share, tree.Share) else "says nothing of shares"
+    place = next((choice for choice in (share, way) if choice is not None and context.is_own(choice)), way_chosen(context))
+    context.at(header)
+    message = f"`preempt fairly` compares shares of what is borrowed, but the policy {said}"
+    context.error("GP038", message, place, "do not go together", "write `share borrowed`, or `preempt classically`")
+
+
+# --- usage
+
+
+def _usage(context: Context) -> graph.Usage | None:
+    """How usage decays, where the policy says it; whatever goes by usage needs that."""
+    decay, weights = context.merged.choices.get("UsageDecay"), context.merged.choices.get("UsageWeights")
+    if not isinstance(decay, tree.UsageDecay):
+        _check_without_decay(context, weights)
+        return None
+    context.at(decay)
+    half_life, sampling = context.duration(decay.half_life) or 0, _above_zero(context, decay.sampling, "sampling")
+    return graph.Usage(half_life, sampling, _weights(context, weights) if isinstance(weights, tree.UsageWeights) else ())
+
+
+def _weights(context: Context, choice: tree.UsageWeights) -> tuple[tuple[str, Fraction], ...]:
+    """The weights of resources, in order of name."""
+    context.at(choice)
+    seen: dict[str, tree.Spanned] = {}
+    made = []
+    for resource, number in choice.weights:
+        if resource.text not in context.resources:
+            context.unknown("resource", resource, context.resources)
+        elif context.once(seen, resource.text, resource, f"the weight of `{resource.text}`"):
+            made.append((resource.text, context.at_least_zero(number, "weight", Fraction(1))))
+    return tuple(sorted(made))
+
+
+def _check_without_decay(context: Context, weights: tree.Spanned | None) -> None:
+    label, help_text = "without `usage halves`", "add `usage halves every 7d, sampled every 5m` to the header"
+    header = context.merged.header
+    if header is None or header.keyword == "profile":
+        return
+    context.at(header)
+    if weights is not None:
+        place = weights if context.is_own(weights) else way_chosen(context)
+        context.error("GP038", "usage is weighed, but nothing says how it decays", place, label, help_text)
+    for queue in queues.items(context).values():
+        for statement in queue.body:
+            if isinstance(statement, tree.ByUsage):
+                message = f"queue `{queue.name.text}` admits by usage, but nothing says how usage decays"
+                context.error("GP038", message, statement, label, help_text)

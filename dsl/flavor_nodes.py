@@ -1,0 +1,68 @@
+"""What a flavor says of its nodes: labels, taints, tolerations, or that nothing defines it."""
+
+from dataclasses import replace
+
+from ..engine import graph
+from . import tree
+from .context import Context
+
+
+def with_nodes(context: Context, item: tree.Flavor, flavor: graph.Flavor) -> graph.Flavor:
+    """The flavor, with what its statements say of its nodes."""
+    seen: dict[str, tree.Spanned] = {}
+    labels: list[tuple[str, str]] = []
+    taints: list[graph.Taint] = []
+    tolerations: list[graph.Toleration] = []
+    missing = False
+    for statement in item.body:
+        match statement:
+            case tree.NodeLabel(label):
+                _check_key(context, label.key, statement)
+                if context.once(seen, f"label {label.key}", statement, f"label `{label.key}`"):
+                    labels.append((label.key, label.value.text))
+            case tree.Taint():
+                taint = _taint(context, statement)
+                if context.once(seen, repr(taint), statement, "this taint"):
+                    taints.append(taint)
+            case tree.Tolerates():
+                toleration = _toleration(context, statement)
+                if context.once(seen, repr(toleration), statement, "this toleration"):
+                    tolerations.append(toleration)
+            case tree.Missing():
+                missing = context.once(seen, "missing", statement, f"`missing` of flavor `{item.name.text}`") or missing
+    _check_missing(context, item)
+    return replace(
+        flavor,
+        labels=tuple(sorted(labels)),
+        taints=tuple(sorted(taints, key=repr)),
+        tolerations=tuple(sorted(tolerations, key=repr)),
+        missing=missing,
+    )
+
+
+def _taint(context: Context, statement: tree.Taint) -> graph.Taint:
+    _check_key(context, statement.key, statement)
+    return graph.Taint(statement.key, "" if statement.value is None else statement.value.text, statement.effect)
+
+
+def _toleration(context: Context, statement: tree.Tolerates) -> graph.Toleration:
+    effect = statement.effect or ""
+    if statement.key is None:
+        return graph.Toleration("", "Exists", "", effect)
+    _check_key(context, statement.key, statement)
+    if statement.value is None:
+        return graph.Toleration(statement.key, "Exists", "", effect)
+    return graph.Toleration(statement.key, "Equal", statement.value.text, effect)
+
+
+def _check_key(context: Context, key: str, place: tree.Spanned) -> None:
+    context.named(tree.Name(key, span=place.span), "label")
+
+
+def _check_missing(context: Context, item: tree.Flavor) -> None:
+    """A flavor that nothing defines has no nodes to speak of."""
+    missing = next((statement for statement in item.body if isinstance(statement, tree.Missing)), None)
+    said = next((statement for statement in item.body if isinstance(statement, tree.NodeLabel | tree.Taint | tree.Tolerates)), None)
+    if missing is not None and said is not None:
+        message = f"flavor `{item.name.text}` is missing, and has labels, taints or tolerations"
+        context.error("GP027", message, said, "of what nothing defines", "remove it, or remove `missing`")

@@ -1,0 +1,87 @@
+"""Picking from the children of a rule: tokens by their text, nodes by their kind."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lark import Token
+
+from . import tree
+from .tree import Span
+
+Part = Any
+"""A token, or a node that a rule below made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gang(tree.Spanned):
+    """`gang of 64 x`."""
+
+    count: tree.Number
+
+
+@dataclass(frozen=True, slots=True)
+class Names(tree.Spanned):
+    """Names behind a keyword: `for a, b`, `by a`, `because a`."""
+
+    keyword: str
+    names: tuple[tree.Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy(tree.Spanned):
+    """`final share`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageWeight(tree.Spanned):
+    """`cpu 1`."""
+
+    resource: tree.Name
+    number: tree.Number
+
+
+def span_of(parts: Sequence[Part]) -> Span:
+    """From the first part's start to the last one's end."""
+    first, last = parts[0], parts[-1]
+    start: Any = first.start_pos if isinstance(first, Token) else first.span.start
+    end: Any = last.end_pos if isinstance(last, Token) else last.span.end
+    return Span(start, end)
+
+
+def unquoted(text: str) -> str:
+    """A text without its quotes, escapes resolved."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if "\\" in text else text[1:-1]
+
+
+def key_of(token: Token) -> str:
+    """A label's key, quoted or not."""
+    return unquoted(token) if token.type == "STRING" else str(token)
+
+
+def all_of(parts: Sequence[Part], kind: type | tuple[type, ...]) -> tuple[Any, ...]:
+    """The parts of a kind."""
+    return tuple(part for part in parts if isinstance(part, kind))
+
+
+def first_of(parts: Sequence[Part], kind: type | tuple[type, ...]) -> Any:
+    """The first node of a kind; None where there is none."""
+    return next((part for part in parts if isinstance(part, kind) and not isinstance(part, Token)), None)
+
+
+def token_of(parts: Sequence[Part], *types: str) -> Token | None:
+    """The first token of these types; None where there is none."""
+    return next((part for part in parts if isinstance(part, Token) and part.type in types), None)
+
+
+def words_of(parts: Sequence[Part]) -> list[str]:
+    """The tokens, as text."""
+    return [str(part) for part in parts if isinstance(part, Token)]
+
+
+def names_behind(parts: Sequence[Part], keyword: str) -> tuple[tree.Name, ...]:
+    """The names behind a keyword; none where it is left out."""
+    return next((part.names for part in parts if isinstance(part, Names) and part.keyword == keyword), ())

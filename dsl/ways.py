@@ -1,0 +1,90 @@
+"""The two ways of deciding, at once and in cycles: what goes with one of them only is refused under the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import queues, tree
+from .context import Context
+
+PREEMPT_WAYS = "`preempt classically` or `preempt fairly by final share, initial share`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Offence:
+    """A statement of the other way: where, what it is, what to do about it, and whether it is the policy's own."""
+
+    node: tree.Spanned
+    what: str
+    remedy: str
+    own: bool
+
+
+def check_way(context: Context) -> None:
+    """Report what the policy says for the way of deciding that it did not choose."""
+    offences = list(_for_once(context) if context.in_cycles else _for_cycles(context))
+    this, other = ("decides in cycles", "decide at once") if context.in_cycles else ("decides at once", "decide in cycles")
+    change = "write `decide at once`" if context.in_cycles else "write `decide in cycles of 1s`"
+    context.at(context.merged.header)
+    for offence in offences:
+        if offence.own:
+            message = f"{offence.what} is for policies that {other}"
+            context.error("GP037", message, offence.node, f"this one {this}", f"{offence.remedy}, or {change} in the header")
+    brought = [offence.what for offence in offences if not offence.own]
+    if brought:
+        fitting = "`use kueue.classical` or `use kueue.fair`" if context.in_cycles else "`use gpol.fair`"
+        message = f"the policy {this}, but its profile brings {brought[0]}, which is for policies that {other}"
+        context.error("GP037", message, way_chosen(context), "chosen here", f"write {fitting}, or leave this to the profile")
+
+
+def way_chosen(context: Context) -> tree.Spanned:
+    """Where the policy says how it decides; its name, where its profile says it."""
+    decide, header = context.merged.choices.get("Decide"), context.merged.header
+    if decide is not None and context.is_own(decide):
+        return decide
+    return header.name if header is not None else tree.Spanned()
+
+
+def _for_cycles(context: Context) -> Iterator[_Offence]:
+    """What only a policy that decides in cycles may say."""
+    for choice in _choices(context):
+        own = context.is_own(choice)
+        match choice:
+            case tree.Order("heads"):
+                yield _Offence(choice, "`order heads`", "write `order queues by ...`", own)
+            case tree.PreemptWay(strategies):
+                what = "`preempt fairly`" if strategies else "`preempt classically`"
+                yield _Offence(choice, what, "write preempt rules and `preempt by`", own)
+            case tree.UsageDecay():
+                yield _Offence(choice, "`usage halves`", "remove it", own)
+            case tree.UsageWeights():
+                yield _Offence(choice, "`usage weighs`", "remove it", own)
+    for flavor in context.merged.flavors:
+        yield from (_Offence(part, "`missing`", "remove it", own=True) for part in flavor.body if isinstance(part, tree.Missing))
+    for queue in queues.items(context).values():
+        yield from (_Offence(part, what, "remove it", own=True) for part in queue.body if (what := _in_queue(part)))
+
+
+def _in_queue(statement: tree.Spanned) -> str:
+    """A statement of a queue that goes with cycles only, in words; empty for any other."""
+    match statement:
+        case tree.Evicts() | tree.Rather() | tree.ByUsage():
+            return queues.about(statement) or ""
+        case tree.NeedsCheck():
+            return "`needs check`"
+        case _:
+            return ""
+
+
+def _for_once(context: Context) -> Iterator[_Offence]:
+    """What only a policy that decides at once may say."""
+    for choice in _choices(context):
+        if isinstance(choice, tree.PreemptBy):
+            yield _Offence(choice, "`preempt by`", f"write {PREEMPT_WAYS}", context.is_own(choice))
+    rules: list[tree.Preempt | tree.Protect] = [*context.merged.preempt, *context.merged.protect]
+    for item in rules:
+        kind = "preempt" if isinstance(item, tree.Preempt) else "protect"
+        yield _Offence(item.name, f"{kind} rule `{item.name.text}`", "remove it", context.is_own(item))
+
+
+def _choices(context: Context) -> list[tree.Choice]:
+    return [context.merged.choices[key] for key in sorted(context.merged.choices)]
