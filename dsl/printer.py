@@ -9,13 +9,13 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 KEYWORDS = frozenset(
     """
-    absent admits admitted all and any anyone anything as asc at because best borrow borrowed borrowing borrows but by cancel capacity
-    check classically cohort cycles decide default deny desc drained effort every evict evicted evicting evicts exists expect fairly
-    fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label lends local lower
-    missing most namespace namespaces needs never newer next no nodes none not nothing of on once only or order
-    own owned owns pending policy preempt prefer priority profile protect queue queueing queues rather reclaims
-    rejected release resource same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage
-    use used user weighs weight what when where workload workloads worth x
+    absent admits admitted all and any anyone anything as asc at because best borrow borrowed borrowing borrows but by cancel
+    capacity check classically cohort cycles decide default deny desc drained effort every evict evicted evicting evicts exists
+    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label
+    lends local lower missing most namespace namespaces needs never newer next no nodes none not nothing of on once only or order
+    own owned owns pending policy preempt prefer priority profile protect queue queueing queues rather reclaims rejected release
+    resource same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage use used user
+    weighs weight what when where workload workloads worth x
     """.split()  # noqa: SIM905
 )
 """Every word of the grammar. A name that is one of them is quoted, though not every place would need it."""
@@ -248,9 +248,8 @@ def _flavor_statement(node: tree.Spanned) -> str:
 
 
 def _key(key: str) -> str:
-    """A label's key, quoted where a bare word would not be read as this key."""
-    bare = _BARE_KEY.fullmatch(key) and key.partition("/")[0] not in KEYWORDS
-    return key if bare else quoted(key)
+    """A label's key, quoted where a bare word would not be read as this key: `tolerates anything/x` would start with a keyword."""
+    return key if _BARE_KEY.fullmatch(key) and key.partition("/")[0] != "anything" else quoted(key)
 
 
 def _value(value: tree.Text | None) -> str:

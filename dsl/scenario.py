@@ -16,6 +16,10 @@ REASONS = (
     "WaitingForProtectedWorkloads",
     "BehindFirstInLine",
     "OnHold",
+    "PendingEvaluation",
+    "WaitingForPreemptedWorkloads",
+    "Suspended",
+    "Misconfigured",
 )
 """The reasons for which a workload may wait."""
 
@@ -84,7 +88,10 @@ def _set_capacity(context: Context, flavor: tree.Name, amount: tree.Amount) -> N
         return
     context.amount(amount.number, amount.resource.text)
     item = next(item for item in context.merged.flavors if item.name.text == flavor.text)
-    if any(isinstance(statement, tree.FromNodes) for statement in item.body):
+    if context.in_cycles:
+        message = "a policy that decides in cycles has what is owned, which a test cannot change"
+        context.error("GP034", message, flavor, "as owned", "remove this step, or own less")
+    elif any(isinstance(statement, tree.FromNodes) for statement in item.body):
         message = f"flavor `{flavor.text}` takes its capacity from nodes, which a test cannot change"
         context.error("GP034", message, flavor, "from nodes", "use a flavor of fixed amounts")
 
@@ -152,7 +159,10 @@ def _expect(context: Context, step: tree.Expect, submitted: set[str]) -> None:
         guess = closest(step.reason.text, REASONS)
         help_text = f"did you mean `{guess}`?" if guess else f"reasons: {listed(REASONS)}"
         context.error("GP020", f"unknown reason `{step.reason.text}`", step.reason, "not known", help_text)
-    if step.rule is not None:
+    if step.rule is not None and step.state == "evicted" and context.in_cycles:
+        if step.rule.text not in context.queues:  # the lines by which workloads are evicted stand in queues
+            context.unknown("queue", step.rule, context.queues)
+    elif step.rule is not None:
         kinds = {"evicted": ("preempt",), "rejected": ("deny",), "pending": ("hold", "protect")}[step.state]
         known = [name for kind in kinds for name in context.rules[kind]]
         if step.rule.text not in known:

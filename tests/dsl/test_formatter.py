@@ -29,11 +29,39 @@ policy "sample" {
   order queues by share asc, submitted asc
   preempt by nothing
   ignore license
+  decide at once
+}
+
+policy "in cycles" {
+  use kueue.fair
+  decide in cycles of 1s
+  order heads by borrowing asc, priority desc
+  preempt classically
+  preempt fairly by final share, initial share
+  preempt fairly by initial share
+  usage halves every 7d, sampled every 5m
+  usage weighs cpu 1, memory 0, "nvidia.com/gpu" 1/2
 }
 
 flavor h100 {
   gpu 64
   worth 1/2
+}
+
+flavor spot {
+  gpu, cpu as owned
+  memory as owned
+  label pool = "spot"
+  label "a b" = ""
+  taint pool = "spot" NoSchedule
+  taint "anything" PreferNoSchedule
+  tolerates pool = "spot" NoExecute
+  tolerates "anything/kind" = "x"
+  tolerates kind/name
+  tolerates "anything" NoSchedule
+  tolerates anything
+  tolerates anything NoSchedule
+  missing
 }
 
 flavor pool { gpu, cpu from nodes where zone = "b" and gpu/model = "x" }
@@ -54,6 +82,36 @@ cohort research {
     queueing strict fifo
   }
   queue "6214" { owns nothing }
+  queue "team/x" {
+    serves gpu, "nvidia.com/gpu" from h100, spot
+    serves cpu from pool
+    when borrowing try next flavor
+    when evicting take flavor
+    rather evict than borrow
+    rather borrow than evict
+    evicts its own of lower priority
+    evicts its own of lower priority or newer
+    reclaims from lower priority
+    reclaims from anyone
+    borrows by evicting lower priority
+    borrows by evicting lower priority up to -5
+    stopped
+    stopped and drained
+    for namespaces where label "a" in "b", "c" and label "a" not in "d" and label "e" exists and label "f" absent
+    for no namespaces
+    needs check prov
+    needs check "a/b" on h100, spot
+    admits by usage
+    local queue "team/x"
+    local queue "team/y" { weight 2 }
+    local queue "team/z" {
+      weight 1/2
+      stopped and drained
+    }
+  }
+  queue tenants {
+    local queue "team/w" { stopped }
+  }
 }
 
 preempt make-way {
@@ -75,7 +133,7 @@ test "plays" {
   at 1h capacity h100 32 gpu
   at 1h evict a
   expect a evicted by make-way
-  expect a pending because OnHold by drained
+  expect a pending because OnHold by moving
   expect a rejected by big
 }
 """
