@@ -45,7 +45,7 @@ WARNINGS: dict[str, str] = {
     "GP053": "a queue that can never run anything",
     "GP054": "nothing can ever be evicted",
     "GP055": "shares that are all 0",
-    "GP056": "a lending limit that limits nothing",
+    "GP056": "a lending limit above what is owned",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

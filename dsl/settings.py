@@ -35,7 +35,7 @@ def _what(choice: tree.Choice) -> str:
     """A choice, in words."""
     match choice:
         case tree.Order(subject):
-            return f"`order {subject}`"
+            return "`order workloads`" if subject == "workloads" else "`order queues` or `order heads`"
         case tree.FlavorChoice(occasion):
             return f"`when {occasion}`"
         case _:

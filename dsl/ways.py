@@ -23,12 +23,12 @@ def check_way(context: Context) -> None:
     """Report what the policy says for the way of deciding that it did not choose."""
     offences = list(_for_once(context) if context.in_cycles else _for_cycles(context))
     this, other = ("decides in cycles", "decide at once") if context.in_cycles else ("decides at once", "decide in cycles")
-    change = "write `decide at once`" if context.in_cycles else "write `decide in cycles of 1s`"
+    change = "`decide at once`" if context.in_cycles else "`decide in cycles of 1s`"
     context.at(context.merged.header)
     for offence in offences:
         if offence.own:
             message = f"{offence.what} is for policies that {other}"
-            context.error("GP037", message, offence.node, f"this one {this}", f"{offence.remedy}, or {change} in the header")
+            context.error("GP037", message, offence.node, f"this one {this}", f"{offence.remedy}, or say {change} in the header")
     brought = [offence.what for offence in offences if not offence.own]
     if brought:
         fitting = "`use kueue.classical` or `use kueue.fair`" if context.in_cycles else "`use gpol.fair`"

@@ -13,6 +13,7 @@ EXPECTED = {
     "all_protected": ("GP054", 4, 9, "`preempt by nothing`"),
     "dead_queue": ("GP053", 3, 7, "let it own or borrow something"),
     "eviction_in_turns": ("GP052", 5, 9, "`victim.priority < workload.priority`"),
+    "idle_lending": ("GP056", 5, 15, "at most `8 gpu`"),
     "idle_shares": ("GP055", 3, 34, "`share used`"),
     "nobody_may_use": ("GP051", 3, 10, "raise a ceiling"),
     "unreachable_rule": ("GP050", 5, 9, "a cohort that holds one"),
