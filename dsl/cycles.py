@@ -47,13 +47,18 @@ def _check_needs(context: Context) -> None:
     header, choices = context.merged.header, context.merged.choices
     if header is None or header.keyword == "profile":
         return
-    context.at(header)
-    if "order queues" not in choices:
-        message, help_text = "a policy that decides in cycles says whose turn it is", "add `order heads by ...` or `order queues by ...`"
-        context.error("GP038", message, way_chosen(context), "without an order", help_text)
-    if "preempt by" not in choices:
-        message = "a policy that decides in cycles says how victims are looked for"
-        context.error("GP038", message, way_chosen(context), "without a way to preempt", f"add {PREEMPT_WAYS}")
+    lacking = {what: remedy for key, what, remedy in _NEEDS if key not in choices}
+    if lacking:
+        context.at(header)
+        message = f"a policy that decides in cycles says {' and '.join(lacking)}"
+        context.error("GP038", message, way_chosen(context), "left open", f"add {', and '.join(lacking.values())}")
+
+
+_NEEDS = (
+    ("order queues", "whose turn it is", "`order heads by ...` or `order queues by ...`"),
+    ("preempt by", "how victims are looked for", PREEMPT_WAYS),
+)
+"""The choice that is needed, what it says, and how to say it."""
 
 
 def _check_capacities(context: Context) -> None:

@@ -1,8 +1,8 @@
-"""Tests for the header's choices and for what queues say beyond their quota."""
+"""Tests for the header's choices."""
 
 import pytest
 from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import Condition, OrderKey
+from gpol.engine.graph import OrderKey
 
 REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npriority top 900 { never evicted }\n"
 
@@ -28,85 +28,6 @@ def test_each_mistake_in_the_header_is_found_alone(find, choices, code, marked, 
     findings = find('policy "p" {\n' + "".join(f"  {choice}\n" for choice in choices) + "}\n" + REST + "queue q { owns 1 gpu on h100 }\n")
     assert [(finding.code, finding.marked) for finding in findings] == [(code, marked)]
     assert help_piece in findings[0].help
-
-
-@pytest.mark.parametrize(
-    ("statements", "code", "marked", "help_piece"),
-    [
-        (("prefer h100, a10",), "GP020", "a10", "did you mean `a100`?"),
-        (("only h100, h100",), "GP022", "h100", "keep one"),
-        (("prefer h100", "only a100"), "GP022", "only a100", "keep one"),
-        (("prefer h100", "prefer a100"), "GP022", "prefer a100", "keep one"),
-        (("priority at most bath",), "GP020", "bath", "did you mean `batch`?"),
-        (("priority at most batch", "priority at most production"), "GP022", "priority at most production", "keep one"),
-        (("default priority zzz",), "GP020", "zzz", "`batch`, `production`"),
-        (("queueing best effort", "queueing best effort"), "GP022", "queueing best effort", "keep one"),
-    ],
-)
-def test_each_mistake_in_a_queue_is_found_alone(find_one, statements, code, marked, help_piece):
-    """A wrong setting of a queue gives its own code on its own text, with advice."""
-    finding = find_one("queue x {\n" + "".join(f"  {statement}\n" for statement in statements) + "}\n")
-    assert (finding.code, finding.marked) == (code, marked)
-    assert help_piece in finding.help
-
-
-def made_queue(*statements: str, header: str = ""):
-    """The graph of a policy with one queue."""
-    text = f'policy "p" {{\n{header}\n}}\n{REST}queue q {{\n' + "".join(f"  {statement}\n" for statement in statements) + "}\n"
-    made = compile_policy(text, "p.gpol")
-    return made.queues[0], [made.flavors[flavor].name for flavor in made.queues[0].flavors]
-
-
-@pytest.mark.parametrize(
-    ("statement", "names"),
-    [
-        ("weight 1", ["a100", "h100"]),
-        ("prefer h100", ["h100", "a100"]),
-        ("prefer h100, a100", ["h100", "a100"]),
-        ("only h100", ["h100"]),
-    ],
-)
-def test_flavors_are_tried_as_listed_then_by_name(statement, names):
-    """`prefer` puts its flavors first, `only` allows no other, and without either the order is that of the names."""
-    assert made_queue(statement)[1] == names
-
-
-def test_the_default_priority_comes_from_queue_then_header_then_is_zero():
-    """The nearest default wins; a default whose class is never evicted says so."""
-    assert made_queue("weight 1")[0].default_priority == 0
-    assert made_queue("weight 1", header="  default priority batch")[0].default_priority == 100
-    nearest, _ = made_queue("default priority top", header="  default priority batch")
-    assert (nearest.default_priority, nearest.default_pinned) == (900, True)
-    assert made_queue("weight 1", header="  default priority batch")[0].default_pinned is False
-
-
-def test_queueing_comes_from_queue_then_header():
-    """A queue may be strict in a policy that is not, and the other way round."""
-    assert made_queue("weight 1")[0].strict is False
-    assert made_queue("queueing strict fifo")[0].strict is True
-    assert made_queue("weight 1", header="  queueing strict fifo")[0].strict is True
-    assert made_queue("queueing best effort", header="  queueing strict fifo")[0].strict is False
-
-
-def test_a_ceiling_has_a_value_and_a_line():
-    """`priority at most` gives the value of the class and where it is said."""
-    queue, _ = made_queue("weight 1", "priority at most batch")
-    assert queue.ceiling == 100
-    assert queue.ceiling_source is not None
-    assert queue.ceiling_source.line == 10
-    assert made_queue("weight 1")[0].ceiling_source is None
-
-
-def test_match_lines_are_alternatives_of_conditions():
-    """Each `for` line is a conjunction; the lines are alternatives whose order does not matter."""
-    lines = ('for namespace "nlp-*" and label "tier" = "prod"', 'for user "ada"')
-    one, _ = made_queue(*lines)
-    other, _ = made_queue(*reversed(lines))
-    assert one.matches == other.matches
-    assert sorted(one.matches, key=len) == [
-        (Condition("user", None, "ada"),),
-        (Condition("label", "tier", "prod"), Condition("namespace", None, "nlp-*")),
-    ]
 
 
 def test_the_header_chooses_the_settings():
