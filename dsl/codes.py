@@ -33,7 +33,7 @@ MEANING: dict[str, str] = {
     "GP037": "goes with the other way of deciding",
     "GP038": "a choice that deciding in cycles needs",
     "GP039": "a capacity that deciding in cycles does not have",
-    "GP040": "resource groups that overlap or cannot be served",
+    "GP040": "resource groups that overlap",
     "GP041": "a quota on what a queue does not serve",
     "GP042": "a local queue without a namespace",
 }

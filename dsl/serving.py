@@ -48,7 +48,7 @@ def _check_resources(context: Context, flavor: tree.Name, resources: list[tree.N
     if missing:
         message = f"flavor `{flavor.text}` has no {listed(missing)}, which this group serves"
         help_text = f"add {listed(missing)} to the flavor, or serve it from another one"
-        context.error("GP040", message, flavor, f"has {listed(having)}", help_text)
+        context.error("GP020", message, flavor, f"has {listed(having)}", help_text)
 
 
 def check_served(context: Context, item: tree.Cohort | tree.Queue, statement: tree.Quota, flavor: str) -> None:

@@ -71,7 +71,7 @@ STORED: dict[str, list[Found]] = {
     "rule_in_cycles": [("GP037", 2, 9, "`decide at once`")],
     "rule_not_listed": [("GP032", 5, 9, "`preempt by reclaim-owned, fair-share, make-room, urgent`")],
     "served_by_two_groups": [("GP040", 6, 10, "one `serves` only")],
-    "served_without_having": [("GP040", 4, 32, "add `cpu` to the flavor")],
+    "served_without_having": [("GP020", 4, 32, "add `cpu` to the flavor")],
     "serves_and_prefers": [("GP027", 5, 3, "keep one form")],
     "share_of_heads": [("GP031", 3, 18, "`order queues by ...`")],
     "statement_in_column_one": [("GP005", 4, 1, "indent it")],

@@ -57,6 +57,12 @@ def test_a_faulty_flavor_is_not_held_against_its_owners(find, flavor, code):
     assert all(finding.line < 4 and "queue" not in finding.message for finding in findings)
 
 
+def test_a_faulty_flavor_is_not_held_against_who_serves_it(find):
+    """The same where a queue serves what the flavor would have, were it right."""
+    findings = find(HEADER + "flavor h { gpux 9 }\nqueue q { serves gpu from h }\n")
+    assert [(finding.code, finding.marked) for finding in findings] == [("GP020", "gpux")]
+
+
 def test_an_unknown_profile_hides_its_rules_only(find):
     """Other unknown names are still reported."""
     findings = find('policy "p" {\n  use gpol.nope\n  preempt by a, b\n  default priority zzz\n}\nqueue q { }\n')

@@ -1,8 +1,10 @@
 """Tests for checking as a whole."""
 
 import pytest
-from gpol.dsl.checker import check, compile_policy
+from gpol.dsl import tree
+from gpol.dsl.checker import check, check_parsed, compile_policy
 from gpol.dsl.diagnostics import PolicyError
+from gpol.dsl.parser import Parsed
 from gpol.dsl.profiles import shipped, shipped_names
 
 PLAIN = {"x.y": 'profile "x.y" { }\n'}
@@ -193,3 +195,37 @@ def test_a_thousand_queues_check():
     assert checked.graph is not None
     assert len(checked.graph.queues) == 1000
     assert checked.diagnostics == ()
+
+
+def built(*items: tree.Item, choices: tuple[tree.Choice, ...] = ()) -> Parsed:
+    """A tree that a program made: without text and places."""
+    return Parsed(tree.File((tree.Header("policy", tree.Text("built"), choices), *items)), (), (), "", "built.gpol")
+
+
+def flavor(gpus: str) -> tree.Flavor:
+    """The flavor h100 with so many GPUs."""
+    return tree.Flavor(tree.Name("h100"), (tree.Capacity(tree.Name("gpu"), tree.Number(gpus)),))
+
+
+def queue(name: str, gpus: str) -> tree.Queue:
+    """A queue that owns so many GPUs."""
+    return tree.Queue(tree.Name(name), (tree.Quota("owns", "amount", tree.Amount(tree.Number(gpus), tree.Name("gpu")), None),))
+
+
+def test_a_tree_without_text_has_the_graph_of_its_text():
+    """What a program builds means what its print means; all its lines are the first."""
+    checked = check_parsed(built(flavor("64"), queue("a", "8"), queue("b", "16")))
+    assert checked.diagnostics == ()
+    assert checked.graph is not None
+    text = 'policy "built" { }\nflavor h100 { gpu 64 }\nqueue a { owns 8 gpu }\nqueue b { owns 16 gpu }\n'
+    assert checked.graph.digest == compile_policy(text, "text.gpol").digest
+    assert {(node.source.file, node.source.line) for node in checked.graph.nodes} == {("built.gpol", 1)}
+
+
+def test_a_tree_without_text_is_refused_with_every_error():
+    """Without places no error hides another or counts as its consequence: not even owning more than exists."""
+    checked = check_parsed(built(flavor("4"), queue("a", "8")))
+    assert checked.graph is None
+    assert [diagnostic.code for diagnostic in checked.diagnostics] == ["GP026"]
+    checked = check_parsed(built(flavor("4%"), queue("a", "8x"), queue("b", "9y"), choices=(tree.Use("x.y"),)))
+    assert {diagnostic.message.partition("`")[2].partition("`")[0] for diagnostic in checked.diagnostics} >= {"4%", "8x", "9y", "x.y"}

@@ -2,7 +2,7 @@
 
 from gpol.dsl.merge import choice_key, merge
 from gpol.dsl.parser import parse
-from gpol.dsl.tree import DefaultPriority, FlavorChoice, Name, Order, Share
+from gpol.dsl.tree import DefaultPriority, FlavorChoice, Name, Order, PreemptBy, PreemptWay, Share
 
 PROFILE = """profile "x.y" {
   share used
@@ -70,7 +70,9 @@ def test_the_header_is_the_policys():
 
 
 def test_choices_of_one_kind_have_one_key():
-    """The two orders and the two occasions are different choices, two shares are not."""
+    """Orders of turns replace each other, and so do ways to preempt; orders of workloads and the two occasions are choices of their own."""
     assert choice_key(Order("queues", ())) != choice_key(Order("workloads", ()))
     assert choice_key(FlavorChoice("borrowing", True)) != choice_key(FlavorChoice("evicting", True))
+    assert choice_key(Order("queues", ())) == choice_key(Order("heads", ()))
+    assert choice_key(PreemptBy(())) == choice_key(PreemptWay(("final-share",))) == choice_key(PreemptWay(()))
     assert choice_key(Share("used")) == choice_key(Share("none")) != choice_key(DefaultPriority(Name("a")))

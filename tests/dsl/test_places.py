@@ -27,6 +27,11 @@ HEADER = 'policy "p" { }\n'
         ("flavor v100 {\n  gpu 4\n  worth 2kg\n}\n", "GP023", "2kg", "`2.5`"),
         ('flavor v100 {\n  gpu 4\n  cpu from nodes where a = "b"\n}\n', "GP027", "gpu 4", "keep one form"),
         ('flavor v100 {\n  gpu from nodes where a = "b"\n  cpu from nodes where a = "c"\n}\n', "GP022", None, "keep one"),
+        ('flavor v100 {\n  gpu as owned\n  cpu from nodes where a = "b"\n}\n', "GP027", "gpu as owned", "keep one form"),
+        ("flavor v100 {\n  gpu as owned\n  gpu 4\n}\n", "GP022", "gpu 4", "keep one"),
+        ("flavor v100 { gpu, gpu as owned }\n", "GP022", "gpu", "keep one"),
+        ("flavor v100 { gpuu as owned }\n", "GP020", "gpuu", "did you mean `gpu`?"),
+        ("flavor v100 { gpu as own }\n", "GP003", "own", "did you mean `owned`?"),
         ("flavor v100 { gpu 50% }\n", "GP023", "50%", "later version"),
         ("flavor v100 { gpu 1/3 }\n", "GP023", "1/3", "`8 gpu`"),
         ("flavor v100 { gpu -4 }\n", "GP023", "-4", "`8 gpu`"),
@@ -91,3 +96,23 @@ def test_the_sources_are_lines_of_the_file():
     assert (made.flavors[0].source.file, made.flavors[0].source.line) == ("p.gpol", 3)
     assert made.priorities[0].source.line == 4
     assert made.priorities[0].never_evicted
+
+
+@pytest.mark.parametrize("use", ["gpol.fair", "kueue.fair"])
+def test_as_owned_is_the_sum_of_what_is_owned(use):
+    """There is what cohorts and queues own together, of each resource, either way of deciding; of what nobody owns there is nothing."""
+    text = f'policy "p" {{ use {use} }}\nflavor a {{ gpu, cpu as owned }}\nflavor b {{ gpu as owned }}\n'
+    text += "cohort c {\n  owns 4 gpu on a\n  queue q {\n    owns 8 gpu on a\n    owns 1.5 cpu\n  }\n}\nqueue r { owns 16 gpu on b }\n"
+    assert [flavor.capacity for flavor in compile_policy(text, "p.gpol").flavors] == [(("cpu", 1500), ("gpu", 12_000)), (("gpu", 16_000),)]
+
+
+def test_as_owned_stands_beside_amounts_of_other_resources():
+    """At once, one resource may be what is owned and another an amount, which is compared with what is owned."""
+    text = HEADER + "flavor a {\n  gpu as owned\n  cpu 10\n}\nqueue q { owns 8 gpu }\n"
+    assert compile_policy(text, "p.gpol").flavors[0].capacity == (("cpu", 10_000), ("gpu", 8000))
+
+
+def test_what_is_owned_fits_64_bits(find):
+    """`as owned` has no limit but the arithmetic's."""
+    text = HEADER + "resource byte\nflavor a { byte as owned }\nqueue q { owns 9223372036854775807 byte }\nqueue r { owns 1 byte }\n"
+    assert [(finding.code, finding.marked) for finding in find(text)] == [("GP023", "q")]

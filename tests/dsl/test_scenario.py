@@ -107,3 +107,20 @@ def test_time_is_kept_after_a_step_back(find, base):
     """Only the step that goes back is reported, not those after it."""
     findings = find(base + 'test "t" {\n  at 2h\n  at 1h\n  at 2h\n}\n')
     assert [finding.marked for finding in findings] == ["1h"]
+
+
+CYCLES = 'policy "p" { use kueue.fair }\nflavor h100 { gpu as owned }\nqueue nlp { owns 8 gpu }\nqueue vision { owns 8 gpu }\n'
+
+
+def test_in_cycles_an_eviction_is_by_the_queue_that_wants_the_place(find):
+    """The lines by which workloads are evicted stand in queues, so `by` names one."""
+    steps = "  at 0s submit a by nlp { 1 gpu }\n  expect a pending because WaitingForPreemptedWorkloads\n"
+    assert find(CYCLES + f'test "t" {{\n{steps}  expect a evicted by vision\n}}\n') == []
+    findings = find(CYCLES + f'test "t" {{\n{steps}  expect a evicted by visio\n}}\n')
+    assert [(finding.code, finding.marked, finding.help) for finding in findings] == [("GP020", "visio", "did you mean `vision`?")]
+
+
+def test_in_cycles_no_test_changes_capacities(find):
+    """There is what is owned; a fact that said otherwise would mean nothing."""
+    findings = find(CYCLES + 'test "t" { at 0s capacity h100 4 gpu }\n')
+    assert [(finding.code, finding.marked) for finding in findings] == [("GP034", "h100")]

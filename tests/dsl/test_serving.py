@@ -31,7 +31,7 @@ def test_groups_keep_the_order_of_flavors_and_of_groups():
         (("serves gpu from h100, h100",), "GP040", "h100", "in one `serves` only"),
         (("serves gpu from h100", "serves cpu from h100"), "GP040", "h100", "name the flavor in one"),
         (("serves cpu from h100", "serves cpu, license from seats"), "GP040", "cpu", "name the resource in one"),
-        (("serves gpu, cpu from h100, a100",), "GP040", "a100", "add `cpu` to the flavor"),
+        (("serves gpu, cpu from h100, a100",), "GP020", "a100", "add `cpu` to the flavor"),
         (("serves gpu from h100", "only h100"), "GP027", "only h100", "keep one form"),
         (("serves gpu from h100", "owns 8 cpu on h100"), "GP041", "owns 8 cpu on h100", "`serves cpu from h100`"),
         (("serves gpu from h100", "borrows nothing on a100"), "GP041", "borrows nothing on a100", "from a100`"),
