@@ -5,133 +5,84 @@ Times are integer microseconds since the epoch, UTC. Amounts are integers in a r
 on input a text such as `"8"` or `"80Gi"` is accepted as well. Fractions are text such as `"3/4"`. `v` is the version of the kind.
 """
 
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from .units import INT64_MAX, UnitError, parse_amount
+from .parts import (
+    Assignment,
+    Charge,
+    Checks,
+    CheckState,
+    Int64,
+    Labels,
+    Limit,
+    Name,
+    Operand,
+    Part,
+    Placement,
+    PodSet,
+    Requirement,
+    Resources,
+    RuleRef,
+    Time,
+    Toleration,
+    Tried,
+    Why,
+    later,
+    sort_keys,
+)
+from .units import INT64_MAX
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _parse_time(value: object) -> object:
-    """RFC 3339 text to microseconds; anything else is left for pydantic to judge."""
-    if not isinstance(value, str):
-        return value
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise ValueError("not an RFC 3339 time such as 2026-01-02T03:04:05Z") from None
-    if moment.tzinfo is None:
-        raise ValueError("the time has no zone; end it with Z or an offset such as +01:00")
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def _parse_resources(value: object) -> object:
-    """Amounts by resource: text to smallest units, keys in sorted order so that equal facts have equal bytes."""
-    if not isinstance(value, dict):
-        return value
-    parsed: dict[object, object] = {}
-    for resource in sorted(value, key=str):
-        amount = value[resource]
-        if isinstance(amount, str):
-            try:
-                amount = parse_amount(amount, str(resource))
-            except UnitError as error:
-                raise ValueError(f"{resource}: {error}") from None
-        parsed[resource] = amount
-    return parsed
-
-
-def _sort_keys(value: object) -> object:
-    return {key: value[key] for key in sorted(value, key=str)} if isinstance(value, dict) else value
-
-
-Name = Annotated[str, Field(min_length=1, max_length=253)]
-Int64 = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True)]
-Time = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True), BeforeValidator(_parse_time)]
-Resources = Annotated[dict[Name, Int64], BeforeValidator(_parse_resources), Field(max_length=64)]
-Labels = Annotated[dict[Name, Annotated[str, Field(max_length=4096)]], BeforeValidator(_sort_keys), Field(max_length=256)]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PodSet(_Model):
-    """`count` equal pods of a workload, each asking for `requests`; `flavors` names those that will do (none: any)."""
-
-    name: Name = "main"
-    count: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
-    requests: Resources
-    flavors: Annotated[tuple[Name, ...], Field(max_length=64)] = ()
-
-    @model_validator(mode="after")
-    def _within_64_bits(self) -> "PodSet":
-        for resource, amount in self.requests.items():
-            if amount * self.count > INT64_MAX:
-                raise ValueError(f"{self.count} x {amount} {resource} is beyond 64 bits")
-        return self
-
-
-class RuleRef(_Model):
-    """A rule of the policy by name, file and line."""
-
-    name: str
-    file: str
-    line: int
-
-
-class Limit(_Model):
-    """The limit that binds: at node `node`, of kind `limit`, for a resource of a flavor; amounts in smallest units.
-
-    `limit` is `owned` (what the node's subtree owns and has not lent), `borrowing` (its borrowing limit), or `capacity` (what exists).
-    """
-
-    node: str
-    limit: Literal["owned", "borrowing", "capacity"]
-    flavor: str
-    resource: str
-    asked: int
-    available: int
-    deficit: int
-    source: RuleRef | None = None
+__all__ = [
+    "EVENT",
+    "FACT",
+    "AnyDecision",
+    "AnyEvent",
+    "Assignment",
+    "CapacityChanged",
+    "Charge",
+    "CheckState",
+    "Checks",
+    "Decision",
+    "Event",
+    "Fact",
+    "Int64",
+    "Labels",
+    "Limit",
+    "Name",
+    "NodeAdded",
+    "NodeChanged",
+    "NodeRemoved",
+    "Operand",
+    "OperatorAction",
+    "Part",
+    "Placement",
+    "PodSet",
+    "PolicyActivated",
+    "ProfileText",
+    "Requirement",
+    "Resources",
+    "RuleRef",
+    "Time",
+    "TimeAdvanced",
+    "Toleration",
+    "Tried",
+    "Why",
+    "WorkloadAdmitted",
+    "WorkloadAdopted",
+    "WorkloadCancelled",
+    "WorkloadDeferred",
+    "WorkloadEvicted",
+    "WorkloadFinished",
+    "WorkloadRejected",
+    "WorkloadSubmitted",
+    "WorkloadUpdated",
+    "describe_error",
+]
 
 
-class Operand(_Model):
-    """A value that was compared, by the name the policy uses for it."""
-
-    name: str
-    value: str
-
-
-class Why(_Model):
-    """The reason of a decision: a token, the rule that caused it, what was compared, and the limit that binds, if one does."""
-
-    reason: str
-    rule: RuleRef | None = None
-    operands: tuple[Operand, ...] = ()
-    limit: Limit | None = None
-
-
-class Charge(_Model):
-    """An amount of one resource of one flavor, in the smallest unit."""
-
-    flavor: str
-    resource: str
-    amount: int
-
-
-class Assignment(_Model):
-    """The flavor of each resource of a podset, by resource."""
-
-    pod_set: str
-    count: int
-    flavors: dict[str, str]
-
-
-class Event(_Model):
+class Event(Part):
     """Something that happened."""
 
     is_decision: ClassVar[bool] = False
@@ -141,7 +92,7 @@ class Event(_Model):
         return self.model_dump_json().encode()
 
 
-class ProfileText(_Model):
+class ProfileText(Part):
     """A profile that the policy uses, by name, whole: a journal explains itself without the program's own files."""
 
     name: Name
@@ -178,7 +129,7 @@ class NodeAdded(Event):
     v: Literal[1] = 1
     time: Time
     node: Name
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     capacity: Resources
 
 
@@ -189,7 +140,7 @@ class NodeChanged(Event):
     v: Literal[1] = 1
     time: Time
     node: Name
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     capacity: Resources
 
 
@@ -203,7 +154,12 @@ class NodeRemoved(Event):
 
 
 class WorkloadSubmitted(Event):
-    """A workload asks to run, whole or not at all. Without `queue` the policy's match rules choose one."""
+    """A workload asks to run, whole or not at all. Without `queue` the policy's match rules choose one.
+
+    `local_queue` (`namespace/name`) is the tenant's entry by which it came; `created` when an outside system first saw it,
+    `uid` its identity there, which breaks ties before the order of submissions does. `namespace_labels` are those of its namespace.
+    `boost` is added to its priority.
+    """
 
     kind: Literal["WorkloadSubmitted"] = "WorkloadSubmitted"
     v: Literal[1] = 1
@@ -214,9 +170,20 @@ class WorkloadSubmitted(Event):
     user: Annotated[str, Field(max_length=253)] = ""
     group: Annotated[str, Field(max_length=253)] = ""
     workload_kind: Annotated[str, Field(max_length=253)] = ""
-    labels: Labels = {}
+    labels: Labels = Field(default_factory=dict)
     priority: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] | Name | None = None
     pod_sets: Annotated[tuple[PodSet, ...], Field(min_length=1, max_length=18)]
+    local_queue: Name | None = later(None)
+    namespace_labels: Labels = later({})
+    created: Time | None = later(None)
+    uid: Annotated[str, Field(max_length=253)] = later("")
+    boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] = later(0)
+
+    @model_validator(mode="after")
+    def _created_before(self) -> "WorkloadSubmitted":
+        if self.created is not None and self.created > self.time:
+            raise ValueError("created after it was submitted")
+        return self
 
     @model_validator(mode="after")
     def _sums_up(self) -> "WorkloadSubmitted":
@@ -233,8 +200,25 @@ class WorkloadSubmitted(Event):
         return self
 
 
+class WorkloadAdopted(Event):
+    """A waiting workload runs already, as an outside system decided `since` then; it is charged whatever the policy says.
+
+    With `evicting` that system has told it to stop, and it still holds what it was given.
+    """
+
+    kind: Literal["WorkloadAdopted"] = "WorkloadAdopted"
+    v: Literal[1] = 1
+    time: Time
+    workload: Name
+    queue: Name
+    since: Time
+    evicting: bool = False
+    placements: Annotated[tuple[Placement, ...], Field(min_length=1, max_length=18)]
+
+
 class WorkloadUpdated(Event):
-    """A live workload changed: a new priority, held or not by its owner, pods of a podset that are done and free (`reclaimable`)."""
+    """A live workload changed: a new priority, held or not by its owner, pods of a podset that are done and free (`reclaimable`),
+    what admission checks say of it; `requeued` is the moment from which an evicted one counts as waiting."""
 
     kind: Literal["WorkloadUpdated"] = "WorkloadUpdated"
     v: Literal[1] = 1
@@ -242,7 +226,10 @@ class WorkloadUpdated(Event):
     workload: Name
     priority: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] | Name | None = None
     hold: bool | None = None
-    reclaimable: Annotated[dict[Name, Int64], BeforeValidator(_sort_keys)] | None = None
+    reclaimable: Annotated[dict[Name, Int64], BeforeValidator(sort_keys)] | None = None
+    checks: Checks = later({})
+    requeued: Time | None = later(None)
+    boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] | None = later(None)
 
 
 class WorkloadFinished(Event):
@@ -305,7 +292,11 @@ class WorkloadAdmitted(Decision):
 
 
 class WorkloadEvicted(Decision):
-    """A running workload stops and waits again. `beneficiary` is the workload that the same decision admits (none: an operator's wish)."""
+    """A running workload stops and waits again.
+
+    `beneficiary` is the workload for which it has to go: the same decision admits it or, in a policy that decides in cycles, a
+    later one may (none: an operator's wish, or its queue is drained).
+    """
 
     kind: Literal["WorkloadEvicted"] = "WorkloadEvicted"
     v: Literal[1] = 1
@@ -314,7 +305,7 @@ class WorkloadEvicted(Decision):
     workload: str
     queue: str
     beneficiary: str | None
-    preemption: Literal["in-queue", "reclaim", "other", "operator"]
+    preemption: Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing"]
     usage: tuple[Charge, ...]
     why: Why
 
@@ -330,6 +321,27 @@ class WorkloadRejected(Decision):
     why: Why
 
 
+class WorkloadDeferred(Decision):
+    """A workload at the head of its queue was not admitted, in a policy that decides in cycles.
+
+    It is looked at again in the next cycle (`waits` "next"), or when its tree's capacity may have changed ("parked").
+    `preempting`: it has evicted others, and stays the head until it is admitted or parked. `alike`: others of its shape are parked
+    with it, unseen. `tried` is where its search for flavors goes on.
+    """
+
+    kind: Literal["WorkloadDeferred"] = "WorkloadDeferred"
+    v: Literal[1] = 1
+    time: Time
+    cause: int
+    workload: str
+    queue: str
+    waits: Literal["next", "parked"]
+    preempting: bool = False
+    alike: bool = False
+    tried: tuple[Tried, ...] = ()
+    why: Why
+
+
 Fact = (
     PolicyActivated
     | CapacityChanged
@@ -337,13 +349,14 @@ Fact = (
     | NodeChanged
     | NodeRemoved
     | WorkloadSubmitted
+    | WorkloadAdopted
     | WorkloadUpdated
     | WorkloadFinished
     | WorkloadCancelled
     | TimeAdvanced
     | OperatorAction
 )
-AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadRejected
+AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadRejected | WorkloadDeferred
 AnyEvent = Fact | AnyDecision
 
 FACT: TypeAdapter[Fact] = TypeAdapter(Annotated[Fact, Field(discriminator="kind")])

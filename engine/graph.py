@@ -163,6 +163,9 @@ class Preemption:
     borrowing_source: Source | None = None
 
 
+NO_PREEMPTION = Preemption()
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """What a queue node says beyond its quota.
@@ -189,7 +192,7 @@ class Queue:
     next_flavor_before_borrowing: bool | None = later(None)
     next_flavor_before_evicting: bool | None = later(None)
     rather: Literal["borrow", "evict"] = later("borrow")
-    preemption: Preemption = later(Preemption())
+    preemption: Preemption = field(default=NO_PREEMPTION, metadata={LATER: True})
     stopped: Literal["", "hold", "drain"] = later("")
     namespaces: tuple[Requirement, ...] | None = later(None)
     checks: tuple[Check, ...] = later(())
@@ -302,7 +305,8 @@ class Cycles:
 class Settings:
     """The choices of a profile: orders, share formula, and when to look at the next flavor.
 
-    `cycles` is None where every fact is decided at once.
+    `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
+    ways may differ. `cycles` is None where every fact is decided at once.
     """
 
     queue_order: tuple[OrderKey, ...]
@@ -310,7 +314,8 @@ class Settings:
     share: Literal["borrowed", "used", "none"]
     next_flavor_before_borrowing: bool
     next_flavor_before_evicting: bool
-    cycles: Cycles | None = later(None)
+    rounded: bool = later(False)
+    cycles: Cycles | None = field(default=None, metadata={LATER: True})
 
 
 @dataclass(frozen=True, slots=True)

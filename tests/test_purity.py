@@ -45,7 +45,7 @@ ORDERED = {"enumerate", "filter", "iter", "list", "map", "next", "reversed", "tu
 """Calls that hand the order of what they are given on."""
 
 EXEMPT = {
-    ("events.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
+    ("parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
     ("events.py", "pod_set.requests.items()"): "a sum for each resource",
     ("events.py", "totals.items()"): "a refusal or not",
     ("reference/core.py", "self.state.workloads.values()"): "sorted by number in the next line",

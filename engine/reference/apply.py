@@ -2,6 +2,7 @@
 
 from ..events import (
     AnyEvent,
+    Assignment,
     CapacityChanged,
     Charge,
     Fact,
@@ -13,7 +14,9 @@ from ..events import (
     PolicyActivated,
     TimeAdvanced,
     WorkloadAdmitted,
+    WorkloadAdopted,
     WorkloadCancelled,
+    WorkloadDeferred,
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
@@ -21,13 +24,15 @@ from ..events import (
     WorkloadUpdated,
 )
 from ..graph import Flavor, PolicyGraph
+from .cycles.admissible import aside
+from .cycles.queues import Queues
 from .guards import is_timeless, reads_shares, time_only_frees, victim_fields
 from .order import guards_tell_apart, line_key, shape_of, victim_key, victim_shape
 from .quota import QuotaTree, Request
 from .route import matching_queues, rank
 from .shares import Shares
 from .state import Active, Line, Machine, Pool, State
-from .workload import Workload
+from .workload import Scan, Workload
 
 NOWHERE = -1
 """The queue of a workload that belongs to none, until its rejection is applied."""
@@ -40,8 +45,13 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
     state.settled = False
     if isinstance(event, Fact):
         state.cause = state.seq
+    queues = state.active.queues if state.active is not None else None
+    if queues is not None and not isinstance(event, TimeAdvanced):
+        queues.note(event)
     match event:
         case TimeAdvanced():
+            if queues is not None:
+                queues.begin_cycle()
             return
         case WorkloadSubmitted():
             _submit(state, event)
@@ -62,18 +72,26 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
             _rebuild(state)
         case WorkloadAdmitted():
             _admit(state, event)
+        case WorkloadAdopted():
+            _adopt(state, event)
+        case WorkloadDeferred():
+            _defer(state, event)
         case WorkloadEvicted():
             _evict(state, event)
         case WorkloadFinished() | WorkloadCancelled() | WorkloadRejected():
             workload = state.workloads.pop(event.workload)
             _take_out(state, workload)
+            _stir(state, workload)
         case WorkloadUpdated():
             _update(state, event)
         case OperatorAction():
             if event.action != "evict":  # an eviction is a decision of its own, and holds the workload
-                state.workloads[event.workload].held_by_operator = event.operator if event.action == "hold" else None
+                workload = state.workloads[event.workload]
+                _take_out(state, workload)
+                workload.held_by_operator = event.operator if event.action == "hold" else None
                 if event.action == "release":
-                    state.workloads[event.workload].held_by_owner = False
+                    workload.held_by_owner = False
+                _put_in(state, workload)
     state.version += 1
 
 
@@ -134,7 +152,10 @@ def _activate(state: State, graph: PolicyGraph) -> None:
         time_only_frees=time_only_frees(graph),
         shape_is_name=guards_tell_apart(graph),
     )
+    if graph.settings.cycles is not None:
+        state.active.queues = Queues(state.active)
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
+        workload.deferral = workload.scan = None
         if workload.admitted is None or before is None:
             _route(state.active, workload)
         else:
@@ -174,6 +195,7 @@ def _submit(state: State, fact: WorkloadSubmitted) -> None:
         priority=0,
         pinned=False,
         remaining=[pod_set.count for pod_set in fact.pod_sets],
+        boost=fact.boost,
     )
     state.workloads[fact.workload] = workload
     _route(active(state), workload)
@@ -192,7 +214,7 @@ def _set_rank(policy: Active, workload: Workload) -> None:
         if counts is None:
             workload.queue = NOWHERE
         else:
-            workload.priority, workload.pinned = counts.priority, counts.pinned
+            workload.priority, workload.pinned = counts.priority + workload.boost, counts.pinned
 
 
 def _put_in(state: State, workload: Workload) -> None:
@@ -201,9 +223,16 @@ def _put_in(state: State, workload: Workload) -> None:
     if workload.queue == NOWHERE:
         return
     if workload.admitted is None:
-        policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
+        if policy.queues is None:
+            policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
+        elif aside(policy, workload) is not None:
+            policy.queues.aside[workload.name] = workload
+        else:
+            policy.queues.add_waiting(workload)
         return
     policy.tree.add(workload.queue, workload.usage)
+    if policy.queues is not None:
+        policy.queues.states[workload.queue].running[workload.name] = workload
     for pool in policy.pools:
         pool.lines[workload.queue].add(victim_key(pool.rule, workload), victim_shape(pool.read, workload), workload)
 
@@ -214,19 +243,69 @@ def _take_out(state: State, workload: Workload) -> None:
     if workload.queue == NOWHERE:
         return
     if workload.admitted is None:
-        policy.lines[workload.queue].drop(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name))
+        if policy.queues is None:
+            policy.lines[workload.queue].drop(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name))
+        else:
+            policy.queues.drop_waiting(workload)
         return
     policy.tree.remove(workload.queue, workload.usage)
+    if policy.queues is not None:
+        del policy.queues.states[workload.queue].running[workload.name]
     for pool in policy.pools:
         pool.lines[workload.queue].drop(victim_key(pool.rule, workload), victim_shape(pool.read, workload))
+
+
+def _stir(state: State, workload: Workload) -> None:
+    """Note that what a workload held, or its place, became free."""
+    queues = active(state).queues
+    if queues is not None and workload.queue != NOWHERE:
+        queues.stir(workload.queue)
 
 
 def _admit(state: State, event: WorkloadAdmitted) -> None:
     workload = state.workloads[event.workload]
     _take_out(state, workload)
+    workload.deferral = workload.scan = None
     workload.admitted, workload.started_by = event.time, event.cause
     workload.usage, workload.assignments = as_request(active(state), event.usage), event.assignments
     _put_in(state, workload)
+
+
+def _adopt(state: State, fact: WorkloadAdopted) -> None:
+    """Let a workload run as an outside system has it; it stays in the queue where that system admitted it."""
+    policy, workload = active(state), state.workloads[fact.workload]
+    _take_out(state, workload)
+    if workload.queue != policy.name_index[fact.queue]:
+        workload.queue = policy.name_index[fact.queue]
+        _set_rank(policy, workload)
+    amounts: dict[int, int] = {}
+    for placement in fact.placements:
+        for resource in sorted(placement.usage):
+            slot = policy.slot_index[placement.flavors[resource], resource]
+            amounts[slot] = amounts.get(slot, 0) + placement.usage[resource]
+    workload.admitted, workload.started_by, workload.evicting = fact.since, state.seq, fact.evicting
+    workload.usage = tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)
+    workload.assignments = tuple(
+        Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors) for placement in fact.placements
+    )
+    _put_in(state, workload)
+
+
+def _defer(state: State, event: WorkloadDeferred) -> None:
+    workload, queues = state.workloads[event.workload], active(state).queues
+    assert queues is not None
+    place = queues.states[workload.queue]
+    workload.deferral = event
+    workload.scan = None
+    if event.tried:
+        tried = {(tried.pod_set, tried.resource): tried.index for tried in event.tried}
+        workload.scan = Scan(tried, queues.cycle, place.generation)
+    if event.preempting:
+        place.preemptor = workload.name
+    elif place.preemptor == workload.name:
+        place.preemptor = None
+    if event.waits == "parked":
+        queues.park(workload, event.alike)
 
 
 def as_request(policy: Active, charges: tuple[Charge, ...]) -> Request:
@@ -237,8 +316,9 @@ def as_request(policy: Active, charges: tuple[Charge, ...]) -> Request:
 def _evict(state: State, event: WorkloadEvicted) -> None:
     workload = state.workloads[event.workload]
     _take_out(state, workload)
-    workload.admitted, workload.usage, workload.assignments = None, (), ()
+    workload.admitted, workload.usage, workload.assignments, workload.evicting = None, (), (), False
     workload.evictions += 1
+    _stir(state, workload)
     if event.preemption == "operator":
         workload.held_by_operator = next((operand.value for operand in event.why.operands if operand.name == "operator"), "")
     _put_in(state, workload)
@@ -249,11 +329,21 @@ def _update(state: State, event: WorkloadUpdated) -> None:
     _take_out(state, workload)
     if event.priority is not None:
         workload.asked_priority = event.priority
+    if event.boost is not None:
+        workload.boost = event.boost
+    if workload.queue != NOWHERE:
         _set_rank(active(state), workload)
+    if event.requeued is not None:
+        workload.requeued = event.requeued
+        if workload.evicting:  # it has stopped at last
+            workload.admitted, workload.usage, workload.assignments, workload.evicting = None, (), (), False
+            _stir(state, workload)
+    workload.checks = {**workload.checks, **event.checks}
     if event.hold is not None:
         workload.held_by_owner = event.hold
     if event.reclaimable is not None:
         _release_pods(active(state), workload, event.reclaimable)
+        _stir(state, workload)
     _put_in(state, workload)
 
 

@@ -10,6 +10,7 @@ from ..events import (
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,
+    WorkloadAdopted,
     WorkloadCancelled,
     WorkloadFinished,
     WorkloadSubmitted,
@@ -81,6 +82,8 @@ def _check_capacity(state: State, fact: CapacityChanged) -> None:
     flavor = next((flavor for flavor in graph.flavors if flavor.name == fact.flavor), None)
     if flavor is None:
         raise FactError(f"the policy has no flavor `{fact.flavor}`; it has {_listed([flavor.name for flavor in graph.flavors])}")
+    if graph.settings.cycles is not None:
+        raise FactError("the policy decides in cycles, by what is owned alone: change what queues own instead")
     if flavor.nodes is not None:
         raise FactError(f"flavor `{fact.flavor}` takes its capacity from nodes; report nodes instead")
     known = [name for name, _ in flavor.capacity]
@@ -106,7 +109,32 @@ def _check_one_flavor(graph: PolicyGraph, node: str, labels: dict[str, str]) -> 
         raise FactError(f"node `{node}` matches several flavors: {names}; a node may belong to one only")
 
 
-def _check_live(state: State, fact: WorkloadUpdated | WorkloadFinished | WorkloadCancelled | OperatorAction) -> None:
+def _check_adopted(state: State, fact: WorkloadAdopted, workload: Workload) -> None:
+    policy = active(state)
+    if workload.admitted is not None:
+        raise FactError(f"workload `{fact.workload}` runs already")
+    node = policy.name_index.get(fact.queue, 0)
+    if policy.graph.nodes[node].queue < 0:
+        raise FactError(f"the policy has no queue `{fact.queue}`")
+    if fact.since > fact.time:
+        raise FactError(f"workload `{fact.workload}` cannot run since a later time than that of the fact")
+    if fact.evicting and policy.queues is None:
+        raise FactError(f"workload `{fact.workload}` is told to stop; a policy that decides at once has nobody who stops later")
+    if rank(policy.graph, node, workload.asked_priority) is None:
+        raise FactError(f"the policy has no priority `{workload.asked_priority}`")
+    counts = {pod_set.name: pod_set.count for pod_set in workload.fact.pod_sets}
+    for placement in fact.placements:
+        if placement.count > counts.get(placement.pod_set, -1):
+            raise FactError(f"workload `{fact.workload}` has no {placement.count} pods in a pod set `{placement.pod_set}`")
+        for resource in sorted(placement.usage):
+            flavor = placement.flavors.get(resource)
+            if flavor is None:
+                raise FactError(f"workload `{fact.workload}` is charged for {resource} of no flavor in pod set `{placement.pod_set}`")
+            if (flavor, resource) not in policy.slot_index:
+                raise FactError(f"the policy has no {resource} on flavor `{flavor}`, which `{fact.workload}` uses")
+
+
+def _check_live(state: State, fact: WorkloadAdopted | WorkloadUpdated | WorkloadFinished | WorkloadCancelled | OperatorAction) -> None:
     workload = state.workloads.get(fact.workload)
     if workload is None:
         raise FactError(f"no live workload is called `{fact.workload}`")
@@ -120,12 +148,14 @@ def _check_live(state: State, fact: WorkloadUpdated | WorkloadFinished | Workloa
             raise FactError(f"workload `{fact.workload}` runs, so it cannot be held; evict it instead")
         case WorkloadUpdated():
             _check_update(state, fact, workload)
+        case WorkloadAdopted():
+            _check_adopted(state, fact, workload)
         case _:
             return
 
 
 def _check_update(state: State, fact: WorkloadUpdated, workload: Workload) -> None:
-    if fact.priority is not None and rank(active(state).graph, workload.queue, fact.priority) is None:
+    if fact.priority is not None and workload.queue >= 0 and rank(active(state).graph, workload.queue, fact.priority) is None:
         raise FactError(f"the policy has no priority `{fact.priority}`")
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")

@@ -8,6 +8,7 @@ from ..events import (
     Operand,
     OperatorAction,
     PolicyActivated,
+    TimeAdvanced,
     Why,
     WorkloadEvicted,
     WorkloadRejected,
@@ -16,6 +17,8 @@ from ..events import (
 from ..graph import PolicyGraph
 from .apply import active, apply
 from .check import check_fact
+from .cycles.deciding import next_cycle, run_cycle
+from .cycles.queues import Queues
 from .route import why_refused
 from .settle import Settler
 from .standing import Standing, standing
@@ -44,6 +47,16 @@ class Core:
         return self.state.time
 
     @property
+    def queues(self) -> Queues | None:
+        """The queues of a policy that decides in cycles; None where every fact is decided at once."""
+        return self.state.active.queues if self.state.active is not None else None
+
+    @property
+    def collects(self) -> bool:
+        """Whether all facts of a moment are to be played before the wake of that moment: in a policy that decides in cycles."""
+        return self.queues is not None
+
+    @property
     def graph(self) -> PolicyGraph | None:
         """The policy that decides now."""
         return self.state.active.graph if self.state.active is not None else None
@@ -63,7 +76,16 @@ class Core:
         decisions = self._at_once(fact, self.state.cause)
         for decision in decisions:
             apply(self.state, decision)
-        return decisions + self._settler.settle()
+        return decisions + (self._settler.settle() if self.queues is None else self._run_cycle(fact, self.queues))
+
+    def _run_cycle(self, fact: Fact, queues: Queues) -> list[AnyDecision]:
+        """Run a cycle where time advanced; other facts wait for the next one, so that all of one moment are taken in together."""
+        if not isinstance(fact, TimeAdvanced):
+            return []
+        decisions = run_cycle(self.state, active(self.state), queues)
+        for decision in decisions:
+            apply(self.state, decision)
+        return decisions
 
     def _at_once(self, fact: Fact, cause: int) -> list[AnyDecision]:
         """What a fact decides by itself, before anything is weighed against anything."""
@@ -108,8 +130,11 @@ class Core:
     def next_wake(self) -> int | None:
         """The next moment at which time alone may change a decision; a driver then plays TimeAdvanced at that moment.
 
-        It may be the present moment: one fact never admits and evicts the same workload, another one may evict it.
+        It may be the present moment: one fact never admits and evicts the same workload, another one may evict it; and a policy
+        that decides in cycles first takes in all facts of a moment.
         """
+        if self.queues is not None:
+            return next_cycle(self.state, active(self.state), self.queues)
         return self._settler.next_wake()
 
     def standing(self, workload: str) -> Standing | None:

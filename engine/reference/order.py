@@ -1,5 +1,6 @@
 """Orders: keys to sort by, always ending in the number of the submission, so that no two workloads tie."""
 
+from ..events import PodSet
 from ..expr import VICTIM_FIELDS, Field, Type
 from ..graph import OrderKey, PolicyGraph, PreemptRule
 from .guards import comparisons, own_value
@@ -43,7 +44,7 @@ def _plain(workload: Workload, name: str) -> int:
         case "priority":
             return workload.priority
         case "submitted":
-            return workload.submitted
+            return workload.queued
         case "admitted":
             return workload.admitted or 0
         case "pods":
@@ -59,10 +60,19 @@ def shape_of(workload: Workload, shape_is_name: bool) -> Shape:
     if shape_is_name:
         return (workload.name,)
     demand = tuple(
-        (pod_set.name, pod_set.flavors, count, tuple(sorted(pod_set.requests.items())))
+        (pod_set.name, pod_set.flavors, count, tuple(sorted(pod_set.requests.items())), *_placing(pod_set))
         for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)
     )
     return (workload.priority, demand)
+
+
+def _placing(pod_set: PodSet) -> tuple[object, ...]:
+    """What a pod set says of where and how it may be placed; empty for the most."""
+    if not (pod_set.node_selector or pod_set.affinity or pod_set.tolerations or pod_set.group or pod_set.min_count is not None):
+        return ()
+    conditions = tuple(tuple((item.key, item.operator, item.values) for item in term) for term in pod_set.affinity)
+    tolerations = tuple((item.key, item.operator, item.value, item.effect) for item in pod_set.tolerations)
+    return (tuple(sorted(pod_set.node_selector.items())), conditions, tolerations, pod_set.group, pod_set.min_count)
 
 
 def victim_shape(read: tuple[Field, ...], victim: Workload) -> Shape:

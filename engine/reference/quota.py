@@ -30,13 +30,15 @@ class QuotaTree:
 
     `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
     `total` is all use below a node. `capacity` is what exists, by slot. `paths` lists the nodes from each node up to the
-    root, both included.
+    root, both included. In a policy that decides in cycles every node below the root is the root of a tree of its own (`apart`),
+    and what exists is what nodes own.
     """
 
     def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
         slots = range(len(graph.slots))
         self.nodes = graph.nodes
-        self.parent = [node.parent for node in graph.nodes]
+        self.apart = graph.settings.cycles is not None
+        self.parent = [-1 if self.apart and node.parent == 0 else node.parent for node in graph.nodes]
         self.paths = [_path(self.parent, node) for node in range(len(graph.nodes))]
         self.capacity = list(capacity)
         self.usage = [[0 for _ in slots] for _ in graph.nodes]
@@ -59,12 +61,14 @@ class QuotaTree:
 
     def _unowned(self, slot: int) -> int:
         """What exists and nobody owns; negative while less exists than is owned."""
+        if self.apart:
+            return 0
         return self.capacity[slot] - sum(node.quotas[slot].nominal for node in self.nodes[1:])
 
     def _reach_down(self, node: int, slot: int) -> None:
         """Set what each node could use at most, were everything else idle (potentialAvailable)."""
         reach = self.subtree[node][slot]
-        if node:
+        if self.parent[node] >= 0:
             reach = self.local[node][slot] + self.potential[self.parent[node]][slot]
             limit = self.nodes[node].quotas[slot].borrowing_limit
             if limit is not None:
@@ -134,8 +138,10 @@ class QuotaTree:
 
     def binding(self, queue: int, slot: int) -> Binding:
         """The limit that decides how much of a slot a queue may still take; what exists, where that is no more than quota allows."""
-        exists = Binding(max(0, self.free(slot)), 0, "capacity")
         quota = self._binding(queue, slot)
+        if self.apart:
+            return quota
+        exists = Binding(max(0, self.free(slot)), 0, "capacity")
         return quota if quota.available < exists.available else exists
 
     def _binding(self, node: int, slot: int) -> Binding:

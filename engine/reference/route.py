@@ -23,9 +23,11 @@ def reference(name: str, source: Source | None) -> RuleRef | None:
 
 
 def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
-    """The nodes of the queues that a submission belongs to: the one it names, or all whose match rules fit."""
+    """The nodes of the queues that a submission belongs to: the one it names, that of its local queue, or all whose match rules fit."""
     if fact.queue is not None:
         return [queue.node for queue in graph.queues if graph.nodes[queue.node].name == fact.queue]
+    if fact.local_queue is not None:
+        return [queue.node for queue in graph.queues if any(local.name == fact.local_queue for local in queue.local_queues)]
     return [queue.node for queue in graph.queues if _matches(queue, fact)]
 
 
@@ -67,6 +69,8 @@ def why_refused(active: Active, workload: Workload) -> Why | None:
     """The reason to reject a workload for good: no queue, two queues, an unknown priority, or a deny rule."""
     fact, graph = workload.fact, active.graph
     queues = matching_queues(graph, fact)
+    if graph.settings.cycles is not None and not queues:
+        return None  # it waits for its queue to come into being, as in Kueue
     if len(queues) != 1:
         names = sorted(graph.nodes[node].name for node in queues)
         reason = "MatchesSeveralQueues" if names else "NoMatchingQueue"

@@ -4,6 +4,7 @@
 `used` is dominant resource fairness (Ghodsi et al., NSDI 2011) over what exists.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
 
@@ -26,6 +27,7 @@ class Shares:
     def __init__(self, graph: PolicyGraph, tree: QuotaTree) -> None:
         self.tree = tree
         self.formula = graph.settings.share
+        self.round: Callable[[Fraction], Fraction] = nearest_double if graph.settings.rounded else Fraction
         self.weights = [node.weight for node in graph.nodes]
         self._known: dict[tuple[int, tuple[int, ...]], Share] = {}
         resources = sorted({slot.resource for slot in graph.slots})
@@ -70,7 +72,7 @@ class Shares:
         weight = self.weights[node]
         if weight == 0:
             return (max(level, 1), unweighted)
-        return (level, unweighted / weight)  # exact
+        return (level, self.round(unweighted / weight))
 
     def _borrowed(self, node: int, used: tuple[int, ...]) -> Share:
         """What the node uses beyond what it owns, over what its parent could lend at most, in its dominant resource."""
@@ -78,9 +80,18 @@ class Shares:
         dominant = ZERO
         for group, lendable in zip(self.by_resource, self.lendable[self.tree.parent[node]], strict=True):
             borrowed = sum(worth * max(0, used[slot] - subtree[slot]) for slot, worth in group)
-            if borrowed > 0:
-                dominant = max(dominant, (0, Fraction(borrowed, lendable)) if lendable > 0 else (2, Fraction(borrowed)))
+            if borrowed > 0 and lendable > 0:
+                dominant = max(dominant, (0, self._ratio(borrowed, lendable)))
+            elif borrowed > 0 and not self.tree.apart:  # Kueue counts this as no share
+                dominant = max(dominant, (2, Fraction(borrowed)))
         return dominant
+
+    def _ratio(self, borrowed: int, lendable: int) -> Fraction:
+        """A share before weight; where it is rounded, in thousandths and after each step, as Kueue has it."""
+        if self.round is Fraction:
+            return Fraction(borrowed, lendable)
+        thousandths = self.round(self.round(Fraction(borrowed)) * 1000)
+        return self.round(thousandths / self.round(Fraction(lendable)))
 
     def _used(self, total: tuple[int, ...]) -> Fraction:
         """What runs below a node, over what exists, in its dominant resource."""
@@ -92,6 +103,25 @@ class Shares:
             if used > 0 and exists > 0:
                 dominant = max(dominant, Fraction(used, exists))
         return dominant
+
+
+def nearest_double(value: Fraction) -> Fraction:
+    """The number closest to a positive one, or 0, that has 53 significant binary digits; halfway, the one whose last digit is even.
+
+    It is what IEEE 754 arithmetic gives for a result that is not extremely small or large.
+    """
+    if value == 0:
+        return value
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - 53
+    scaled = value / Fraction(2) ** exponent
+    while scaled >= 2**53:
+        exponent, scaled = exponent + 1, scaled / 2
+    while scaled < 2**52:
+        exponent, scaled = exponent - 1, scaled * 2
+    whole, rest = divmod(scaled.numerator, scaled.denominator)
+    if 2 * rest > scaled.denominator or (2 * rest == scaled.denominator and whole % 2):
+        whole += 1
+    return whole * Fraction(2) ** exponent
 
 
 def show(share: Share) -> str:

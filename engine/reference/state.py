@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ..expr import Field
 from ..graph import PolicyGraph, PreemptRule, ProtectRule
@@ -9,11 +10,15 @@ from .quota import QuotaTree
 from .shares import Shares
 from .workload import Workload
 
+if TYPE_CHECKING:
+    from .cycles.queues import Queues
+
 Shape = tuple[object, ...]
 """What workloads of a queue have in common that a decision treats alike, but for their order: a refusal of one waiting
 workload is a refusal of the others, and a rule that may evict one running workload may evict the others."""
 
-SortKey = tuple[int, ...]
+SortKey = tuple[Any, ...]
+"""Numbers, and in policies that decide in cycles the identity before the last one. Keys of one line have one form."""
 
 
 @dataclass(slots=True)
@@ -73,6 +78,7 @@ class Active:
 
     `lines` holds the waiting workloads by node, `pools` the running ones by preempt rule. `always` are the protect rules
     without durations, `for_a_time` those with; `time_only_frees` says that whoever may be evicted now may be later, too.
+    `queues` stands in place of `lines` and `pools` where the policy decides in cycles.
     `name_index` finds nodes by name, `slot_index` slots by (flavor name, resource).
     """
 
@@ -87,6 +93,7 @@ class Active:
     for_a_time: list[ProtectRule]
     time_only_frees: bool
     shape_is_name: bool
+    queues: "Queues | None" = None
 
 
 @dataclass(slots=True)

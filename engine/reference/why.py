@@ -23,7 +23,7 @@ def binding_limit(policy: Active, queue: int, request: Request) -> Limit | None:
     for slot, amount in request:
         binding = policy.tree.binding(queue, slot)
         if amount > binding.available:
-            limits.append(_limit(policy, slot, amount, binding.available, binding.node, binding.limit))
+            limits.append(limit_at(policy, slot, amount, binding.available, binding.node, binding.limit))
     return max(limits, key=lambda limit: limit.deficit, default=None)
 
 
@@ -34,9 +34,9 @@ def greatest_limit(policy: Active, queue: int, request: Request) -> Limit | None
         reach = min(tree.potential[queue][slot], tree.capacity[slot])
         if amount > reach:
             if tree.capacity[slot] <= tree.potential[queue][slot]:
-                return _limit(policy, slot, amount, max(0, reach), 0, "capacity")
+                return limit_at(policy, slot, amount, max(0, reach), 0, "capacity")
             node = next((node for node in tree.paths[queue][:-1] if _borrowing_decides(policy, node, slot)), 0)
-            return _limit(policy, slot, amount, max(0, reach), node, "borrowing" if node else "owned")
+            return limit_at(policy, slot, amount, max(0, reach), node, "borrowing" if node else "owned")
     return None
 
 
@@ -46,7 +46,8 @@ def _borrowing_decides(policy: Active, node: int, slot: int) -> bool:
     return limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit
 
 
-def _limit(policy: Active, slot: int, asked: int, available: int, node: int, kind: str) -> Limit:
+def limit_at(policy: Active, slot: int, asked: int, available: int, node: int, kind: str) -> Limit:
+    """A limit of this kind at a node, with the line that sets it."""
     graph = policy.graph
     place, flavor, quota = graph.nodes[node], graph.flavors[graph.slots[slot].flavor], graph.nodes[node].quotas[slot]
     source: Source | None = flavor.source

@@ -2,8 +2,17 @@
 
 from dataclasses import dataclass, field
 
-from ..events import Assignment, PodSet, WorkloadSubmitted
+from ..events import Assignment, CheckState, PodSet, WorkloadDeferred, WorkloadSubmitted
 from .quota import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """How far a search for flavors came: the last index tried by (pod set, resource), in which cycle, at which generation of the queue."""
+
+    tried: dict[tuple[str, str], int]
+    cycle: int
+    generation: int
 
 
 @dataclass(slots=True)
@@ -12,7 +21,11 @@ class Workload:
 
     `number` counts submissions and breaks every tie. `queue` is the node of its queue. `priority` is what counts, after
     the queue's ceiling; `pinned` says that its class is never evicted. `remaining` holds the pods of each pod set that
-    are not done. While it runs, `admitted` is when it started (microseconds), `started_by` the fact that caused it.
+    are not done. While it runs, `admitted` is when it started (microseconds), `started_by` the fact that caused it; `evicting`
+    says that an outside system has told it to stop. `boost` is part of its priority, `checks` are what admission checks say of it,
+    `requeued` is the moment from which it counts as waiting, where that is not its creation.
+
+    In a policy that decides in cycles `deferral` is the last one, and `scan` where its search for flavors goes on.
     """
 
     fact: WorkloadSubmitted
@@ -30,6 +43,12 @@ class Workload:
     usage: Request = ()
     assignments: tuple[Assignment, ...] = ()
     totals: list[tuple[str, int]] = field(default_factory=list)
+    evicting: bool = False
+    boost: int = 0
+    checks: dict[str, CheckState] = field(default_factory=dict)
+    requeued: int | None = None
+    deferral: WorkloadDeferred | None = None
+    scan: Scan | None = None
 
     def __post_init__(self) -> None:
         self.count()
@@ -41,8 +60,13 @@ class Workload:
 
     @property
     def submitted(self) -> int:
-        """When it was submitted, in microseconds."""
-        return self.fact.time
+        """When it was submitted or, if an outside system had it before, created there; in microseconds."""
+        return self.fact.time if self.fact.created is None else self.fact.created
+
+    @property
+    def queued(self) -> int:
+        """The moment by which it stands in its queue, in microseconds."""
+        return self.submitted if self.requeued is None else self.requeued
 
     @property
     def pods(self) -> int:

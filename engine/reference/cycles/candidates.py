@@ -1,0 +1,154 @@
+"""Who may have to go for a workload, in which order, and how what was taken in vain is given back.
+
+Kueue: pkg/scheduler/preemption/common and pkg/scheduler/preemption/preemption.go.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Literal
+
+from ...graph import Preemption
+from ..state import Active
+from ..workload import Workload
+from .levels import Amounts, exceeds_owned
+
+Kind = Literal["in-queue", "reclaim", "fair-sharing", "reclaim-while-borrowing"]
+"""Why a victim goes: for one of its own queue, so that quota goes back, so that shares even out, or for one that borrows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A victim and why it was chosen; `operands` are what was compared, by name."""
+
+    workload: Workload
+    kind: Kind
+    operands: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Room for a workload: amounts by slot that are to fit, and the slots on which somebody has to go for it."""
+
+    workload: Workload
+    amounts: Amounts
+    slots: list[int]
+
+
+class Cluster:
+    """What victims are looked for in: the policy with its tree, and who runs in which queue."""
+
+    def __init__(self, policy: Active, running: list[dict[str, Workload]], usage: Callable[[Workload], object] | None = None) -> None:
+        self.policy, self.tree, self.graph, self.running = policy, policy.tree, policy.graph, running
+        self.usage = usage
+
+    def preemption(self, node: int) -> Preemption:
+        """Whom a queue may evict."""
+        return self.graph.queues[self.graph.nodes[node].queue].preemption
+
+    def take(self, workload: Workload) -> None:
+        """Take a running workload out."""
+        self.tree.remove(workload.queue, workload.usage)
+
+    def give_back(self, workload: Workload) -> None:
+        """Undo `take`."""
+        self.tree.add(workload.queue, workload.usage)
+
+    @contextmanager
+    def without(self, workloads: list[Workload]) -> Iterator[None]:
+        """The cluster as it is without some running workloads, while the context lasts."""
+        for workload in workloads:
+            self.take(workload)
+        try:
+            yield
+        finally:
+            for workload in workloads:
+                self.give_back(workload)
+
+    @contextmanager
+    def charged(self, queue: int, amounts: Amounts) -> Iterator[None]:
+        """The cluster as it is with these amounts charged to a queue, while the context lasts."""
+        request = as_request(amounts)
+        self.tree.add(queue, request)
+        try:
+            yield
+        finally:
+            self.tree.remove(queue, request)
+
+    def fits(self, queue: int, amounts: Amounts, borrowing: bool = True) -> bool:
+        """Whether a queue may take these amounts now, by quota; without `borrowing`, out of what it owns alone."""
+        return all(
+            amount <= max(0, self.tree.available(queue, slot)) and (borrowing or not exceeds_owned(self.tree, queue, slot, amount))
+            for slot, amount in sorted(amounts.items())
+        )
+
+    def candidates(self, node: int, wish: Wish) -> list[Workload]:
+        """The running workloads of a queue that use a slot in need and that the preemptor's queue may evict, by their order."""
+        running = self.running[node]
+        return self.ordered([running[name] for name in sorted(running) if self._may_go(running[name], wish)], wish)
+
+    def _may_go(self, victim: Workload, wish: Wish) -> bool:
+        if not any(slot in wish.slots for slot, _ in victim.usage):
+            return False
+        preemption, preemptor = self.preemption(wish.workload.queue), wish.workload
+        policy: str = preemption.own if victim.queue == preemptor.queue else preemption.reclaims
+        return satisfies(policy, preemptor, victim)
+
+    def ordered(self, victims: list[Workload], wish: Wish) -> list[Workload]:
+        """Candidates, best victim first."""
+
+        def compare(left: Workload, right: Workload) -> int:
+            return self._compare(left, right, wish.workload.queue)
+
+        return sorted(victims, key=cmp_to_key(compare))
+
+    def _compare(self, left: Workload, right: Workload, queue: int) -> int:
+        if left.evicting != right.evicting:
+            return -1 if left.evicting else 1
+        if (left.queue == queue) != (right.queue == queue):
+            return 1 if left.queue == queue else -1
+        if self.usage is not None and left.queue == right.queue and left.fact.local_queue != right.fact.local_queue:
+            mine, other = self.usage(left), self.usage(right)
+            if mine != other:
+                return -1 if mine > other else 1  # type: ignore[operator]
+        left_key = (left.priority, -(left.admitted or 0), left.fact.uid, left.number)
+        right_key = (right.priority, -(right.admitted or 0), right.fact.uid, right.number)
+        return -1 if left_key < right_key else 1
+
+
+def satisfies(policy: str, preemptor: Workload, victim: Workload) -> bool:
+    """Whether a queue's policy lets a workload evict another: lower, lower-or-newer or any; nothing lets none."""
+    if victim.pinned:
+        return False
+    lower = victim.priority < preemptor.priority
+    match policy:
+        case "any":
+            return True
+        case "lower":
+            return lower
+        case "lower-or-newer":
+            return lower or (victim.priority == preemptor.priority and preemptor.queued < victim.queued)
+        case _:
+            return False
+
+
+def as_request(amounts: Amounts) -> tuple[tuple[int, int], ...]:
+    """Amounts by slot in the form that the tree takes."""
+    return tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)
+
+
+def spare(cluster: Cluster, targets: list[Target], fits: Callable[[], bool]) -> list[Target]:
+    """Give back, last first, whom the workload fits without; the last one taken stays out, and so do all in the result.
+
+    Whoever is spared makes room in the list for the last one, as in Kueue, so the order of the result is of no meaning.
+    """
+    kept = list(targets)
+    for index in range(len(kept) - 2, -1, -1):
+        cluster.give_back(kept[index].workload)
+        if fits():
+            kept[index] = kept[-1]
+            kept.pop()
+        else:
+            cluster.take(kept[index].workload)
+    return kept

@@ -1,0 +1,145 @@
+"""What waits where in a policy that decides in cycles: the queue proper, what is parked until something changes, and who runs.
+
+Kueue: pkg/cache/queue/cluster_queue.go. A parked workload is looked at again when capacity of its tree may have become free; in a
+best-effort queue others of its shape are parked with it, unseen.
+"""
+
+from dataclasses import dataclass, field
+
+from ...events import AnyEvent, WorkloadDeferred
+from ..order import line_key, shape_of
+from ..state import Active, Line, Shape, SortKey
+from ..workload import Workload
+
+
+@dataclass(slots=True)
+class QueueState:
+    """One queue. `hopeless` are shapes parked as such; `stirred`: what is parked returns at the start of the next cycle.
+
+    `preemptor` is the workload that has evicted others and waits for their room; it stays the head unless the queue is strict.
+    `generation` counts what became free here, so that searches for flavors that began before it start again.
+    """
+
+    waiting: Line = field(default_factory=Line)
+    parked: Line = field(default_factory=Line)
+    running: dict[str, Workload] = field(default_factory=dict)
+    hopeless: set[Shape] = field(default_factory=set)
+    stirred: bool = False
+    preemptor: str | None = None
+    generation: int = 0
+
+
+class Queues:
+    """The queues of a policy, by node.
+
+    `cycle` counts cycles, `idle` those in a row that changed nothing; `fresh`: there was a fact since the last one. `aside` are
+    workloads that are not queued at all, by name.
+    """
+
+    def __init__(self, policy: Active) -> None:
+        self.policy = policy
+        self.graph, self.tree = policy.graph, policy.tree
+        self.states = [QueueState() for _ in policy.graph.nodes]
+        self.trees: dict[int, list[int]] = {}
+        for queue in self.graph.queues:
+            self.trees.setdefault(self.tree.paths[queue.node][-1], []).append(queue.node)
+        self.cycle = 0
+        self.idle = 0
+        self.fresh = True
+        self.aside: dict[str, Workload] = {}
+
+    def running(self) -> list[dict[str, Workload]]:
+        """Who runs, by node."""
+        return [state.running for state in self.states]
+
+    def strict(self, node: int) -> bool:
+        """Whether a queue's head blocks those behind it."""
+        return self.graph.queues[self.graph.nodes[node].queue].strict
+
+    def key(self, workload: Workload) -> SortKey:
+        """The place of a waiting workload in its queue, but for what decides before: see `head`."""
+        *keys, number = line_key(self.graph, workload)
+        return (*keys, workload.fact.uid, number)
+
+    def shape(self, workload: Workload) -> Shape:
+        """What it has in common with others of its queue that a cycle treats alike."""
+        return shape_of(workload, self.policy.shape_is_name)
+
+    # --- coming and going -----------------------------------------------------------------------------------------------
+
+    def add_waiting(self, workload: Workload) -> None:
+        """Let a workload wait, unseen with its like where those are parked as hopeless."""
+        state, shape = self.states[workload.queue], self.shape(workload)
+        line = state.parked if shape in state.hopeless else state.waiting
+        line.add(self.key(workload), shape, workload)
+
+    def drop_waiting(self, workload: Workload) -> None:
+        """Take a workload out of its queue, wherever it waits."""
+        if self.aside.pop(workload.name, None) is not None:
+            return
+        state = self.states[workload.queue]
+        line = state.waiting if self.is_waiting(workload) else state.parked
+        line.drop(self.key(workload), self.shape(workload))
+        if state.preemptor == workload.name:
+            state.preemptor = None
+
+    def is_waiting(self, workload: Workload) -> bool:
+        """Whether a workload waits in the queue proper and not parked."""
+        entries = self.states[workload.queue].waiting.shapes.get(self.shape(workload), [])
+        return any(other is workload for _, other in entries)
+
+    def note(self, event: AnyEvent) -> None:
+        """Note that something happened: after a fact cycles run at once; a cycle that moved somebody was not idle."""
+        if not event.is_decision:
+            self.idle, self.fresh = 0, True
+        elif not isinstance(event, WorkloadDeferred) or event.waits == "parked":
+            self.idle = 0
+
+    def stir(self, node: int) -> None:
+        """Mark all that is parked in a queue's tree: something may have become free."""
+        self.states[node].generation += 1
+        for queue in self.trees[self.tree.paths[node][-1]]:
+            self.states[queue].stirred = True
+
+    def park(self, workload: Workload, alike: bool) -> None:
+        """Park a waiting workload and, if `alike`, all others of its shape, now and to come."""
+        state, shape = self.states[workload.queue], self.shape(workload)
+        if alike:
+            state.hopeless.add(shape)
+            moved = state.waiting.shapes.pop(shape)
+        else:
+            moved = [entry for entry in state.waiting.shapes[shape] if entry[1] is workload]
+            state.waiting.drop(moved[0][0], shape)
+        for key, other in moved:
+            state.parked.add(key, shape, other)
+
+    def begin_cycle(self) -> None:
+        """Return what is parked in stirred queues, and count the cycle; it is idle until it decides something."""
+        self.cycle += 1
+        self.idle += 1
+        self.fresh = False
+        for state in self.states:
+            if state.stirred:
+                for shape, entries in state.parked.by_shape():
+                    for key, workload in entries:
+                        state.waiting.add(key, shape, workload)
+                state.parked, state.hopeless, state.stirred = Line(), set(), False
+
+    # --- looking --------------------------------------------------------------------------------------------------------
+
+    def head(self, node: int) -> Workload | None:
+        """The workload that a queue puts up: the one that waits for its victims' room, else the first in order."""
+        state = self.states[node]
+        if not state.waiting.shapes:
+            return None
+        first = [entries[0] for entries in (state.waiting.shapes[shape] for shape in sorted(state.waiting.shapes, key=repr))]
+        if state.preemptor is not None and not self.strict(node):
+            for entries in state.waiting.shapes.values():
+                for _, workload in entries:
+                    if workload.name == state.preemptor:
+                        return workload
+        return min(first, key=lambda entry: entry[0])[1]
+
+    def anything_waits(self) -> bool:
+        """Whether a cycle would have anything to look at."""
+        return any(state.waiting.shapes or (state.stirred and state.parked.shapes) for state in self.states)

@@ -1,0 +1,116 @@
+"""Why a cycle decided what it did, as data: the limit that binds, what each flavor lacked, what was compared for each victim."""
+
+from ...events import Assignment, Limit, Operand, RuleRef, Why
+from ...graph import Source
+from ...units import format_amount
+from ..quota import Binding
+from ..route import reference
+from ..state import Active
+from ..why import limit_at, quota_line
+from .candidates import Target, as_request
+from .cycle import Outcome
+from .plan import Obstacle, Plan
+
+
+def assignments(plan: Plan, policy: Active) -> tuple[Assignment, ...]:
+    """The flavors of each pod set by name."""
+    names = [flavor.name for flavor in policy.graph.flavors]
+    return tuple(
+        Assignment(
+            pod_set=pod_set.name,
+            count=pod_set.count,
+            flavors={resource: names[pod_set.flavors[resource].flavor] for resource in sorted(pod_set.flavors)},
+        )
+        for pod_set in plan.pod_sets
+    )
+
+
+def admission_why(policy: Active, outcome: Outcome, borrows: bool) -> Why:
+    """Why a workload is admitted: the line that lets it, and what it asks, uses and owns of each slot."""
+    workload, plan = outcome.workload, outcome.nomination.plan
+    request = as_request(plan.usage)
+    operands = []
+    for slot, amount in request:
+        resource, flavor = policy.graph.slots[slot].resource, policy.graph.flavors[policy.graph.slots[slot].flavor].name
+        used, owned = policy.tree.usage[workload.queue][slot], policy.tree.subtree[workload.queue][slot]
+        for name, value in (("asks", amount), ("queue uses", used), ("queue owns", owned)):
+            operands.append(Operand(name=name, value=f"{format_amount(value, resource)} {resource} on {flavor}"))
+    rule = quota_line(policy, workload.queue, request, borrows)
+    return Why(reason="FitsBorrowing" if borrows else "FitsOwned", rule=rule, operands=tuple(operands))
+
+
+def refusal_why(policy: Active, outcome: Outcome) -> Why:
+    """Why a workload was not admitted: the most severe limit, and for each flavor that was tried what it lacked."""
+    plan = outcome.nomination.plan
+    operands = [Operand(name="outcome", value=outcome.end.value)]
+    for pod_set in plan.pod_sets:
+        for attempt in pod_set.attempts:
+            lacks = "; ".join(describe(obstacle) for obstacle in attempt.obstacles) or "fits"
+            operands.append(Operand(name=f"{pod_set.name} on {attempt.flavor}", value=lacks))
+    operands += [Operand(name="evicts", value=target.workload.name) for target in outcome.targets]
+    return Why(reason=outcome.reason, operands=tuple(operands), limit=binding_limit(policy, outcome.workload.queue, plan))
+
+
+def describe(obstacle: Obstacle) -> str:
+    """What an obstacle is, in one clause."""
+    match obstacle.kind:
+        case "unavailable":
+            return f"the queue serves no {obstacle.resource}"
+        case "missing":
+            return "nothing defines the flavor"
+        case "taint":
+            return f"taint {obstacle.detail} is not tolerated"
+        case "affinity":
+            return "the pod set selects other nodes"
+        case "other-flavor":
+            return "another flavor was nominated"
+        case "exceeds":
+            asked = format_amount(obstacle.assumed + obstacle.asked, obstacle.resource)
+            return f"asks for {asked} {obstacle.resource} of at most {format_amount(obstacle.limit, obstacle.resource)}"
+        case _:
+            return f"{format_amount(obstacle.deficit, obstacle.resource)} {obstacle.resource} more needed"
+
+
+def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
+    """The limit with the greatest deficit, of all that a plan met."""
+    limits = []
+    for pod_set in plan.pod_sets:
+        for obstacle in pod_set.obstacles:
+            if obstacle.kind in ("short", "exceeds"):
+                slot = policy.slot_index[obstacle.flavor, obstacle.resource]
+                binding = policy.tree.binding(queue, slot) if obstacle.kind == "short" else most(policy, queue, slot)
+                limits.append(limit_at(policy, slot, obstacle.assumed + obstacle.asked, binding.available, binding.node, binding.limit))
+    return max(limits, key=lambda limit: limit.deficit, default=None)
+
+
+def most(policy: Active, queue: int, slot: int) -> Binding:
+    """The limit that a queue could never exceed, were everything else idle."""
+    tree, node = policy.tree, queue
+    while tree.parent[node] >= 0:
+        limit = policy.graph.nodes[node].quotas[slot].borrowing_limit
+        if limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit:
+            return Binding(tree.potential[queue][slot], node, "borrowing")
+        node = tree.parent[node]
+    return Binding(tree.potential[queue][slot], node, "owned")
+
+
+def eviction_why(policy: Active, outcome: Outcome, target: Target) -> Why:
+    """Why a workload goes: the line that lets its beneficiary's queue evict it, priorities, and shares where they were compared."""
+    beneficiary, victim = outcome.workload, target.workload
+    operands = [
+        Operand(name="workload.priority", value=str(beneficiary.priority)),
+        Operand(name="victim.priority", value=str(victim.priority)),
+        *(Operand(name=name, value=value) for name, value in target.operands),
+    ]
+    limit = binding_limit(policy, beneficiary.queue, outcome.nomination.plan)
+    return Why(reason="Preempted", rule=_line(policy, beneficiary.queue, target), operands=tuple(operands), limit=limit)
+
+
+def _line(policy: Active, node: int, target: Target) -> RuleRef | None:
+    place = policy.graph.nodes[node]
+    preemption = policy.graph.queues[place.queue].preemption
+    source: Source | None = {
+        "in-queue": preemption.own_source,
+        "reclaim-while-borrowing": preemption.borrowing_source,
+    }.get(target.kind, preemption.reclaims_source)
+    return reference(place.name, source or place.source)
