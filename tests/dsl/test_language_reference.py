@@ -7,19 +7,50 @@ from pathlib import Path
 import pytest
 from gpol.dsl.checker import check
 from gpol.engine.expr import And, Compare, Const, Field, Not, Type
-from gpol.engine.graph import Condition, OrderKey, PolicyGraph, Quota, Slot
+from gpol.engine.graph import (
+    Check,
+    Condition,
+    Cycles,
+    Group,
+    OrderKey,
+    PolicyGraph,
+    Quota,
+    Requirement,
+    Slot,
+    Taint,
+    Toleration,
+    Usage,
+)
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
 
 
+CYCLES = re.compile(r"^## Deciding in cycles\n.*?(?=^## )", re.DOTALL | re.MULTILINE)
+"""The section whose blocks are a policy of their own."""
+
+
+def blocks(text: str) -> list[str]:
+    """The indented blocks of a text."""
+    found = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
+    return [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in found]
+
+
 def assembled() -> str:
-    """All indented blocks of the reference but the header, which it shortens, behind a header of our own."""
-    text = REFERENCE.read_text(encoding="utf-8")
-    blocks = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
-    items = [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in blocks]
+    """All blocks of the reference but the header, which it shortens, and the section on cycles, behind a header of our own."""
+    items = blocks(CYCLES.sub("", REFERENCE.read_text(encoding="utf-8")))
     assert items[0].strip().startswith('policy "acme-gpuaas" {')
     header = 'policy "acme-gpuaas" {\n  use gpol.fair\n  default priority batch\n}\n'
     return header + "".join(items[1:]) + "queue vision { lends nothing }\n"
+
+
+def in_cycles() -> PolicyGraph:
+    """The graph of the policy that the section on cycles shows."""
+    [section] = CYCLES.findall(REFERENCE.read_text(encoding="utf-8"))
+    [text] = blocks(section)
+    checked = check(text, "kueue.gpol")
+    assert checked.diagnostics == ()
+    assert checked.graph is not None
+    return checked.graph
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +166,36 @@ def test_protect_deny_and_hold(graph):
     )
     assert deny.guard == Compare(">", Field("workload", "gpu", Type.AMOUNT), Const(8000, Type.AMOUNT, "8 gpu"))
     assert (hold.action, hold.name, hold.nodes, hold.guard) == ("hold", "drained", (1, 4), None)
+
+
+def test_deciding_in_cycles():
+    """The profile's way, and usage that decays."""
+    made = in_cycles().settings.cycles
+    usage = Usage(7 * 86_400_000_000, 300_000_000, (("cpu", Fraction(0)), ("memory", Fraction(0))))
+    assert made == Cycles(1_000_000, flat=False, victims="fair", strategies=("final-share", "initial-share"), usage=usage)
+
+
+def test_flavors_in_cycles():
+    """There is what is owned; a taint that the flavor itself forgives."""
+    graph = in_cycles()
+    on_demand, spot = graph.flavors
+    assert on_demand.capacity == (("cpu", 512_000), ("nvidia.com/gpu", 64))
+    assert spot.capacity == (("cpu", 0), ("nvidia.com/gpu", 0))
+    assert spot.labels == (("pool", "spot"),)
+    assert spot.taints == (Taint("pool", "spot", "NoSchedule"),)
+    assert spot.tolerations == (Toleration("pool", "Equal", "spot", "NoSchedule"),)
+
+
+def test_queues_in_cycles():
+    """Groups, whom the queue evicts, who comes in."""
+    nlp, students = in_cycles().queues
+    assert nlp.groups == (Group(("cpu", "nvidia.com/gpu"), (0, 1)),)
+    assert (nlp.next_flavor_before_borrowing, nlp.next_flavor_before_evicting, nlp.rather) == (True, None, "evict")
+    assert (nlp.preemption.own, nlp.preemption.reclaims) == ("lower-or-newer", "any")
+    assert (nlp.preemption.borrowing, nlp.preemption.borrowing_up_to) == ("lower", 100)
+    assert nlp.namespaces == (Requirement("suspended", "DoesNotExist", ()), Requirement("team", "In", ("nlp", "speech")))
+    assert nlp.checks == (Check("provisioning", (1,)),)
+    assert nlp.by_usage
+    assert [(local.name, local.weight) for local in nlp.local_queues] == [("nlp/batch", 1), ("nlp/interactive", 2)]
+    assert students.groups == (Group(("nvidia.com/gpu",), (1,)),)
+    assert (students.preemption.reclaims, students.stopped) == ("lower", "hold")
