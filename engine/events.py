@@ -305,7 +305,7 @@ class WorkloadEvicted(Decision):
     workload: str
     queue: str
     beneficiary: str | None
-    preemption: Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing"]
+    preemption: Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped"]
     usage: tuple[Charge, ...]
     why: Why
 

@@ -301,8 +301,8 @@ def _defer(state: State, event: WorkloadDeferred) -> None:
         tried = {(tried.pod_set, tried.resource): tried.index for tried in event.tried}
         workload.scan = Scan(tried, queues.cycle, place.generation)
     if event.preempting:
-        place.preemptor = workload.name
-    elif place.preemptor == workload.name:
+        place.preemptor = workload
+    elif place.preemptor is workload:
         place.preemptor = None
     if event.waits == "parked":
         queues.park(workload, event.alike)

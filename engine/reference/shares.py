@@ -72,7 +72,7 @@ class Shares:
         weight = self.weights[node]
         if weight == 0:
             return (max(level, 1), unweighted)
-        return (level, self.round(unweighted / weight))
+        return (level, self.round(unweighted / weight))  # exact
 
     def _borrowed(self, node: int, used: tuple[int, ...]) -> Share:
         """What the node uses beyond what it owns, over what its parent could lend at most, in its dominant resource."""
@@ -91,7 +91,7 @@ class Shares:
         if self.round is Fraction:
             return Fraction(borrowed, lendable)
         thousandths = self.round(self.round(Fraction(borrowed)) * 1000)
-        return self.round(thousandths / self.round(Fraction(lendable)))
+        return self.round(thousandths / self.round(Fraction(lendable)))  # exact
 
     def _used(self, total: tuple[int, ...]) -> Fraction:
         """What runs below a node, over what exists, in its dominant resource."""
@@ -113,9 +113,9 @@ def nearest_double(value: Fraction) -> Fraction:
     if value == 0:
         return value
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - 53
-    scaled = value / Fraction(2) ** exponent
+    scaled = value * Fraction(2) ** -exponent
     while scaled >= 2**53:
-        exponent, scaled = exponent + 1, scaled / 2
+        exponent, scaled = exponent + 1, scaled * Fraction(1, 2)
     while scaled < 2**52:
         exponent, scaled = exponent - 1, scaled * 2
     whole, rest = divmod(scaled.numerator, scaled.denominator)

@@ -112,7 +112,7 @@ def _deferral(state: State, policy: Active, queues: Queues, outcome: Outcome) ->
         workload=workload.name,
         queue=policy.graph.nodes[workload.queue].name,
         waits="next" if again else "parked",
-        preempting=outcome.end is End.PREEMPTING or (again and queues.states[workload.queue].preemptor == workload.name),
+        preempting=outcome.end is End.PREEMPTING or (again and queues.states[workload.queue].preemptor is workload),
         alike=not again,
         tried=tried,
         why=refusal_why(policy, outcome),

@@ -199,8 +199,8 @@ class Assigner:
         verdicts: dict[str, Verdict] = {}
         obstacles: list[Obstacle] = []
         reason = ""
-        for resource, asked in wanted.items():
-            grade, level, obstacle, why = self._fits(flavor, resource, asked, usage)
+        for resource in sorted(wanted):
+            grade, level, obstacle, why = self._fits(flavor, resource, wanted[resource], usage)
             verdicts[resource] = (grade, level)
             if obstacle is not None:
                 obstacles.append(obstacle)
@@ -234,9 +234,9 @@ class Assigner:
     def _worst(self, verdicts: dict[str, Verdict]) -> Verdict:
         """The worst of several verdicts, begun with the best there is."""
         worst: Verdict = (Grade.FIT, 0)
-        for verdict in verdicts.values():
-            if better(worst, verdict, self.queue.rather):
-                worst = verdict
+        for resource in sorted(verdicts):
+            if better(worst, verdicts[resource], self.queue.rather):
+                worst = verdicts[resource]
         return worst
 
     def _good_enough(self, verdict: Verdict) -> bool:

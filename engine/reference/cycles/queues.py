@@ -25,7 +25,7 @@ class QueueState:
     running: dict[str, Workload] = field(default_factory=dict)
     hopeless: set[Shape] = field(default_factory=set)
     stirred: bool = False
-    preemptor: str | None = None
+    preemptor: Workload | None = None
     generation: int = 0
 
 
@@ -80,7 +80,7 @@ class Queues:
         state = self.states[workload.queue]
         line = state.waiting if self.is_waiting(workload) else state.parked
         line.drop(self.key(workload), self.shape(workload))
-        if state.preemptor == workload.name:
+        if state.preemptor is workload:
             state.preemptor = None
 
     def is_waiting(self, workload: Workload) -> bool:
@@ -132,13 +132,9 @@ class Queues:
         state = self.states[node]
         if not state.waiting.shapes:
             return None
-        first = [entries[0] for entries in (state.waiting.shapes[shape] for shape in sorted(state.waiting.shapes, key=repr))]
-        if state.preemptor is not None and not self.strict(node):
-            for entries in state.waiting.shapes.values():
-                for _, workload in entries:
-                    if workload.name == state.preemptor:
-                        return workload
-        return min(first, key=lambda entry: entry[0])[1]
+        if state.preemptor is not None and not self.strict(node) and self.is_waiting(state.preemptor):
+            return state.preemptor
+        return min((state.waiting.shapes[shape][0] for shape in sorted(state.waiting.shapes, key=repr)), key=lambda entry: entry[0])[1]
 
     def anything_waits(self) -> bool:
         """Whether a cycle would have anything to look at."""
