@@ -7,23 +7,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .checker import Checked, check, compile_policy
+    from .checker import Checked, check, check_parsed, compile_policy
     from .diagnostics import Diagnostic, PolicyError
-    from .formatter import format_text
+    from .formatter import format_text, print_tree
     from .parser import parse
     from .rendering import render
     from .split import decode
 
-__all__ = ["Checked", "Diagnostic", "PolicyError", "check", "compile_policy", "decode", "format_text", "parse", "render"]
+__all__ = [
+    "Checked",
+    "Diagnostic",
+    "PolicyError",
+    "check",
+    "check_parsed",
+    "compile_policy",
+    "decode",
+    "format_text",
+    "parse",
+    "print_tree",
+    "render",
+]
 
 _HOMES = {
     "Checked": "checker",
     "check": "checker",
+    "check_parsed": "checker",
     "compile_policy": "checker",
     "Diagnostic": "diagnostics",
     "PolicyError": "diagnostics",
     "decode": "split",
     "format_text": "formatter",
+    "print_tree": "formatter",
     "parse": "parser",
     "render": "rendering",
 }

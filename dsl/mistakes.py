@@ -290,8 +290,29 @@ def _sign(stop: Stop) -> Diagnostic | None:
     for sign, first in ((stop.text[start : start + 2], start), (stop.text[start - 1 : start + 1], start - 1), (stop.found, start)):
         if sign in _SIGNS and stop.found:
             span = Span(first, first + len(sign))
-            return stop.error("GP003", f"`{sign}` is not expected here", _SIGNS[sign], "unexpected", span)
+            return stop.error("GP003", f"`{sign}` is not expected here", _instead(sign, stop.accepted), "unexpected", span)
     return None
+
+
+def _instead(sign: str, accepted: frozenset[str]) -> str:
+    """What to write for a sign of another language; where a comparison stands, that."""
+    if sign == ":" and "EQUAL" in accepted:
+        return "write `=`"
+    return 'write `in "value"`' if sign in ("=", "==") and "EXISTS" in accepted else _SIGNS[sign]
+
+
+def _two_forms(stop: Stop) -> Diagnostic | None:
+    """Two forms of a statement mixed into one."""
+    for before, word, message, help_text in _MIXED:
+        if stop.found == word and before.search(stop.before):
+            return stop.error("GP003", message, help_text)
+    return None
+
+
+_MIXED = (
+    (re.compile(r"\bfor namespace$"), "where", "`for namespace` takes a pattern", "write `for namespaces where ...` to go by labels"),
+    (re.compile(r"[ \t]-?\d\S*$"), "as", "there is an amount, or as much as is owned", "write `as owned` without a number"),
+)
 
 
 def _grouped_digits(stop: Stop) -> Diagnostic | None:
@@ -319,11 +340,12 @@ def _missing_resource(stop: Stop) -> Diagnostic | None:
 
 
 def _amount_backwards(stop: Stop) -> Diagnostic | None:
-    """`8 gpu` in a flavor, which lists `gpu 8`."""
+    """`8 gpu` in a flavor, which lists `gpu 8`, or in the weights of usage."""
     amount = re.compile(r"(-?\d\S*)[ \t]+([A-Za-z_][\w-]*)").match(stop.text, stop.span.start)
-    if amount is None or "WORTH" not in stop.accepted:
+    weighs = stop.accepted == {"NAME", "STRING"} and re.search(r"\busage weighs\b[^\n]*$", stop.before) is not None
+    if amount is None or not (weighs or "WORTH" in stop.accepted):
         return None
-    message = f"a flavor lists the resource first, not `{amount[0]}`"
+    message = f"{'a weight' if weighs else 'a flavor'} names the resource first, not `{amount[0]}`"
     return stop.error("GP003", message, f"write `{amount[2]} {amount[1]}`", "the number", Span(amount.start(1), amount.end(1)))
 
 
@@ -357,6 +379,7 @@ MISTAKES: tuple[Callable[[Stop], Diagnostic | None], ...] = (
     _in_a_queue,
     _item_not_in_column_one,
     _second_where,
+    _two_forms,
     _grouped_digits,
     _missing_resource,
     _amount_backwards,

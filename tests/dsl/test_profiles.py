@@ -12,6 +12,13 @@ def test_the_default_profile_is_shipped_with_its_text():
     assert shipped(DEFAULT_PROFILE) == files("gpol.policies").joinpath("gpol", "fair.gpol").read_text(encoding="utf-8")
 
 
+def test_the_profiles_that_the_pages_speak_of_are_shipped():
+    """The default and the two ways of Kueue are there, in order of name."""
+    names = shipped_names()
+    assert names == sorted(names)
+    assert {"gpol.fair", "kueue.classical", "kueue.fair"} <= set(names)
+
+
 def test_every_shipped_name_has_a_text_that_says_its_name():
     """The header of each shipped profile is the name it is found under."""
     for name in shipped_names():
