@@ -46,6 +46,35 @@ hold racks for vision because "moving"
 """
 
 
+CYCLES = """policy "p" {
+  use kueue.fair
+  usage halves every 7d, sampled every 5m
+  usage weighs cpu 1, memory 0
+}
+flavor h100 {
+  gpu as owned
+  label pool = "a"
+  taint pool = "a" NoSchedule
+  tolerates pool
+}
+flavor a100 { gpu as owned }
+queue nlp {
+  serves gpu from h100, a100
+  owns 40 gpu on h100
+  when borrowing try next flavor
+  rather evict than borrow
+  evicts its own of lower priority
+  reclaims from anyone
+  borrows by evicting lower priority up to 100
+  stopped
+  for namespaces where label "a" in "b", "c" and label "d" exists
+  needs check prov on h100
+  admits by usage
+  local queue "t/a" { weight 2 }
+}
+"""
+
+
 def of(text: str, file: str = "p.gpol") -> str:
     """The digest of a policy's text."""
     return compile_policy(text, file).digest
@@ -90,6 +119,76 @@ def test_another_way_to_say_the_same_keeps_the_digest(written, otherwise):
     """Layout, comments, quotes, tests, equal numbers and synonyms do not change what a policy is."""
     assert written in RICH
     assert of(RICH.replace(written, otherwise)) == of(RICH)
+
+
+def test_policies_keep_their_digests_for_ever():
+    """A policy that says nothing new has the digest that the first version gave it: journals hold it."""
+    assert of(RICH) == "sha256:8204ac446a5e1ec3be821ee1ce3080503a16206621e39776fa4a2c3477bb47ae"
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ("cpu 1, memory 0", "memory 0.0, cpu 2/2"),
+        ("7d", "168h"),
+        ("  usage halves", "  decide in cycles of 1000ms\n  usage halves"),
+        ("gpu as owned\n  label", '"gpu" as owned\n  label'),
+        ("serves gpu from", 'serves "gpu" from'),
+        ("prov", '"prov"'),
+        ('in "b", "c" and label "d" exists', 'in "c", "b" and label "d" exists'),
+        ('label "a" in "b", "c" and label "d" exists', 'label "d" exists and label "a" in "b", "c"'),
+        ("{ weight 2 }", "{ weight 2.0 }"),
+    ],
+)
+def test_cycles_said_another_way_keep_the_digest(written, otherwise):
+    """The same durations, numbers, names and sets are the same policy."""
+    assert written in CYCLES
+    assert of(CYCLES.replace(written, otherwise, 1)) == of(CYCLES)
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ("use kueue.fair", "use kueue.classical"),
+        ("use kueue.fair", "use kueue.fair\n  decide in cycles of 2s"),
+        ("use kueue.fair", "use kueue.fair\n  preempt fairly by initial share, final share"),
+        ("use kueue.fair", "use kueue.fair\n  preempt fairly by final share"),
+        ("use kueue.fair", "use kueue.fair\n  order heads by borrowing asc, priority desc, submitted asc"),
+        ("7d", "8d"),
+        ("every 5m", "every 6m"),
+        ("memory 0", "memory 1"),
+        ("  usage weighs cpu 1, memory 0\n", ""),
+        ('label pool = "a"', 'label pool = "b"'),
+        ('taint pool = "a" NoSchedule', 'taint pool = "a" NoExecute'),
+        ('taint pool = "a" NoSchedule', "taint pool NoSchedule"),
+        ("tolerates pool", 'tolerates pool = "a"'),
+        ("tolerates pool", "tolerates anything"),
+        ("flavor a100 { gpu as owned }", "flavor a100 {\n  gpu as owned\n  missing\n}"),
+        ("from h100, a100", "from a100, h100"),
+        ("borrowing try next", "evicting try next"),
+        ("borrowing try next flavor", "borrowing take flavor"),
+        ("  rather evict than borrow\n", ""),
+        ("its own of lower priority", "its own of lower priority or newer"),
+        ("from anyone", "from lower priority"),
+        ("up to 100", "up to 99"),
+        (" up to 100", ""),
+        ("  stopped\n", ""),
+        ("  stopped\n", "  stopped and drained\n"),
+        ('in "b", "c"', 'not in "b", "c"'),
+        ('where label "a" in "b", "c" and label "d" exists', 'where label "d" exists'),
+        ('for namespaces where label "a" in "b", "c" and label "d" exists', "for no namespaces"),
+        ("prov on h100", "prov on a100"),
+        ("prov on h100", "prov"),
+        ("  admits by usage\n", ""),
+        ('"t/a"', '"t/b"'),
+        ("{ weight 2 }", "{ weight 3 }"),
+        ("{ weight 2 }", "{\n    weight 2\n    stopped\n  }"),
+    ],
+)
+def test_cycles_of_another_meaning_have_another_digest(written, otherwise):
+    """Every statement of the way of cycles counts."""
+    assert written in CYCLES
+    assert of(CYCLES.replace(written, otherwise, 1)) != of(CYCLES)
 
 
 def test_neither_the_file_nor_its_lines_count():
