@@ -14,7 +14,7 @@ from ..engine.events import (
     WorkloadUpdated,
 )
 from ..engine.reference.remedies import Remedy
-from ..engine.reference.standing import Standing
+from ..engine.reference.whereabouts import Standing
 from ..engine.units import format_amount, format_time
 from ..journal.asof import core_at
 from ..journal.errors import JournalError

@@ -195,6 +195,10 @@ def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
         except EndlessError as error:
             applied = "of this line nothing but what time alone decided was applied"
             raise InputError(facts.name, facts.line, f"on the way to this line {error}", applied) from None
+    try:
+        yield from player.come_to_rest()
+    except EndlessError as error:
+        raise InputError(facts.name, facts.line, f"after this line, the last one, {error}", "all facts were applied") from None
 
 
 # --- simulate -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..engine.events import (
     WorkloadSubmitted,
 )
 from ..engine.graph import AdmissionRule, PreemptRule, ProtectRule
-from ..engine.reference.standing import Standing
+from ..engine.reference.whereabouts import Standing
 from ..engine.units import parse_amount, parse_duration
 from .play import EndlessError, Player
 from .policy import Policy
@@ -71,13 +71,18 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
     play = _Play(Player())
     play.player.step(policy.activation(0), policy.graph)
     failures: list[Failure] = []
+    times = [parse_duration(step.time.text) for step in test.steps if isinstance(step, tree.At)]
     for step in test.steps:
         line = index.line(step.span.start)
         try:
             if isinstance(step, tree.At):
                 _at(play, step)
-            elif (found := _expect(play, step)) is not None:
-                failures.append(Failure(line, *found))
+                times.pop(0)
+            else:
+                for _, decisions in play.player.come_to_rest(*times[:1]):
+                    play.note(decisions)
+                if (found := _expect(play, step)) is not None:
+                    failures.append(Failure(line, *found))
         except FactError as error:
             failures.append(Failure(line, "the step can be played", str(error)))
         except EndlessError as error:
@@ -88,12 +93,9 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
 
 def _at(play: _Play, step: tree.At) -> None:
     time = parse_duration(step.time.text)
-    for _, decisions in play.player.advance(time):
-        play.note(decisions)
     fact = _fact(step.action, time)
-    if fact is not None:
-        for _, decisions in play.player.play(fact):
-            play.note(decisions)
+    for _, decisions in play.player.advance(time) if fact is None else play.player.play(fact):
+        play.note(decisions)
 
 
 def _fact(action: tree.Submit | tree.Act | tree.SetCapacity | None, time: int) -> Fact | None:

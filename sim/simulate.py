@@ -1,7 +1,7 @@
 """Virtual time: jobs are submitted, run for their duration, and end; evicted ones run again. Nothing is random.
 
 At one and the same time ends come first, in the order of the admissions, then what time alone decides, then submissions
-in the order of the input.
+in the order of the input. A policy that decides in cycles takes in submissions first.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -46,12 +46,14 @@ class Simulation:
             start = job.fact.time if job is not None else 0
             yield from self._noted([self.player.step(self.policy.activation(start), self.policy.graph)])
             while True:
-                end, wake = self._next_end(), self.player.next_wake()
+                end, wake, collects = self._next_end(), self.player.next_wake(), self.player.core.collects
                 if end is not None and (job is None or end[0] <= job.fact.time) and (wake is None or end[0] <= wake):
                     heappop(self._ends)
                     del self._runs[end[2]]
                     yield from self._noted([self.player.step(WorkloadFinished(time=end[0], workload=end[2]))])
-                elif wake is not None and (job is None or wake <= job.fact.time):
+                elif wake is not None and (
+                    job is None or wake < job.fact.time or (wake == job.fact.time and not self.player.core.collects)
+                ):
                     yield from self._noted(self.player.advance(wake))
                 elif job is not None:
                     self._runs[job.fact.workload] = _Run(job.duration)

@@ -21,8 +21,9 @@ from .cycles.deciding import next_cycle, run_cycle
 from .cycles.queues import Queues
 from .route import why_refused
 from .settle import Settler
-from .standing import Standing, standing
+from .standing import standing
 from .state import State
+from .whereabouts import Standing
 from .why import charges
 
 

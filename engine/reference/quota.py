@@ -128,9 +128,14 @@ class QuotaTree:
         """What exists and is not in use; negative while less exists than is used."""
         return self.capacity[slot] - self.total[0][slot]
 
+    def room(self, queue: int, slot: int) -> int:
+        """What a queue may still use, by quota and by what exists; may be negative."""
+        available = self.available(queue, slot)
+        return available if self.apart else min(available, self.free(slot))
+
     def fits(self, queue: int, request: Request) -> bool:
         """Whether a queue may take a request now, by quota and by what exists."""
-        return all(amount <= self.available(queue, slot) and amount <= self.free(slot) for slot, amount in request)
+        return all(amount <= self.room(queue, slot) for slot, amount in request)
 
     def short(self, queue: int, request: Request) -> list[int]:
         """The slots of a request that a queue cannot take now."""

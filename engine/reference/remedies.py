@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from ..events import Limit
+from ..graph import Quota
 from .flavors import Mode
 from .quota import QuotaTree, Request
 from .settle import Proposal
@@ -43,19 +44,19 @@ def remedies(policy: Active, proposal: Proposal, running: list[Workload]) -> tup
     if plan.mode is Mode.BLOCKED:
         found.append(Remedy(kind="time", until=proposal.until))
     if plan.mode in (Mode.SHORT, Mode.BLOCKED):
-        ending = _ending(policy, workload, plan.request, running)
-        if ending:
-            found.append(Remedy(kind="ends", workloads=tuple(ending)))
+        ends = ending(policy, workload, plan.request, running)
+        if ends:
+            found.append(Remedy(kind="ends", workloads=tuple(ends)))
     if plan.mode in (Mode.SHORT, Mode.BLOCKED, Mode.EXCEEDS):
-        limits = _limits(policy, workload, plan.request)
-        if limits:
-            found.append(Remedy(kind="limits", limits=tuple(limits)))
+        grown = limits(policy, workload, plan.request)
+        if grown:
+            found.append(Remedy(kind="limits", limits=tuple(grown)))
     if plan.mode < Mode.EVICT:
         found += _other_flavors(policy, workload)
     return tuple(found)
 
 
-def _ending(policy: Active, workload: Workload, request: Request, running: list[Workload]) -> list[str]:
+def ending(policy: Active, workload: Workload, request: Request, running: list[Workload]) -> list[str]:
     """Running workloads whose end would make the request fit: one where one will do, the smallest such.
 
     Otherwise the biggest first until it fits, less those that are not needed after all.
@@ -92,8 +93,8 @@ def _fits_without(policy: Active, workload: Workload, request: Request, other: W
     return fits
 
 
-def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
-    """The limits that would have to grow, each by its deficit, for the request to fit: borrowing limits, or what exists."""
+def limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
+    """The limits that would have to grow, each by its deficit, for the request to fit: borrowing limits, or what exists or is owned."""
     found: dict[tuple[int, int], Limit] = {}
     nodes, capacity = list(policy.graph.nodes), list(policy.tree.capacity)
     trial = policy
@@ -102,12 +103,10 @@ def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]
         if limit is None:
             break
         node, slot = policy.name_index[limit.node], policy.slot_index[limit.flavor, limit.resource]
-        short = dict(request)[slot] - min(
-            trial.tree.available(workload.queue, slot), trial.tree.free(slot)
-        )  # may be beyond what is asked for
-        if limit.limit == "borrowing":
+        short = dict(request)[slot] - trial.tree.room(workload.queue, slot)  # may be beyond what is asked for
+        if limit.limit == "borrowing" or trial.tree.apart:
             quotas = list(nodes[node].quotas)
-            quotas[slot] = replace(quotas[slot], borrowing_limit=(quotas[slot].borrowing_limit or 0) + short)
+            quotas[slot] = _raised(quotas[slot], limit.limit, short)
             nodes[node] = replace(nodes[node], quotas=tuple(quotas))
         else:
             node, limit = 0, limit.model_copy(update={"limit": "capacity", "node": policy.graph.nodes[0].name})
@@ -117,6 +116,12 @@ def _limits(policy: Active, workload: Workload, request: Request) -> list[Limit]
         graph = replace(policy.graph, nodes=tuple(nodes))
         trial = replace(policy, graph=graph, tree=_charged(QuotaTree(graph, capacity), policy))
     return [found[place] for place in sorted(found)] if trial.tree.fits(workload.queue, request) else []
+
+
+def _raised(quota: Quota, limit: str, amount: int) -> Quota:
+    if limit == "borrowing":
+        return replace(quota, borrowing_limit=(quota.borrowing_limit or 0) + amount)
+    return replace(quota, nominal=quota.nominal + amount)
 
 
 def _charged(tree: QuotaTree, policy: Active) -> QuotaTree:

@@ -54,6 +54,14 @@ class Shares:
             return self._share(node, tuple(total - amounts.get(slot, 0) for slot, total in enumerate(self.tree.total[node])))
         return self._share(node, tuple(self.tree.usage_without(node, queue, request)))
 
+    def show(self, share: Share) -> str:
+        """A share as text; where it is rounded, in thousandths with up to three decimals, cut off."""
+        if share[0] or self.round is Fraction:
+            return show(share)
+        thousandths = int(share[1] * 1000)
+        whole, rest = divmod(thousandths, 1000)
+        return f"{whole}.{rest:03}".rstrip("0").rstrip(".") + " thousandths"
+
     def _share(self, node: int, used: tuple[int, ...]) -> Share:
         """The share of a node that uses this much of each slot: nothing else matters, so it is worked out once."""
         share = self._known.get((node, used))

@@ -1,10 +1,7 @@
 """Where a live workload stands: why it runs or waits, by which rule and limit, and the smallest changes that would admit it."""
 
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
-
-from ..events import Assignment, Charge, Limit, Operand, RuleRef
+from ..events import Operand, RuleRef
+from .cycles.standing import pending as pending_in_cycles
 from .flavors import TOKENS, Mode, Verdict
 from .hunt import Protected
 from .remedies import Remedy, remedies
@@ -12,63 +9,9 @@ from .route import reference
 from .scope import triggers
 from .settle import Proposal, held, propose, reserving
 from .state import Active, State
+from .whereabouts import FlavorStanding, Keeper, RuleStanding, Standing
 from .why import binding_limit, charges, greatest_limit
 from .workload import Workload
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FlavorStanding(_Model):
-    """Why a flavor does not serve these resources of a pod set now, or that it would: a reason token and the limit that binds."""
-
-    pod_set: str
-    resources: tuple[str, ...]
-    flavor: str
-    reason: str
-    limit: Limit | None
-
-
-class RuleStanding(_Model):
-    """What a preempt rule could do for a waiting workload: `not triggered`, its victims are `not enough`, or will be `enough later`."""
-
-    rule: RuleRef
-    outcome: Literal["not triggered", "not enough", "enough later"]
-
-
-class Keeper(_Model):
-    """A running workload whose eviction only time forbids: until when, and by which protect rule."""
-
-    workload: str
-    until: int
-    protect: RuleRef | None
-
-
-class Standing(_Model):
-    """Where a workload stands at a moment. Times in microseconds, amounts in smallest units; `position` counts from 1 in its queue."""
-
-    workload: str
-    state: Literal["running", "pending"]
-    time: int
-    queue: str
-    priority: int
-    asked_priority: int | str | None
-    submitted: int
-    evictions: int
-    admitted: int | None = None
-    assignments: tuple[Assignment, ...] = ()
-    usage: tuple[Charge, ...] = ()
-    reason: str
-    rule: RuleRef | None = None
-    operands: tuple[Operand, ...] = ()
-    limit: Limit | None = None
-    position: int | None = None
-    waiting: int | None = None
-    flavors: tuple[FlavorStanding, ...] = ()
-    rules: tuple[RuleStanding, ...] = ()
-    keepers: tuple[Keeper, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
 
 
 def standing(state: State, name: str) -> Standing | None:
@@ -81,7 +24,7 @@ def standing(state: State, name: str) -> Standing | None:
         workload=name,
         state="pending" if workload.admitted is None else "running",
         time=state.time,
-        queue=policy.graph.nodes[workload.queue].name,
+        queue=policy.graph.nodes[workload.queue].name if workload.queue >= 0 else workload.fact.local_queue or workload.fact.queue or "",
         priority=workload.priority,
         asked_priority=workload.asked_priority,
         submitted=workload.submitted,
@@ -89,6 +32,8 @@ def standing(state: State, name: str) -> Standing | None:
         reason="Running",
     )
     if workload.admitted is None:
+        if policy.queues is not None:
+            return pending_in_cycles(policy, policy.queues, workload, base)
         return _pending(state, policy, workload, base)
     running = {"admitted": workload.admitted, "assignments": workload.assignments, "usage": charges(policy, workload.usage)}
     return base.model_copy(update=running)

@@ -10,7 +10,7 @@ from gpol.dsl.profiles import shipped
 from gpol.engine.events import FACT, AnyDecision, AnyEvent, Fact, PolicyActivated, WorkloadEvicted
 from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
-from gpol.engine.reference.standing import Standing
+from gpol.engine.reference.whereabouts import Standing
 from gpol.engine.units import parse_duration
 
 BARE = """profile "test.bare" {

@@ -28,12 +28,35 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What came of a candidate when it was looked at, and what was compared."""
+
+    workload: Workload
+    outcome: Literal["taken", "spared", "not borrowing", "only without borrowing", "share"]
+    operands: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
-    """Room for a workload: amounts by slot that are to fit, and the slots on which somebody has to go for it."""
+    """Room for a workload: amounts by slot that are to fit, and the slots on which somebody has to go for it.
+
+    Where `notes` is a list, the search tells there what came of each candidate; the last note on a workload counts.
+    """
 
     workload: Workload
     amounts: Amounts
     slots: list[int]
+    notes: list[Note] | None = None
+
+    def note(
+        self,
+        workload: Workload,
+        outcome: Literal["taken", "spared", "not borrowing", "only without borrowing", "share"],
+        operands: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        """Tell what came of a candidate."""
+        if self.notes is not None:
+            self.notes.append(Note(workload, outcome, operands))
 
 
 class Cluster:
@@ -138,7 +161,7 @@ def as_request(amounts: Amounts) -> tuple[tuple[int, int], ...]:
     return tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)
 
 
-def spare(cluster: Cluster, targets: list[Target], fits: Callable[[], bool]) -> list[Target]:
+def spare(cluster: Cluster, wish: Wish, targets: list[Target], fits: Callable[[], bool]) -> list[Target]:
     """Give back, last first, whom the workload fits without; the last one taken stays out, and so do all in the result.
 
     Whoever is spared makes room in the list for the last one, as in Kueue, so the order of the result is of no meaning.
@@ -147,6 +170,7 @@ def spare(cluster: Cluster, targets: list[Target], fits: Callable[[], bool]) -> 
     for index in range(len(kept) - 2, -1, -1):
         cluster.give_back(kept[index].workload)
         if fits():
+            wish.note(kept[index].workload, "spared", kept[index].operands)
             kept[index] = kept[-1]
             kept.pop()
         else:

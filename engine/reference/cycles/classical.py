@@ -125,9 +125,10 @@ def _take(cluster: Cluster, wish: Wish, candidates: list[Candidate], borrowing: 
         if not _still_valid(cluster, wish, candidate, borrowing):
             continue
         cluster.take(candidate.workload)
+        wish.note(candidate.workload, "taken")
         taken.append(Target(candidate.workload, _KINDS[candidate.variant]))
         if fits():
-            kept = spare(cluster, taken, fits)
+            kept = spare(cluster, wish, taken, fits)
             for target in kept:
                 cluster.give_back(target.workload)
             return kept
@@ -141,10 +142,12 @@ def _still_valid(cluster: Cluster, wish: Wish, candidate: Candidate, borrowing: 
     if candidate.variant is Variant.OWN:
         return True
     if borrowing and candidate.variant is Variant.WITHOUT_BORROWING:
+        wish.note(candidate.workload, "only without borrowing")
         return False
     node = candidate.workload.queue
     while node != candidate.meeting:
         if within_owned(cluster.tree, node, wish.slots):
+            wish.note(candidate.workload, "not borrowing")
             return False
         node = cluster.tree.parent[node]
     return True

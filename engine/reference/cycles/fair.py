@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...graph import Strategy
-from ..shares import Share, show
+from ..shares import Share
 from ..workload import Workload
 from .candidates import Cluster, Kind, Target, Wish, as_request, spare
 
@@ -31,7 +31,7 @@ def targets(cluster: Cluster, wish: Wish) -> list[Target]:
     if not fits and len(cycles.strategies) > 1:
         fits = found.second(cycles.strategies[1])
     cluster.tree.remove(wish.workload.queue, request)
-    kept = spare(cluster, found.taken, found.has_room) if fits else found.taken
+    kept = spare(cluster, wish, found.taken, found.has_room) if fits else found.taken
     for target in kept:
         cluster.give_back(target.workload)
     return kept if fits else []
@@ -76,6 +76,7 @@ class _Search:
     def _take(self, victim: Workload, kind: Kind, operands: tuple[tuple[str, str], ...] = ()) -> bool:
         """Take a victim out, and say whether that is enough."""
         self.cluster.take(victim)
+        self.wish.note(victim, "taken", operands)
         self.taken.append(Target(victim, kind, operands))
         request = as_request(self.wish.amounts)
         self.tree.remove(self.queue, request)
@@ -111,7 +112,8 @@ class _Search:
             victim = victims.pop(0)
             after = self.shares.after(theirs, target, victim.usage)
             if passes(strategy, new, old, after):
-                return self._take(victim, "fair-sharing", _compared(new, old, after))
+                return self._take(victim, "fair-sharing", self._compared(new, old, after))
+            self.wish.note(victim, "share", self._compared(new, old, after))
             self.retry.append(victim)
         return False
 
@@ -125,10 +127,19 @@ class _Search:
             new, old = self.shares.of(mine), self.shares.of(theirs)
             victim = walk.left[target].pop(0)
             after = self.shares.after(theirs, target, victim.usage)
-            if passes(strategy, new, old, after) and self._take(victim, "fair-sharing", _compared(new, old, after)):
+            if not passes(strategy, new, old, after):
+                self.wish.note(victim, "share", self._compared(new, old, after))
+            elif self._take(victim, "fair-sharing", self._compared(new, old, after)):
                 return True
             walk.pruned.add(target)
         return False
+
+    def _compared(self, new: Share, old: Share, after: Share) -> tuple[tuple[str, str], ...]:
+        return (
+            ("preemptor's share, with it running", self.shares.show(new)),
+            ("victim's share, before", self.shares.show(old)),
+            ("victim's share, without it", self.shares.show(after)),
+        )
 
     # --- where to look next -----------------------------------------------------------------------------------------
 
@@ -171,14 +182,6 @@ class _Search:
         """Of two queues with equal shares, whether the first one's best victim goes before the other's."""
         heads = [walk.left[left][0], walk.left[right][0]]
         return self.cluster.ordered(heads, self.wish)[0] is heads[0]
-
-
-def _compared(new: Share, old: Share, after: Share) -> tuple[tuple[str, str], ...]:
-    return (
-        ("preemptor's share, with it running", show(new)),
-        ("victim's share, before", show(old)),
-        ("victim's share, without it", show(after)),
-    )
 
 
 Search = Callable[[Cluster, Wish], list[Target]]

@@ -136,6 +136,16 @@ class Queues:
             return state.preemptor
         return min((state.waiting.shapes[shape][0] for shape in sorted(state.waiting.shapes, key=repr)), key=lambda entry: entry[0])[1]
 
+    def line(self, node: int) -> list[Workload]:
+        """All that wait in a queue, parked or not, in the order in which they would be looked at."""
+        state = self.states[node]
+        entries = [entry for line in (state.waiting, state.parked) for _, entries in line.by_shape() for entry in entries]
+        ordered = [workload for _, workload in sorted(entries, key=lambda entry: entry[0])]
+        if state.preemptor is not None and not self.strict(node) and state.preemptor in ordered:
+            ordered.remove(state.preemptor)
+            ordered.insert(0, state.preemptor)
+        return ordered
+
     def anything_waits(self) -> bool:
         """Whether a cycle would have anything to look at."""
         return any(state.waiting.shapes or (state.stirred and state.parked.shapes) for state in self.states)

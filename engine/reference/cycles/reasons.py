@@ -73,14 +73,16 @@ def describe(obstacle: Obstacle) -> str:
 
 def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
     """The limit with the greatest deficit, of all that a plan met."""
-    limits = []
-    for pod_set in plan.pod_sets:
-        for obstacle in pod_set.obstacles:
-            if obstacle.kind in ("short", "exceeds"):
-                slot = policy.slot_index[obstacle.flavor, obstacle.resource]
-                binding = policy.tree.binding(queue, slot) if obstacle.kind == "short" else most(policy, queue, slot)
-                limits.append(limit_at(policy, slot, obstacle.assumed + obstacle.asked, binding.available, binding.node, binding.limit))
+    obstacles = [obstacle for pod_set in plan.pod_sets for obstacle in pod_set.obstacles]
+    limits = [limit_of(policy, queue, obstacle) for obstacle in obstacles if obstacle.kind in ("short", "exceeds")]
     return max(limits, key=lambda limit: limit.deficit, default=None)
+
+
+def limit_of(policy: Active, queue: int, obstacle: Obstacle) -> Limit:
+    """The limit that an obstacle of kind `short` or `exceeds` met."""
+    slot = policy.slot_index[obstacle.flavor, obstacle.resource]
+    binding = policy.tree.binding(queue, slot) if obstacle.kind == "short" else most(policy, queue, slot)
+    return limit_at(policy, slot, obstacle.assumed + obstacle.asked, binding.available, binding.node, binding.limit)
 
 
 def most(policy: Active, queue: int, slot: int) -> Binding:
