@@ -55,7 +55,7 @@ class Build(BuildPlaces, BuildRules, Transformer[Token, Any]):
         return tree.Use(str(parts[1]), span=span_of(parts))
 
     def share(self, parts: list[Part]) -> tree.Share:
-        return tree.Share(str(parts[1]), span=span_of(parts))  # type: ignore[arg-type]
+        return tree.Share(str(parts[1]), len(parts) > 2, span=span_of(parts))  # type: ignore[arg-type]
 
     def order(self, parts: list[Part]) -> tree.Order:
         return tree.Order(str(parts[1]), all_of(parts, tree.Key), span=span_of(parts))  # type: ignore[arg-type]

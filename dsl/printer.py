@@ -14,7 +14,7 @@ KEYWORDS = frozenset(
     expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label
     lends local lower missing most namespace namespaces needs never newer next no nodes none not nothing of on once only or order
     own owned owns pending policy preempt prefer priority profile protect queue queueing queues rather reclaims rejected release
-    resource same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage use used user
+    resource rounded same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage use used user
     weighs weight what when where workload workloads worth x
     """.split()  # noqa: SIM905
 )
@@ -136,8 +136,8 @@ def statement(node: tree.Spanned) -> str:
             return head(node) + (" { never evicted }" if node.never_evicted else "")
         case tree.Use(profile):
             return f"use {profile}"
-        case tree.Share(formula):
-            return f"share {formula}"
+        case tree.Share(formula, rounded):
+            return f"share {formula}" + (" rounded" if rounded else "")
         case tree.Order(subject, order):
             return f"order {subject} by {keys(order)}"
         case tree.Queueing(strict):

@@ -25,6 +25,7 @@ def settings(context: Context) -> graph.Settings:
         queue_order=queues,
         workload_order=workloads,
         share=share.formula if isinstance(share, tree.Share) else "none",
+        rounded=isinstance(share, tree.Share) and share.rounded,
         next_flavor_before_borrowing=_next_flavor(context, "borrowing"),
         next_flavor_before_evicting=_next_flavor(context, "evicting"),
         cycles=cycles(context),

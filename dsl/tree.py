@@ -117,9 +117,10 @@ class Use(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Share(Spanned):
-    """`share borrowed|used|none`."""
+    """`share borrowed|used|none`; `share borrowed rounded`."""
 
     formula: Literal["borrowed", "used", "none"]
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,7 @@ class Simulation:
                     heappop(self._ends)
                     del self._runs[end[2]]
                     yield from self._noted([self.player.step(WorkloadFinished(time=end[0], workload=end[2]))])
-                elif wake is not None and (
-                    job is None or wake < job.fact.time or (wake == job.fact.time and not self.player.core.collects)
-                ):
+                elif wake is not None and (job is None or wake < job.fact.time + (not collects)):
                     yield from self._noted(self.player.advance(wake))
                 elif job is not None:
                     self._runs[job.fact.workload] = _Run(job.duration)

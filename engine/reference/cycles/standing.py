@@ -67,8 +67,7 @@ def _judged(policy: Active, queues: Queues, cluster: Cluster, nomination: Nomina
     }
     request = as_request(plan.usage)
     if plan.mode is Mode.PREEMPT and request:
-        running = [other for place in queues.running() for other in place.values()]
-        running.sort(key=lambda other: other.number)
+        running = [place[name] for place in queues.running() for name in sorted(place)]
         remedies = []
         ends = ending(policy, workload, request, running)
         if ends:
