@@ -68,6 +68,7 @@ __all__ = [
     "TimeAdvanced",
     "Toleration",
     "Tried",
+    "UsageReported",
     "Why",
     "WorkloadAdmitted",
     "WorkloadAdopted",
@@ -216,6 +217,16 @@ class WorkloadAdopted(Event):
     placements: Annotated[tuple[Placement, ...], Field(min_length=1, max_length=18)]
 
 
+class UsageReported(Event):
+    """What an outside system has counted as the faded usage of a local queue (`namespace/name`), by resource, up to now."""
+
+    kind: Literal["UsageReported"] = "UsageReported"
+    v: Literal[1] = 1
+    time: Time
+    local_queue: Name
+    consumed: Resources
+
+
 class WorkloadUpdated(Event):
     """A live workload changed: a new priority, held or not by its owner, pods of a podset that are done and free (`reclaimable`),
     what admission checks say of it; `requeued` is the moment from which an evicted one counts as waiting."""
@@ -350,6 +361,7 @@ Fact = (
     | NodeRemoved
     | WorkloadSubmitted
     | WorkloadAdopted
+    | UsageReported
     | WorkloadUpdated
     | WorkloadFinished
     | WorkloadCancelled

@@ -199,6 +199,16 @@ class Queue:
     by_usage: bool = later(False)
     local_queues: tuple[LocalQueue, ...] = later(())
 
+    def looks_on_borrowing(self, settings: "Settings") -> bool:
+        """Whether a flavor in which a workload has to borrow is not the end of the search."""
+        own = self.next_flavor_before_borrowing
+        return settings.next_flavor_before_borrowing if own is None else own
+
+    def looks_on_evicting(self, settings: "Settings") -> bool:
+        """Whether a flavor in which somebody has to go is not the end of the search."""
+        own = self.next_flavor_before_evicting
+        return settings.next_flavor_before_evicting if own is None else own
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -17,6 +17,7 @@ from ..engine.events import (
     NodeRemoved,
     PolicyActivated,
     TimeAdvanced,
+    UsageReported,
     describe_error,
 )
 from .errors import DamagedError
@@ -55,6 +56,8 @@ def stream_of(event: AnyEvent) -> str:
             return "capacity"
         case TimeAdvanced():
             return "time"
+        case UsageReported():
+            return "usage"
         case _:
             return workload_stream(event.workload)
 

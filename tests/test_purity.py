@@ -48,7 +48,6 @@ EXEMPT = {
     ("parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
     ("events.py", "pod_set.requests.items()"): "a sum for each resource",
     ("events.py", "totals.items()"): "a refusal or not",
-    ("reference/core.py", "self.state.workloads.values()"): "sorted by number in the next line",
 }
 """Iterations that decide nothing, with the reason."""
 

@@ -13,6 +13,7 @@ from ..events import (
     PodSet,
     PolicyActivated,
     TimeAdvanced,
+    UsageReported,
     WorkloadAdmitted,
     WorkloadAdopted,
     WorkloadCancelled,
@@ -26,6 +27,7 @@ from ..events import (
 from ..graph import Flavor, PolicyGraph
 from .cycles.admissible import aside
 from .cycles.queues import Queues
+from .cycles.usage import Consumed
 from .guards import is_timeless, reads_shares, time_only_frees, victim_fields
 from .order import guards_tell_apart, line_key, shape_of, victim_key, victim_shape
 from .quota import QuotaTree, Request
@@ -51,7 +53,7 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
     match event:
         case TimeAdvanced():
             if queues is not None:
-                queues.begin_cycle()
+                queues.begin_cycle(event.time)
             return
         case WorkloadSubmitted():
             _submit(state, event)
@@ -82,6 +84,8 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
             workload = state.workloads.pop(event.workload)
             _take_out(state, workload)
             _stir(state, workload)
+        case UsageReported():
+            state.consumed.setdefault(event.local_queue, Consumed()).report(event.consumed, event.time)
         case WorkloadUpdated():
             _update(state, event)
         case OperatorAction():
@@ -153,7 +157,7 @@ def _activate(state: State, graph: PolicyGraph) -> None:
         shape_is_name=guards_tell_apart(graph),
     )
     if graph.settings.cycles is not None:
-        state.active.queues = Queues(state.active)
+        state.active.queues = Queues(state.active, state.consumed)
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
         workload.deferral = workload.scan = None
         if workload.admitted is None or before is None:
@@ -232,6 +236,7 @@ def _put_in(state: State, workload: Workload) -> None:
         return
     policy.tree.add(workload.queue, workload.usage)
     if policy.queues is not None:
+        policy.queues.fade(workload, state.time)
         policy.queues.states[workload.queue].running[workload.name] = workload
     for pool in policy.pools:
         pool.lines[workload.queue].add(victim_key(pool.rule, workload), victim_shape(pool.read, workload), workload)
@@ -250,6 +255,7 @@ def _take_out(state: State, workload: Workload) -> None:
         return
     policy.tree.remove(workload.queue, workload.usage)
     if policy.queues is not None:
+        policy.queues.fade(workload, state.time)
         del policy.queues.states[workload.queue].running[workload.name]
     for pool in policy.pools:
         pool.lines[workload.queue].drop(victim_key(pool.rule, workload), victim_shape(pool.read, workload))
@@ -269,6 +275,9 @@ def _admit(state: State, event: WorkloadAdmitted) -> None:
     workload.admitted, workload.started_by = event.time, event.cause
     workload.usage, workload.assignments = as_request(active(state), event.usage), event.assignments
     _put_in(state, workload)
+    queues = active(state).queues
+    if queues is not None:
+        queues.charge(workload)
 
 
 def _adopt(state: State, fact: WorkloadAdopted) -> None:

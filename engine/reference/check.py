@@ -10,6 +10,7 @@ from ..events import (
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,
+    UsageReported,
     WorkloadAdopted,
     WorkloadCancelled,
     WorkloadFinished,
@@ -40,6 +41,8 @@ def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
         case CapacityChanged():
             _check_capacity(state, fact)
+        case UsageReported():
+            _check_usage(state, fact)
         case NodeAdded() | NodeChanged() | NodeRemoved():
             _check_node(state, fact)
         case _:
@@ -90,6 +93,14 @@ def _check_capacity(state: State, fact: CapacityChanged) -> None:
     for resource in sorted(fact.capacity):
         if resource not in known:
             raise FactError(f"flavor `{fact.flavor}` has no {resource}; it has {_listed(known)}")
+
+
+def _check_usage(state: State, fact: UsageReported) -> None:
+    graph = active(state).graph
+    if graph.settings.cycles is None or graph.settings.cycles.usage is None:
+        raise FactError("the policy does not go by usage; add `usage halves every ...`, or leave this fact out")
+    if not any(local.name == fact.local_queue for queue in graph.queues for local in queue.local_queues):
+        raise FactError(f"the policy has no local queue `{fact.local_queue}`")
 
 
 def _check_node(state: State, fact: NodeAdded | NodeChanged | NodeRemoved) -> None:

@@ -19,12 +19,13 @@ from .apply import active, apply
 from .check import check_fact
 from .cycles.deciding import next_cycle, run_cycle
 from .cycles.queues import Queues
-from .route import why_refused
+from .route import local_queue, reference, why_refused
 from .settle import Settler
 from .standing import standing
 from .state import State
 from .whereabouts import Standing
 from .why import charges
+from .workload import Workload
 
 
 class Core:
@@ -94,8 +95,12 @@ class Core:
             case WorkloadSubmitted():
                 return self._rejections([fact.workload], cause)
             case PolicyActivated():
-                waiting = [workload for workload in self.state.workloads.values() if workload.admitted is None]
-                return self._rejections([workload.name for workload in sorted(waiting, key=lambda workload: workload.number)], cause)
+                live = sorted(self.state.workloads.values(), key=lambda workload: workload.number)
+                waiting = [workload.name for workload in live if workload.admitted is None]
+                return [
+                    *self._rejections(waiting, cause),
+                    *self._drained([workload for workload in live if workload.admitted is not None], cause),
+                ]
             case OperatorAction(action="evict"):
                 return [self._operator_eviction(fact, cause)]
             case _:
@@ -105,6 +110,33 @@ class Core:
         policy = active(self.state)
         whys = [(name, why_refused(policy, self.state.workloads[name])) for name in names]
         return [WorkloadRejected(time=self.time, cause=cause, workload=name, why=why) for name, why in whys if why is not None]
+
+    def _drained(self, running: list[Workload], cause: int) -> list[AnyDecision]:
+        """What runs in queues and local queues that a new policy drains."""
+        policy = active(self.state)
+        found: list[AnyDecision] = []
+        for workload in running:
+            node = policy.graph.nodes[workload.queue]
+            local = local_queue(policy.graph, workload)
+            if policy.graph.queues[node.queue].stopped == "drain":
+                rule = reference(node.name, node.source)
+            elif local is not None and local.stopped == "drain":
+                rule = reference(local.name, local.source)
+            else:
+                continue
+            found.append(
+                WorkloadEvicted(
+                    time=self.time,
+                    cause=cause,
+                    workload=workload.name,
+                    queue=node.name,
+                    beneficiary=None,
+                    preemption="stopped",
+                    usage=charges(policy, workload.usage),
+                    why=Why(reason="Drained", rule=rule),
+                )
+            )
+        return found
 
     def _operator_eviction(self, fact: OperatorAction, cause: int) -> WorkloadEvicted:
         policy, workload = active(self.state), self.state.workloads[fact.workload]

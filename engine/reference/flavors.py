@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from ..events import Assignment, PodSet
+from ..graph import Group
+from .cycles.matching import accepts
 from .quota import QuotaTree, Request
 from .state import Active
 from .workload import Workload
@@ -73,8 +75,8 @@ def plan(policy: Active, workload: Workload, search: Search) -> Plan:
     assignments, verdicts = [], []
     for pod_set, demand in workload.demand():
         flavors: dict[str, str] = {}
-        for group in _grouped(policy, demand):
-            tried = _try_flavors(policy, workload, pod_set, group, chosen, search)
+        for group, among in _grouped(policy, workload, demand):
+            tried = _try_flavors(policy, workload, pod_set, group, among, chosen, search)
             verdicts.append((pod_set.name, tuple(tried)))
             best = max(tried, key=lambda verdict: (verdict.mode, not verdict.borrows), default=None)
             if best is None or best.mode <= Mode.NO_FLAVOR:
@@ -89,26 +91,40 @@ def plan(policy: Active, workload: Workload, search: Search) -> Plan:
     return Plan(mode, borrows, request, tuple(assignments), tuple(verdicts))
 
 
-def _grouped(policy: Active, demand: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
-    """Split a pod set's demand into parts that one flavor must serve together; a resource nobody has is a part of its own."""
+def _grouped(policy: Active, workload: Workload, demand: list[tuple[str, int]]) -> list[tuple[list[tuple[str, int]], tuple[int, ...]]]:
+    """Split a pod set's demand into parts that one flavor must serve together, each with the flavors to try, in order.
+
+    A resource that the queue does not serve is a part of its own, without flavors.
+    """
+    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    groups = queue.groups or tuple(Group(resources, queue.flavors) for resources in policy.graph.groups)
     counted = [(resource, amount) for resource, amount in demand if resource not in policy.graph.ignored and amount > 0]
-    known = [[entry for entry in counted if entry[0] in group] for group in policy.graph.groups]
-    grouped = {resource for group in policy.graph.groups for resource in group}
-    return [part for part in known if part] + [[entry] for entry in counted if entry[0] not in grouped]
+    known = [([entry for entry in counted if entry[0] in group.resources], group.flavors) for group in groups]
+    grouped = {resource for group in groups for resource in group.resources}
+    others = [([entry], () if queue.groups else queue.flavors) for entry in counted if entry[0] not in grouped]
+    return [part for part in known if part[0]] + others
 
 
 def _try_flavors(
-    policy: Active, workload: Workload, pod_set: PodSet, part: list[tuple[str, int]], chosen: dict[int, int], search: Search
+    policy: Active,
+    workload: Workload,
+    pod_set: PodSet,
+    part: list[tuple[str, int]],
+    among: tuple[int, ...],
+    chosen: dict[int, int],
+    search: Search,
 ) -> list[Verdict]:
-    """Judge the queue's flavors in order, until one is good enough to stop."""
-    settings = policy.graph.settings
+    """Judge flavors in order, until one is good enough to stop."""
+    settings, queue = policy.graph.settings, policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    go_on_borrowing = queue.looks_on_borrowing(settings)
+    go_on_evicting = queue.looks_on_evicting(settings)
     tried = []
-    for flavor in policy.graph.queues[policy.graph.nodes[workload.queue].queue].flavors:
+    for flavor in among:
         verdict = _judge(policy, workload, pod_set, flavor, part, chosen, search)
         tried.append(verdict)
-        if verdict.mode is Mode.FIT and not (verdict.borrows and settings.next_flavor_before_borrowing):
+        if verdict.mode is Mode.FIT and not (verdict.borrows and go_on_borrowing):
             break
-        if verdict.mode is Mode.EVICT and not settings.next_flavor_before_evicting:
+        if verdict.mode is Mode.EVICT and not go_on_evicting:
             break
     return tried
 
@@ -118,7 +134,7 @@ def _judge(
 ) -> Verdict:
     name, resources = policy.graph.flavors[flavor].name, tuple(resource for resource, _ in part)
     slots = [policy.slot_index.get((name, resource)) for resource, _ in part]
-    if None in slots or (pod_set.flavors and name not in pod_set.flavors):
+    if None in slots or not accepts(policy.graph.flavors[flavor], pod_set):
         return Verdict(flavor, resources, Mode.NO_FLAVOR, borrows=False, request=())
     request = tuple(sorted((slot, amount + chosen.get(slot, 0)) for slot, (_, amount) in zip(slots, part, strict=True) if slot is not None))
     tree, queue = policy.tree, workload.queue

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from ..events import Operand, RuleRef, Why, WorkloadSubmitted
-from ..graph import AdmissionRule, Condition, PolicyGraph, Queue, Source
+from ..graph import AdmissionRule, Condition, LocalQueue, PolicyGraph, Queue, Source
+from .cycles.matching import all_hold
 from .guards import Bench, fields, matches
 from .state import Active
 from .workload import Workload
@@ -90,6 +91,32 @@ def admission_rule_why(active: Active, workload: Workload, action: str, reason: 
             because = Operand(name="because", value=rule.because)
             return Why(reason=reason, rule=reference(rule.name, rule.source), operands=(*operands, because))
     return None
+
+
+def suspended(active: Active, workload: Workload) -> Why | None:
+    """Why a workload's queue or local queue admits nobody, or not it; None where it does."""
+    node = active.graph.nodes[workload.queue]
+    queue = active.graph.queues[node.queue]
+    if queue.stopped:
+        return Why(reason="Suspended", rule=reference(node.name, node.source), operands=(Operand(name="queue", value="stopped"),))
+    if queue.namespaces is not None and not all_hold(queue.namespaces, workload.fact.namespace_labels):
+        because = Operand(name="because of", value="namespace")
+        return Why(reason="Misconfigured", rule=reference(node.name, node.source), operands=(because,))
+    return stopped_locally(active, workload)
+
+
+def stopped_locally(active: Active, workload: Workload) -> Why | None:
+    """Why a workload's local queue admits nobody; None where it does."""
+    local = local_queue(active.graph, workload)
+    if local is None or not local.stopped:
+        return None
+    return Why(reason="Suspended", rule=reference(local.name, local.source), operands=(Operand(name="local queue", value="stopped"),))
+
+
+def local_queue(graph: PolicyGraph, workload: Workload) -> LocalQueue | None:
+    """The local queue by which a workload came, if its queue has it."""
+    queue = graph.queues[graph.nodes[workload.queue].queue]
+    return next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
 
 
 def in_scope(active: Active, rule: AdmissionRule, node: int) -> bool:

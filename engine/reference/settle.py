@@ -21,7 +21,7 @@ from .flavors import Mode, Plan, plan
 from .hunt import Hunt, Hunter
 from .order import directed, shape_of
 from .quota import Request
-from .route import admission_rule_why
+from .route import admission_rule_why, suspended
 from .state import Active, Shape, SortKey, State
 from .why import decisions_of
 from .workload import Workload
@@ -209,12 +209,12 @@ class _Pass:
 
 
 def held(policy: Active, workload: Workload) -> Why | None:
-    """Why a waiting workload is on hold: its owner's wish, an operator's, or a hold rule; None: it is not."""
+    """Why a waiting workload is on hold: its owner's wish, an operator's, its queue, or a hold rule; None: it is not."""
     if workload.held_by_owner:
         return Why(reason="OnHold", operands=(Operand(name="held by", value="its owner"),))
     if workload.held_by_operator is not None:
         return Why(reason="OnHold", operands=(Operand(name="operator", value=workload.held_by_operator),))
-    return admission_rule_why(policy, workload, "hold", "OnHold")
+    return suspended(policy, workload) or admission_rule_why(policy, workload, "hold", "OnHold")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..expr import Field
 from ..graph import PolicyGraph, PreemptRule, ProtectRule
+from .cycles.usage import Consumed
 from .quota import QuotaTree
 from .shares import Shares
 from .workload import Workload
@@ -102,6 +103,7 @@ class State:
 
     `cause` is the seq of the last fact. `wake` is the next moment at which time alone may decide something, if `settled`.
     `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy.
+    So does what local queues have `consumed`, by their name.
     """
 
     time: int = 0
@@ -114,4 +116,5 @@ class State:
     active: Active | None = None
     workloads: dict[str, Workload] = field(default_factory=dict)
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
+    consumed: dict[str, Consumed] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from gpol.engine.events import AnyEvent, TimeAdvanced
+from gpol.engine.events import AnyEvent, WorkloadFinished
 from gpol.journal.errors import DamagedError
 from gpol.journal.records import Recorded, parse, stream_of
 
@@ -55,9 +55,10 @@ def test_payloads_that_are_no_events(payload: bytes, words: str) -> None:
 def test_streams_do_not_clash(samples: list[AnyEvent]) -> None:
     """Every kind has its stream, and no workload's name can be mistaken for another stream."""
     assert [stream_of(sample) for sample in samples[:5]] == ["policy", "capacity", "capacity", "capacity", "capacity"]
-    assert stream_of(samples[5]) == "workload/bert-7"
-    assert stream_of(next(sample for sample in samples if isinstance(sample, TimeAdvanced))) == "time"
-    assert stream_of(samples[7].model_copy(update={"workload": "policy"})) == "workload/policy"
+    streams = {sample.kind: stream_of(sample) for sample in samples}
+    assert (streams["WorkloadSubmitted"], streams["TimeAdvanced"], streams["UsageReported"]) == ("workload/bert-7", "time", "usage")
+    finished = next(sample for sample in samples if isinstance(sample, WorkloadFinished))
+    assert stream_of(finished.model_copy(update={"workload": "policy"})) == "workload/policy"
 
 
 def test_recorded_is_parsed_on_demand() -> None:

@@ -4,7 +4,7 @@ Kueue: pkg/cache/scheduler/clusterqueue.go (active), pkg/scheduler/scheduler.go 
 """
 
 from ...events import Operand, Why
-from ..route import admission_rule_why
+from ..route import admission_rule_why, stopped_locally
 from ..state import Active
 from ..workload import Workload
 from .matching import all_hold
@@ -36,7 +36,4 @@ def aside(policy: Active, workload: Workload) -> Why | None:
         return Why(reason="OnHold", operands=(Operand(name="held by", value="its owner"),))
     if workload.held_by_operator is not None:
         return Why(reason="OnHold", operands=(Operand(name="operator", value=workload.held_by_operator),))
-    for local in policy.graph.queues[policy.graph.nodes[workload.queue].queue].local_queues:
-        if local.name == workload.fact.local_queue and local.stopped:
-            return Why(reason="Suspended", operands=(Operand(name="local queue", value=local.name),))
-    return admission_rule_why(policy, workload, "hold", "OnHold")
+    return stopped_locally(policy, workload) or admission_rule_why(policy, workload, "hold", "OnHold")

@@ -13,6 +13,7 @@ from ...graph import Preemption
 from ..state import Active
 from ..workload import Workload
 from .levels import Amounts, exceeds_owned
+from .usage import Rank
 
 Kind = Literal["in-queue", "reclaim", "fair-sharing", "reclaim-while-borrowing"]
 """Why a victim goes: for one of its own queue, so that quota goes back, so that shares even out, or for one that borrows."""
@@ -62,7 +63,7 @@ class Wish:
 class Cluster:
     """What victims are looked for in: the policy with its tree, and who runs in which queue."""
 
-    def __init__(self, policy: Active, running: list[dict[str, Workload]], usage: Callable[[Workload], object] | None = None) -> None:
+    def __init__(self, policy: Active, running: list[dict[str, Workload]], usage: Callable[[Workload], Rank] | None = None) -> None:
         self.policy, self.tree, self.graph, self.running = policy, policy.tree, policy.graph, running
         self.usage = usage
 
@@ -134,7 +135,7 @@ class Cluster:
         if self.usage is not None and left.queue == right.queue and left.fact.local_queue != right.fact.local_queue:
             mine, other = self.usage(left), self.usage(right)
             if mine != other:
-                return -1 if mine > other else 1  # type: ignore[operator]
+                return -1 if mine > other else 1
         left_key = (left.priority, -(left.admitted or 0), left.fact.uid, left.number)
         right_key = (right.priority, -(right.admitted or 0), right.fact.uid, right.number)
         return -1 if left_key < right_key else 1

@@ -21,7 +21,7 @@ MOST_IDLE = 3
 
 def run_cycle(state: State, policy: Active, queues: Queues) -> list[AnyDecision]:
     """Run one cycle at the present moment; the decisions are not applied yet."""
-    cluster = Cluster(policy, queues.running())
+    cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
     refused: list[tuple[Workload, str, str]] = []
     heads: list[tuple[Workload, dict[tuple[str, str], int]]] = []
     for queue in policy.graph.queues:

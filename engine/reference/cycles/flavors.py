@@ -59,14 +59,8 @@ class Assigner:
         graph = policy.graph
         self.queue: Queue = graph.queues[graph.nodes[workload.queue].queue]
         self.groups = groups_of(graph, self.queue)
-        settings = graph.settings
-        own = self.queue
-        self.go_on_borrowing = (
-            settings.next_flavor_before_borrowing if own.next_flavor_before_borrowing is None else own.next_flavor_before_borrowing
-        )
-        self.go_on_evicting = (
-            settings.next_flavor_before_evicting if own.next_flavor_before_evicting is None else own.next_flavor_before_evicting
-        )
+        self.go_on_borrowing = self.queue.looks_on_borrowing(graph.settings)
+        self.go_on_evicting = self.queue.looks_on_evicting(graph.settings)
 
     def plan(self, counts: list[int]) -> Plan:
         """Flavors for the given number of pods of each pod set."""

@@ -19,6 +19,13 @@ Tolerance = events.Toleration | graph.Toleration
 _REPELLING = ("NoSchedule", "NoExecute")
 
 
+def accepts(flavor: Flavor, pod_set: PodSet) -> bool:
+    """Whether a pod set may run on a flavor at all, by its list of flavors, its tolerations and its selectors."""
+    return (
+        not (pod_set.flavors and flavor.name not in pod_set.flavors) and untolerated(flavor, pod_set) is None and selects(flavor, pod_set)
+    )
+
+
 def untolerated(flavor: Flavor, pod_set: PodSet) -> Taint | None:
     """The first taint of a flavor that keeps the pod set off it."""
     tolerations: list[Tolerance] = [*pod_set.tolerations, *flavor.tolerations]

@@ -5,11 +5,13 @@ best-effort queue others of its shape are parked with it, unseen.
 """
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from ...events import AnyEvent, WorkloadDeferred
 from ..order import line_key, shape_of
 from ..state import Active, Line, Shape, SortKey
 from ..workload import Workload
+from .usage import Consumed, Rank, rank
 
 
 @dataclass(slots=True)
@@ -36,8 +38,12 @@ class Queues:
     workloads that are not queued at all, by name.
     """
 
-    def __init__(self, policy: Active) -> None:
+    def __init__(self, policy: Active, consumed: dict[str, Consumed]) -> None:
         self.policy = policy
+        cycles = policy.graph.settings.cycles
+        self.usage = cycles.usage if cycles is not None else None
+        self.consumed = consumed
+        self.locals = {local.name: (local, queue.node) for queue in policy.graph.queues if queue.by_usage for local in queue.local_queues}
         self.graph, self.tree = policy.graph, policy.tree
         self.states = [QueueState() for _ in policy.graph.nodes]
         self.trees: dict[int, list[int]] = {}
@@ -64,6 +70,41 @@ class Queues:
     def shape(self, workload: Workload) -> Shape:
         """What it has in common with others of its queue that a cycle treats alike."""
         return shape_of(workload, self.policy.shape_is_name)
+
+    # --- usage of local queues ------------------------------------------------------------------------------------------
+
+    def rank(self, workload: Workload) -> Rank:
+        """The faded usage of a workload's local queue, where its queue admits by usage; 0 elsewhere."""
+        known = self.locals.get(workload.fact.local_queue or "")
+        if self.usage is None or known is None or known[1] != workload.queue:
+            return (0, Fraction(0))
+        return rank(self.consumed.get(known[0].name, Consumed()), known[0], self.usage)
+
+    def fade(self, workload: Workload, now: int) -> None:
+        """Bring the usage of a workload's local queue up to date, before what it holds changes."""
+        if workload.fact.local_queue in self.locals:
+            self._advance(workload.fact.local_queue, now)
+
+    def charge(self, workload: Workload) -> None:
+        """Count an admission in its local queue's usage."""
+        local = workload.fact.local_queue
+        if self.usage is not None and local in self.locals:
+            self.consumed[local].charge(self._amounts([workload]), self.usage)
+
+    def _advance(self, local: str, now: int) -> None:
+        assert self.usage is not None
+        _, node = self.locals[local]
+        running = self.states[node].running
+        holders = [running[name] for name in sorted(running) if running[name].fact.local_queue == local]
+        self.consumed.setdefault(local, Consumed(updated=now)).advance(now, self._amounts(holders), self.usage)
+
+    def _amounts(self, workloads: list[Workload]) -> dict[str, int]:
+        amounts: dict[str, int] = {}
+        for workload in workloads:
+            for slot, amount in workload.usage:
+                resource = self.graph.slots[slot].resource
+                amounts[resource] = amounts.get(resource, 0) + amount
+        return amounts
 
     # --- coming and going -----------------------------------------------------------------------------------------------
 
@@ -113,11 +154,14 @@ class Queues:
         for key, other in moved:
             state.parked.add(key, shape, other)
 
-    def begin_cycle(self) -> None:
+    def begin_cycle(self, now: int) -> None:
         """Return what is parked in stirred queues, and count the cycle; it is idle until it decides something."""
         self.cycle += 1
         self.idle += 1
         self.fresh = False
+        for local in sorted(self.locals):
+            if self.usage is not None and local in self.consumed and now - self.consumed[local].updated >= self.usage.sampling:
+                self._advance(local, now)
         for state in self.states:
             if state.stirred:
                 for shape, entries in state.parked.by_shape():
@@ -134,13 +178,19 @@ class Queues:
             return None
         if state.preemptor is not None and not self.strict(node) and self.is_waiting(state.preemptor):
             return state.preemptor
+        if self.graph.queues[self.graph.nodes[node].queue].by_usage:
+            return self._by_usage(state.waiting)[0]
         return min((state.waiting.shapes[shape][0] for shape in sorted(state.waiting.shapes, key=repr)), key=lambda entry: entry[0])[1]
+
+    def _by_usage(self, line: Line) -> list[Workload]:
+        entries = [entry for _, entries in line.by_shape() for entry in entries]
+        return [workload for _, workload in sorted(entries, key=lambda entry: (self.rank(entry[1]), entry[0]))]
 
     def line(self, node: int) -> list[Workload]:
         """All that wait in a queue, parked or not, in the order in which they would be looked at."""
         state = self.states[node]
         entries = [entry for line in (state.waiting, state.parked) for _, entries in line.by_shape() for entry in entries]
-        ordered = [workload for _, workload in sorted(entries, key=lambda entry: entry[0])]
+        ordered = [workload for _, workload in sorted(entries, key=lambda entry: (self.rank(entry[1]), entry[0]))]
         if state.preemptor is not None and not self.strict(node) and state.preemptor in ordered:
             ordered.remove(state.preemptor)
             ordered.insert(0, state.preemptor)

@@ -37,7 +37,7 @@ def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) 
     place = {"position": line.index(workload) + 1, "waiting": len(line)}
     if reason:
         return base.model_copy(update={**place, "reason": reason, "operands": (Operand(name="because of", value=detail),)})
-    cluster = Cluster(policy, queues.running())
+    cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
     nomination = Nominator(cluster, heights(policy.graph)).nominate(workload, {})
     found = _judged(policy, queues, cluster, nomination)
     return base.model_copy(update={**place, **found, **_reason(queues, nomination, line)})
