@@ -1,0 +1,35 @@
+"""ResourceFlavors, WorkloadPriorityClasses and AdmissionChecks: what their objects say."""
+
+from .fields import Fields
+from .objects import AdmissionCheck, PriorityClass, ResourceFlavor
+from .places import conditions, taint, toleration
+
+_FLAVOR = frozenset(["nodeLabels", "nodeTaints", "tolerations", "topologyName"])
+
+
+def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
+    """A ResourceFlavor; one with a topology is refused."""
+    spec = whole.sub("spec").known(_FLAVOR)
+    if spec.text("topologyName"):
+        cause = "asks for topology-aware scheduling, which gpol does not decide yet"
+        spec.wrong("topologyName", cause, "remove it to import the quotas without their topology")
+    return ResourceFlavor(
+        name=name,
+        file=file,
+        labels=tuple(spec.text_map("nodeLabels").items()),
+        taints=tuple(dict.fromkeys(taint(row) for row in spec.subs("nodeTaints"))),
+        tolerations=tuple(dict.fromkeys(toleration(row) for row in spec.subs("tolerations"))),
+    )
+
+
+def priority_class(name: str, file: str, whole: Fields) -> PriorityClass:
+    """A WorkloadPriorityClass; its value stands beside its metadata."""
+    if not whole.has("value"):
+        whole.wrong("value", "is missing", "write a whole number")
+    return PriorityClass(name, file, whole.whole("value", 0))
+
+
+def admission_check(name: str, file: str, whole: Fields) -> AdmissionCheck:
+    """An AdmissionCheck: Kueue uses it once its controller has said that it is active."""
+    said = [condition.text("status") for condition in conditions(whole) if condition.text("type") == "Active"]
+    return AdmissionCheck(name, file, said == ["True"])

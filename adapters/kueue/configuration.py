@@ -1,0 +1,109 @@
+"""The manager's Configuration: what decisions depend on; what would change them and cannot be imported is refused."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import cast
+
+from ...engine.units import INT64_MAX
+from .fields import Fields
+from .objects import Configuration, Strategy, UsageConfig
+from .quantity import QuantityError, parse
+
+STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+_BESIDE = """
+    apiVersion kind metadata namespace webhook leaderElection metrics health pprofBindAddress controller tls manageJobsWithoutQueueName
+    managedJobsNamespaceSelector internalCertManagement clientConnection integrations multiKueue objectRetentionPolicies
+    queueVisibility
+    """.split()  # noqa: SIM905
+"""Fields that no decision depends on."""
+
+_KNOWN = frozenset([*_BESIDE, "fairSharing", "admissionFairSharing", "waitForPodsReady", "resources", "featureGates"])
+_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|us|µs|ns|s))+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|us|µs|ns|s)")
+_UNITS = {"h": Fraction(3_600_000_000), "m": Fraction(60_000_000), "s": Fraction(1_000_000), "ms": Fraction(1000), "us": Fraction(1)}
+_DEFAULT_SAMPLING = 300_000_000
+
+
+def configuration(whole: Fields) -> Configuration:
+    """The Configuration of `config.kueue.x-k8s.io`, v1beta1 or v1beta2."""
+    whole.known(_KNOWN)
+    if whole.sub("resources").data:
+        whole.wrong("resources", "changes what workloads ask for, and is not imported", "remove it if the dump's workloads do not need it")
+    return Configuration(
+        fair=_is_fair(whole),
+        strategies=_strategies(whole.sub("fairSharing")),
+        usage=usage_config(whole.sub("admissionFairSharing")) if whole.has("admissionFairSharing") else None,
+        boost=_gates(whole.sub("featureGates")),
+        requeue_by_creation=_by_creation(whole),
+    )
+
+
+def _is_fair(whole: Fields) -> bool:
+    """Whether fair sharing is on: v1beta1 says so by `enable`, v1beta2 by being there."""
+    said = whole.sub("fairSharing").known(frozenset(["enable", "preemptionStrategies"]))
+    return whole.has("fairSharing") and said.flag("enable", not whole.text("apiVersion").endswith("/v1beta1"))
+
+
+def _strategies(said: Fields) -> tuple[Strategy, ...]:
+    """The preemption strategies in order; none where Kueue's default list counts."""
+    strategies = said.texts("preemptionStrategies")
+    for strategy in strategies:
+        if strategy not in STRATEGIES:
+            said.wrong("preemptionStrategies", f"names `{strategy[:60]}`", f"write {' or '.join(STRATEGIES)}")
+    return cast(tuple[Strategy, ...], tuple(strategy for strategy in strategies if strategy in STRATEGIES))
+
+
+def usage_config(said: Fields) -> UsageConfig:
+    """Admission fair sharing."""
+    said.known(frozenset(["usageHalfLifeTime", "usageSamplingInterval", "resourceWeights"]))
+    weights = said.sub("resourceWeights")
+    found = [(resource, _weight(weights, resource)) for resource in sorted(weights.data)]
+    half_life, sampling = _duration(said, "usageHalfLifeTime", 0), _duration(said, "usageSamplingInterval", _DEFAULT_SAMPLING)
+    return UsageConfig(half_life, sampling or _DEFAULT_SAMPLING, tuple(found))
+
+
+def _weight(weights: Fields, resource: str) -> Fraction:
+    value = weights.data[resource]
+    try:
+        weight = parse(Decimal(repr(value)) if isinstance(value, float) else value)
+    except QuantityError as error:
+        weights.wrong(resource, str(error), "write a number such as 1 or 0.5")
+        return Fraction(1)
+    if weight < 0:
+        weights.wrong(resource, "is below 0", "write 0 or more")
+    return max(weight, Fraction(0))
+
+
+def _duration(said: Fields, name: str, default: int) -> int:
+    """A duration as Go writes it, in microseconds."""
+    text = said.text(name)
+    if text in ("", "0"):
+        return 0 if text else default
+    if len(text) > 64 or not _DURATION.fullmatch(text):
+        said.wrong(name, f"`{text[:40]}` is no duration", "write it as 10s, 5m or 168h")
+        return default
+    total = sum((Fraction(number) * _UNITS.get(unit, _UNITS["us"]) for number, unit in _PART.findall(text) if unit != "ns"), Fraction(0))
+    if total.denominator != 1 or total > INT64_MAX:
+        said.wrong(name, f"`{text}` is no whole number of microseconds of 64 bits", "round it")
+        return default
+    return int(total)
+
+
+def _gates(said: Fields) -> bool:
+    """Whether the priority boost is on; every other gate is reported, as gpol decides by their defaults."""
+    for gate in sorted(said.data):
+        if gate != "PriorityBoost":
+            said.found.note(said.at(gate), "is not imported: gpol decides by Kueue's default feature gates")
+    return said.flag("PriorityBoost", False)
+
+
+def _by_creation(whole: Fields) -> bool:
+    """Whether what was evicted because its pods were not ready in time counts as waiting since its creation."""
+    ready = whole.sub("waitForPodsReady")
+    if ready.flag("blockAdmission", False):
+        ready.wrong("blockAdmission", "is not imported, and changes who is admitted", "turn it off to import the rest")
+    if ready.data:
+        ready.found.note("waitForPodsReady", "is not imported: nobody is evicted because of pods that are not ready")
+    return ready.sub("requeuingStrategy").text("timestamp") == "Creation"

@@ -1,0 +1,164 @@
+"""From workloads to facts that rebuild the current state: submissions, what is known of each, and what it holds already."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from ...engine.events import (
+    Fact,
+    Placement,
+    PodSet,
+    WorkloadAdopted,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+    describe_error,
+)
+from .naming import Names
+from .objects import Admission, Configuration, Objects, Workload
+from .problems import Findings
+
+_LONGEST = 253
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The time of all facts, and what they are played under: a policy that decides in cycles or at once."""
+
+    now: int
+    in_cycles: bool
+
+
+def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
+    """The facts of all workloads that are not finished, in the order of the dump."""
+    writer = _Writer(objects, moment, found)
+    return [fact for workload in objects.workloads if not workload.finished for fact in writer.of(workload)]
+
+
+class _Writer:
+    """Makes the facts of one workload after the other."""
+
+    def __init__(self, objects: Objects, moment: Moment, found: Findings) -> None:
+        self.now, self.in_cycles, self.found = moment.now, moment.in_cycles, found
+        self.names, self.namespaces = Names(objects), objects.namespaces
+        self.settings = objects.configuration or Configuration()
+        self.queues = {queue.name for queue in objects.cluster_queues}
+        self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
+        self.selective = any(queue.selector is not None and queue.selector.requirements for queue in objects.cluster_queues)
+
+    def of(self, workload: Workload) -> list[Fact]:
+        """The facts of a workload; none where it cannot be imported, which is reported."""
+        self.found.begin("Workload", workload.key, workload.file)
+        if len(workload.key) > _LONGEST:
+            self.found.problem("metadata.name", f"has {len(workload.key)} characters with its namespace", f"use {_LONGEST} at most")
+            return []
+        if self._left_out(workload):
+            return []
+        try:
+            return list(self._facts(workload))
+        except ValidationError as error:
+            self.found.problem("", f"cannot be imported: {describe_error(error)}", "correct the object, or leave it out of the dump")
+            return []
+
+    def _left_out(self, workload: Workload) -> bool:
+        """Whether a workload counts for nothing; noted."""
+        if not workload.pod_sets:
+            self.found.note("spec.podSets", "has no pods at all: the workload is left out")
+            return True
+        if workload.admission is not None and workload.admission.cluster_queue not in self.queues:
+            self.found.note("status.admission.clusterQueue", "is not there: the workload is left out, as Kueue charges nobody for it")
+            return True
+        return False
+
+    def _facts(self, workload: Workload) -> Iterator[Fact]:
+        yield self._submitted(workload)
+        updated = self._updated(workload)
+        if updated is not None:
+            yield updated
+        admission = workload.admission
+        if admission is None:
+            return
+        if admission.evicting and not self.in_cycles:
+            self.found.note("status.conditions", "has been told to stop: in a policy that decides at once it waits again already")
+        else:
+            yield self._adopted(workload, admission)
+
+    def _submitted(self, workload: Workload) -> WorkloadSubmitted:
+        local_queue = f"{workload.namespace}/{workload.queue}" if workload.queue else None
+        if local_queue is not None and local_queue not in self.local_queues and workload.admission is None:
+            self.found.note("spec.queueName", "is no LocalQueue of the dump: the workload waits for it")
+        return WorkloadSubmitted(
+            time=self.now,
+            workload=workload.key,
+            namespace=workload.namespace,
+            workload_kind=workload.kind,
+            labels=workload.labels,
+            priority=workload.priority,
+            pod_sets=tuple(
+                PodSet(
+                    name=pods.name,
+                    count=pods.count,
+                    requests=pods.requests,
+                    min_count=pods.min_count,
+                    node_selector=pods.node_selector,
+                    affinity=pods.affinity,
+                    tolerations=pods.tolerations,
+                    group=pods.group,
+                )
+                for pods in workload.pod_sets
+            ),
+            local_queue=local_queue,
+            namespace_labels=self._labels(workload.namespace),
+            created=workload.created,
+            uid=workload.uid,
+            boost=self._boost(workload),
+        )
+
+    def _labels(self, namespace: str) -> dict[str, str]:
+        """The labels of a namespace; of one that is not in the dump the one that every namespace has."""
+        known = self.namespaces.get(namespace)
+        if known is not None:
+            return known
+        if self.selective:
+            self.found.note("metadata.namespace", "is not in the dump: of its labels only kubernetes.io/metadata.name is known")
+        return {"kubernetes.io/metadata.name": namespace} if namespace else {}
+
+    def _boost(self, workload: Workload) -> int:
+        if workload.boost and not self.settings.boost:
+            self.found.note("metadata.annotations", "has a priority boost, which counts for nothing: its feature gate is off by default")
+            return 0
+        return workload.boost
+
+    def _updated(self, workload: Workload) -> WorkloadUpdated | None:
+        """What is known of a workload beyond its submission; None where there is nothing."""
+        by_creation = workload.timed_out and self.settings.requeue_by_creation
+        requeued = None if by_creation else workload.requeued
+        if workload.held:
+            self.found.note("", f"is held: {workload.held}")
+        if not (workload.held or workload.checks or workload.reclaimable or requeued is not None):
+            return None
+        return WorkloadUpdated(
+            time=self.now,
+            workload=workload.key,
+            hold=True if workload.held else None,
+            reclaimable=workload.reclaimable or None,
+            checks=workload.checks,
+            requeued=requeued,
+        )
+
+    def _adopted(self, workload: Workload, admission: Admission) -> WorkloadAdopted:
+        """What the workload holds; charged even where nothing is left to be charged."""
+        since = self.now if admission.since is None else admission.since
+        if since > self.now:
+            self.found.problem("status.conditions", "has a reservation of later than the import's time", "import as of a later time")
+        placements = tuple(
+            Placement(pod_set=given.pod_set, count=given.count, flavors=given.flavors, usage=given.usage) for given in admission.assignments
+        )
+        return WorkloadAdopted(
+            time=self.now,
+            workload=workload.key,
+            queue=self.names.queue(admission.cluster_queue),
+            since=since,
+            evicting=admission.evicting,
+            placements=placements or (Placement(pod_set=workload.pod_sets[0].name, count=0, flavors={}, usage={}),),
+        )

@@ -1,0 +1,80 @@
+"""The way in: objects of a cluster to a policy, the facts that rebuild its state, and notes of what was made of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...dsl import tree
+from ...engine.events import Fact
+from .facts import Moment, facts
+from .kinds import Raw, read_objects
+from .naming import Names
+from .objects import Configuration, Objects
+from .policy import CLASSICAL, FAIR, PROFILES, Wanted, policy
+from .problems import Findings, ImportRefused, Note, Problem
+from .reading import read
+from .validation import validate
+
+__all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "load", "raws_of", "read_files"]
+
+KINDS_BY_KEY = {
+    "flavors": "ResourceFlavor",
+    "clusterQueues": "ClusterQueue",
+    "cohorts": "Cohort",
+    "localQueues": "LocalQueue",
+    "workloads": "Workload",
+    "admissionChecks": "AdmissionCheck",
+    "priorityClasses": "WorkloadPriorityClass",
+    "namespaces": "Namespace",
+}
+"""The kinds of the objects in a scenario, which do not say it themselves, by the scenario's keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A cluster as a policy and the facts that follow its activation, all at one moment; `objects` are what was read."""
+
+    tree: tree.File
+    facts: list[Fact]
+    notes: list[Note]
+    objects: Objects
+    names: Names
+
+
+def read_files(files: Iterable[tuple[str, bytes]]) -> list[Raw]:
+    """The objects of dumps, each a name and its bytes. Raises ImportRefused with what is wrong in any of them."""
+    found = Findings()
+    raws = [raw for name, data in files for raw in read(data, name, found)]
+    found.check()
+    return raws
+
+
+def raws_of(scenario: Mapping[str, Any], file: str = "") -> list[Raw]:
+    """The objects of a scenario: lists by key, without kinds of their own."""
+    return [Raw(data, file, kind) for key, kind in KINDS_BY_KEY.items() for data in scenario.get(key) or []]
+
+
+def load(
+    raws: Iterable[Raw],
+    now: int,
+    profile: str | None = None,
+    name: str = "kueue",
+    configuration: Configuration | None = None,
+    boost: bool | None = None,
+) -> Imported:
+    """Import objects as of a moment (microseconds since the epoch).
+
+    `profile` is one of PROFILES; without it the Configuration decides between Kueue's two. `configuration` stands in place of the
+    dump's, `boost` in place of what it says of the priority boost. Raises ImportRefused, with all problems found.
+    """
+    found = Findings()
+    objects = read_objects(raws, found)
+    validate(objects, found)
+    found.check()
+    settings = configuration or objects.configuration or Configuration()
+    objects.configuration = settings if boost is None else replace(settings, boost=boost)
+    wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
+    made = policy(objects, wanted, found)
+    played = facts(objects, Moment(now, wanted.in_cycles), found)
+    found.check()
+    return Imported(made, played, found.notes(), objects, Names(objects))

@@ -1,0 +1,238 @@
+"""Kueue's objects as typed data, in the form of v1beta2, with amounts in gpol's smallest unit and times in microseconds.
+
+Only what decisions depend on is kept.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from ...engine.events import CheckState, Requirement, Toleration
+
+Stop = Literal["None", "Hold", "HoldAndDrain"]
+Policy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"]
+Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a ClusterQueue or Cohort has of a resource of a flavor; limits are None where there is none."""
+
+    resource: str
+    nominal: int
+    borrowing_limit: int | None
+    lending_limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorQuotas:
+    """The quotas of one flavor, in order of name of the resource as the object lists them."""
+
+    flavor: str
+    quotas: tuple[Quota, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceGroup:
+    """Resources that one flavor serves together, and the flavors in the order to try them."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[FlavorQuotas, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A condition on labels: all of `requirements`; without one it selects everything."""
+
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRule:
+    """An admission check of a ClusterQueue, on these flavors only (none: on all)."""
+
+    check: str
+    flavors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterQueue:
+    """A ClusterQueue. `selector` None admits no namespace. `inactive` is why Kueue says that it is, where nothing else here tells."""
+
+    name: str
+    file: str
+    cohort: str
+    groups: tuple[ResourceGroup, ...]
+    weight: Fraction
+    strict: bool
+    selector: Selector | None
+    try_next_when_borrowing: bool
+    try_next_when_evicting: bool
+    evict_rather_than_borrow: bool
+    within: Policy
+    reclaim: Policy
+    borrow: Policy
+    borrow_up_to: int | None
+    checks: tuple[CheckRule, ...]
+    stop: Stop
+    by_usage: bool
+    inactive: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """A Cohort; without a parent it is the root of its tree."""
+
+    name: str
+    file: str
+    parent: str
+    groups: tuple[ResourceGroup, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class LocalQueue:
+    """A LocalQueue: the entry of a namespace to a ClusterQueue."""
+
+    namespace: str
+    name: str
+    file: str
+    cluster_queue: str
+    weight: Fraction
+    stop: Stop
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTaint:
+    """A taint of a flavor's nodes."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceFlavor:
+    """A ResourceFlavor: what its nodes are labelled and tainted with, and what pods on it are given to tolerate."""
+
+    name: str
+    file: str
+    labels: tuple[tuple[str, str], ...]
+    taints: tuple[NodeTaint, ...]
+    tolerations: tuple[Toleration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClass:
+    """A WorkloadPriorityClass."""
+
+    name: str
+    file: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCheck:
+    """An AdmissionCheck, and whether its controller has made it active."""
+
+    name: str
+    file: str
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """Equal pods of a workload; `requests` is what one pod asks for, in gpol's smallest units."""
+
+    name: str
+    count: int
+    min_count: int | None
+    requests: dict[str, int]
+    node_selector: dict[str, str]
+    affinity: tuple[tuple[Requirement, ...], ...]
+    tolerations: tuple[Toleration, ...]
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What Kueue gave a pod set: pods, the flavor of each resource, and all that is charged by resource."""
+
+    pod_set: str
+    count: int
+    flavors: dict[str, str]
+    usage: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A reservation of quota: where, since when (None: not said), what, and whether Kueue has told the workload to stop."""
+
+    cluster_queue: str
+    since: int | None
+    assignments: tuple[Assignment, ...]
+    evicting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A Workload. `held` is why Kueue does not queue it, empty where it does; `requeued` is from when on an evicted one waits."""
+
+    namespace: str
+    name: str
+    file: str
+    uid: str
+    created: int | None
+    queue: str
+    priority: int
+    boost: int
+    kind: str
+    labels: dict[str, str]
+    pod_sets: tuple[PodSet, ...]
+    admission: Admission | None
+    held: str
+    requeued: int | None
+    timed_out: bool
+    checks: dict[str, CheckState]
+    reclaimable: dict[str, int]
+    finished: bool
+
+    @property
+    def key(self) -> str:
+        """Its name among all workloads, as Kueue writes it."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageConfig:
+    """Admission fair sharing: durations in microseconds, weights by resource in order of name."""
+
+    half_life: int
+    sampling: int
+    weights: tuple[tuple[str, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The manager's configuration, as far as decisions depend on it. No `strategies`: Kueue's default list."""
+
+    fair: bool = False
+    strategies: tuple[Strategy, ...] = ()
+    usage: UsageConfig | None = None
+    boost: bool = False
+    requeue_by_creation: bool = False
+
+
+@dataclass(slots=True)
+class Objects:
+    """All objects of a cluster, in the order in which they were given; `namespaces` are labels by name."""
+
+    cluster_queues: list[ClusterQueue] = field(default_factory=list)
+    cohorts: list[Cohort] = field(default_factory=list)
+    local_queues: list[LocalQueue] = field(default_factory=list)
+    flavors: list[ResourceFlavor] = field(default_factory=list)
+    priorities: list[PriorityClass] = field(default_factory=list)
+    checks: list[AdmissionCheck] = field(default_factory=list)
+    workloads: list[Workload] = field(default_factory=list)
+    namespaces: dict[str, dict[str, str]] = field(default_factory=dict)
+    configuration: Configuration | None = None

@@ -1,0 +1,146 @@
+"""From the objects of a cluster to a policy: its header, what exists, the tree of queues, and rules that hold inactive ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dsl import tree
+from ...engine import graph
+from ...engine.events import Toleration
+from ...engine.units import format_duration
+from .naming import Names
+from .objects import ClusterQueue, Cohort, Configuration, Objects, PriorityClass, ResourceFlavor, Strategy
+from .problems import Findings
+from .quantity import number_text
+from .quota_tree import QuotaTree
+from .words import name, number
+
+CLASSICAL, FAIR, AT_ONCE = "kueue.classical", "kueue.fair", "gpol.fair"
+PROFILES = (CLASSICAL, FAIR, AT_ONCE)
+"""Profiles that an imported policy can use: Kueue's two, and gpol's own, which decides at once."""
+
+_BUILT_IN = ("cpu", "gpu", "memory")
+_STRATEGIES: dict[Strategy, graph.Strategy] = {"LessThanOrEqualToFinalShare": "final-share", "LessThanInitialShare": "initial-share"}
+_DEFAULT: tuple[Strategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How the policy is called, and the profile that it uses."""
+
+    name: str
+    profile: str
+
+    @property
+    def in_cycles(self) -> bool:
+        """Whether the profile decides in cycles, as Kueue does."""
+        return self.profile != AT_ONCE
+
+
+def policy(objects: Objects, wanted: Wanted, found: Findings) -> tree.File:
+    """The policy of a cluster; what it cannot say goes to `found`."""
+    settings = objects.configuration or Configuration()
+    names, slots = Names(objects), _slots(objects)
+    by_usage = wanted.in_cycles and settings.usage is not None
+    resources = sorted({resource for having in slots.values() for resource in having})
+    items: list[tree.Item] = [_header(settings, wanted, resources, found)]
+    items += [tree.Resource(name(resource)) for resource in resources if resource not in _BUILT_IN]
+    items += _flavors(objects, slots, wanted.in_cycles)
+    items += [tree.Priority(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
+    items += QuotaTree(objects, names, found, wanted.in_cycles, by_usage).items()
+    items += _holds(objects, names, wanted.in_cycles)
+    return tree.File(tuple(items))
+
+
+def _priorities(objects: Objects) -> list[PriorityClass]:
+    return sorted(objects.priorities, key=lambda item: item.name)
+
+
+# --- header
+
+
+def _header(settings: Configuration, wanted: Wanted, resources: list[str], found: Findings) -> tree.Header:
+    choices: list[tree.Choice] = [tree.Use(wanted.profile)]
+    found.begin("Configuration", "", "")
+    if wanted.profile == FAIR and settings.strategies not in ((), _DEFAULT):
+        choices.append(tree.PreemptWay(tuple(_STRATEGIES[strategy] for strategy in settings.strategies)))
+    if settings.usage is not None and wanted.in_cycles:
+        half_life, sampling = number(format_duration(settings.usage.half_life)), number(format_duration(settings.usage.sampling))
+        choices.append(tree.UsageDecay(half_life, sampling))
+        weights = [(name(resource), number(number_text(weight))) for resource, weight in settings.usage.weights if resource in resources]
+        choices += [tree.UsageWeights(tuple(weights))] if weights else []
+    elif settings.usage is not None:
+        found.note("admissionFairSharing", "cannot be said in a policy that decides at once: it is left out")
+    return tree.Header("policy", tree.Text(wanted.name), tuple(choices))
+
+
+# --- what exists
+
+
+def _slots(objects: Objects) -> dict[str, set[str]]:
+    """The resources that there are of each flavor: of which somebody has a quota, or a workload holds something."""
+    slots: dict[str, set[str]] = {flavor.name: set() for flavor in objects.flavors}
+    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    for owner in owners:
+        for group in owner.groups:
+            for flavor in group.flavors:
+                slots.setdefault(flavor.flavor, set()).update(group.resources, (quota.resource for quota in flavor.quotas))
+    for workload in objects.workloads:
+        for assignment in workload.admission.assignments if workload.admission is not None else ():
+            for resource in sorted(assignment.flavors):
+                slots.setdefault(assignment.flavors[resource], set()).add(resource)
+    return slots
+
+
+def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool) -> Iterator[tree.Flavor]:
+    given = {flavor.name: flavor for flavor in objects.flavors}
+    for flavor in sorted(slots):
+        having = sorted(slots[flavor]) or ["cpu"]  # nobody owns any of it, but a flavor has to have something
+        resources = tuple(name(resource) for resource in having)
+        missing = (tree.Missing(),) if in_cycles else ()
+        about = tuple(_nodes(given[flavor])) if flavor in given else missing
+        yield tree.Flavor(name(flavor), (tree.AsOwned(resources), *about))
+
+
+def _nodes(flavor: ResourceFlavor) -> Iterator[tree.NodeLabel | tree.Taint | tree.Tolerates]:
+    for key, value in flavor.labels:
+        yield tree.NodeLabel(tree.LabelEquals(key, tree.Text(value)))
+    for taint in flavor.taints:
+        yield tree.Taint(taint.key, tree.Text(taint.value) if taint.value else None, taint.effect)
+    for toleration in flavor.tolerations:
+        yield _tolerates(toleration)
+
+
+def _tolerates(toleration: Toleration) -> tree.Tolerates:
+    value = tree.Text(toleration.value) if toleration.operator == "Equal" else None
+    return tree.Tolerates(toleration.key or None, value, toleration.effect or None)
+
+
+# --- inactive queues
+
+
+def _holds(objects: Objects, names: Names, in_cycles: bool) -> list[tree.Admission]:
+    """A rule for each reason why ClusterQueues are inactive."""
+    queues: dict[str, list[str]] = {}
+    for queue in objects.cluster_queues:
+        for reason in _inactive(queue, objects, in_cycles):
+            queues.setdefault(reason, []).append(names.queue(queue.name))
+    return [
+        tree.Admission("hold", name(f"inactive-{number}"), tuple(map(name, sorted(queues[reason]))), None, tree.Text(reason))
+        for number, reason in enumerate(sorted(queues), start=1)
+    ]
+
+
+def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterator[str]:
+    checks = {check.name: check.active for check in objects.checks}
+    for rule in queue.checks:
+        if not checks.get(rule.check, False):
+            yield f"admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}: the ClusterQueue is inactive"
+    if queue.inactive:
+        yield f"the ClusterQueue is inactive: {queue.inactive}"
+    if not queue.groups:
+        yield "the ClusterQueue has no resource groups: it serves nothing"
+    if not in_cycles:
+        given = {flavor.name for flavor in objects.flavors}
+        missing = sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given)
+        if missing:
+            yield f"flavor {missing[0]} is not there: the ClusterQueue is inactive"

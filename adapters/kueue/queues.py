@@ -1,0 +1,180 @@
+"""ClusterQueues, Cohorts and LocalQueues: what their objects say."""
+
+from fractions import Fraction
+from typing import cast
+
+from .fields import Fields
+from .objects import CheckRule, ClusterQueue, Cohort, FlavorQuotas, LocalQueue, Policy, Quota, ResourceGroup, Selector, Stop
+from .places import conditions, selector
+
+_CLUSTER_QUEUE = frozenset(
+    """
+    resourceGroups cohort cohortName queueingStrategy namespaceSelector flavorFungibility preemption admissionChecks
+    admissionChecksStrategy stopPolicy fairSharing admissionScope excludeResourcePrefixes
+    """.split()  # noqa: SIM905
+)
+_COHORT = frozenset(["parentName", "resourceGroups", "fairSharing"])
+_LOCAL_QUEUE = frozenset(["clusterQueue", "stopPolicy", "fairSharing"])
+_FAIR_SHARING = frozenset(["weight"])
+_GROUP = frozenset(["coveredResources", "flavors"])
+_FLAVOR = frozenset(["name", "resources"])
+_RESOURCE = frozenset(["name", "nominalQuota", "borrowingLimit", "lendingLimit"])
+_FUNGIBILITY = frozenset(["whenCanBorrow", "whenCanPreempt", "preference"])
+_PREEMPTION = frozenset(["withinClusterQueue", "reclaimWithinCohort", "borrowWithinCohort"])
+
+_MOST_GROUPS, _MOST_FLAVORS, _MOST_RESOURCES, _MOST_ALL_FLAVORS = 16, 64, 64, 256
+_STOPS = ("None", "Hold", "HoldAndDrain")
+_DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive")
+"""Reasons for which a ClusterQueue is inactive that follow from other objects."""
+
+
+def cluster_queue(name: str, file: str, whole: Fields) -> ClusterQueue:
+    """A ClusterQueue of v1beta1 or v1beta2."""
+    spec = whole.sub("spec").known(_CLUSTER_QUEUE)
+    if spec.rows("excludeResourcePrefixes"):
+        spec.wrong("excludeResourcePrefixes", "is not imported, and changes what workloads ask for", "remove the field")
+    scope = spec.sub("admissionScope").known(frozenset(["admissionMode"]))
+    modes = ("UsageBasedAdmissionFairSharing", "NoAdmissionFairSharing")
+    within, reclaim, borrow, up_to = _preemption(spec.sub("preemption").known(_PREEMPTION))
+    fungibility = spec.sub("flavorFungibility").known(_FUNGIBILITY)
+    preference = fungibility.one_of("preference", ("BorrowingOverPreemption", "PreemptionOverBorrowing"), "BorrowingOverPreemption")
+    return ClusterQueue(
+        name=name,
+        file=file,
+        cohort=_cohort_of(spec),
+        groups=_groups(spec),
+        weight=_weight(spec),
+        strict=spec.one_of("queueingStrategy", ("BestEffortFIFO", "StrictFIFO"), "BestEffortFIFO") == "StrictFIFO",
+        selector=_namespaces(spec),
+        try_next_when_borrowing=fungibility.one_of("whenCanBorrow", _WHEN_BORROWING, "MayStopSearch") == "TryNextFlavor",
+        try_next_when_evicting=fungibility.one_of("whenCanPreempt", _WHEN_EVICTING, "TryNextFlavor") == "TryNextFlavor",
+        evict_rather_than_borrow=preference == "PreemptionOverBorrowing",
+        within=within,
+        reclaim=reclaim,
+        borrow=borrow,
+        borrow_up_to=up_to,
+        checks=_checks(spec),
+        stop=cast(Stop, spec.one_of("stopPolicy", _STOPS, "None")),
+        by_usage=scope.one_of("admissionMode", modes, modes[1]) == modes[0],
+        inactive=_inactive(whole),
+    )
+
+
+_WHEN_BORROWING = ("MayStopSearch", "TryNextFlavor", "Borrow")
+_WHEN_EVICTING = ("TryNextFlavor", "MayStopSearch", "Preempt")
+"""The last of each is how v1beta1 spells MayStopSearch."""
+
+
+def _cohort_of(spec: Fields) -> str:
+    old, new = spec.text("cohort"), spec.text("cohortName")
+    if old and new and old != new:
+        spec.wrong("cohort", f"is `{old}`, but cohortName is `{new}`", "keep cohortName")
+    return new or old
+
+
+def _namespaces(spec: Fields) -> Selector | None:
+    return selector(spec.sub("namespaceSelector")) if spec.has("namespaceSelector") else None
+
+
+def _weight(spec: Fields) -> Fraction:
+    return spec.sub("fairSharing").known(_FAIR_SHARING).number("weight", Fraction(1))
+
+
+def _preemption(said: Fields) -> tuple[Policy, Policy, Policy, int | None]:
+    """Within the queue, reclaiming, while borrowing, and up to which priority."""
+    within = said.one_of("withinClusterQueue", ("Never", "LowerPriority", "LowerOrNewerEqualPriority"), "Never")
+    reclaim = said.one_of("reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Never")
+    borrowing = said.sub("borrowWithinCohort").known(frozenset(["policy", "maxPriorityThreshold"]))
+    borrow = borrowing.one_of("policy", ("Never", "LowerPriority"), "Never")
+    up_to = borrowing.whole("maxPriorityThreshold", 0) if borrowing.has("maxPriorityThreshold") else None
+    return cast(Policy, within), cast(Policy, reclaim), cast(Policy, borrow), up_to
+
+
+def _checks(spec: Fields) -> tuple[CheckRule, ...]:
+    """The admission checks, said in the one way or in the older one."""
+    rules = []
+    for row in spec.sub("admissionChecksStrategy").known(frozenset(["admissionChecks"])).subs("admissionChecks", 64):
+        row.known(frozenset(["name", "onFlavors"]))
+        rules.append(CheckRule(row.name("name"), row.texts("onFlavors")))
+    older = spec.texts("admissionChecks")
+    if older and rules:
+        spec.wrong("admissionChecks", "stands beside admissionChecksStrategy", "keep admissionChecksStrategy")
+    rules += [CheckRule(check, ()) for check in older]
+    names = [rule.check for rule in rules]
+    for check in sorted({check for check in names if names.count(check) > 1}):
+        spec.wrong("admissionChecksStrategy", f"names check `{check}` twice", "keep one")
+    return tuple(rules)
+
+
+def _inactive(whole: Fields) -> str:
+    """Why Kueue says that the ClusterQueue is inactive, unless other objects tell that as well."""
+    if whole.sub("metadata").text("deletionTimestamp"):
+        return "it is being deleted"
+    for condition in conditions(whole):
+        reason = condition.text("reason")
+        if condition.text("type") == "Active" and condition.text("status") == "False" and reason not in _DERIVED:
+            return f"Kueue says {reason or 'so'}"
+    return ""
+
+
+def cohort(name: str, file: str, whole: Fields) -> Cohort:
+    """A Cohort."""
+    spec = whole.sub("spec").known(_COHORT)
+    return Cohort(name, file, spec.text("parentName"), _groups(spec), _weight(spec))
+
+
+def local_queue(namespace: str, name: str, file: str, whole: Fields) -> LocalQueue:
+    """A LocalQueue."""
+    spec = whole.sub("spec").known(_LOCAL_QUEUE)
+    stop = cast(Stop, spec.one_of("stopPolicy", _STOPS, "None"))
+    used = whole.sub("status").sub("fairSharing").sub("admissionFairSharingStatus").sub("consumedResources")
+    if used.data:
+        whole.found.note("status.fairSharing", "is not imported: usage starts at 0")
+    return LocalQueue(namespace, name, file, spec.name("clusterQueue"), _weight(spec), stop)
+
+
+# --- quotas
+
+
+def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
+    """The resource groups: each resource and each flavor in one of them only."""
+    groups: list[ResourceGroup] = []
+    resources: set[str] = set()
+    flavors: set[str] = set()
+    for row in spec.subs("resourceGroups", _MOST_GROUPS):
+        row.known(_GROUP)
+        covered = row.texts("coveredResources")
+        made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
+        _check_once(row, "coveredResources", "resource", row.rows("coveredResources"), resources)
+        _check_once(row, "flavors", "flavor", [flavor.flavor for flavor in made], flavors)
+        if not covered or len(covered) > _MOST_RESOURCES or not made:
+            row.wrong("", f"has {len(covered)} resources and {len(made)} flavors", f"name 1 to {_MOST_RESOURCES} of each")
+        groups.append(ResourceGroup(covered, made))
+    if len(flavors) > _MOST_ALL_FLAVORS:
+        spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {_MOST_ALL_FLAVORS}")
+    return tuple(groups)
+
+
+def _check_once(row: Fields, field: str, what: str, names: list[str], seen: set[str]) -> None:
+    for name in names:
+        if name in seen:
+            row.wrong(field, f"has {what} `{name}` twice", "a resource or flavor is in one group, once")
+        seen.add(name)
+
+
+def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:
+    row.known(_FLAVOR)
+    quotas = tuple(_quota(resource) for resource in row.subs("resources", _MOST_RESOURCES))
+    if sorted(quota.resource for quota in quotas) != sorted(covered):
+        named = ", ".join(quota.resource for quota in quotas) or "nothing"
+        row.wrong("resources", f"has quotas of {named}", f"Kueue wants each of the covered resources once: {', '.join(covered)}")
+    return FlavorQuotas(row.name("name"), quotas)
+
+
+def _quota(row: Fields) -> Quota:
+    row.known(_RESOURCE)
+    resource = row.name("name")
+    if not row.has("nominalQuota"):
+        row.wrong("nominalQuota", "is missing", "write what is owned, such as 8")
+    nominal = row.quota("nominalQuota", resource) or 0
+    return Quota(resource, nominal, row.quota("borrowingLimit", resource), row.quota("lendingLimit", resource))

@@ -1,0 +1,47 @@
+"""What has to hold between the objects of a cluster: no cohort above itself, amounts that 64 bits hold."""
+
+from ...engine.units import INT64_MAX
+from .objects import ClusterQueue, Cohort, Objects
+from .problems import Findings
+
+MOST_LEVELS = 30
+"""Cohorts above one another, at most: the language nests no deeper."""
+
+
+def validate(objects: Objects, found: Findings) -> None:
+    """Report what no cluster of Kueue could have, and what gpol cannot hold."""
+    _check_tree(objects.cohorts, found)
+    _check_sums([*objects.cluster_queues, *objects.cohorts], found)
+
+
+def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
+    """No cohort is above itself, each circle told once; and the tree is not too deep (a circle that is longer counts as that)."""
+    parents = {cohort.name: cohort.parent for cohort in cohorts}
+    told: set[str] = set()
+    for cohort in cohorts:
+        path = [cohort.name]
+        while (above := parents.get(path[-1], "")) and above not in path and len(path) <= MOST_LEVELS:
+            path.append(above)
+        found.begin("Cohort", cohort.name, cohort.file)
+        if above == cohort.name and cohort.name not in told:
+            told.update(path)
+            circle = " -> ".join([*path, above])
+            found.problem("spec.parentName", f"goes round in a circle: {circle}", "let one of them have no parent")
+        elif len(path) > MOST_LEVELS:
+            found.problem("spec.parentName", f"has {MOST_LEVELS} cohorts above it or more", f"nest at most {MOST_LEVELS} levels")
+
+
+def _check_sums(owners: list[ClusterQueue | Cohort], found: Findings) -> None:
+    """What all own together of a resource of a flavor fits 64 bits."""
+    total: dict[tuple[str, str], int] = {}
+    for owner in owners:
+        for group in owner.groups:
+            for flavor in group.flavors:
+                for quota in flavor.quotas:
+                    slot = (flavor.flavor, quota.resource)
+                    before = total.get(slot, 0)
+                    total[slot] = before + quota.nominal
+                    if before <= INT64_MAX < total[slot]:
+                        found.begin("ClusterQueue" if isinstance(owner, ClusterQueue) else "Cohort", owner.name, owner.file)
+                        cause = f"with it, all together own more {quota.resource} on {flavor.flavor} than 64 bits hold"
+                        found.problem("spec.resourceGroups", cause, "let at most one of them be without limit, or own less")

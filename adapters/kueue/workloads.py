@@ -1,0 +1,203 @@
+"""Workloads: what their objects say, pending or admitted."""
+
+from typing import cast
+
+from ...engine.events import CheckState
+from .fields import INT32, Fields
+from .objects import Admission, Assignment, PodSet, Workload
+from .places import conditions
+from .pods import affinity, beyond_limits, requests, tolerations
+from .quantity import amount
+
+_SPEC = frozenset(
+    """
+    podSets queueName priority priorityClassRef priorityClassName priorityClassSource active maximumExecutionTimeSeconds preemptionGates
+    """.split()  # noqa: SIM905
+)
+_POD_SET = frozenset(["name", "template", "count", "minCount", "topologyRequest"])
+_STATES = ("Pending", "Ready", "Retry", "Rejected")
+_PLACED = (
+    "required",
+    "preferred",
+    "unconstrained",
+    "podSetSliceRequiredTopology",
+    "podSetSliceSize",
+    "podsetSliceRequiredTopologyConstraints",
+)
+"""Fields of a topology request that ask for topology; the others only label or group pods."""
+
+_GATED = "kueue.x-k8s.io/admission-gated-by"
+_BOOST = "kueue.x-k8s.io/priority-boost"
+_REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
+_MOST_PODS = 1_000_000
+_MOST_POD_SETS = 18
+
+Condition = tuple[str, int | None]
+"""The reason and the time of a condition that is true."""
+
+
+def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
+    """A Workload of v1beta1 or v1beta2."""
+    metadata, spec, status = whole.sub("metadata"), whole.sub("spec").known(_SPEC), whole.sub("status")
+    annotations = metadata.sub("annotations")
+    if annotations.text(_REPLACES):
+        annotations.wrong(_REPLACES, "replaces a slice of an elastic job, which gpol does not decide", "leave this workload out")
+    _note_unused(spec)
+    rows = list(spec.subs("podSets", _MOST_POD_SETS))
+    pod_sets = tuple(pod_set for row in rows if (pod_set := _pod_set(row)) is not None)
+    _check_pod_sets(spec, rows, pod_sets)
+    true, false = _conditions(whole)
+    evicted = true.get("Evicted")
+    reclaimable = _reclaimable(status, pod_sets)
+    return Workload(
+        namespace=namespace,
+        name=name,
+        file=file,
+        uid=metadata.text("uid"),
+        created=metadata.time("creationTimestamp"),
+        queue=spec.text("queueName"),
+        priority=spec.whole("priority", 0),
+        boost=_boost(annotations),
+        kind=next((owner.text("kind") for owner in metadata.subs("ownerReferences")), ""),
+        labels=metadata.text_map("labels") if metadata.has("labels") else {},
+        pod_sets=pod_sets,
+        admission=_admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None,
+        held=_held(spec, status, rows, annotations, false),
+        requeued=evicted[1] if evicted is not None and evicted[0] in ("PodsReadyTimeout", "AdmissionCheck") else None,
+        timed_out=evicted is not None and evicted[0] == "PodsReadyTimeout",
+        checks=_checks(status),
+        reclaimable=reclaimable,
+        finished="Finished" in true,
+    )
+
+
+def _note_unused(spec: Fields) -> None:
+    """Say which fields count for nothing under Kueue's defaults, or only beside scheduling."""
+    if spec.rows("preemptionGates"):
+        spec.found.note("spec.preemptionGates", "counts for nothing: Kueue's feature gates for it are off by default")
+    if spec.has("maximumExecutionTimeSeconds"):
+        spec.found.note("spec.maximumExecutionTimeSeconds", "is not imported: no workload ends by it")
+    if (spec.has("priorityClassRef") or spec.text("priorityClassName")) and not spec.has("priority"):
+        spec.found.note("spec.priority", "is missing beside a priority class: it counts as 0, as in Kueue")
+
+
+def _conditions(whole: Fields) -> tuple[dict[str, Condition], dict[str, Condition]]:
+    """The conditions that are true and those that are false, by type."""
+    true: dict[str, Condition] = {}
+    false: dict[str, Condition] = {}
+    for condition in conditions(whole):
+        kept = true if condition.text("status") == "True" else false
+        kept[condition.text("type")] = (condition.text("reason"), condition.time("lastTransitionTime"))
+    return true, false
+
+
+def _boost(annotations: Fields) -> int:
+    text = annotations.text(_BOOST)
+    if not text:
+        return 0
+    if len(text) > 11 or not text.removeprefix("-").isdecimal() or not text.isascii() or not -INT32 <= int(text) < INT32:
+        annotations.wrong(_BOOST, f"`{text[:20]}` is no boost", "write a whole number of 32 bits")
+        return 0
+    return int(text)
+
+
+def _held(spec: Fields, status: Fields, rows: list[Fields], annotations: Fields, false: dict[str, Condition]) -> str:
+    """Why Kueue does not queue a workload; empty where it does."""
+    if not spec.flag("active", True):
+        return "it is not active"
+    if annotations.text(_GATED):
+        return f"it is gated by {annotations.text(_GATED)}"
+    at = status.sub("requeueState").text("requeueAt")
+    if "Requeued" in false:
+        return f"it backs off{' until ' + at if at else ''}"
+    resource = next((resource for row in rows if (resource := beyond_limits(row.sub("template").sub("spec")))), "")
+    return f"a container asks for more {resource} than its limit" if resource else ""
+
+
+def _checks(status: Fields) -> dict[str, CheckState]:
+    states = {row.name("name"): row.one_of("state", _STATES, "Pending") for row in status.subs("admissionChecks")}
+    return {name: cast(CheckState, states[name]) for name in sorted(states)}
+
+
+# --- pod sets
+
+
+def _pod_set(row: Fields) -> PodSet | None:
+    """A pod set; None where it has no pods."""
+    row.known(_POD_SET)
+    topology = row.sub("topologyRequest")
+    for field in _PLACED:
+        if topology.data.get(field):
+            topology.wrong(field, "asks for a topology, which gpol does not decide yet", "remove the request, or leave this workload out")
+    name, count = row.text("name", "main"), row.whole("count", 1, 0, _MOST_PODS)
+    spec = row.sub("template").sub("spec")
+    made = PodSet(
+        name=name,
+        count=count,
+        min_count=row.whole("minCount", 0, 0, _MOST_PODS) if row.has("minCount") else None,
+        requests=requests(spec),
+        node_selector=spec.text_map("nodeSelector") if spec.has("nodeSelector") else {},
+        affinity=affinity(spec),
+        tolerations=tolerations(spec),
+        group=topology.text("podSetGroupName"),
+    )
+    if count == 0:
+        row.found.note("spec.podSets", "a pod set without pods is left out")
+    return made if count else None
+
+
+def _check_pod_sets(spec: Fields, rows: list[Fields], pod_sets: tuple[PodSet, ...]) -> None:
+    names = [row.text("name", "main") for row in rows]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        spec.wrong("podSets", f"has pod set `{name}` twice", "give each a name of its own")
+    if not rows:
+        spec.wrong("podSets", "is empty", "a workload has pods")
+    if sum(pod_set.min_count is not None for pod_set in pod_sets) > 1:
+        spec.wrong("podSets", "has minCount in several pod sets", "Kueue allows it in one")
+    for pod_set in pod_sets:
+        if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
+            spec.wrong("podSets", f"`{pod_set.name}` has a minCount above its count", "write at most the count")
+
+
+# --- what it holds
+
+
+def _reclaimable(status: Fields, pod_sets: tuple[PodSet, ...]) -> dict[str, int]:
+    """Pods that are done, by pod set; no more than there are."""
+    counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
+    said = {row.text("name", "main"): row.whole("count", 0, 0) for row in status.subs("reclaimablePods")}
+    return {name: min(said[name], counts[name]) for name in sorted(said) if name in counts}
+
+
+def _admission(
+    status: Fields, pod_sets: tuple[PodSet, ...], reclaimable: dict[str, int], true: dict[str, Condition], false: dict[str, Condition]
+) -> Admission | None:
+    """The reservation of quota; None where Kueue says that it is over."""
+    if "QuotaReserved" in false:
+        return None
+    said = status.sub("admission")
+    reserved = true.get("QuotaReserved")
+    counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
+    made = [_assignment(row, counts, reclaimable) for row in said.subs("podSetAssignments", _MOST_POD_SETS)]
+    return Admission(
+        cluster_queue=said.name("clusterQueue"),
+        since=None if reserved is None else reserved[1],
+        assignments=tuple(assignment for assignment in made if assignment.pod_set in counts),
+        evicting="Evicted" in true,
+    )
+
+
+def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> Assignment:
+    """What a pod set was given, less the pods of it that are done."""
+    name = row.text("name", "main")
+    if row.has("topologyAssignment") or row.has("delayedTopologyRequest"):
+        row.wrong("topologyAssignment", "is of a topology, which gpol does not decide yet", "leave this workload out of the dump")
+    given = row.whole("count", counts.get(name, 0), 0, _MOST_PODS)
+    left = min(given, counts.get(name, 0) - reclaimable.get(name, 0))
+    flavors, charged = row.text_map("flavors"), row.requests("resourceUsage")
+    usage = {resource: amount(charged[resource], resource) for resource in charged if resource in flavors}
+    if left < given:
+        usage = {resource: usage[resource] // given * left for resource in usage}
+    if any(charge < 0 for charge in usage.values()):
+        row.wrong("resourceUsage", "is below 0", "write 0 or more")
+    return Assignment(name, left, flavors, {resource: max(0, usage[resource]) for resource in usage})

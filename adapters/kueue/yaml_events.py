@@ -1,0 +1,103 @@
+"""YAML without its traps: plain data from a parser's events, as JSON would say it.
+
+Anchors, aliases and tags are refused, and so are keys that are there twice. A plain word is null, true, false or a number only as in
+JSON; anything else is a text (`on`, `1:30`, `010`, a date).
+"""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from .reading import MOST_DEPTH, MOST_OBJECTS, UnreadableError
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,39})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,19})?(?:[eE][+-]?[0-9]{1,2})?")
+_NOT_FINITE = re.compile(r"[+-]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "True": True, "TRUE": True, "false": False}
+_WORDS |= {"False": False, "FALSE": False}
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser written in C, where PyYAML was built with it."""
+
+
+def documents(text: str) -> list[Any]:
+    """The documents of a text of YAML. Raises UnreadableError with the line."""
+    made: list[Any] = []
+    try:
+        events = iter(yaml.parse(text, Loader=_LOADER))
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                made.append(_node(next(events), events, 0))
+                if len(made) > MOST_OBJECTS:
+                    raise UnreadableError("", f"has more than {MOST_OBJECTS:,} documents", "give fewer at once")
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        raise UnreadableError(place, f"is no YAML: {error.problem}", "check its indentation and quotes") from None
+    except yaml.YAMLError as error:
+        raise UnreadableError("", f"is no YAML: {str(error).splitlines()[0]}", "save it as plain text in UTF-8") from None
+    return made
+
+
+def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
+    """The value that begins with an event; takes the events that belong to it."""
+    if isinstance(event, yaml.AliasEvent):
+        raise _refused(event, f"has the alias *{event.anchor}", "write the value itself: kubectl does")
+    _check_plain(event)
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event)
+    if depth >= MOST_DEPTH:
+        raise _refused(event, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is")
+    return _sequence(event, events, depth) if isinstance(event, yaml.SequenceStartEvent) else _mapping(events, depth)
+
+
+def _check_plain(event: Any) -> None:
+    if event.anchor is not None:
+        raise _refused(event, f"has the anchor &{event.anchor}", "write the value where it is needed: kubectl does")
+    if event.tag is not None:
+        raise _refused(event, f"has the tag {event.tag[:60]}", "write plain data")
+
+
+def _sequence(start: yaml.Event, events: Iterator[yaml.Event], depth: int) -> list[Any]:
+    made = []
+    for event in events:
+        if isinstance(event, yaml.SequenceEndEvent):
+            break
+        made.append(_node(event, events, depth + 1))
+        if len(made) > MOST_OBJECTS:
+            raise _refused(start, f"is a list of more than {MOST_OBJECTS:,} entries", "give fewer at once")
+    return made
+
+
+def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for event in events:
+        if isinstance(event, yaml.MappingEndEvent):
+            break
+        if not isinstance(event, yaml.ScalarEvent):
+            raise _refused(event, "has a key that is no text", "write a word")
+        _check_plain(event)
+        if event.value in made:
+            raise _refused(event, f"has key `{event.value[:60]}` twice in one object", "keep one")
+        made[event.value] = _node(next(events), events, depth + 1)
+    return made
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    value = event.value
+    if event.style is not None:
+        return value
+    if value in _WORDS:
+        return _WORDS[value]
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    if _NOT_FINITE.fullmatch(value):
+        raise _refused(event, f"has the number {value}", "write a number that there is")
+    return Decimal(value) if _NUMBER.fullmatch(value) else value
+
+
+def _refused(event: Any, cause: str, remedy: str) -> UnreadableError:
+    return UnreadableError(f"line {event.start_mark.line + 1}, column {event.start_mark.column + 1}", cause, remedy)
