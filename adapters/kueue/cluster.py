@@ -8,17 +8,15 @@ _FLAVOR = frozenset(["nodeLabels", "nodeTaints", "tolerations", "topologyName"])
 
 
 def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
-    """A ResourceFlavor; one with a topology is refused."""
+    """A ResourceFlavor."""
     spec = whole.sub("spec").known(_FLAVOR)
-    if spec.text("topologyName"):
-        cause = "asks for topology-aware scheduling, which gpol does not decide yet"
-        spec.wrong("topologyName", cause, "remove it to import the quotas without their topology")
     return ResourceFlavor(
         name=name,
         file=file,
         labels=tuple(spec.text_map("nodeLabels").items()),
         taints=tuple(dict.fromkeys(taint(row) for row in spec.subs("nodeTaints"))),
         tolerations=tuple(dict.fromkeys(toleration(row) for row in spec.subs("tolerations"))),
+        topology=spec.text("topologyName"),
     )
 
 

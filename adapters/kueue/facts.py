@@ -14,6 +14,7 @@ from ...engine.events import (
     WorkloadUpdated,
     describe_error,
 )
+from ...engine.units import INT64_MAX
 from .naming import Names
 from .objects import Admission, Configuration, Objects, Workload
 from .problems import Findings
@@ -87,6 +88,7 @@ class _Writer:
         local_queue = f"{workload.namespace}/{workload.queue}" if workload.queue else None
         if local_queue is not None and local_queue not in self.local_queues and workload.admission is None:
             self.found.note("spec.queueName", "is no LocalQueue of the dump: the workload waits for it")
+        requests = self._within_64_bits(workload)
         return WorkloadSubmitted(
             time=self.now,
             workload=workload.key,
@@ -98,7 +100,7 @@ class _Writer:
                 PodSet(
                     name=pods.name,
                     count=pods.count,
-                    requests=pods.requests,
+                    requests=requests[pods.name],
                     min_count=pods.min_count,
                     node_selector=pods.node_selector,
                     affinity=pods.affinity,
@@ -113,6 +115,21 @@ class _Writer:
             uid=workload.uid,
             boost=self._boost(workload),
         )
+
+    def _within_64_bits(self, workload: Workload) -> dict[str, dict[str, int]]:
+        """What one pod of each pod set asks for, so that all together is no more than 64 bits hold: as in Kueue, sums end there."""
+        left: dict[str, int] = {}
+        kept: dict[str, dict[str, int]] = {}
+        for pods in workload.pod_sets:
+            kept[pods.name] = {}
+            for resource, asked in pods.requests.items():
+                rest = left.get(resource, INT64_MAX)
+                given = asked if asked * pods.count <= rest else rest // pods.count
+                if given < asked:
+                    self.found.note("spec.podSets", f"asks for more {resource} than 64 bits hold: it counts as the most that they do")
+                left[resource] = rest - given * pods.count
+                kept[pods.name][resource] = given
+        return kept
 
     def _labels(self, namespace: str) -> dict[str, str]:
         """The labels of a namespace; of one that is not in the dump the one that every namespace has."""

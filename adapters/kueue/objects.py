@@ -120,6 +120,7 @@ class ResourceFlavor:
     labels: tuple[tuple[str, str], ...]
     taints: tuple[NodeTaint, ...]
     tolerations: tuple[Toleration, ...]
+    topology: str
 
 
 @dataclass(frozen=True, slots=True)

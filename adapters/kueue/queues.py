@@ -142,24 +142,32 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
     resources: set[str] = set()
     flavors: set[str] = set()
     for row in spec.subs("resourceGroups", _MOST_GROUPS):
-        row.known(_GROUP)
-        covered = row.texts("coveredResources")
-        made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
-        _check_once(row, "coveredResources", "resource", row.rows("coveredResources"), resources)
-        _check_once(row, "flavors", "flavor", [flavor.flavor for flavor in made], flavors)
-        if not covered or len(covered) > _MOST_RESOURCES or not made:
-            row.wrong("", f"has {len(covered)} resources and {len(made)} flavors", f"name 1 to {_MOST_RESOURCES} of each")
-        groups.append(ResourceGroup(covered, made))
+        group = _group(row, flavors)
+        if group.resources:
+            groups.append(group)
+        else:
+            row.found.note("spec.resourceGroups", "a group without resources says nothing, and is left out")
+        if resources & set(group.resources):
+            row.found.note("spec.resourceGroups", "a resource is in several groups, which Kueue's webhook refuses: the first one counts")
+        resources.update(group.resources)
     if len(flavors) > _MOST_ALL_FLAVORS:
         spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {_MOST_ALL_FLAVORS}")
     return tuple(groups)
 
 
-def _check_once(row: Fields, field: str, what: str, names: list[str], seen: set[str]) -> None:
-    for name in names:
-        if name in seen:
-            row.wrong(field, f"has {what} `{name}` twice", "a resource or flavor is in one group, once")
-        seen.add(name)
+def _group(row: Fields, seen: set[str]) -> ResourceGroup:
+    """A resource group; `seen` are the flavors of those before it."""
+    covered = row.known(_GROUP).texts("coveredResources")
+    made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
+    if len(row.rows("coveredResources", _MOST_RESOURCES)) != len(covered):
+        row.wrong("coveredResources", "has a resource twice", "name each once")
+    if not made:
+        row.wrong("flavors", "is empty", "name the flavors, in the order to try them")
+    for flavor in made:
+        if flavor.flavor in seen:
+            row.wrong("flavors", f"has flavor `{flavor.flavor}` twice", "a flavor is in one group, once")
+        seen.add(flavor.flavor)
+    return ResourceGroup(covered, made)
 
 
 def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:

@@ -1,7 +1,7 @@
 """What has to hold between the objects of a cluster: no cohort above itself, amounts that 64 bits hold."""
 
 from ...engine.units import INT64_MAX
-from .objects import ClusterQueue, Cohort, Objects
+from .objects import ClusterQueue, Cohort, Objects, ResourceFlavor
 from .problems import Findings
 
 MOST_LEVELS = 30
@@ -11,7 +11,9 @@ MOST_LEVELS = 30
 def validate(objects: Objects, found: Findings) -> None:
     """Report what no cluster of Kueue could have, and what gpol cannot hold."""
     _check_tree(objects.cohorts, found)
-    _check_sums([*objects.cluster_queues, *objects.cohorts], found)
+    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    _check_sums(owners, found)
+    _check_topologies(objects.flavors, owners, found)
 
 
 def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
@@ -45,3 +47,15 @@ def _check_sums(owners: list[ClusterQueue | Cohort], found: Findings) -> None:
                         found.begin("ClusterQueue" if isinstance(owner, ClusterQueue) else "Cohort", owner.name, owner.file)
                         cause = f"with it, all together own more {quota.resource} on {flavor.flavor} than 64 bits hold"
                         found.problem("spec.resourceGroups", cause, "let at most one of them be without limit, or own less")
+
+
+def _check_topologies(flavors: list[ResourceFlavor], owners: list[ClusterQueue | Cohort], found: Findings) -> None:
+    """Topology is refused on a flavor that somebody has a quota of; on any other it counts for nothing."""
+    used = {flavor.flavor for owner in owners for group in owner.groups for flavor in group.flavors}
+    for flavor in flavors:
+        found.begin("ResourceFlavor", flavor.name, flavor.file)
+        if flavor.topology and flavor.name in used:
+            cause = "asks for topology-aware scheduling, which gpol does not decide yet"
+            found.problem("spec.topologyName", cause, "remove it to import the quotas without their topology")
+        elif flavor.topology:
+            found.note("spec.topologyName", "is left out: nobody has a quota of the flavor")

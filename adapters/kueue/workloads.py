@@ -152,8 +152,6 @@ def _check_pod_sets(spec: Fields, rows: list[Fields], pod_sets: tuple[PodSet, ..
         spec.wrong("podSets", f"has pod set `{name}` twice", "give each a name of its own")
     if not rows:
         spec.wrong("podSets", "is empty", "a workload has pods")
-    if sum(pod_set.min_count is not None for pod_set in pod_sets) > 1:
-        spec.wrong("podSets", "has minCount in several pod sets", "Kueue allows it in one")
     for pod_set in pod_sets:
         if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
             spec.wrong("podSets", f"`{pod_set.name}` has a minCount above its count", "write at most the count")
