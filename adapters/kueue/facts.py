@@ -1,6 +1,6 @@
 """From workloads to facts that rebuild the current state: submissions, what is known of each, and what it holds already."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -12,9 +12,8 @@ from ...engine.events import (
     WorkloadAdopted,
     WorkloadSubmitted,
     WorkloadUpdated,
-    describe_error,
 )
-from ...engine.units import INT64_MAX
+from ...engine.units import INT64_MAX, format_time
 from .naming import Names
 from .objects import Admission, Configuration, Objects, Workload
 from .problems import Findings
@@ -24,10 +23,14 @@ _LONGEST = 253
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The time of all facts, and what they are played under: a policy that decides in cycles or at once."""
+    """The time of all facts, and what they are played under: a policy that decides in cycles or at once.
+
+    `queues` are the ClusterQueues of workloads that name no LocalQueue, by the workload's `namespace/name`.
+    """
 
     now: int
     in_cycles: bool
+    queues: Mapping[str, str]
 
 
 def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
@@ -40,7 +43,7 @@ class _Writer:
     """Makes the facts of one workload after the other."""
 
     def __init__(self, objects: Objects, moment: Moment, found: Findings) -> None:
-        self.now, self.in_cycles, self.found = moment.now, moment.in_cycles, found
+        self.now, self.in_cycles, self.assigned, self.found = moment.now, moment.in_cycles, moment.queues, found
         self.names, self.namespaces = Names(objects), objects.namespaces
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
@@ -58,7 +61,7 @@ class _Writer:
         try:
             return list(self._facts(workload))
         except ValidationError as error:
-            self.found.problem("", f"cannot be imported: {describe_error(error)}", "correct the object, or leave it out of the dump")
+            self.found.problem("", f"cannot be imported: {_described(error)}", "correct the object, or leave it out of the dump")
             return []
 
     def _left_out(self, workload: Workload) -> bool:
@@ -92,6 +95,7 @@ class _Writer:
         return WorkloadSubmitted(
             time=self.now,
             workload=workload.key,
+            queue=self.names.queue(self.assigned[workload.key]) if workload.key in self.assigned else None,
             namespace=workload.namespace,
             workload_kind=workload.kind,
             labels=workload.labels,
@@ -150,18 +154,25 @@ class _Writer:
         """What is known of a workload beyond its submission; None where there is nothing."""
         by_creation = workload.timed_out and self.settings.requeue_by_creation
         requeued = None if by_creation else workload.requeued
-        if workload.held:
-            self.found.note("", f"is held: {workload.held}")
-        if not (workload.held or workload.checks or workload.reclaimable or requeued is not None):
+        held = workload.held or self._backs_off(workload)
+        if held:
+            self.found.note("", f"is held: {held}")
+        if not (held or workload.checks or workload.reclaimable or requeued is not None):
             return None
         return WorkloadUpdated(
             time=self.now,
             workload=workload.key,
-            hold=True if workload.held else None,
+            hold=True if held else None,
             reclaimable=workload.reclaimable or None,
             checks=workload.checks,
             requeued=requeued,
         )
+
+    def _backs_off(self, workload: Workload) -> str:
+        until = workload.backs_off_until
+        if until is None or until <= self.now or workload.admission is not None:
+            return ""
+        return f"it backs off until {format_time(until)}; release it then"
 
     def _adopted(self, workload: Workload, admission: Admission) -> WorkloadAdopted:
         """What the workload holds; charged even where nothing is left to be charged."""
@@ -179,3 +190,9 @@ class _Writer:
             evicting=admission.evicting,
             placements=placements or (Placement(pod_set=workload.pod_sets[0].name, count=0, flavors={}, usage={}),),
         )
+
+
+def _described(error: ValidationError) -> str:
+    """What is wrong with a fact, by field."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(": ".join([".".join(str(step) for step in item["loc"]), item["msg"].removeprefix("Value error, ")]) for item in found)

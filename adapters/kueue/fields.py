@@ -75,6 +75,10 @@ class Fields:
             self.wrong(name, f"has {len(value)} characters", f"a name has at most {longest}")
         return value
 
+    def optional_name(self, name: str) -> str:
+        """A name that may be absent: an empty text then, which says the same."""
+        return self.name(name) if self.data.get(name) not in (None, "") else ""
+
     def one_of(self, name: str, choices: tuple[str, ...], default: str) -> str:
         """One of some words; an empty text counts as absent."""
         value = self.text(name) or default

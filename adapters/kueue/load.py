@@ -61,11 +61,13 @@ def load(
     name: str = "kueue",
     configuration: Configuration | None = None,
     boost: bool | None = None,
+    queues: Mapping[str, str] | None = None,
 ) -> Imported:
     """Import objects as of a moment (microseconds since the epoch).
 
     `profile` is one of PROFILES; without it the Configuration decides between Kueue's two. `configuration` stands in place of the
-    dump's, `boost` in place of what it says of the priority boost. Raises ImportRefused, with all problems found.
+    dump's, `boost` in place of what it says of the priority boost. `queues` are the ClusterQueues of workloads
+    that name no LocalQueue, by `namespace/name`. Raises ImportRefused, with all problems found.
     """
     found = Findings()
     objects = read_objects(raws, found)
@@ -75,6 +77,6 @@ def load(
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
     wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
     made = policy(objects, wanted, found)
-    played = facts(objects, Moment(now, wanted.in_cycles), found)
+    played = facts(objects, Moment(now, wanted.in_cycles, queues or {}), found)
     found.check()
     return Imported(made, played, found.notes(), objects, Names(objects))

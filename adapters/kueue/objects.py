@@ -177,7 +177,10 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Workload. `held` is why Kueue does not queue it, empty where it does; `requeued` is from when on an evicted one waits."""
+    """A Workload. `held` is why Kueue does not queue it, empty where it does; it does not before `backs_off_until` either.
+
+    `requeued` is the moment from which an evicted one counts as waiting; `timed_out` says that its pods were not ready in time.
+    """
 
     namespace: str
     name: str
@@ -192,6 +195,7 @@ class Workload:
     pod_sets: tuple[PodSet, ...]
     admission: Admission | None
     held: str
+    backs_off_until: int | None
     requeued: int | None
     timed_out: bool
     checks: dict[str, CheckState]

@@ -66,7 +66,7 @@ _WHEN_EVICTING = ("TryNextFlavor", "MayStopSearch", "Preempt")
 
 
 def _cohort_of(spec: Fields) -> str:
-    old, new = spec.text("cohort"), spec.text("cohortName")
+    old, new = spec.optional_name("cohort"), spec.optional_name("cohortName")
     if old and new and old != new:
         spec.wrong("cohort", f"is `{old}`, but cohortName is `{new}`", "keep cohortName")
     return new or old
@@ -120,7 +120,7 @@ def _inactive(whole: Fields) -> str:
 def cohort(name: str, file: str, whole: Fields) -> Cohort:
     """A Cohort."""
     spec = whole.sub("spec").known(_COHORT)
-    return Cohort(name, file, spec.text("parentName"), _groups(spec), _weight(spec))
+    return Cohort(name, file, spec.optional_name("parentName"), _groups(spec), _weight(spec))
 
 
 def local_queue(namespace: str, name: str, file: str, whole: Fields) -> LocalQueue:

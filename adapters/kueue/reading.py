@@ -48,6 +48,8 @@ def _objects(data: bytes) -> list[dict[str, Any]]:
     found = [item for document in documents for item in _opened(document, 0)]
     if not found:
         raise UnreadableError("", "has no objects", "give what `kubectl get -o yaml` writes")
+    if len(found) > MOST_OBJECTS:
+        raise UnreadableError("", f"has {len(found):,} objects", f"give at most {MOST_OBJECTS:,} at once")
     return found
 
 
@@ -68,11 +70,6 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         raise UnreadableError("", "holds something that is no object", "give what `kubectl get -o yaml` writes")
     for item in items:
         yield from _opened(item, depth + 1)
-
-
-def _checked(count: int) -> None:
-    if count > MOST_OBJECTS:
-        raise UnreadableError("", f"has more than {MOST_OBJECTS:,} objects", "give fewer at once")
 
 
 # --- JSON
@@ -130,10 +127,8 @@ def _too_deep() -> UnreadableError:
 
 
 def _check_depth(document: Any) -> None:
-    """Raise where lists and objects are nested too deep, and where there are too many objects."""
+    """Raise where lists and objects are nested too deep."""
     level = [document]
-    if isinstance(document, dict) and isinstance(document.get("items"), list):
-        _checked(len(document["items"]))
     for _ in range(MOST_DEPTH):
         level = [child for item in level for child in (item.values() if isinstance(item, dict) else item) if isinstance(child, dict | list)]
         if not level:

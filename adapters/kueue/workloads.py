@@ -55,14 +55,15 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
         file=file,
         uid=metadata.text("uid"),
         created=metadata.time("creationTimestamp"),
-        queue=spec.text("queueName"),
+        queue=spec.optional_name("queueName"),
         priority=spec.whole("priority", 0),
         boost=_boost(annotations),
         kind=next((owner.text("kind") for owner in metadata.subs("ownerReferences")), ""),
         labels=metadata.text_map("labels") if metadata.has("labels") else {},
         pod_sets=pod_sets,
         admission=_admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None,
-        held=_held(spec, status, rows, annotations, false),
+        held=_held(spec, rows, annotations, true, false),
+        backs_off_until=status.sub("requeueState").time("requeueAt"),
         requeued=evicted[1] if evicted is not None and evicted[0] in ("PodsReadyTimeout", "AdmissionCheck") else None,
         timed_out=evicted is not None and evicted[0] == "PodsReadyTimeout",
         checks=_checks(status),
@@ -101,15 +102,16 @@ def _boost(annotations: Fields) -> int:
     return int(text)
 
 
-def _held(spec: Fields, status: Fields, rows: list[Fields], annotations: Fields, false: dict[str, Condition]) -> str:
+def _held(spec: Fields, rows: list[Fields], annotations: Fields, true: dict[str, Condition], false: dict[str, Condition]) -> str:
     """Why Kueue does not queue a workload; empty where it does."""
     if not spec.flag("active", True):
         return "it is not active"
     if annotations.text(_GATED):
         return f"it is gated by {annotations.text(_GATED)}"
-    at = status.sub("requeueState").text("requeueAt")
     if "Requeued" in false:
-        return f"it backs off{' until ' + at if at else ''}"
+        return "it is not requeued yet"
+    if "WaitingForReplacementPods" in true:
+        return "it waits for replacement pods"
     resource = next((resource for row in rows if (resource := beyond_limits(row.sub("template").sub("spec")))), "")
     return f"a container asks for more {resource} than its limit" if resource else ""
 
@@ -192,7 +194,8 @@ def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]
         row.wrong("topologyAssignment", "is of a topology, which gpol does not decide yet", "leave this workload out of the dump")
     given = row.whole("count", counts.get(name, 0), 0, _MOST_PODS)
     left = min(given, counts.get(name, 0) - reclaimable.get(name, 0))
-    flavors, charged = row.text_map("flavors"), row.requests("resourceUsage")
+    said, charged = row.text_map("flavors"), row.requests("resourceUsage")
+    flavors = {resource: said[resource] for resource in said if said[resource]}
     usage = {resource: amount(charged[resource], resource) for resource in charged if resource in flavors}
     if left < given:
         usage = {resource: usage[resource] // given * left for resource in usage}

@@ -88,7 +88,7 @@ def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Any]:
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
     value = event.value
-    if event.style is not None:
+    if not event.implicit[0]:  # it stands in quotes, or is a block
         return value
     if value in _WORDS:
         return _WORDS[value]
