@@ -147,6 +147,41 @@ def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
     sys.exit(explain_workload(journal, workload, at, form))
 
 
+@app.group("import")
+def import_() -> None:
+    """Make a policy and facts of another system's state."""
+
+
+@import_.command("kueue")
+@click.argument("dumps", metavar="DUMP...", nargs=-1, required=True)
+@click.option("-o", "--out", metavar="PATH", help="write the policy here; else it is printed")
+@click.option("--facts", metavar="PATH", help="write the facts that rebuild the present state here, one a line")
+@click.option("--profile", metavar="NAME", help="kueue.classical, kueue.fair or gpol.fair; else as the dumps' Configuration says")
+@click.option("--at", metavar="TIME", help="the moment of the dumps; else the latest one that they name")
+@click.option("--priority-boost", "boost", is_flag=True, help="count priority boosts, as with Kueue's feature gate PriorityBoost")
+@_with_format
+def import_kueue(dumps: tuple[str, ...], form: Format, **options: Any) -> None:
+    """Import Kueue's objects as `kubectl get -o yaml|json` writes them; - is standard input."""
+    from .kueue import import_dumps
+
+    sys.exit(import_dumps(dumps, form=form, **options))
+
+
+@app.group()
+def kueue() -> None:
+    """What Kueue itself would decide."""
+
+
+@kueue.command("decide")
+@click.argument("scenarios", metavar="SCENARIOS.jsonl")
+def decide(scenarios: str) -> None:
+    """Answer scenarios, one a line: a workload on a cluster's objects, or steps of a history; - is standard input, .gz is fine."""
+    from .kueue import decide_scenarios
+
+    use_streams(utf8=True)
+    sys.exit(decide_scenarios(scenarios))
+
+
 def main() -> None:
     """Run the command; a user's mistake ends in one clear message, never in a traceback."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

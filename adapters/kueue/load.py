@@ -7,6 +7,7 @@ from typing import Any
 from ...dsl import tree
 from ...engine.events import Fact
 from .facts import Moment, facts
+from .fields import Fields
 from .kinds import Raw, read_objects
 from .naming import Names
 from .objects import Configuration, Objects
@@ -15,7 +16,7 @@ from .problems import Findings, ImportRefused, Note, Problem
 from .reading import read
 from .validation import validate
 
-__all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "load", "raws_of", "read_files"]
+__all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "latest_moment", "load", "raws_of", "read_files"]
 
 KINDS_BY_KEY = {
     "flavors": "ResourceFlavor",
@@ -52,6 +53,23 @@ def read_files(files: Iterable[tuple[str, bytes]]) -> list[Raw]:
 def raws_of(scenario: Mapping[str, Any], file: str = "") -> list[Raw]:
     """The objects of a scenario: lists by key, without kinds of their own."""
     return [Raw(data, file, kind) for key, kind in KINDS_BY_KEY.items() for data in scenario.get(key) or []]
+
+
+def latest_moment(raws: Iterable[Raw]) -> int:
+    """The latest moment at which anything in these objects was created or changed, in microseconds; 0 where they name none."""
+    latest = 0
+    for raw in raws:
+        unread = [raw.data]
+        while unread:
+            value = unread.pop()
+            if isinstance(value, list):
+                unread += value
+            elif isinstance(value, dict):
+                unread += [part for part in value.values() if isinstance(part, dict | list)]
+                for name in ("creationTimestamp", "lastTransitionTime"):
+                    if isinstance(value.get(name), str):
+                        latest = max(latest, Fields(value, "", Findings()).time(name) or 0)
+    return latest
 
 
 def load(

@@ -59,6 +59,8 @@ Scenario = Mapping[str, Any]
 
 def decide(scenario: object) -> dict[str, Any]:
     """The answer to one scenario. Raises ImportRefused for what cannot be imported, with nothing decided."""
+    if isinstance(scenario, dict) and isinstance(scenario.get("in"), dict):
+        scenario = scenario["in"]  # a line of the corpora, with the answer beside it
     if not isinstance(scenario, dict):
         raise _refused("", "is no object with named fields", "write one scenario a line")
     try:
@@ -247,6 +249,6 @@ def _submissions(cluster: _Cluster, at: int, step: Scenario) -> Iterator[Fact]:
     found = Findings()
     read = read_objects([Raw(plain, "", "Workload") for plain in _list(step, "submit")], found)
     found.check()
-    made = facts(replace(cluster.imported.objects, workloads=read.workloads), Moment(at, in_cycles=True), found)
+    made = facts(replace(cluster.imported.objects, workloads=read.workloads), Moment(at, in_cycles=True, queues={}), found)
     found.check()
     yield from made

@@ -1,0 +1,168 @@
+"""`gpol import kueue` and `gpol kueue decide`: Kueue's objects in, a policy and facts or decisions out."""
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from ..adapters.kueue.load import PROFILES, Imported, ImportRefused, latest_moment, load, read_files
+from ..adapters.kueue.scenarios import decide
+from ..adapters.rows import once
+from ..dsl import compile_policy, print_tree
+from ..dsl.diagnostics import PolicyError
+from ..engine.errors import FactError
+from ..engine.events import PolicyActivated
+from ..engine.reference import Core
+from ..engine.units import format_time
+from .files import replace_file
+from .moments import parse_moment
+from .output import GOOD, INVALID, Format, complain, counted, file_name, read_bytes, refuse, say, say_json, say_text, shown
+
+MAX_LINE = 32 << 20
+"""Bytes of a scenario."""
+
+MOST_TOLD = 20
+"""Lines that are complained of on stderr; the answers tell of all."""
+
+
+# --- decide -----------------------------------------------------------------------------------------------------------
+
+
+def decide_scenarios(path: str) -> int:
+    """Answer scenarios line by line. A line that is no scenario is answered with its error, the others are answered all the same."""
+    wrong = 0
+    with ExitStack() as stack:
+        for number, text in enumerate(_lines(path, stack), start=1):
+            if not text.strip():
+                continue
+            scenario: Any = None
+            try:
+                scenario = _parsed(text)
+                answer = decide(scenario)
+            except (ImportRefused, ValueError, RecursionError) as error:
+                problem = str(error) if isinstance(error, ValueError) else "the line nests too deep"
+                wrong += 1
+                if wrong <= MOST_TOLD:
+                    complain(f"gpol: {file_name(path)}:{number}: {problem.splitlines()[0]}")
+                answer = {"name": scenario.get("name") if isinstance(scenario, dict) else None, "error": problem}
+            say_text(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+    if wrong > MOST_TOLD:
+        complain(f"gpol: and {wrong - MOST_TOLD} more lines are no scenarios")
+    return INVALID if wrong else GOOD
+
+
+def _parsed(text: bytes) -> Any:
+    """A line as data. Raises ValueError with what is wrong with it."""
+    if len(text) > MAX_LINE:
+        raise ValueError(f"the line is longer than {MAX_LINE:,} bytes; split the scenario")
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
+    except UnicodeDecodeError:
+        raise ValueError("no UTF-8") from None
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _lines(path: str, stack: ExitStack) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long its beginning alone."""
+    try:
+        file: BinaryIO | gzip.GzipFile
+        if path == "-":
+            file = sys.stdin.buffer
+        elif path.endswith(".gz"):
+            file = stack.enter_context(gzip.open(path, "rb"))  # noqa: SIM115  # closed with the stack
+        else:
+            file = stack.enter_context(open(path, "rb"))  # noqa: SIM115
+        while line := file.readline(MAX_LINE + 1):
+            rest = line
+            while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
+                rest = file.readline(MAX_LINE + 1)
+            yield line
+    except (OSError, EOFError, zlib.error) as error:
+        refuse(f"`{path}` cannot be read: {getattr(error, 'strerror', None) or error}; check the name, your rights and the file")
+
+
+# --- import -----------------------------------------------------------------------------------------------------------
+
+
+def import_dumps(
+    paths: tuple[str, ...], out: str | None, facts: str | None, profile: str | None, at: str | None, boost: bool, form: Format
+) -> int:
+    """Import dumps of a cluster: write a policy and facts, or neither."""
+    if profile is not None and profile not in PROFILES:
+        refuse(f"--profile: `{profile}` is none of {', '.join(PROFILES)}")
+    _keep_apart(paths, out, facts)
+    try:
+        raws = read_files((file_name(path), read_bytes(path)) for path in paths)
+        now = parse_moment(at, "--at") if at is not None else latest_moment(raws)
+        imported = load(raws, now or 0, profile, boost=boost or None)
+    except ImportRefused as error:
+        for line in str(error).splitlines():
+            complain(f"gpol: {line}")
+        refuse("nothing was imported")
+    text = print_tree(imported.tree)
+    _try(text, imported, now or 0)
+    if out is None:
+        say_text(text.rstrip("\n"))
+    else:
+        replace_file(out, text)
+    if facts is not None:
+        replace_file(facts, "".join(f"{fact.payload().decode()}\n" for fact in imported.facts))
+    _tell(imported, now or 0, out, facts, form)
+    return GOOD
+
+
+def _keep_apart(paths: tuple[str, ...], out: str | None, facts: str | None) -> None:
+    """Refuse to write over what is read, or one result over the other."""
+    written = [(option, Path(path).resolve()) for option, path in (("-o", out), ("--facts", facts)) if path is not None]
+    read = {Path(path).resolve() for path in paths if path != "-"}
+    for option, target in written:
+        if target in read:
+            refuse(f"{option}: `{target.name}` is one of the dumps; choose another name")
+    if len({target for _, target in written}) < len(written):
+        refuse("-o and --facts name the same file; choose two names")
+
+
+def _try(text: str, imported: Imported, now: int) -> None:
+    """Check that the policy is one and that the facts can follow it, before anything is written."""
+    try:
+        graph = compile_policy(text, "imported.gpol")
+        core = Core()
+        core.step(PolicyActivated(time=now, file="imported.gpol", text=text, digest=graph.digest), graph)
+        for fact in imported.facts:
+            core.check(fact)
+            core.apply(fact)
+    except PolicyError as error:
+        for diagnostic in error.diagnostics[:20]:
+            complain(f"gpol: {diagnostic.message}" + (f"; {diagnostic.help}" if diagnostic.help else ""))
+        refuse("these objects make no policy that can be used; nothing was imported")
+    except FactError as error:
+        refuse(f"the objects do not go together: {error}; nothing was imported")
+
+
+def _tell(imported: Imported, now: int, out: str | None, facts: str | None, form: Format) -> None:
+    """What was imported and what was not, on stderr where the policy itself is printed."""
+    objects = imported.objects
+    if form is Format.json and out is None:
+        return
+    if form is Format.json:
+        notes = [{"object_kind": note.kind, "names": note.names, "field": note.field, "text": note.text} for note in imported.notes]
+        counts = {"cluster_queues": len(objects.cluster_queues), "workloads": len(objects.workloads)}
+        say_json("import", policy=out, facts=facts, at=now, **counts, notes=notes)
+        return
+    tell = complain if out is None else say
+    for note in imported.notes:
+        tell(f"note: {shown(str(note))}")
+    tell(
+        f"imported {counted(len(objects.cluster_queues), 'ClusterQueue')}, {counted(len(objects.cohorts), 'Cohort')}, "
+        f"{counted(len(objects.local_queues), 'LocalQueue')}, {counted(len(objects.flavors), 'ResourceFlavor')} and "
+        f"{counted(len(objects.workloads), 'Workload')} as of {format_time(now)}"
+    )
