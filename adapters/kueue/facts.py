@@ -1,7 +1,7 @@
 """From workloads to facts that rebuild the current state: submissions, what is known of each, and what it holds already."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
@@ -30,7 +30,7 @@ class Moment:
 
     now: int
     in_cycles: bool
-    queues: Mapping[str, str]
+    queues: Mapping[str, str] = field(default_factory=dict)
 
 
 def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
