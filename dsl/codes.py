@@ -46,6 +46,7 @@ WARNINGS: dict[str, str] = {
     "GP054": "nothing can ever be evicted",
     "GP055": "shares that are all 0",
     "GP056": "a lending limit above what is owned",
+    "GP057": "victims that may take their room back",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

@@ -3,6 +3,7 @@
 from ..engine import graph
 from . import queues, tree
 from .context import Context
+from .lint_cycles import turns
 from .lint_guards import Possible, is_mutual, never_holds, possible
 from .walk import guards_of, levels
 
@@ -26,6 +27,7 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
     _unusable_priorities(context, world)
     _dead_queues(context, policy)
     _all_protected(context, policy, own)
+    turns(context, policy)
 
 
 def _own_rules(context: Context) -> dict[Key, Rule]:
