@@ -68,6 +68,8 @@ def _header(settings: Configuration, wanted: Wanted, resources: list[str], found
         choices.append(tree.UsageDecay(half_life, sampling))
         weights = [(name(resource), number(number_text(weight))) for resource, weight in settings.usage.weights if resource in resources]
         choices += [tree.UsageWeights(tuple(weights))] if weights else []
+        if len(weights) < len(settings.usage.weights):
+            found.note("admissionFairSharing.resourceWeights", "weighs resources that nobody has a quota of: they are left out")
     elif settings.usage is not None:
         found.note("admissionFairSharing", "cannot be said in a policy that decides at once: it is left out")
     return tree.Header("policy", tree.Text(wanted.name), tuple(choices))
