@@ -1,5 +1,7 @@
 """explain: where a workload stands, how it got there, and what would change it."""
 
+from collections import Counter
+
 from ..engine.events import (
     AnyEvent,
     Charge,
@@ -8,13 +10,15 @@ from ..engine.events import (
     RuleRef,
     Why,
     WorkloadAdmitted,
+    WorkloadAdopted,
+    WorkloadDeferred,
     WorkloadEvicted,
     WorkloadRejected,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
 from ..engine.reference.remedies import Remedy
-from ..engine.reference.whereabouts import Standing
+from ..engine.reference.whereabouts import CandidateStanding, Standing
 from ..engine.units import format_amount, format_time
 from ..journal.asof import core_at
 from ..journal.errors import JournalError
@@ -25,6 +29,12 @@ from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
 
 _MOST_EVENTS = 12
 """How many events of a long history are shown."""
+
+_MOST_CANDIDATES = 20
+"""How many of those that might have gone are shown one by one."""
+
+_OUTCOMES = ("taken", "spared", "not reached", "share", "only without borrowing", "not borrowing", "not allowed")
+"""What came of a candidate, those that would go first."""
 
 
 def explain_workload(path: str, workload: str, at: str | None, form: Format) -> int:
@@ -99,7 +109,21 @@ def _waiting(standing: Standing) -> list[str]:
         lines.append(f"flavor {flavor.flavor} for {flavor.pod_set} ({', '.join(flavor.resources)}): {flavor.reason}{short}")
     for rule in standing.rules:
         lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
+    lines += _candidates(standing.candidates)
     return lines + [f"would run, once it is next, if {_remedy(remedy)}" for remedy in standing.remedies]
+
+
+def _candidates(candidates: tuple[CandidateStanding, ...]) -> list[str]:
+    """Who might have gone for it: those that would first, then why the others don't, and how many are left out."""
+    ranked = sorted(candidates, key=lambda each: (_OUTCOMES.index(each.outcome), each.workload))
+    lines = []
+    for each in ranked[:_MOST_CANDIDATES]:
+        compared = ", ".join(f"{operand.name} {operand.value}" for operand in each.operands)
+        lines.append(f"candidate {each.workload} of {each.queue}: {each.outcome}{_by(each.rule)} ({compared})")
+    rest: Counter[str] = Counter(each.outcome for each in ranked[_MOST_CANDIDATES:])
+    if rest:
+        lines.append("candidates not shown: " + ", ".join(f"{rest[outcome]} {outcome}" for outcome in _OUTCOMES if rest[outcome]))
+    return lines
 
 
 def _by(rule: RuleRef | None) -> str:
@@ -121,6 +145,8 @@ def _raised(limit: Limit) -> str:
     more = f"{_amount(limit.deficit, limit.resource)} more"
     if limit.limit == "borrowing":
         return f"{limit.node} could borrow {more} on {limit.flavor}"
+    if limit.limit == "owned":
+        return f"{limit.node} owned {more} on {limit.flavor}"
     return f"{limit.flavor} had {more} that nobody owns"
 
 
@@ -154,7 +180,13 @@ def _event(event: AnyEvent) -> list[str]:
             return [f"admitted to {event.queue} on {_charges(event.usage)}{borrowed}: {event.why.reason}{_by(event.why.rule)}"]
         case WorkloadEvicted():
             for_whom = f" for {event.beneficiary}" if event.beneficiary is not None else ""
-            return [f"evicted{for_whom} ({event.preemption}){_by(event.why.rule)}", *_compared(event.why)]
+            return [f"evicted{for_whom} ({event.preemption}){_by(event.why.rule)}", *_compared(event.why, "the beneficiary's limit")]
+        case WorkloadAdopted():
+            told = ", told to stop" if event.evicting else ""
+            return [f"found running in {event.queue} since {format_time(event.since)}{told}"]
+        case WorkloadDeferred():
+            waits = "its victims" if event.preempting else "the next cycle" if event.waits == "next" else "something to become free"
+            return [f"deferred: {event.why.reason}{_by(event.why.rule)}, waits for {waits}", *_compared(event.why)]
         case WorkloadRejected():
             return [f"rejected: {event.why.reason}{_by(event.why.rule)}", *_compared(event.why)]
         case OperatorAction():
@@ -165,9 +197,9 @@ def _event(event: AnyEvent) -> list[str]:
             return [event.kind.removeprefix("Workload").lower()]
 
 
-def _compared(why: Why) -> list[str]:
+def _compared(why: Why, limit: str = "limit") -> list[str]:
     told = [", ".join(f"{operand.name} = {operand.value}" for operand in why.operands)] if why.operands else []
-    return told + ([f"the beneficiary's limit: {_limit(why.limit)}"] if why.limit is not None else [])
+    return told + ([f"{limit}: {_limit(why.limit)}"] if why.limit is not None else [])
 
 
 def _pods(event: WorkloadSubmitted, number: int) -> str:
