@@ -136,13 +136,13 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
     checks = {check.name: check.active for check in objects.checks}
     for rule in queue.checks:
         if not checks.get(rule.check, False):
-            yield f"admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}: the ClusterQueue is inactive"
+            yield f"inactive: admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}"
     if queue.inactive:
-        yield f"the ClusterQueue is inactive: {queue.inactive}"
+        yield f"inactive: {queue.inactive}"
     if not queue.groups:
-        yield "the ClusterQueue has no resource groups: it serves nothing"
+        yield "no resource groups: it serves nothing"
     if not in_cycles:
         given = {flavor.name for flavor in objects.flavors}
         missing = sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given)
         if missing:
-            yield f"flavor {missing[0]} is not there: the ClusterQueue is inactive"
+            yield f"inactive: flavor {missing[0]} is not there"

@@ -34,11 +34,11 @@ class Maker:
         return {"coveredResources": names, "flavors": rows}
 
     def queue(self, name: str = "a", groups: list[Json] | None = None, version: str = "v1beta2", **spec: Any) -> Json:
-        """A ClusterQueue that owns 8 cpu of flavor `default` and admits every namespace, unless it says otherwise."""
-        groups = [self.group(default={"nominalQuota": "8"})] if groups is None else groups
+        """A ClusterQueue that owns 8 cpu of flavor `base` and admits every namespace, unless it says otherwise."""
+        groups = [self.group(base={"nominalQuota": "8"})] if groups is None else groups
         return self.obj("ClusterQueue", name, {"resourceGroups": groups, "namespaceSelector": {}, **spec}, version)
 
-    def flavor(self, name: str = "default", **spec: Any) -> Json:
+    def flavor(self, name: str = "base", **spec: Any) -> Json:
         """A ResourceFlavor."""
         return self.obj("ResourceFlavor", name, spec)
 
@@ -60,7 +60,7 @@ class Maker:
         """A condition."""
         return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": time}
 
-    def admitted(self, queue: str = "a", flavor: str = "default", usage: Json | None = None, count: int = 1, *more: Json) -> Json:
+    def admitted(self, queue: str = "a", flavor: str = "base", usage: Json | None = None, count: int = 1, *more: Json) -> Json:
         """The status of a workload that holds quota for its pod set `main`."""
         usage = {"cpu": "1"} if usage is None else usage
         given = {"name": "main", "count": count, "flavors": dict.fromkeys(usage, flavor), "resourceUsage": usage}

@@ -46,7 +46,14 @@ def test_the_profile_follows_the_configuration(kueue: Maker) -> None:
 
 @pytest.mark.parametrize(
     ("written", "micros"),
-    [("10s", 10 * SECOND), ("1h30m0s", 5400 * SECOND), ("168h", 604_800 * SECOND), ("1.5h", 5400 * SECOND), ("250ms", SECOND // 4), ("0", 0)],
+    [
+        ("10s", 10 * SECOND),
+        ("1h30m0s", 5400 * SECOND),
+        ("168h", 604_800 * SECOND),
+        ("1.5h", 5400 * SECOND),
+        ("250ms", SECOND // 4),
+        ("0", 0),
+    ],
 )
 def test_durations_are_gos(written: str, micros: int, kueue: Maker) -> None:
     """Every form that Go writes has its microseconds."""

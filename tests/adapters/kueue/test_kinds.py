@@ -22,7 +22,7 @@ def test_every_kind_is_read(kueue: Maker) -> None:
     assert [queue.name for queue in objects.cluster_queues] == ["a"]
     assert [cohort.name for cohort in objects.cohorts] == ["c"]
     assert [(local.namespace, local.name) for local in objects.local_queues] == [("ns", "lq")]
-    assert [flavor.name for flavor in objects.flavors] == ["default"]
+    assert [flavor.name for flavor in objects.flavors] == ["base"]
     assert [(item.name, item.value) for item in objects.priorities] == [("high", 7)]
     assert [check.name for check in objects.checks] == ["prov"]
     assert objects.namespaces == {"ns": {"team": "x"}}
@@ -40,7 +40,10 @@ def test_kinds_that_are_none_of_kueues_are_noted(kueue: Maker) -> None:
     """Other kinds, and a kind of the same name of another group, are passed over by name."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
     other = {"apiVersion": "example.com/v1", "kind": "Cohort", "metadata": {"name": "c"}}
-    assert kueue.notes(kueue.queue(), kueue.flavor(), pod, other) == ["Cohort c: is of no kind that is imported", "Pod p: is of no kind that is imported"]
+    assert kueue.notes(kueue.queue(), kueue.flavor(), pod, other) == [
+        "Cohort c: is of no kind that is imported",
+        "Pod p: is of no kind that is imported",
+    ]
 
 
 def test_what_names_no_kind_or_version_is_refused(kueue: Maker) -> None:

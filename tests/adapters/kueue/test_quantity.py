@@ -71,7 +71,14 @@ def test_amounts_are_rounded_up_and_end_at_64_bits(written: str, resource: str, 
 
 @pytest.mark.parametrize(
     ("smallest", "resource", "written"),
-    [(2000, "cpu", "2"), (500, "cpu", "500m"), (3000, "gpu", "3"), (80 * 2**30, "memory", "80Gi"), (1500, "memory", "1500"), (0, "memory", "0")],
+    [
+        (2000, "cpu", "2"),
+        (500, "cpu", "500m"),
+        (3000, "gpu", "3"),
+        (80 * 2**30, "memory", "80Gi"),
+        (1500, "memory", "1500"),
+        (0, "memory", "0"),
+    ],
 )
 def test_amounts_are_written_in_their_shortest_form(smallest: int, resource: str, written: str) -> None:
     """Whole units where there are such, binary suffixes for memory alone."""
@@ -90,7 +97,9 @@ def test_kueues_own_count(smallest: int, resource: str, counted: int) -> None:
     assert kueue_amount(smallest, resource) == counted
 
 
-@pytest.mark.parametrize(("number", "written"), [(Fraction(2), "2"), (Fraction(1, 2), "0.5"), (Fraction(1, 10**9), "0.000000001"), (Fraction(1, 3), "1/3")])
+@pytest.mark.parametrize(
+    ("number", "written"), [(Fraction(2), "2"), (Fraction(1, 2), "0.5"), (Fraction(1, 10**9), "0.000000001"), (Fraction(1, 3), "1/3")]
+)
 def test_numbers_are_written_exactly(number: Fraction, written: str) -> None:
     """In decimals where they end, as a fraction where they don't."""
     assert number_text(number) == written

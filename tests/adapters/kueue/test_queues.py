@@ -76,7 +76,7 @@ def test_every_choice_is_read(kueue: Maker) -> None:
     assert wanted == [("a", "In", ("1",)), ("b", "NotIn", ("x", "y"))]
 
 
-GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}
+GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "base", "resources": [{"name": "cpu", "nominalQuota": "1"}]}]}
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,19 @@ GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources
         ({"admissionChecksStrategy": {"admissionChecks": [{"name": "b"}, {"name": "b"}]}}, "names check `b` twice"),
         ({"excludeResourcePrefixes": ["x"]}, "excludeResourcePrefixes: is not imported, and changes"),
         ({"groups": [GROUP] * 17}, "spec.resourceGroups: has 17 entries; Kueue allows at most 16"),
-        ({"groups": [GROUP, {**GROUP, "coveredResources": ["cpu"]}]}, "has flavor `default` twice"),
+        ({"groups": [GROUP, {**GROUP, "coveredResources": ["cpu"]}]}, "has flavor `base` twice"),
         ({"groups": [{**GROUP, "flavors": GROUP["flavors"] * 65}]}, "resourceGroups[0].flavors: has 65 entries"),
-        ({"groups": [{**GROUP, "flavors": GROUP["flavors"] * 2}]}, "has flavor `default` twice"),
+        ({"groups": [{**GROUP, "flavors": GROUP["flavors"] * 2}]}, "has flavor `base` twice"),
         ({"groups": [{**GROUP, "coveredResources": ["cpu", "cpu"]}]}, "has a resource twice"),
         ({"groups": [{**GROUP, "coveredResources": ["cpu", "memory"]}]}, "flavors[0].resources: has quotas of cpu"),
         ({"groups": [{**GROUP, "flavors": []}]}, "flavors: is empty"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}]}]}, "nominalQuota: is missing"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "-1"}]}]}]}, "is -1, below 0"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": {}}]}]}]}, "is no quantity"),
-        ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1", "lendingLimit": "-2"}]}]}]}, "is -2"),
+        (
+            {"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "1", "lendingLimit": "-2"}]}]}]},
+            "is -2",
+        ),
         ({"groups": "all"}, "spec.resourceGroups: is a text, not a list"),
     ],
 )

@@ -81,7 +81,10 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         (b"[" * 70 + b"]" * 70, "is nested more than 64 deep"),
         (b"a: " + b"[" * 20_000, "is nested more than 64 deep"),
         (b"- " * 5000 + b"a\n", "is nested more than 64 deep"),
-        (b'{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "A"}]}]}]}', "Lists in Lists in Lists"),
+        (
+            b'{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "A"}]}]}]}',
+            "Lists in Lists in Lists",
+        ),
     ],
 )
 def test_what_is_refused(dump: bytes, why: str, refused: Refused) -> None:

@@ -46,12 +46,14 @@ def test_an_admitted_workload(kueue: Maker) -> None:
     assert (admission.cluster_queue, admission.since, admission.evicting) == ("a", kueue.now - 2 * HOUR - 245_000_000, False)
     (given,) = admission.assignments
     assert (given.pod_set, given.count, given.usage) == ("main", 1, {"cpu": 3000, "memory": 1024})
-    assert given.flavors == {"cpu": "default", "memory": "default"}
+    assert given.flavors == {"cpu": "base", "memory": "base"}
 
 
 def test_pods_that_are_done_are_charged_no_more(kueue: Maker) -> None:
     """Of 4 pods charged 8 cpu, one that is done leaves 3 and 6; no more are done than there are."""
-    status = kueue.admitted(usage={"cpu": "8"}, count=4) | {"reclaimablePods": [{"name": "main", "count": 1}, {"name": "other", "count": 1}]}
+    status = kueue.admitted(usage={"cpu": "8"}, count=4) | {
+        "reclaimablePods": [{"name": "main", "count": 1}, {"name": "other", "count": 1}]
+    }
     workload = read(kueue, kueue.work(sets=[kueue.pods(count=4)], status=status))
     assert workload.reclaimable == {"main": 1}
     assert workload.admission is not None
@@ -74,7 +76,7 @@ def test_a_workload_admitted_in_part_keeps_its_count(kueue: Maker) -> None:
 def test_from_when_an_evicted_workload_waits(reason: str, requeued: bool, timed_out: bool, kueue: Maker) -> None:
     """From its eviction for two reasons, else from its creation; while it holds quota it is being evicted."""
     evicted = kueue.true("Evicted", reason, "2026-01-03T02:04:05Z")
-    workload = read(kueue, kueue.work(status=kueue.admitted("a", "default", None, 1, evicted)))
+    workload = read(kueue, kueue.work(status=kueue.admitted("a", "base", None, 1, evicted)))
     assert workload.requeued == (kueue.now - HOUR if requeued else None)
     assert workload.timed_out is timed_out
     assert workload.admission is not None
@@ -151,4 +153,6 @@ def test_what_counts_for_nothing_is_noted(kueue: Maker) -> None:
     """Gates that are off, limits of time, and a class without a value are named."""
     spec = {"preemptionGates": [{"name": "g"}], "maximumExecutionTimeSeconds": 60, "priorityClassRef": {"name": "high"}, "odd": 1}
     notes = kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), kueue.work(spec=spec))
-    assert [note.split(": ")[1] for note in notes] == [f"spec.{field}" for field in ("maximumExecutionTimeSeconds", "odd", "preemptionGates", "priority")]
+    assert [note.split(": ")[1] for note in notes] == [
+        f"spec.{field}" for field in ("maximumExecutionTimeSeconds", "odd", "preemptionGates", "priority")
+    ]
