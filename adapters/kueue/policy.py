@@ -18,6 +18,9 @@ CLASSICAL, FAIR, AT_ONCE = "kueue.classical", "kueue.fair", "gpol.fair"
 PROFILES = (CLASSICAL, FAIR, AT_ONCE)
 """Profiles that an imported policy can use: Kueue's two, and gpol's own, which decides at once."""
 
+INACTIVE, SERVES_NOTHING = "inactive: ", "no resource groups: it serves nothing"
+"""How the reasons begin for which ClusterQueues are held, and the reason of one without resource groups."""
+
 _BUILT_IN = ("cpu", "gpu", "memory")
 _STRATEGIES: dict[Strategy, graph.Strategy] = {"LessThanOrEqualToFinalShare": "final-share", "LessThanInitialShare": "initial-share"}
 _DEFAULT: tuple[Strategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
@@ -136,13 +139,13 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
     checks = {check.name: check.active for check in objects.checks}
     for rule in queue.checks:
         if not checks.get(rule.check, False):
-            yield f"inactive: admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}"
+            yield f"{INACTIVE}admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}"
     if queue.inactive:
-        yield f"inactive: {queue.inactive}"
+        yield f"{INACTIVE}{queue.inactive}"
     if not queue.groups:
-        yield "no resource groups: it serves nothing"
+        yield SERVES_NOTHING
     if not in_cycles:
         given = {flavor.name for flavor in objects.flavors}
         missing = sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given)
         if missing:
-            yield f"inactive: flavor {missing[0]} is not there"
+            yield f"{INACTIVE}flavor {missing[0]} is not there"

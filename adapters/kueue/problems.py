@@ -1,4 +1,4 @@
-"""What an import finds: problems, which refuse it whole, and notes, which say what was not taken over."""
+"""What an import or export finds: problems, which refuse it whole, and notes, which say what was not taken over."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that cannot be imported: in which file and object, at which field, why, and what to do."""
+    """Something that cannot be taken over: in which file and object, at which field, why, and what to do."""
 
     file: str
     subject: str
@@ -38,13 +38,21 @@ class Note:
         return f"{place}: {self.text}"
 
 
-class ImportRefused(ValueError):  # noqa: N818 - it is no failure of the program, but an answer
-    """A dump that cannot be imported; nothing of it was. `problems` are at most 20, `more` counts those beyond."""
+class Refused(ValueError):  # noqa: N818 - it is no failure of the program, but an answer
+    """Something that cannot be taken over, and nothing of it was. `problems` are at most 20, `more` counts those beyond."""
 
     def __init__(self, problems: tuple[Problem, ...], more: int = 0) -> None:
         rest = f"\nand {more} more" if more else ""
         super().__init__("\n".join(str(problem) for problem in problems) + rest)
         self.problems, self.more = problems, more
+
+
+class ImportRefused(Refused):
+    """A dump that cannot be imported."""
+
+
+class ExportRefused(Refused):
+    """A policy that cannot be exported."""
 
 
 @dataclass(slots=True)
@@ -63,7 +71,7 @@ class Findings:
         self.kind, self.name, self.file = kind, name, file
 
     def problem(self, place: str, cause: str, remedy: str) -> None:
-        """Refuse the dump for a field of the present object."""
+        """Refuse everything for a field of the present object."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(Problem(self.file, f"{self.kind} {self.name}".strip(), place, cause, remedy))
         else:
@@ -79,7 +87,7 @@ class Findings:
         """All notes, in order of kind and field."""
         return [Note(*key[:1], tuple(sorted(set(names))), *key[1:]) for key, names in sorted(self.noted.items())]
 
-    def check(self) -> None:
-        """Raise ImportRefused if there is a problem."""
+    def check(self, refusal: type[Refused] = ImportRefused) -> None:
+        """Raise the refusal if there is a problem."""
         if self.problems:
-            raise ImportRefused(tuple(self.problems), self.more)
+            raise refusal(tuple(self.problems), self.more)
