@@ -4,9 +4,6 @@ Kueue: pkg/scheduler/preemption/fairsharing and fair_strategy.go. The workload i
 are those it would leave behind. Where cohorts tie Kueue takes the one that its map yields last; here it is the last by name.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 from ...graph import Strategy
 from ..shares import Share
 from ..workload import Workload
@@ -37,21 +34,12 @@ def targets(cluster: Cluster, wish: Wish) -> list[Target]:
     return kept if fits else []
 
 
-@dataclass(slots=True)
-class _Walk:
-    """Where the next victim is looked for; what is in `pruned` never has one again."""
-
-    left: dict[int, list[Workload]]
-    pruned: set[int] = field(default_factory=set)
-
-
 class _Search:
     """One search. `left` are the candidates by queue, best victim first; `taken` those who are out."""
 
     def __init__(self, cluster: Cluster, wish: Wish) -> None:
         self.cluster, self.tree, self.shares, self.wish = cluster, cluster.tree, cluster.policy.shares, wish
         self.queue = wish.workload.queue
-        self.path = set(self.tree.paths[self.queue])
         self.taken: list[Target] = []
         self.retry: list[Workload] = []
         self.left = self._candidates()
@@ -89,8 +77,8 @@ class _Search:
     def first(self, strategy: Strategy) -> bool:
         """Take victims by the first strategy, wherever the share is greatest; say whether they are enough."""
         within = not self.tree.borrows(self.queue, self.wish.slots)
-        walk = _Walk(self.left)
-        while (target := self._next(walk)) is not None:
+        walk = Walk(self.cluster, self.wish, self.left)
+        while (target := walk.next()) is not None:
             victims = walk.left[target]
             if target == self.queue:
                 if self._take(victims.pop(0), "in-queue"):
@@ -119,10 +107,11 @@ class _Search:
 
     def second(self, strategy: Strategy) -> bool:
         """Take at most one victim of each queue that is left, by the second strategy."""
-        walk = _Walk({})
+        left: dict[int, list[Workload]] = {}
         for victim in self.retry:
-            walk.left.setdefault(victim.queue, []).append(victim)
-        while (target := self._next(walk)) is not None:
+            left.setdefault(victim.queue, []).append(victim)
+        walk = Walk(self.cluster, self.wish, left)
+        while (target := walk.next()) is not None:
             mine, theirs = self.tree.sides(self.queue, target)
             new, old = self.shares.of(mine), self.shares.of(theirs)
             victim = walk.left[target].pop(0)
@@ -131,7 +120,7 @@ class _Search:
                 self.wish.note(victim, "share", self._compared(new, old, after))
             elif self._take(victim, "fair-sharing", self._compared(new, old, after)):
                 return True
-            walk.pruned.add(target)
+            walk.drop(target)
         return False
 
     def _compared(self, new: Share, old: Share, after: Share) -> tuple[tuple[str, str], ...]:
@@ -141,48 +130,60 @@ class _Search:
             ("victim's share, without it", self.shares.show(after)),
         )
 
-    # --- where to look next -----------------------------------------------------------------------------------------
 
-    def _next(self, walk: _Walk) -> int | None:
+class Walk:
+    """Where the next victim is looked for: again and again from the root down to the queue whose share is the greatest.
+
+    `left` are the candidates by queue, best victim first; whoever walks takes them out, or drops the queue, before the next step.
+    """
+
+    def __init__(self, cluster: Cluster, wish: Wish, left: dict[int, list[Workload]]) -> None:
+        self.cluster, self.tree, self.shares, self.wish, self.left = cluster, cluster.tree, cluster.policy.shares, wish, left
+        self.queue = wish.workload.queue
+        self._path = self.tree.paths[self.queue]
+        self._pruned: set[int] = set()
+        """What never has a victim again."""
+
+    def next(self) -> int | None:
         """The queue to take the next victim of; None where nobody is left."""
-        root = self.tree.paths[self.queue][-1]
+        root = self._path[-1]
         if root == self.queue:
-            return self.queue if walk.left.get(self.queue) else None
-        while root not in walk.pruned:
-            target = self._descend(walk, root)
+            return root if self.left.get(root) and root not in self._pruned else None
+        while root not in self._pruned:
+            target = self._descend(root)
             if target is not None:
                 return target
         return None
 
-    def _descend(self, walk: _Walk, cohort: int) -> int | None:
+    def drop(self, queue: int) -> None:
+        """Take no victim of a queue any more."""
+        self._pruned.add(queue)
+
+    def _descend(self, cohort: int) -> int | None:
         """Go down to the child with the greatest share; prune what has nothing to give. A cohort wins a tie with a queue."""
         queue: tuple[Share, int] | None = None
         below: tuple[Share, int] | None = None
         for child in self.cluster.graph.nodes[cohort].children:
-            if child in walk.pruned:
+            if child in self._pruned:
                 continue
             share, borrows = self.shares.of(child), self.tree.borrows(child, range(len(self.cluster.graph.slots)))
             if self.cluster.graph.nodes[child].queue >= 0:
-                if (not borrows and child != self.queue) or not walk.left.get(child):
-                    walk.pruned.add(child)
-                elif queue is None or share > queue[0] or (share == queue[0] and self._goes_first(walk, child, queue[1])):
+                if (not borrows and child != self.queue) or not self.left.get(child):
+                    self._pruned.add(child)
+                elif queue is None or share > queue[0] or (share == queue[0] and self._goes_first(child, queue[1])):
                     queue = (share, child)
-            elif not borrows and child not in self.path:
-                walk.pruned.add(child)
+            elif not borrows and child not in self._path:
+                self._pruned.add(child)
             elif below is None or share >= below[0]:
                 below = (share, child)
         if queue is None and below is None:
-            walk.pruned.add(cohort)
+            self._pruned.add(cohort)
             return None
         if below is not None and (queue is None or below[0] >= queue[0]):
-            return self._descend(walk, below[1])
+            return self._descend(below[1])
         return queue[1] if queue is not None else None
 
-    def _goes_first(self, walk: _Walk, left: int, right: int) -> bool:
+    def _goes_first(self, left: int, right: int) -> bool:
         """Of two queues with equal shares, whether the first one's best victim goes before the other's."""
-        heads = [walk.left[left][0], walk.left[right][0]]
+        heads = [self.left[left][0], self.left[right][0]]
         return self.cluster.ordered(heads, self.wish)[0] is heads[0]
-
-
-Search = Callable[[Cluster, Wish], list[Target]]
-"""Finds victims for a wish."""
