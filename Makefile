@@ -8,13 +8,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ROOMS := engine dsl journal policies sim adapters cli
 
-.PHONY: demo test lint types coverage install install-dev clean
+.PHONY: demo test conformance lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
 
 test: install-dev
 	$(BIN)/pytest -n 2
+
+# Compares gpol with Kueue; needs the reference data in ../shared, and ends with 0 where everything matches that is not excused.
+conformance: install
+	@$(BIN)/python tests/conformance/conform.py
 
 lint: install-dev
 	$(BIN)/ruff check .

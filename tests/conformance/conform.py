@@ -1,0 +1,61 @@
+"""Compares gpol with Kueue: `python tests/conformance/conform.py [--write] [SUITE ...]`, the same as `make conformance`.
+
+Prints for each suite how many cases match, and each case that does not, or is excused. Ends with 0 where all that are not excused
+match, with 2 where one does not, and with 3 where there is no reference data or no such suite. With `--write` it writes
+docs/conformance.md, too.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from report import details, header, line, page, run
+from suites import choices, formulas, recorded, victims
+from suites.suite import Suite
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATA = ROOT.parent / "shared" / "conformance"
+PAGE = ROOT / "docs" / "conformance.md"
+
+SUITES: tuple[Suite, ...] = (
+    *formulas.SUITES,
+    *choices.SUITES,
+    *victims.SUITES,
+    *recorded.SUITES,
+)
+"""All suites, in the order of the page."""
+
+_TOPOLOGY = ("TestFindTopologyAssignments", "TestScheduleForTAS", "TestScheduleForTASCohorts", "TestScheduleForTASPreemption")
+
+LEFT_OUT = dict.fromkeys(_TOPOLOGY, "topology-aware scheduling, which gpol does not decide yet")
+"""Tables of the reference data that are no suites, each with the reason."""
+
+
+def main() -> int:
+    """Run the suites and print what came of them."""
+    parser = argparse.ArgumentParser(description="Compare gpol with Kueue's own tests and recorded decisions.")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="a suite by its name; all without")
+    parser.add_argument("--write", action="store_true", help="write docs/conformance.md")
+    asked = parser.parse_args()
+    unknown = sorted(set(asked.suites) - {suite.name for suite in SUITES})
+    if unknown:
+        parser.exit(3, f"there is no suite {unknown[0]}; there are {', '.join(suite.name for suite in SUITES)}\n")
+    if asked.write and asked.suites:
+        parser.exit(3, "the page is of all suites: name none with --write\n")
+    if not DATA.is_dir():
+        parser.exit(3, f"there is no reference data: it belongs into {DATA}\n")
+    print(header())
+    reports = []
+    for suite in SUITES:
+        if suite.name in asked.suites or not asked.suites:
+            reports.append(run(suite, DATA))
+            print(line(reports[-1]), flush=True)
+            for detail in details(reports[-1]):
+                print(detail)
+    if asked.write:
+        PAGE.write_text(page(reports, LEFT_OUT), encoding="utf-8")
+    return 2 if any(report.mismatches for report in reports) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

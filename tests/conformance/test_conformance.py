@@ -1,0 +1,51 @@
+"""gpol decides as Kueue does, on Kueue's own tables and on its recorded decisions; docs/conformance.md says so."""
+
+from pathlib import Path
+
+import pytest
+from conform import LEFT_OUT, PAGE, SUITES
+from report import conforming, page, run
+from suites.recorded import LIVELOCKS
+from suites.suite import Suite
+
+BY_NAME = [pytest.param(suite, id=suite.name) for suite in SUITES]
+
+
+@pytest.fixture(scope="session")
+def data(shared: Path) -> Path:
+    """The folder of the reference data; skips where it is absent."""
+    folder = shared / "conformance"
+    if not folder.is_dir():
+        pytest.skip("needs the reference data in `shared/conformance`, beside the repository")
+    return folder
+
+
+@pytest.mark.parametrize("suite", BY_NAME)
+def test_every_case_matches(suite: Suite, data: Path) -> None:
+    """Every case of the suite's file that is not excused is decided as Kueue decides it, and there are as many as the suite says."""
+    assert run(suite, data) == conforming(suite)
+
+
+@pytest.mark.parametrize("suite", [pytest.param(suite, id=suite.name) for suite in SUITES if suite.excused])
+def test_every_excuse_is_true(suite: Suite, data: Path) -> None:
+    """The data of an excused case shows what excuses it."""
+    shown = {name: suite.excused[name].shown(case) for name, case in suite.cases(data) if name in suite.excused}
+    assert shown == dict.fromkeys(suite.excused, True)
+
+
+def test_every_table_is_run_or_left_out(data: Path) -> None:
+    """Each file of Kueue's decisions and tables belongs to one suite, or is named with the reason why not."""
+    files = {path.relative_to(data).as_posix() for folder in ("kueue", "kueue_tables") for path in (data / folder).glob("*.jsonl*")}
+    assert files == {suite.file for suite in SUITES} | {f"kueue_tables/{name}.jsonl" for name in LEFT_OUT}
+    assert len({suite.file for suite in SUITES}) == len(SUITES)
+
+
+def test_every_livelock_is_named(data: Path) -> None:
+    """The histories of which the last step is not compared are those that Kueue itself never ends."""
+    suite = next(suite for suite in SUITES if suite.name == "timeline")
+    assert tuple(name for name, case in suite.cases(data) if case["kueue"]["livelock"]) == LIVELOCKS
+
+
+def test_the_page_is_what_the_command_writes() -> None:
+    """docs/conformance.md is the page of a run in which all that is not excused matches: what the other tests hold."""
+    assert PAGE.read_text(encoding="utf-8") == page([conforming(suite) for suite in SUITES], LEFT_OUT)
