@@ -18,8 +18,6 @@ from .naming import Names
 from .objects import Admission, Configuration, Objects, Workload
 from .problems import Findings
 
-_LONGEST = 253
-
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -53,9 +51,6 @@ class _Writer:
     def of(self, workload: Workload) -> list[Fact]:
         """The facts of a workload; none where it cannot be imported, which is reported."""
         self.found.begin("Workload", workload.key, workload.file)
-        if len(workload.key) > _LONGEST:
-            self.found.problem("metadata.name", f"has {len(workload.key)} characters with its namespace", f"use {_LONGEST} at most")
-            return []
         if self._left_out(workload):
             return []
         try:
@@ -195,4 +190,5 @@ class _Writer:
 def _described(error: ValidationError) -> str:
     """What is wrong with a fact, by field."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(": ".join([".".join(str(step) for step in item["loc"]), item["msg"].removeprefix("Value error, ")]) for item in found)
+    told = [(".".join(str(step) for step in item["loc"]), item["msg"].removeprefix("Value error, ")) for item in found]
+    return "; ".join(f"{field}: {message}" if field else message for field, message in told)

@@ -6,12 +6,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from ...engine.units import INT64_MAX
 from .problems import Findings
 from .quantity import QuantityError, amount, parse
 
 INT32 = 2**31
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
+_LONGEST = 4096
 _NOT_IMPORTED = "is not imported"
 
 
@@ -64,6 +66,9 @@ class Fields:
         if not value.isprintable():
             self.wrong(name, "has an invisible character", "write it with visible characters")
             return False
+        if len(value) > _LONGEST:
+            self.wrong(name, f"has {len(value)} characters", f"write at most {_LONGEST}")
+            return False
         return True
 
     def name(self, name: str, longest: int = 253) -> str:
@@ -73,7 +78,7 @@ class Fields:
             self.wrong(name, "is missing" if not value else "starts or ends with a space", "write a name")
         elif len(value) > longest:
             self.wrong(name, f"has {len(value)} characters", f"a name has at most {longest}")
-        return value
+        return value[:longest]
 
     def optional_name(self, name: str) -> str:
         """A name that may be absent: an empty text then, which says the same."""
@@ -129,9 +134,12 @@ class Fields:
         if not self.has(name):
             return default
         value = self._quantity(name)
-        if value is not None and value < 0:
-            self.wrong(name, "is below 0", "write 0 or more")
-        return default if value is None or value < 0 else value
+        if value is None:
+            return default
+        if value < 0 or max(value.numerator, value.denominator) > INT64_MAX:
+            self.wrong(name, "is below 0" if value < 0 else "is no number of 64 bits", "write 0 or more, with few digits")
+            return default
+        return value
 
     def quota(self, name: str, resource: str) -> int | None:
         """An amount of a resource in gpol's smallest unit; None where it is absent. It cannot be below 0."""
@@ -186,6 +194,14 @@ class Fields:
         """Texts by key, such as labels, in order of key."""
         fields = self.sub(name)
         return {key: value for key in sorted(fields.data, key=str) if fields._is_text(key, value := fields.data[key]) and key}
+
+    def name_map(self, name: str) -> dict[str, str]:
+        """Names by name, such as flavors by resource, in order of key; entries without a value are left out."""
+        fields = self.sub(name)
+        for key in sorted(fields.data):
+            if not key.isprintable() or key != key.strip() or not 0 < len(key) <= 253:
+                self.wrong(name, f"has the key `{shortened(key)}`", "a key is a name of 1 to 253 characters")
+        return {key: value for key in sorted(fields.data) if (value := fields.optional_name(key))}
 
     def requests(self, name: str) -> dict[str, Fraction]:
         """Quantities by resource, in order of name."""

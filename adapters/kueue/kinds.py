@@ -15,6 +15,9 @@ GROUP = "kueue.x-k8s.io"
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 VERSIONS = ("v1beta1", "v1beta2")
 
+_LONGEST = 253
+"""Characters of a name in gpol, `namespace/` included."""
+
 
 @dataclass(frozen=True, slots=True)
 class Raw:
@@ -65,11 +68,13 @@ class _Reader:
     def _read_named(self, kind: str, raw: Raw, whole: Fields) -> None:
         metadata = whole.sub("metadata")
         namespaced = kind in _NAMESPACED
-        namespace = metadata.text("namespace") if namespaced else ""
+        namespace = metadata.optional_name("namespace") if namespaced else ""
         name = metadata.text("name")
         shown = f"{namespace}/{name}" if namespaced else name
         self.found.begin(kind, shown, raw.file)
         metadata.name("name")
+        if namespaced and len(shown) > _LONGEST:
+            metadata.wrong("name", f"has {len(shown)} characters with its namespace", f"use {_LONGEST} at most")
         if "/" in name or "/" in namespace:
             metadata.wrong("name", "has a slash", "no name of Kubernetes has one")
         if (kind, shown) in self.taken:

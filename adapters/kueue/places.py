@@ -50,7 +50,7 @@ def taint(row: Fields) -> NodeTaint:
 
 def toleration(row: Fields) -> Toleration:
     """What a pod puts up with; how long it does is of no account."""
-    key, operator = row.text("key"), row.one_of("operator", ("Equal", "Exists"), "Equal")
+    key, operator = row.optional_name("key"), row.one_of("operator", ("Equal", "Exists"), "Equal")
     if not key and operator != "Exists":
         row.wrong("operator", "is Equal without a key", "a toleration without a key says operator Exists")
     effect = row.one_of("effect", _EFFECTS, "")

@@ -194,8 +194,7 @@ def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]
         row.wrong("topologyAssignment", "is of a topology, which gpol does not decide yet", "leave this workload out of the dump")
     given = row.whole("count", counts.get(name, 0), 0, _MOST_PODS)
     left = min(given, counts.get(name, 0) - reclaimable.get(name, 0))
-    said, charged = row.text_map("flavors"), row.requests("resourceUsage")
-    flavors = {resource: said[resource] for resource in said if said[resource]}
+    flavors, charged = row.name_map("flavors"), row.requests("resourceUsage")
     usage = {resource: amount(charged[resource], resource) for resource in charged if resource in flavors}
     if left < given:
         usage = {resource: usage[resource] // given * left for resource in usage}
