@@ -17,6 +17,7 @@ from ..engine.events import (
     NodeRemoved,
     PolicyActivated,
     WorkloadAdmitted,
+    WorkloadAdopted,
     WorkloadCancelled,
     WorkloadEvicted,
     WorkloadFinished,
@@ -26,7 +27,9 @@ from ..engine.events import (
 )
 from ..engine.graph import PolicyGraph
 from ..engine.reference.route import matching_queues
+from .gpus import thousandths
 from .lending import Pool
+from .live import Live
 
 HOUR_US = 3_600_000_000
 
@@ -121,7 +124,7 @@ class Measure:
     decisions: int = 0
     capacity: dict[tuple[str, str], int] = field(default_factory=dict)
     used: dict[tuple[str, str], int] = field(default_factory=dict)
-    _live: dict[str, "_Live"] = field(default_factory=dict)
+    _live: dict[str, Live] = field(default_factory=dict)
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
     _pools: dict[str, Pool] = field(default_factory=dict)
@@ -136,7 +139,8 @@ class Measure:
             self._fact(fact, graph)
         for decision in decisions:
             self._decision(decision)
-        self._audit(decisions)
+        if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
+            self._audit(decisions)
         self._share_out()
         for name in self._touched:
             self._entitle(self.queues[name])
@@ -174,8 +178,13 @@ class Measure:
                 self._over(fact.workload).finished += 1
             case WorkloadCancelled():
                 self._over(fact.workload).cancelled += 1
-            case WorkloadUpdated() if fact.reclaimable is not None:
-                self._fewer_pods(fact.workload, fact.reclaimable)
+            case WorkloadAdopted():
+                self._adopted(fact)
+            case WorkloadUpdated():
+                if fact.requeued is not None and self._find(fact.workload, "is updated").evicting:
+                    self._wait_again(self._live[fact.workload], fact.time)
+                if fact.reclaimable is not None:
+                    self._fewer_pods(fact.workload, fact.reclaimable)
             case _:
                 return
 
@@ -188,7 +197,11 @@ class Measure:
             node = graph.nodes[queue.node]
             figures = self.queues.setdefault(node.name, QueueFigures(node.name))
             quotas = zip(graph.slots, node.quotas, strict=True)
-            figures.owns = {graph.flavors[slot.flavor].name: quota.nominal for slot, quota in quotas if slot.resource == "gpu"}
+            figures.owns = {}
+            for slot, quota in quotas:
+                if thousandths(slot.resource, 1):
+                    name = graph.flavors[slot.flavor].name
+                    figures.owns[name] = figures.owns.get(name, 0) + thousandths(slot.resource, quota.nominal)
             figures.owned = sum(figures.owns.values())
             figures.order = tuple(graph.flavors[flavor].name for flavor in queue.flavors)
             self._touched[node.name] = None
@@ -216,7 +229,7 @@ class Measure:
                 pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
             figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
         for flavor, pool in self._pools.items():
-            pool.exists = self.capacity.get((flavor, "gpu"), 0)
+            pool.exists = sum(thousandths(resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor)
             for name, change in pool.share_out().items():
                 self.queues[name].lent += change
 
@@ -225,11 +238,11 @@ class Measure:
         queue = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
-        live = self._live[fact.workload] = _Live(fact, queue, fact.time)
+        live = self._live[fact.workload] = Live(fact, queue, fact.time)
         figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
 
-    def _find(self, name: str, what: str) -> "_Live":
+    def _find(self, name: str, what: str) -> Live:
         live = self._live.get(name)
         if live is None:
             raise AccountError(f"`{name}` {what}, but is not live")
@@ -244,12 +257,12 @@ class Measure:
         figures.wait_no_more(name)
         return figures
 
-    def _stop(self, live: "_Live") -> None:
+    def _stop(self, live: Live) -> None:
         live.running = False
         self._charge(live, ())
         self.queues[live.queue].running.pop(live.fact.workload, None)
 
-    def _charge(self, live: "_Live", charges: tuple[Charge, ...]) -> None:
+    def _charge(self, live: Live, charges: tuple[Charge, ...]) -> None:
         """Replace what a workload is charged."""
         figures = self.queues[live.queue]
         self._touched[live.queue] = None
@@ -257,9 +270,9 @@ class Measure:
             for charge in entries:
                 key = (charge.flavor, charge.resource)
                 self.used[key] = self.used.get(key, 0) + sign * charge.amount
-                if charge.resource == "gpu":
-                    figures.used += sign * charge.amount
-                    figures.uses[charge.flavor] = figures.uses.get(charge.flavor, 0) + sign * charge.amount
+                if gpus := thousandths(charge.resource, charge.amount):
+                    figures.used += sign * gpus
+                    figures.uses[charge.flavor] = figures.uses.get(charge.flavor, 0) + sign * gpus
         live.charges = charges
         if live.running:
             figures.running[live.fact.workload] = _gpus(charges)
@@ -284,13 +297,33 @@ class Measure:
             case WorkloadEvicted():
                 if not live.running:
                     raise AccountError(f"`{decision.workload}` is evicted, but does not run")
-                figures = self.queues[live.queue]
-                figures.evicted += 1
-                self._stop(live)
-                live.since = decision.time
-                figures.wait(decision.workload, live.gpus())
+                self.queues[live.queue].evicted += 1
+                self._wait_again(live, decision.time)
 
-    def _admitted(self, live: "_Live", decision: WorkloadAdmitted) -> None:
+    def _wait_again(self, live: Live, time: int) -> None:
+        self._stop(live)
+        live.since, live.evicting = time, False
+        self.queues[live.queue].wait(live.fact.workload, live.gpus())
+
+    def _adopted(self, fact: WorkloadAdopted) -> None:
+        """A workload runs already, maybe in another queue than its submission said; it counts as submitted there, and not as admitted."""
+        live = self._find(fact.workload, "is adopted")
+        before, after = self.queues[live.queue], self.queues.setdefault(fact.queue, QueueFigures(fact.queue))
+        before.wait_no_more(fact.workload)
+        before.submitted -= 1
+        after.submitted += 1
+        if before.submitted == 0 and before.name == NO_QUEUE:
+            del self.queues[NO_QUEUE]
+        live.queue, live.running, live.evicting = fact.queue, True, fact.evicting
+        live.flavors = {placement.pod_set: placement.flavors for placement in fact.placements}
+        charges = [
+            Charge(flavor=placement.flavors[resource], resource=resource, amount=amount)
+            for placement in fact.placements
+            for resource, amount in placement.usage.items()
+        ]
+        self._charge(live, tuple(charges))
+
+    def _admitted(self, live: Live, decision: WorkloadAdmitted) -> None:
         if live.running:
             raise AccountError(f"`{decision.workload}` is admitted, but runs already")
         self.queues[live.queue].wait_no_more(decision.workload)
@@ -335,49 +368,5 @@ class Measure:
                 raise AccountError(f"queue `{figures.name}`: {figures.submitted} submitted, {ended} ended, {live} live")
 
 
-@dataclass(slots=True)
-class _Live:
-    """A workload that is not over."""
-
-    fact: WorkloadSubmitted
-    queue: str
-    since: int
-    running: bool = False
-    charges: tuple[Charge, ...] = ()
-    flavors: dict[str, dict[str, str]] = field(default_factory=dict)
-    done: dict[str, int] = field(default_factory=dict)
-
-    def gpus(self) -> int:
-        """The GPUs it asks for, in thousandths."""
-        return sum(gpus for gpus, _ in self.asks())
-
-    def asks(self) -> list[tuple[int, tuple[str, ...]]]:
-        """The GPUs that each pod set asks for, and the flavors that will do (none: any)."""
-        left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
-        return [(pod_set.requests.get("gpu", 0) * count, pod_set.flavors) for pod_set, count in left]
-
-    def fits(self, room: dict[str, int]) -> bool:
-        """Whether its pod sets fit into what is left of flavors, each into the first that will do."""
-        left = dict(room)
-        for gpus, flavors in self.asks():
-            if gpus:
-                flavor = next((each for each in left if left[each] >= gpus and (not flavors or each in flavors)), None)
-                if flavor is None:
-                    return False
-                left[flavor] -= gpus
-        return True
-
-    def recount(self) -> tuple[Charge, ...]:
-        """What it is charged, from its pods that are not done."""
-        totals: dict[tuple[str, str], int] = {}
-        for pod_set in self.fact.pod_sets:
-            left = pod_set.count - self.done.get(pod_set.name, 0)
-            for resource, flavor in self.flavors.get(pod_set.name, {}).items():
-                totals[flavor, resource] = totals.get((flavor, resource), 0) + left * pod_set.requests[resource]
-        return tuple(
-            Charge(flavor=flavor, resource=resource, amount=amount) for (flavor, resource), amount in sorted(totals.items()) if amount
-        )
-
-
 def _gpus(charges: tuple[Charge, ...]) -> int:
-    return sum(charge.amount for charge in charges if charge.resource == "gpu")
+    return sum(thousandths(charge.resource, charge.amount) for charge in charges)

@@ -34,7 +34,7 @@ from .quota import QuotaTree, Request
 from .route import matching_queues, rank
 from .shares import Shares
 from .state import Active, Line, Machine, Pool, State
-from .workload import Scan, Workload
+from .workload import Scan, Workload, asked_by_one
 
 NOWHERE = -1
 """The queue of a workload that belongs to none, until its rejection is applied."""
@@ -364,7 +364,7 @@ def _release_pods(policy: Active, workload: Workload, done: dict[str, int]) -> N
     for (pod_set, left), rest in zip(_pod_sets(workload), remaining, strict=True):
         for resource in sorted(flavors.get(pod_set.name, {})):
             slot = policy.slot_index[flavors[pod_set.name][resource], resource]
-            freed[slot] = freed.get(slot, 0) + pod_set.requests[resource] * (left - rest)
+            freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (left - rest)
     usage = ((slot, amount - freed.get(slot, 0)) for slot, amount in workload.usage)
     workload.usage = tuple((slot, amount) for slot, amount in usage if amount > 0)
     workload.remaining = remaining

@@ -15,6 +15,15 @@ class Scan:
     generation: int
 
 
+POD_COUNT = "pods"
+"""The resource that counts pods, where a queue has it: every pod asks for one."""
+
+
+def asked_by_one(pod_set: PodSet, resource: str) -> int:
+    """What one pod of a pod set asks for."""
+    return 1 if resource == POD_COUNT else pod_set.requests.get(resource, 0)
+
+
 @dataclass(slots=True)
 class Workload:
     """A workload from its submission to its end.

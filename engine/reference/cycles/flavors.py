@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...events import PodSet
 from ...graph import Group, PolicyGraph, Queue
 from ..state import Active
-from ..workload import Workload
+from ..workload import POD_COUNT, Workload
 from .levels import Amounts, level_that_fits
 from .matching import selects, untolerated
 from .plan import (
@@ -29,10 +29,6 @@ from .plan import (
     more_severe,
     reason_of,
 )
-
-POD_COUNT = "pods"
-"""The resource that counts pods, where a queue has it."""
-
 
 Simulate = Callable[[int, int], Verdict]
 """Looks for victims for an amount of one slot alone: NO_CANDIDATES, PREEMPT (some are the queue's own) or RECLAIM, and the level then."""

@@ -1,0 +1,11 @@
+"""Which resources are GPUs, and how many thousandths of one an amount is."""
+
+
+def thousandths(resource: str, amount: int) -> int:
+    """An amount of a resource in thousandths of a GPU; 0 where it is none.
+
+    gpol's own `gpu` is counted in thousandths, a device of Kubernetes such as `nvidia.com/gpu` in whole ones.
+    """
+    if resource == "gpu":
+        return amount
+    return amount * 1000 if resource.endswith("/gpu") else 0
