@@ -94,6 +94,19 @@ def test_a_dump_rebuilds_its_cluster(profile: str, kueue: Maker) -> None:
     assert sorted(decided) == ["WorkloadDeferred one/owner", "WorkloadEvicted two/guest reclaim"]
 
 
+def test_a_policy_that_decides_at_once_takes_over_what_runs(kueue: Maker) -> None:
+    """The facts are played under a policy that decides in cycles; the one that is wanted then evicts and admits in one go."""
+    made = load(read_files([("cluster.yaml", CLUSTER.encode())]), kueue.now, "gpol.fair")
+    core, decided = Core(), []
+    for tree in (made.under, made.tree):
+        graph = check_parsed(Parsed(tree, (), (), "", "kueue.gpol")).graph
+        assert graph is not None
+        decided = core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="text", digest=graph.digest), graph)
+        for fact in made.facts if tree is made.under else ():
+            assert core.step(fact) == []
+    assert [f"{decision.kind} {decision.workload}" for decision in decided] == ["WorkloadEvicted two/guest", "WorkloadAdmitted one/owner"]
+
+
 @pytest.mark.parametrize("profile", [None, "kueue.fair", "gpol.fair"])
 def test_the_tree_and_its_text_are_one_policy(profile: str | None, kueue: Maker) -> None:
     """What is printed means what the import made, whichever profile it uses."""
