@@ -10,7 +10,6 @@ from ..workload import Workload
 from .admissible import inactive, inadmissible
 from .candidates import Cluster, as_request
 from .cycle import Cycle, End, Outcome
-from .levels import heights
 from .plan import PodSetPlan
 from .queues import Queues
 from .reasons import admission_why, assignments, eviction_why, refusal_why
@@ -33,7 +32,7 @@ def run_cycle(state: State, policy: Active, queues: Queues) -> list[AnyDecision]
             refused.append((workload, reason, detail))
         else:
             heads.append((workload, _tried(queues, workload)))
-    outcomes = Cycle(cluster, heights(policy.graph)).run(heads)
+    outcomes = Cycle(cluster, queues.height).run(heads)
     admitted = [_admission(state, policy, outcome) for outcome in outcomes if outcome.end is End.ADMITTED]
     waiting = [_deferral(state, policy, queues, outcome) for outcome in outcomes if outcome.end is not End.ADMITTED]
     turned_away = [_refusal(state, policy, queues, workload, reason, detail) for workload, reason, detail in refused]

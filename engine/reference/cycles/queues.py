@@ -11,6 +11,7 @@ from ...events import AnyEvent, WorkloadDeferred
 from ..order import line_key, shape_of
 from ..state import Active, Line, Shape, SortKey
 from ..workload import Workload
+from .levels import heights
 from .usage import Consumed, Rank, rank
 
 
@@ -32,7 +33,7 @@ class QueueState:
 
 
 class Queues:
-    """The queues of a policy, by node.
+    """The queues of a policy, by node; `height` is how far each node is from its furthest leaf.
 
     `cycle` counts cycles, `idle` those in a row that changed nothing; `fresh`: there was a fact since the last one. `aside` are
     workloads that are not queued at all, by name.
@@ -49,6 +50,7 @@ class Queues:
         self.trees: dict[int, list[int]] = {}
         for queue in self.graph.queues:
             self.trees.setdefault(self.tree.paths[queue.node][-1], []).append(queue.node)
+        self.height = heights(policy.graph)
         self.cycle = 0
         self.idle = 0
         self.fresh = True
@@ -180,7 +182,7 @@ class Queues:
             return state.preemptor
         if self.graph.queues[self.graph.nodes[node].queue].by_usage:
             return self._by_usage(state.waiting)[0]
-        return min((state.waiting.shapes[shape][0] for shape in sorted(state.waiting.shapes, key=repr)), key=lambda entry: entry[0])[1]
+        return min((entries[0] for entries in state.waiting.shapes.values()), key=lambda entry: entry[0])[1]
 
     def _by_usage(self, line: Line) -> list[Workload]:
         entries = [entry for _, entries in line.by_shape() for entry in entries]

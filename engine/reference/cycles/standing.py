@@ -10,7 +10,6 @@ from ..whereabouts import CandidateStanding, FlavorStanding, Standing
 from ..workload import Workload
 from .admissible import aside, inactive, inadmissible
 from .candidates import Cluster, Note, Wish, as_request, satisfies
-from .levels import heights
 from .nominate import Nomination, Nominator, search
 from .plan import WAITING, Attempt, Grade, Mode
 from .queues import Queues
@@ -38,7 +37,7 @@ def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) 
     if reason:
         return base.model_copy(update={**place, "reason": reason, "operands": (Operand(name="because of", value=detail),)})
     cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
-    nomination = Nominator(cluster, heights(policy.graph)).nominate(workload, {})
+    nomination = Nominator(cluster, queues.height).nominate(workload, {})
     found = _judged(policy, queues, cluster, nomination)
     return base.model_copy(update={**place, **found, **_reason(queues, nomination, line)})
 
