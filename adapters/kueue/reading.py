@@ -17,6 +17,8 @@ MOST_DEPTH = 64
 MOST_OBJECTS = 200_000
 
 _MOST_DIGITS = 40
+_CONFIGURATION = "controller_manager_config.yaml"
+"""Under this key Kueue's manager finds its Configuration in a ConfigMap."""
 
 
 class UnreadableError(ValueError):
@@ -54,7 +56,7 @@ def _objects(data: bytes) -> list[dict[str, Any]]:
 
 
 def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """The objects of a document: itself, or those of a List."""
+    """The objects of a document: itself, those of a List, or the Configuration in a ConfigMap of Kueue's manager."""
     if document is None:
         return
     if isinstance(document, list) and depth < 2:
@@ -63,6 +65,8 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         items = document["items"]
         if depth > 1:
             raise UnreadableError("", "has Lists in Lists in Lists", "give the objects themselves")
+    elif isinstance(document, dict) and (inner := _configuration(document)):
+        items = _yaml(inner)
     elif isinstance(document, dict):
         yield document
         return
@@ -70,6 +74,13 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         raise UnreadableError("", "holds something that is no object", "give what `kubectl get -o yaml` writes")
     for item in items:
         yield from _opened(item, depth + 1)
+
+
+def _configuration(document: dict[str, Any]) -> str:
+    """The text in a ConfigMap of Kueue's manager; empty in anything else."""
+    data = document.get("data")
+    text = data.get(_CONFIGURATION) if document.get("kind") == "ConfigMap" and isinstance(data, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 # --- JSON

@@ -95,6 +95,15 @@ def test_what_is_refused(dump: bytes, why: str, refused: Refused) -> None:
     assert "; " in said
 
 
+def test_the_configuration_in_a_configmap() -> None:
+    """Kueue's manager keeps it as a text in a ConfigMap; any other ConfigMap is an object like others."""
+    text = "kind: Configuration\nfairSharing: {}\n"
+    assert objects(f"kind: ConfigMap\ndata:\n  controller_manager_config.yaml: {text!r}\n".replace("'", '"')) == [
+        {"kind": "Configuration", "fairSharing": {}}
+    ]
+    assert objects("kind: ConfigMap\ndata: {a: b}\n") == [{"kind": "ConfigMap", "data": {"a": "b"}}]
+
+
 def test_sixty_four_levels_are_fine() -> None:
     """The limit is on what is deeper: 63 lists in an object are read, in both forms."""
     inner = "[" * 63 + "1" + "]" * 63
