@@ -59,12 +59,10 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
     """The objects of a document: itself, those of a List, or the Configuration in a ConfigMap of Kueue's manager."""
     if document is None:
         return
-    if isinstance(document, list) and depth < 2:
+    if isinstance(document, list):
         items = document
     elif isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
         items = document["items"]
-        if depth > 1:
-            raise UnreadableError("", "has Lists in Lists in Lists", "give the objects themselves")
     elif isinstance(document, dict) and (inner := _configuration(document)):
         items = _yaml(inner)
     elif isinstance(document, dict):
@@ -72,6 +70,8 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         return
     else:
         raise UnreadableError("", "holds something that is no object", "give what `kubectl get -o yaml` writes")
+    if depth > 1:
+        raise UnreadableError("", "has Lists in Lists in Lists", "give the objects themselves")
     for item in items:
         yield from _opened(item, depth + 1)
 

@@ -74,6 +74,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         (b"\tb: 1\n", "is no YAML"),
         (b"", "has no objects"),
         (b"---\n---\n", "has no objects"),
+        (b"[[[[{}]]]]", "Lists in Lists in Lists"),
         (b"just text\n", "holds something that is no object"),
         (b"- 1\n- 2\n", "holds something that is no object"),
         (b'{"kind": "List", "items": []}', "has no objects"),
@@ -102,6 +103,14 @@ def test_the_configuration_in_a_configmap() -> None:
         {"kind": "Configuration", "fairSharing": {}}
     ]
     assert objects("kind: ConfigMap\ndata: {a: b}\n") == [{"kind": "ConfigMap", "data": {"a": "b"}}]
+
+
+def test_configmaps_within_each_other_are_refused(refused: Refused) -> None:
+    """A text in a text in a text is no configuration, however deep it goes."""
+    dump = "kind: Configuration\n"
+    for _ in range(50):
+        dump = "kind: ConfigMap\ndata:\n  controller_manager_config.yaml: |\n" + "".join(f"    {line}\n" for line in dump.splitlines())
+    assert "has Lists in Lists in Lists" in refused(dump.encode())
 
 
 def test_sixty_four_levels_are_fine() -> None:
