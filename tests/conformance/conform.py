@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from report import details, header, line, page, run
-from suites import choices, formulas, recorded, victims
+from suites import choices, flavors, formulas, recorded, schedule, usage, victims
 from suites.suite import Suite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -20,7 +20,10 @@ PAGE = ROOT / "docs" / "conformance.md"
 SUITES: tuple[Suite, ...] = (
     *formulas.SUITES,
     *choices.SUITES,
+    *flavors.SUITES,
     *victims.SUITES,
+    *schedule.SUITES,
+    *usage.SUITES,
     *recorded.SUITES,
 )
 """All suites, in the order of the page."""

@@ -1,0 +1,351 @@
+"""Which flavors a workload gets, and why none: four tables of Kueue's flavor assigner.
+
+What a search for victims would say is part of these tables, by flavor and resource; where they say nothing it is that somebody of the
+queue's own would go.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpol.adapters.kueue.objects import Configuration
+from gpol.adapters.kueue.quantity import text
+from gpol.engine.graph import Group
+from gpol.engine.reference.cycles.flavors import Assigner
+from gpol.engine.reference.cycles.plan import Attempt, Grade, Mode, Obstacle, Plan, PodSetPlan, Verdict, reason_of
+
+from .suite import Case, Excuse, differences, table, topology
+from .table_cluster import Json, TableCluster, cluster_queue, running
+from .world import as_defaulted
+
+MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
+POSSIBILITIES = {Grade.NO_CANDIDATES: "NoCandidates", Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Reclaim"}
+GRADES = {possibility: grade for grade, possibility in POSSIBILITIES.items()}
+
+
+def plan_of(
+    pod_sets: list[Json],
+    queues: list[Json],
+    flavors: list[Json],
+    usage: Mapping[str, Mapping[str, int]],
+    tc: Case,
+    cohorts: list[Json] | None = None,
+    reclaimable: list[Json] | None = None,
+) -> tuple[TableCluster, Plan]:
+    """The cluster and the plan for a workload of the first queue; `usage` is by ClusterQueue and `flavor|resource`."""
+    fair = bool(tc.get("enableFairSharing"))
+    workload = {
+        "metadata": {"name": "wl", "namespace": "ns"},
+        "spec": {"podSets": pod_sets},
+        "status": {"reclaimablePods": reclaimable or []},
+    }
+    held = [running(f"in-{queue}", queue, amounts) for queue, amounts in usage.items() if amounts]
+    kueue = TableCluster(
+        {
+            "flavors": [flavor for flavor in flavors if not flavor["spec"].get("topologyName")],
+            "clusterQueues": [_as_let_in(as_defaulted(queue, fair)) for queue in queues],
+            "cohorts": cohorts or [],
+            "workloads": [*held, workload],
+        },
+        Configuration(fair=fair),
+        into={"ns/wl": queues[0]["metadata"]["name"]},
+    )
+    said = {kueue.slot(key): result for key, result in (tc.get("simulationResult") or {}).items()}
+
+    def simulate(slot: int, amount: int) -> Verdict:
+        result = said.get(slot, {"preemptionPossiblity": "Preempt", "borrowingAfterSimulation": 0})
+        return GRADES[result["preemptionPossiblity"]], result["borrowingAfterSimulation"]
+
+    waiting = kueue.workload("ns/wl")
+    if tc.get("allowedFlavors"):  # an annotation of an alpha feature, which says what gpol's submissions say by themselves
+        allowed = tuple(tc["allowedFlavors"])
+        fact = waiting.fact
+        waiting.fact = fact.model_copy(
+            update={"pod_sets": tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)}
+        )
+    return kueue, Assigner(kueue.policy, kueue.heights, waiting, simulate).plan(waiting.remaining)
+
+
+def _as_let_in(queue: Json) -> Json:
+    """A ClusterQueue as a webhook lets it in: one without a cohort has no borrowing limits, which count for nothing there."""
+    if queue["spec"].get("cohortName"):
+        return queue
+    groups = [
+        {
+            **group,
+            "flavors": [
+                {
+                    **flavor,
+                    "resources": [{key: value for key, value in row.items() if key != "borrowingLimit"} for row in flavor["resources"]],
+                }
+                for flavor in group["flavors"]
+            ],
+        }
+        for group in queue["spec"]["resourceGroups"]
+    ]
+    return {**queue, "spec": {**queue["spec"], "resourceGroups": groups}}
+
+
+# --- TestAssignFlavors --------------------------------------------------------------------------------------------------
+
+
+def assign(case: Case) -> list[str]:
+    """The whole assignment: mode, borrowing, reason and usage; of each pod set pods, amounts, flavors, what stood in the way, attempts."""
+    tc, want = case["tc"], case["tc"]["wantAssignment"]
+    queues = [tc["clusterQueue"], *([tc["secondaryClusterQueue"]] if "secondaryClusterQueue" in tc else [])]
+    used = [tc.get("clusterQueueUsage") or {}, tc.get("secondaryClusterQueueUsage") or {}]
+    usage = {queue["metadata"]["name"]: amounts for queue, amounts in zip(queues, used, strict=False)}
+    gates = tc.get("featureGates") or {}
+    reclaimable = None if "ReclaimablePods" in gates and not gates["ReclaimablePods"] else tc.get("wlReclaimablePods")
+    kueue, plan = plan_of(tc["wlPods"], queues, list(case["resourceFlavors"].values()), usage, tc, reclaimable=reclaimable)
+    expected = {
+        "mode": tc["wantRepMode"],
+        "borrowing": want["Borrowing"],
+        "reason": want["NoFitReason"],
+        "usage": {key: amount for key, amount in want["Usage"]["Quota"]["Assigned"].items() if amount},
+        "pod sets": [pod_set["Name"] for pod_set in want["PodSets"]],
+    }
+    found = {
+        "mode": MODES[plan.mode],
+        "borrowing": plan.level,
+        "reason": plan.reason,
+        "usage": {key: amount for key, amount in kueue.amounts(plan.usage).items() if amount},
+        "pod sets": [pod_set.name for pod_set in plan.pod_sets],
+    }
+    differing = differences(expected, found)
+    for wanted, got in zip(want["PodSets"], plan.pod_sets, strict=False):
+        differing += _pod_set(kueue, wanted, got)
+    return differing
+
+
+def _pod_set(kueue: TableCluster, want: Json, got: PodSetPlan) -> list[str]:
+    names = [flavor.name for flavor in kueue.graph.flavors]
+    expected = {
+        "count": want["Count"],
+        "requests": {resource: str(amount) for resource, amount in want["Requests"].items()},
+        "flavors": {
+            resource: (chosen["Name"], chosen["Mode"], chosen["TriedFlavorIdx"]) for resource, chosen in (want.get("Flavors") or {}).items()
+        },
+        "in the way": sorted(want["Status"].get("reasons") or []),
+    }
+    found = {
+        "count": got.count,
+        "requests": {resource: text(amount, resource) for resource, amount in got.requests.items()},
+        "flavors": {resource: (names[chosen.flavor], MODES[chosen.mode], chosen.tried) for resource, chosen in got.flavors.items()},
+        "in the way": sorted(say(obstacle) for obstacle in got.obstacles),
+    }
+    return [f"pod set {got.name}: {line}" for line in [*differences(expected, found), *_attempts(want, got)]]
+
+
+def _attempts(want: Json, got: PodSetPlan) -> list[str]:
+    """Where attempts differ, as Kueue's test compares them.
+
+    The table does not always list them. Where one flavor fits, all that were tried have to be in the table, which may have more;
+    where none does, it is the other way round: Kueue goes through resources in no certain order, and stops where one cannot be had.
+    """
+    wanted = {attempt["Flavor"]: _wanted_attempt(attempt) for attempt in want.get("FlavorAssignmentAttempts") or []}
+    found = {attempt.flavor: _attempt(attempt) for attempt in got.attempts}
+    if not wanted:
+        return []
+    compared = found if any(attempt.mode is Mode.FIT for attempt in got.attempts) else wanted
+    none = dict.fromkeys(compared)
+    return differences({key: (none | wanted)[key] for key in compared}, {key: (none | found)[key] for key in compared})
+
+
+def _wanted_attempt(attempt: Json) -> tuple[Any, ...]:
+    """Mode, level, reason, what could be gained by evicting, and what stood in the way."""
+    possibility, obstacles = attempt.get("PreemptionPossibility"), sorted(attempt.get("Reasons") or [])
+    return attempt["Mode"], attempt["Borrow"], attempt["NoFitReason"], possibility, obstacles
+
+
+def _attempt(attempt: Attempt) -> tuple[Any, ...]:
+    obstacles = sorted(say(obstacle) for obstacle in attempt.obstacles)
+    return MODES[attempt.mode], attempt.level, attempt.reason, POSSIBILITIES.get(attempt.grade), obstacles
+
+
+def say(obstacle: Obstacle) -> str:
+    """An obstacle in Kueue's words."""
+    resource, flavor = obstacle.resource, obstacle.flavor
+    match obstacle.kind:
+        case "unavailable":
+            return f"resource {resource} unavailable in ClusterQueue"
+        case "missing":
+            return f"flavor {flavor} not found"
+        case "taint":
+            key, _, rest = obstacle.detail.partition("=")
+            value, _, effect = rest.rpartition(":")
+            return f"untolerated taint {{{key} {value} {effect} <nil>}} in flavor {flavor}"
+        case "affinity":
+            return f"flavor {flavor} doesn't match node affinity"
+        case "exceeds":
+            asked, most, assumed = (text(amount, resource) for amount in (obstacle.asked, obstacle.limit, obstacle.assumed))
+            wanted = f"previously considered podsets requests ({assumed}) + current podset request ({asked})"
+            return f"insufficient quota for {resource} in flavor {flavor}, {wanted} > maximum capacity ({most})"
+        case _:
+            return f"insufficient unused quota for {resource} in flavor {flavor}, {text(obstacle.deficit, resource)} more needed"
+
+
+# --- tables whose clusters are code in Kueue's flavorassigner_test.go, and so not in the data ------------------------------
+
+
+def _flavors_and_mode(tc: Case, plan: Plan, kueue: TableCluster) -> list[str]:
+    names = [flavor.name for flavor in kueue.graph.flavors]
+    found = {resource: names[chosen.flavor] for resource, chosen in plan.pod_sets[0].flavors.items()}
+    return differences({"mode": tc["wantMode"], "flavors": tc["wantAssigment"]}, {"mode": MODES[plan.mode], "flavors": found})
+
+
+_TEST, _OTHER = "test-clusterqueue", "other-clusterqueue"
+_EVICTS = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "LowerPriority"}
+
+
+def _usage(tc: Case) -> dict[str, Any]:
+    return {_TEST: tc.get("testClusterQueueUsage") or {}, _OTHER: tc.get("otherClusterQueueUsage") or {}}
+
+
+def _named(names: tuple[str, ...]) -> list[Json]:
+    return [{"metadata": {"name": name}, "spec": {}} for name in names]
+
+
+def reclaim_before_priority(case: Case) -> list[str]:
+    """A queue with ten of two resources in each of three flavors, and one beside it with nothing."""
+    tc, names = case["tc"], ("uno", "due", "tre")
+    test, other = (
+        cluster_queue(name, "cohort", [{flavor: {"compute": (owned,), "gpu": (owned,)} for flavor in names}])
+        for name, owned in ((_TEST, "10"), (_OTHER, "0"))
+    )
+    test["spec"] |= {"preemption": _EVICTS, "flavorFungibility": tc.get("flavorFungibility") or {"whenCanPreempt": "TryNextFlavor"}}
+    kueue, plan = plan_of([tc["workloadRequests"]["PodSet"]], [test, other], _named(names), _usage(tc), tc)
+    return _flavors_and_mode(tc, plan, kueue)
+
+
+def hierarchical(case: Case) -> list[str]:
+    """Three cohorts above each other, each with four cpus in a flavor of its own name."""
+    tc, names = case["tc"], ("one", "two", "three")
+    test = cluster_queue(_TEST, "one", [])
+    test["spec"] |= {
+        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": tc["testClusterQueueFlavors"]}],
+        "preemption": _EVICTS,
+        "flavorFungibility": tc.get("flavorFungibility") or {"whenCanPreempt": "TryNextFlavor"},
+    }
+    other = cluster_queue(_OTHER, "two", [{flavor: {"cpu": ("0",)} for flavor in names}])
+    cohorts = [_cohort(name, parent) for name, parent in zip(names, (*names[1:], ""), strict=True)]
+    kueue, plan = plan_of([tc["workloadRequests"]["PodSet"]], [test, other], _named(names), _usage(tc), tc, cohorts)
+    return _flavors_and_mode(tc, plan, kueue)
+
+
+def _cohort(name: str, parent: str) -> Json:
+    resources = [{"name": "cpu", "nominalQuota": "4"}]
+    groups = [{"coveredResources": ["cpu"], "flavors": [{"name": name, "resources": resources}]}]
+    return {"metadata": {"name": name}, "spec": {"resourceGroups": groups, **({"parentName": parent} if parent else {})}}
+
+
+def no_fit(case: Case) -> list[str]:
+    """Why a workload does not fit, overall and by flavor; the table names some flavors only."""
+    tc = case["tc"]
+    plain = cluster_queue("cq", "", [{flavor: {"cpu": ("2",)} for flavor in ("flavor-a", "flavor-b")}])
+    queues = [_apart(queue) for queue in (tc.get("cq") or plain, *(tc.get("siblingCQs") or []))]
+    flavors = tc.get("resourceFlavors") or case["resourceFlavors"]
+    named = {flavor["name"] for queue in queues for group in queue["spec"]["resourceGroups"] for flavor in group["flavors"]}
+    defined = [{**flavors[name.split(".")[0]], "metadata": {"name": name}} for name in sorted(named) if name.split(".")[0] in flavors]
+    usage = {queues[0]["metadata"]["name"]: tc.get("cqUsage") or {}, **(tc.get("siblingCQUsage") or {})}
+    usage = {queue: _own_keys(amounts, named) for queue, amounts in usage.items()}
+    tc = {**tc, "simulationResult": _own_keys(tc.get("simulationResult") or {}, named)}
+    kueue, plan = plan_of([tc["podSet"]], queues, defined, usage, tc)
+    attempts = {attempt.flavor: attempt.reason for pod_set in plan.pod_sets for attempt in pod_set.attempts}
+    wanted = {flavor: tc["wantFlavorAttempts"].get(flavor.split(".")[0], reason) for flavor, reason in attempts.items()}
+    reason = _reason(kueue, queues[0], plan) if plan.mode is Mode.NO_FIT else plan.reason
+    return differences({"reason": tc["wantNoFitReason"], **wanted}, {"reason": reason, **attempts})
+
+
+def _reason(kueue: TableCluster, queue: Json, plan: Plan) -> str:
+    """Why nothing fits, with the groups that the table has: what `_apart` made another flavor is the same again."""
+    indices = {flavor.name: index for index, flavor in enumerate(kueue.graph.flavors)}
+    groups = tuple(
+        Group(
+            tuple(group["coveredResources"]),
+            tuple(sorted({indices[flavor["name"].split(".")[0]] for flavor in group["flavors"] if flavor["name"] in indices})),
+        )
+        for group in queue["spec"]["resourceGroups"]
+    )
+    return reason_of(plan, groups, kueue.graph)
+
+
+def _apart(queue: Json) -> Json:
+    """A ClusterQueue with each flavor in one group, as webhooks demand: in a later one it is another, by the name of the resource."""
+    groups: list[Json] = []
+    for group in queue["spec"]["resourceGroups"]:
+        taken = {flavor["name"] for known in groups for flavor in known["flavors"]}
+        suffix = "." + group["coveredResources"][0]
+        flavors = [{**flavor, "name": flavor["name"] + suffix * (flavor["name"] in taken)} for flavor in group["flavors"]]
+        groups.append({**group, "flavors": flavors})
+    return {**queue, "spec": {**queue["spec"], "resourceGroups": groups}}
+
+
+def _own_keys(by_key: Mapping[str, Any], named: set[str]) -> dict[str, Any]:
+    """What is said by `flavor|resource`, with the flavors of `_apart`."""
+    keys = {f"{key.split('|')[0]}.{key.split('|')[1]}|{key.split('|')[1]}": key for key in by_key}
+    return {new if new.split("|")[0] in named else old: by_key[old] for new, old in keys.items()}
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+
+_TOPOLOGY = Excuse("needs topology-aware scheduling, which gpol does not decide yet", topology)
+_SLICE = "needs workload slices of elastic jobs, which gpol does not decide yet"
+
+
+def _on_topology(case: Case) -> bool:
+    """Whether a case asks for a topology, or its queue has a flavor of one; every case of the table has such a flavor beside it."""
+    return topology(case["tc"])
+
+
+def _replaces_a_slice(case: Case) -> bool:
+    """Whether the workload of a case replaces a slice of an elastic job."""
+    return "preemptWorkloadSlice" in case["tc"] or "replaceWl" in case["tc"]
+
+
+SUITES = (
+    table(
+        "TestAssignFlavors",
+        60,
+        "mode, borrowing, reason and amounts; of each pod set pods, flavors, what stands in the way, flavors tried",
+        assign,
+        excused={
+            "multiple TAS flavors assigned to different resources in the same PodSet leads to NoFit": _TOPOLOGY,
+            "workload slice preemption does not fit in the original workload resource flavor": Excuse(_SLICE, _replaces_a_slice),
+            "workload slice preemption fits in the original workload resource flavor": Excuse(_SLICE, _replaces_a_slice),
+        },
+        remarks={
+            "multiple flavors, leader worker set, workers request GPU, leader does not request GPU, fits": (
+                "the ClusterQueue serves cpu and memory in two groups, which a webhook refuses: here in the one that has the GPUs, too"
+            ),
+            "with reclaimable pods; reclaimablePods off": "the feature gate ReclaimablePods is off: they are left out",
+        },
+    ),
+    table("TestHierarchical", 3, "mode and flavors", hierarchical),
+    table("TestReclaimBeforePriorityPreemption", 6, "mode and flavors", reclaim_before_priority),
+    table(
+        "TestIsNoFitDueToCapacityAndLimits",
+        19,
+        "the reason, and that of each flavor tried",
+        no_fit,
+        excused={
+            **dict.fromkeys(
+                (
+                    "TAS not supported",
+                    "TAS level not supported",
+                    "TAS only flavor mismatch",
+                    "tas placement fails",
+                    "tas placement fails, cohort has no capacity",
+                    "tas placement fails, but queue has available capacity (waiting for preemption)",
+                ),
+                Excuse(_TOPOLOGY.reason, _on_topology),
+            ),
+            "flavor mismatch for workload slices": Excuse(_SLICE, _replaces_a_slice),
+        },
+        remarks={
+            "flavor not allowed by annotations": "the flavors of an alpha annotation are those that the submission asks for",
+            "flavor spanning multiple resource groups": (
+                "a flavor is in two groups, which a webhook refuses: here it is two flavors, and one again where the reason is worked out"
+            ),
+        },
+    ),
+)
