@@ -1,0 +1,65 @@
+"""Rules of a policy that Kueue has no words for: what they forbid is refused, what they hold plainly stops ClusterQueues."""
+
+from dataclasses import dataclass
+
+from ...engine.graph import AdmissionRule, PolicyGraph
+from .export_names import place
+from .policy import INACTIVE, SERVES_NOTHING
+from .problems import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """Nodes of queues that plain hold rules stop, and of those that an import held because they have no resource groups."""
+
+    held: frozenset[int]
+    bare: frozenset[int]
+
+
+def stops(graph: PolicyGraph, found: Findings) -> Stops:
+    """Go through the rules that are no preempt rules."""
+    held: set[int] = set()
+    bare: set[int] = set()
+    for rule in graph.admission:
+        found.begin(f"{rule.action} rule", rule.name, place(rule.source))
+        if _tells_state(rule):
+            found.note("", "tells how the cluster stood when it was imported: Kueue finds that out by itself, and the rule is left out")
+            bare |= _queues(graph, rule) if rule.because == SERVES_NOTHING else set()
+        elif rule.action == "hold" and rule.guard is None:
+            found.note("", "becomes stopPolicy: Hold; its reason is lost")
+            held |= _queues(graph, rule)
+        else:
+            remedy = "remove it, and let an admission policy of Kubernetes turn such workloads away"
+            found.problem("", "goes by what a workload says, and Kueue has no such rule", remedy)
+    _refuse_protection(graph, found)
+    return Stops(frozenset(held), frozenset(bare))
+
+
+def _tells_state(rule: AdmissionRule) -> bool:
+    """Whether a rule is one of those by which an import holds inactive ClusterQueues."""
+    by_import = rule.action == "hold" and rule.guard is None and rule.name.startswith("inactive-")
+    return by_import and (rule.because == SERVES_NOTHING or rule.because.startswith(INACTIVE))
+
+
+def _queues(graph: PolicyGraph, rule: AdmissionRule) -> set[int]:
+    """The nodes of the queues that a rule is about."""
+    inside = set(range(len(graph.nodes)) if rule.nodes is None else rule.nodes)
+    return {queue.node for queue in graph.queues if inside & set(_path(graph, queue.node))}
+
+
+def _path(graph: PolicyGraph, node: int) -> list[int]:
+    path = [node]
+    while graph.nodes[path[-1]].parent >= 0:
+        path.append(graph.nodes[path[-1]].parent)
+    return path
+
+
+def _refuse_protection(graph: PolicyGraph, found: Findings) -> None:
+    remedy = "remove it; whom Kueue may evict is said by its policies of preemption alone"
+    for rule in graph.protect:
+        found.begin("protect rule", rule.name, place(rule.source))
+        found.problem("", "keeps workloads from eviction, which Kueue cannot", remedy)
+    for priority in graph.priorities:
+        if priority.never_evicted:
+            found.begin("priority", priority.name, place(priority.source))
+            found.problem("never evicted", "keeps workloads from eviction, which Kueue cannot", remedy)
