@@ -47,6 +47,7 @@ WARNINGS: dict[str, str] = {
     "GP055": "shares that are all 0",
     "GP056": "a lending limit above what is owned",
     "GP057": "victims that may take their room back",
+    "GP058": "resource groups that overlap, in cycles",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

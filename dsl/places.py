@@ -10,6 +10,9 @@ from .flavor_nodes import with_nodes
 from .names import listed
 
 _INT32 = 2**31
+_POD_COUNT = "pods"
+"""In cycles a queue may own pods: every pod asks for one, so the resource means what the field of that name means."""
+
 _FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *graph.QUEUE_KEYS, "label"}
 
 
@@ -31,7 +34,7 @@ def declare(context: Context) -> None:
         context.at(item)
         if item.name.text in BUILT_IN:
             context.error("GP021", f"resource `{item.name.text}` is built in", item.name, "declared again", "remove this line")
-        elif item.name.text in _FIELDS:
+        elif item.name.text in _FIELDS and not (item.name.text == _POD_COUNT and context.in_cycles):
             message = f"`{item.name.text}` is a field in guards and orders; a resource of that name would hide it"
             context.error("GP021", message, item.name, "taken", "give it another name")
     for flavor in merged.flavors:

@@ -159,7 +159,7 @@ class WorkloadSubmitted(Event):
 
     `local_queue` (`namespace/name`) is the tenant's entry by which it came; `created` when an outside system first saw it,
     `uid` its identity there, which breaks ties before the order of submissions does. `namespace_labels` are those of its namespace.
-    `boost` is added to its priority.
+    `boost` is added to its priority. With `hold` it waits until its owner lets it go, or until it turns out to run already.
     """
 
     kind: Literal["WorkloadSubmitted"] = "WorkloadSubmitted"
@@ -179,6 +179,7 @@ class WorkloadSubmitted(Event):
     created: Time | None = later(None)
     uid: Annotated[str, Field(max_length=253)] = later("")
     boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] = later(0)
+    hold: bool = later(False)
 
     @model_validator(mode="after")
     def _created_before(self) -> "WorkloadSubmitted":

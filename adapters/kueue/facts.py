@@ -32,9 +32,14 @@ class Moment:
 
 
 def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
-    """The facts of all workloads that are not finished, in the order of the dump."""
+    """The facts of all workloads that are not finished, first those that run, else in the order of the dump.
+
+    One that runs is submitted on hold, so that no policy decides about it before the next fact says that it runs.
+    """
     writer = _Writer(objects, moment, found)
-    return [fact for workload in objects.workloads if not workload.finished for fact in writer.of(workload)]
+    live = [workload for workload in objects.workloads if not workload.finished]
+    live.sort(key=lambda workload: workload.admission is None)  # who runs comes first, so that nobody is admitted to its room
+    return [fact for workload in live for fact in writer.of(workload)]
 
 
 class _Writer:
@@ -77,7 +82,7 @@ class _Writer:
         admission = workload.admission
         if admission is None:
             return
-        if admission.evicting and not self.in_cycles:
+        if not self._runs(workload):
             self.found.note("status.conditions", "has been told to stop: in a policy that decides at once it waits again already")
         else:
             yield self._adopted(workload, admission)
@@ -113,7 +118,12 @@ class _Writer:
             created=workload.created,
             uid=workload.uid,
             boost=self._boost(workload),
+            hold=self._runs(workload),
         )
+
+    def _runs(self, workload: Workload) -> bool:
+        """Whether a workload is adopted; one that was told to stop waits again already where the policy decides at once."""
+        return workload.admission is not None and (self.in_cycles or not workload.admission.evicting)
 
     def _within_64_bits(self, workload: Workload) -> dict[str, dict[str, int]]:
         """What one pod of each pod set asks for, so that all together is no more than 64 bits hold: as in Kueue, sums end there."""

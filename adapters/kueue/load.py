@@ -33,13 +33,8 @@ KINDS_BY_KEY = {
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A cluster as a policy and the facts that rebuild its state, all at one moment; `objects` are what was read.
+    """A cluster as a policy and the facts that follow its activation, all at one moment; `objects` are what was read."""
 
-    The facts are played under `under`. That is the policy itself where it decides in cycles; one that decides at once would
-    decide about each workload before the next fact says that it runs already, so it is activated once the facts are played.
-    """
-
-    under: tree.File
     tree: tree.File
     facts: list[Fact]
     notes: list[Note]
@@ -102,5 +97,4 @@ def load(
     made = policy(objects, wanted, found)
     played = facts(objects, Moment(now, wanted.in_cycles, queues or {}), found)
     found.check()
-    under = made if wanted.in_cycles else policy(objects, Wanted(name, CLASSICAL), Findings())
-    return Imported(under, made, played, found.notes(), objects, Names(objects))
+    return Imported(made, played, found.notes(), objects, Names(objects))

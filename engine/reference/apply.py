@@ -200,6 +200,7 @@ def _submit(state: State, fact: WorkloadSubmitted) -> None:
         pinned=False,
         remaining=[pod_set.count for pod_set in fact.pod_sets],
         boost=fact.boost,
+        held_by_owner=fact.hold,
     )
     state.workloads[fact.workload] = workload
     _route(active(state), workload)
@@ -292,7 +293,7 @@ def _adopt(state: State, fact: WorkloadAdopted) -> None:
         for resource in sorted(placement.usage):
             slot = policy.slot_index[placement.flavors[resource], resource]
             amounts[slot] = amounts.get(slot, 0) + placement.usage[resource]
-    workload.admitted, workload.started_by, workload.evicting = fact.since, state.seq, fact.evicting
+    workload.admitted, workload.started_by, workload.evicting, workload.held_by_owner = fact.since, state.seq, fact.evicting, False
     workload.usage = tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)
     workload.assignments = tuple(
         Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors) for placement in fact.placements

@@ -4,17 +4,23 @@ Kueue: pkg/cache/scheduler/clusterqueue.go (active), pkg/scheduler/scheduler.go 
 """
 
 from ...events import Operand, Why
-from ..route import admission_rule_why, stopped_locally
+from ..route import admission_rule_why, in_scope, stopped_locally
 from ..state import Active
 from ..workload import Workload
 from .matching import all_hold
 
 
 def inactive(policy: Active, node: int) -> str:
-    """Why a queue puts up nobody: it is stopped, or a flavor that it serves is missing; empty where it does."""
+    """Why a queue takes no part: it is stopped, held as a whole, or a flavor that it serves is missing; empty where it does.
+
+    It puts up nobody, and nobody is evicted from it for others; what runs there counts all the same.
+    """
     queue = policy.graph.queues[policy.graph.nodes[node].queue]
     if queue.stopped:
         return "stopped"
+    for rule in policy.graph.admission:
+        if rule.action == "hold" and rule.guard is None and in_scope(policy, rule, node):
+            return rule.because
     flavors = [policy.graph.flavors[flavor] for group in queue.groups for flavor in group.flavors]
     return next((f"flavor {flavor.name} is missing" for flavor in flavors if flavor.missing), "")
 

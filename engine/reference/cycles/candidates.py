@@ -12,6 +12,7 @@ from typing import Literal
 from ...graph import Preemption
 from ..state import Active
 from ..workload import Workload
+from .admissible import inactive
 from .levels import Amounts, exceeds_owned
 from .usage import Rank
 
@@ -109,7 +110,7 @@ class Cluster:
 
     def candidates(self, node: int, wish: Wish) -> list[Workload]:
         """The running workloads of a queue that use a slot in need and that the preemptor's queue may evict, by their order."""
-        running = self.running[node]
+        running = {} if inactive(self.policy, node) else self.running[node]
         return self.ordered([running[name] for name in sorted(running) if self._may_go(running[name], wish)], wish)
 
     def _may_go(self, victim: Workload, wish: Wish) -> bool:
