@@ -295,8 +295,9 @@ SUITES = (
         schedule,
         remarks={
             "multiple preemptions skip overlapping preemption targets": _OFF,
-            "with fair sharing: nominal-first ordering admits workload fitting within nominal despite higher CQ DRS": (
-                "ClusterQueues serve cpu in two groups, which a webhook refuses: here the groups are one"
+            "multiple preemptions within cq when fair sharing": (
+                "no reclaimWithinCohort, which a cluster never has, lets evicting go with borrowing, and nothing else: "
+                "here borrowWithinCohort says so"
             ),
         },
     ),

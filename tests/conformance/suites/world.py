@@ -85,20 +85,10 @@ def as_defaulted(queue: dict[str, Any], fair: bool) -> dict[str, Any]:
 
     The tables pass by defaults and webhooks. Fair sharing takes a missing reclaimWithinCohort, which a cluster never has, for something
     else than Never when it asks whether evicting may go with borrowing: just as it takes borrowWithinCohort, which counts for nothing
-    else there. Of groups that share resources, which a cluster never has, the one with more of them serves; equal ones are one.
+    else there.
     """
     spec = dict(queue["spec"])
     preemption = dict(spec.get("preemption") or {})
     if fair and not preemption.get("reclaimWithinCohort"):
         spec["preemption"] = {**preemption, "borrowWithinCohort": {"policy": "LowerPriority"}}
-    groups: list[dict[str, Any]] = []
-    for group in spec.get("resourceGroups") or []:
-        covered = set(group["coveredResources"])
-        groups = [known for known in groups if not set(known["coveredResources"]) < covered]
-        same = next((known for known in groups if set(known["coveredResources"]) == covered), None)
-        if same is None:
-            groups.append(dict(group))
-        else:
-            same["flavors"] = [*same["flavors"], *group["flavors"]]
-    spec["resourceGroups"] = groups
     return {**queue, "spec": spec}
