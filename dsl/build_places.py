@@ -37,6 +37,8 @@ class BuildPlaces:
         return tree.Ceiling(parts[3], span=span_of(parts))
 
     def serves(self, parts: list[Part]) -> tree.Serves:
+        if token_of(parts, "FROM") is None:
+            return tree.Serves((), (), span=span_of(parts))
         border = parts.index(token_of(parts, "FROM"))
         return tree.Serves(all_of(parts[:border], tree.Name), all_of(parts[border:], tree.Name), span=span_of(parts))
 

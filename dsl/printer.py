@@ -192,7 +192,7 @@ def _place_statement(node: tree.Spanned) -> str:
         case tree.FlavorList(verb, flavors):
             return f"{verb} {names(flavors)}"
         case tree.Serves(resources, flavors):
-            return f"serves {names(resources)} from {names(flavors)}"
+            return f"serves {names(resources)} from {names(flavors)}" if resources else "serves nothing"
         case tree.Ceiling(priority):
             return f"priority at most {name(priority)}"
         case tree.Rather(rather):

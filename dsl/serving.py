@@ -18,6 +18,10 @@ def groups(context: Context, item: tree.Queue, flavors: Mapping[str, int]) -> tu
     """The resource groups that a queue says itself, in the order of the text; `flavors` finds the index of a flavor."""
     seen: dict[str, tree.Spanned] = {}
     made = []
+    nothing = next((statement for statement in serves(item) if not statement.resources), None)
+    if nothing is not None and len(serves(item)) > 1:
+        message = f"queue `{item.name.text}` serves nothing, and says otherwise as well"
+        context.error("GP027", message, nothing, "contradicts", "keep one of the two")
     for statement in serves(item):
         resources = [name for name in statement.resources if _is_new(context, item, seen, name, "resource", context.resources)]
         tried = [name for name in statement.flavors if _is_new(context, item, seen, name, "flavor", flavors)]

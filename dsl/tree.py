@@ -362,7 +362,10 @@ class Ceiling(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Serves(Spanned):
-    """`serves gpu, cpu from h100, a100`: resources that one flavor serves together, and the flavors in order."""
+    """`serves gpu, cpu from h100, a100`: resources that one flavor serves together, and the flavors in order.
+
+    Both empty: `serves nothing`.
+    """
 
     resources: tuple[Name, ...]
     flavors: tuple[Name, ...]

@@ -88,7 +88,7 @@ class QueueWriter:
     def _cluster_queue(self, queue: Queue, node: Node) -> Object:
         parent = self.quotas.parent(queue.node)
         stopped = queue.stopped or ("hold" if queue.node in self.stops.held else "")
-        groups = [] if queue.node in self.stops.bare else self.quotas.of_queue(queue)
+        groups = self.quotas.of_queue(queue)
         return {
             **({"cohortName": parent} if parent else {}),
             **({"queueingStrategy": "StrictFIFO"} if queue.strict else {}),

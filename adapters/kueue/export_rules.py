@@ -4,27 +4,24 @@ from dataclasses import dataclass
 
 from ...engine.graph import AdmissionRule, PolicyGraph
 from .export_names import place
-from .policy import INACTIVE, SERVES_NOTHING
+from .policy import INACTIVE
 from .problems import Findings
 
 
 @dataclass(frozen=True, slots=True)
 class Stops:
-    """Nodes of queues that plain hold rules stop, and of those that an import held because they have no resource groups."""
+    """Nodes of queues that plain hold rules stop."""
 
     held: frozenset[int]
-    bare: frozenset[int]
 
 
 def stops(graph: PolicyGraph, found: Findings) -> Stops:
     """Go through the rules that are no preempt rules."""
     held: set[int] = set()
-    bare: set[int] = set()
     for rule in graph.admission:
         found.begin(f"{rule.action} rule", rule.name, place(rule.source))
         if _tells_state(rule):
             found.note("", "tells how the cluster stood when it was imported: Kueue finds that out by itself, and the rule is left out")
-            bare |= _queues(graph, rule) if rule.because == SERVES_NOTHING else set()
         elif rule.action == "hold" and rule.guard is None:
             found.note("", "becomes stopPolicy: Hold; its reason is lost")
             held |= _queues(graph, rule)
@@ -32,13 +29,13 @@ def stops(graph: PolicyGraph, found: Findings) -> Stops:
             remedy = "remove it, and let an admission policy of Kubernetes turn such workloads away"
             found.problem("", "goes by what a workload says, and Kueue has no such rule", remedy)
     _refuse_protection(graph, found)
-    return Stops(frozenset(held), frozenset(bare))
+    return Stops(frozenset(held))
 
 
 def _tells_state(rule: AdmissionRule) -> bool:
     """Whether a rule is one of those by which an import holds inactive ClusterQueues."""
     by_import = rule.action == "hold" and rule.guard is None and rule.name.startswith("inactive-")
-    return by_import and (rule.because == SERVES_NOTHING or rule.because.startswith(INACTIVE))
+    return by_import and rule.because.startswith(INACTIVE)
 
 
 def _queues(graph: PolicyGraph, rule: AdmissionRule) -> set[int]:
@@ -55,7 +52,7 @@ def _path(graph: PolicyGraph, node: int) -> list[int]:
 
 
 def _refuse_protection(graph: PolicyGraph, found: Findings) -> None:
-    remedy = "remove it; whom Kueue may evict is said by its policies of preemption alone"
+    remedy = "remove it: whom Kueue may evict is said by its policies of preemption alone"
     for rule in graph.protect:
         found.begin("protect rule", rule.name, place(rule.source))
         found.problem("", "keeps workloads from eviction, which Kueue cannot", remedy)

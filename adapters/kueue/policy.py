@@ -18,7 +18,7 @@ CLASSICAL, FAIR, AT_ONCE = "kueue.classical", "kueue.fair", "gpol.fair"
 PROFILES = (CLASSICAL, FAIR, AT_ONCE)
 """Profiles that an imported policy can use: Kueue's two, and gpol's own, which decides at once."""
 
-INACTIVE, SERVES_NOTHING = "inactive: ", "no resource groups: it serves nothing"
+INACTIVE = "inactive: "
 """How the reasons begin for which ClusterQueues are held, and the reason of one without resource groups."""
 
 _BUILT_IN = ("cpu", "gpu", "memory")
@@ -142,8 +142,6 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
             yield f"{INACTIVE}admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}"
     if queue.inactive:
         yield f"{INACTIVE}{queue.inactive}"
-    if not queue.groups:
-        yield SERVES_NOTHING
     if not in_cycles:
         given = {flavor.name for flavor in objects.flavors}
         missing = sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given)

@@ -118,6 +118,8 @@ class QuotaTree:
         return tree.Queue(name(self.names.queue(queue.name)), tuple(self._of_queue(queue)))
 
     def _of_queue(self, queue: ClusterQueue) -> Iterator[QueueStatement]:
+        if not queue.groups:
+            yield tree.Serves((), ())
         for group in queue.groups:
             resources = tuple(name(resource) for resource in group.resources)
             yield tree.Serves(resources, tuple(name(flavor.flavor) for flavor in group.flavors))

@@ -72,6 +72,7 @@ STORED: dict[str, list[Found]] = {
     "rule_not_listed": [("GP032", 5, 9, "`preempt by reclaim-owned, fair-share, make-room, urgent`")],
     "served_by_two_groups": [("GP040", 6, 10, "one `serves` only")],
     "served_without_having": [("GP020", 4, 32, "add `cpu` to the flavor")],
+    "serves_nothing_and_something": [("GP027", 4, 3, "keep one of the two")],
     "serves_and_prefers": [("GP027", 5, 3, "keep one form")],
     "share_of_heads": [("GP031", 3, 18, "`order queues by ...`")],
     "statement_in_column_one": [("GP005", 4, 1, "indent it")],
