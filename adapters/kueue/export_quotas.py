@@ -75,7 +75,12 @@ class Quotas:
         return self._groups([group for group in groups_of(self.graph, queue) if group.flavors], self._says(queue.node))
 
     def _check_tried(self, queue: Queue) -> None:
-        """Report what a queue owns on a flavor that it does not try: a ClusterQueue uses whatever it has a quota of."""
+        """Report what a queue owns on a flavor that it does not try, as a ClusterQueue uses whatever it has a quota of; and a
+        missing flavor that it does not name, as a ClusterQueue would have to."""
+        for flavor in () if queue.groups else queue.flavors:
+            if self.graph.flavors[flavor].missing:
+                cause = f"may use {self.graph.flavors[flavor].name}, which is missing; a ClusterQueue that names it admits nothing"
+                self.found.problem("", cause, "say by `serves` what the queue serves")
         for number, slot in enumerate(self.graph.slots):
             if self.graph.nodes[queue.node].quotas[number].nominal and slot.flavor not in queue.flavors:
                 flavor = self.graph.flavors[slot.flavor].name

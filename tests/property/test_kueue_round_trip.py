@@ -1,0 +1,185 @@
+"""Laws of export and import: what one writes, the other reads back as the same cluster, and it decides the same."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cycle_policies import cycle_policies
+from gpol.adapters.kueue.configuration import STRATEGIES
+from gpol.adapters.kueue.exporting import ExportRefused, export, json_list, yaml_documents
+from gpol.adapters.kueue.load import Imported, load, read_files
+from gpol.dsl import check, print_tree, tree
+from gpol.engine.events import AnyDecision, Fact, PodSet, PolicyActivated, TimeAdvanced, WorkloadSubmitted
+from gpol.engine.graph import PolicyGraph
+from gpol.engine.reference import Core
+from gpol.engine.units import SECOND
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from kueue_clusters import clusters
+from kueue_normal_form import BOTH, normal_form
+
+Json = dict[str, Any]
+
+NOW = 1_767_409_445_000_000
+"""2026-01-03T03:04:05Z."""
+
+CYCLES = 10
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kueue"
+KINDS = {"flavors": "ResourceFlavor", "clusterQueues": "ClusterQueue", "cohorts": "Cohort", "localQueues": "LocalQueue"}
+
+slow_to_draw = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+
+
+def imported(text: str) -> tuple[Imported, PolicyGraph]:
+    """What comes of a dump, and the graph of its policy by way of the policy's text."""
+    made = load(read_files([("dump", text.encode())]), NOW)
+    checked = check(print_tree(made.tree), "kueue.gpol")
+    assert checked.graph is not None, checked.errors
+    return made, checked.graph
+
+
+def decisions(graph: PolicyGraph, facts: list[Fact]) -> Iterator[AnyDecision]:
+    """What a core decides when facts are played, and in ten cycles after them."""
+    core = Core()
+    core.step(PolicyActivated(time=NOW, file="x.gpol", text="x", digest=graph.digest), graph)
+    for fact in facts:
+        yield from core.step(fact)
+    for cycle in range(CYCLES):
+        yield from core.step(TimeAdvanced(time=NOW + (cycle + 1) * SECOND))
+
+
+def without_lines(decision: AnyDecision) -> bytes:
+    """All that a decision says, but for the lines of the policy, which depend on the order in which things are listed."""
+    return re.sub(rb'"line":\d+', b'"line":0', decision.payload())
+
+
+@slow_to_draw
+@given(clusters())
+def test_objects_come_back_up_to_defaults(cluster: tuple[list[Json], list[Json]]) -> None:
+    """export(import(objects)) are the objects in their normal form."""
+    written, others = cluster
+    _, graph = imported(json_list([*written, *others]))
+    assert normal_form(export(graph).objects) == normal_form(written)
+
+
+@slow_to_draw
+@given(clusters(), st.booleans())
+def test_clusters_decide_the_same_after_a_round_trip(cluster: tuple[list[Json], list[Json]], as_yaml: bool) -> None:
+    """Objects that were imported and exported again make the same policy, facts and decisions, by way of YAML and of JSON."""
+    written, others = cluster
+    before, first = imported(json_list([*written, *others]))
+    text = (yaml_documents if as_yaml else json_list)([*export(first).objects, *others])
+    after, second = imported(text)
+    assert second.digest == first.digest
+    assert after.facts == before.facts
+    assert list(map(without_lines, decisions(second, after.facts))) == list(map(without_lines, decisions(first, before.facts)))
+
+
+# --- policies in cycles
+
+ALLOWED = {"team/a": "team-a", "any pool": "any-pool", "a b": "a-b", "a/b": "a-b", "in cycles": "policy"}
+"""Names of the generated policies that Kubernetes does not allow, and what stands for them."""
+
+
+def allowed(part: Any) -> Any:
+    """A tree with names that Kubernetes allows, and no order or way of preemption but its profile's."""
+    if isinstance(part, str):
+        return ALLOWED.get(part, part)
+    if isinstance(part, tuple):
+        return tuple(allowed(item) for item in part)
+    if isinstance(part, tree.Header):
+        kept = tuple(choice for choice in part.choices if not isinstance(choice, tree.Order | tree.PreemptWay))
+        part = replace(part, choices=kept)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{each.name: allowed(getattr(part, each.name)) for each in fields(part) if each.name != "span"})
+    return part
+
+
+@st.composite
+def submissions(draw: st.DrawFn, graph: PolicyGraph) -> list[Fact]:
+    """Workloads for the queues of a policy; gpu counts in thousandths."""
+    queues = [graph.nodes[queue.node].name for queue in graph.queues]
+    made: list[Fact] = []
+    for number in range(draw(st.integers(1, 8))):
+        asked = draw(st.sampled_from([{"gpu": 1000}, {"gpu": 3000, "nvidia.com/gpu": 2}, {"cpu": 2000}, {"cpu": 500, "gpu": 2000}]))
+        fact = WorkloadSubmitted(
+            time=NOW,
+            workload=f"w{number}",
+            queue=draw(st.sampled_from(queues)),
+            namespace_labels=draw(st.sampled_from([{}, {"dep": "eng", "a-b": ""}, {"x/y": "z"}])),
+            priority=draw(st.sampled_from([0, 10])),
+            pod_sets=(PodSet(name="main", count=1, requests=asked),),
+            created=NOW - draw(st.integers(0, 5)) * SECOND,
+            uid=f"u{number}",
+        )
+        made.append(fact)
+    return made
+
+
+def outcome(decision: AnyDecision) -> tuple[object, ...]:
+    """What a decision does, without the lines of the policy that it cites."""
+    shown = decision.model_dump(exclude={"why"})
+    return decision.kind, sorted(shown.items(), key=str), decision.why.reason
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cycle_policies().map(allowed), st.data())
+def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File, data: st.DataObject) -> None:
+    """import(export(p)) decides as p does, for every policy that can be exported."""
+    checked = check(print_tree(policy), "p.gpol")
+    assert checked.graph is not None, checked.errors
+    try:
+        made = export(checked.graph, gpu="gpu")
+    except ExportRefused:
+        assume(False)
+    active = {"conditions": [{"type": "Active", "status": "True"}]}
+    checks = [
+        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": name}, "status": active}
+        for name in ("prov", "a-b", "check")
+    ]
+    _, back = imported(json_list([*made.objects, *checks]))
+    facts = data.draw(submissions(checked.graph))
+    assert [outcome(made) for made in decisions(back, facts)] == [outcome(made) for made in decisions(checked.graph, facts)]
+
+
+# --- recorded clusters
+
+
+def recorded(name: str) -> Iterator[Json]:
+    """The clusters of a corpus."""
+    path = CORPORA / f"{name}.jsonl.gz"
+    if not path.is_file():
+        pytest.skip(f"the recorded decisions of Kueue are not there ({name}.jsonl.gz in ../shared/conformance/kueue)")
+    with gzip.open(path, "rt") as lines:
+        for line in lines:
+            yield json.loads(line)["in"]
+
+
+def objects_of(scenario: Json) -> list[Json]:
+    """The objects of a scenario that an export writes, with its choice of fair sharing as a Configuration."""
+    made = [
+        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, **item} for key, kind in KINDS.items() for item in scenario.get(key) or []
+    ]
+    if scenario["fair"]:
+        strategies = {"preemptionStrategies": scenario["strategies"]} if scenario["strategies"] else {}
+        made.append({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "fairSharing": strategies})
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", ["single", "timeline"])
+def test_recorded_clusters_come_back_up_to_defaults(corpus: str) -> None:
+    """Each cluster of Kueue's recorded decisions is, imported and exported, the same up to defaults."""
+    assert list(STRATEGIES) == BOTH
+    compared = 0
+    for scenario in recorded(corpus):
+        written = objects_of(scenario)
+        _, graph = imported(json_list(written))
+        assert normal_form(export(graph).objects) == normal_form(written), scenario["name"]
+        compared += 1
+    assert compared > 100
