@@ -4,15 +4,16 @@ from dataclasses import dataclass
 
 from ...engine.graph import AdmissionRule, PolicyGraph
 from .export_names import place
-from .policy import INACTIVE
+from .policy import INACTIVE, lacks
 from .problems import Findings
 
 
 @dataclass(frozen=True, slots=True)
 class Stops:
-    """Nodes of queues that plain hold rules stop."""
+    """Nodes of queues that plain hold rules stop, and flavors that were not there when queues were imported that name them."""
 
     held: frozenset[int]
+    lacking: frozenset[str]
 
 
 def stops(graph: PolicyGraph, found: Findings) -> Stops:
@@ -29,7 +30,8 @@ def stops(graph: PolicyGraph, found: Findings) -> Stops:
             remedy = "remove it, and let an admission policy of Kubernetes turn such workloads away"
             found.problem("", "goes by what a workload says, and Kueue has no such rule", remedy)
     _refuse_protection(graph, found)
-    return Stops(frozenset(held))
+    told = {rule.because for rule in graph.admission if _tells_state(rule)}
+    return Stops(frozenset(held), frozenset(flavor.name for flavor in graph.flavors if lacks(flavor.name) in told))
 
 
 def _tells_state(rule: AdmissionRule) -> bool:

@@ -3,7 +3,7 @@
 `docs/kueue.md` lists what becomes of each construct of the language.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
     chosen, stopped = way(graph, found), stops(graph, found)
     writer = QueueWriter(graph, Quotas(graph, resources, found), chosen, stopped, found)
     objects = [
-        *_flavors(graph, found),
+        *_flavors(graph, stopped.lacking, found),
         *(_priority_class(priority) for priority in graph.priorities),
         *writer.cohorts(),
         *writer.cluster_queues(),
@@ -67,7 +67,7 @@ def _resources(graph: PolicyGraph) -> list[str]:
 # --- what exists ------------------------------------------------------------------------------------------------------
 
 
-def _flavors(graph: PolicyGraph, found: Findings) -> Iterator[Object]:
+def _flavors(graph: PolicyGraph, lacking: Collection[str], found: Findings) -> Iterator[Object]:
     by_share = graph.settings.share != "none" and graph.settings.cycles is None
     weighed = by_share and len({flavor.worth for flavor in graph.flavors}) > 1
     for flavor in graph.flavors:
@@ -76,7 +76,7 @@ def _flavors(graph: PolicyGraph, found: Findings) -> Iterator[Object]:
             found.note("worth", f"is {flavor.worth} here; Kueue counts all flavors alike in shares")
         if flavor.nodes is not None:
             found.note("from nodes", "has more than is owned as its nodes come; Kueue knows only what is owned")
-        if flavor.missing:
+        if flavor.missing or flavor.name in lacking:
             found.note("missing", "is not exported: the queues that serve it admit nothing, in Kueue too")
         else:
             yield plain("ResourceFlavor", flavor.name, spec=_flavor(flavor))

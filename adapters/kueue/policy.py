@@ -19,7 +19,7 @@ PROFILES = (CLASSICAL, FAIR, AT_ONCE)
 """Profiles that an imported policy can use: Kueue's two, and gpol's own, which decides at once."""
 
 INACTIVE = "inactive: "
-"""How the reasons begin for which ClusterQueues are held, and the reason of one without resource groups."""
+"""How the reasons begin for which ClusterQueues are held."""
 
 _BUILT_IN = ("cpu", "gpu", "memory")
 _STRATEGIES: dict[Strategy, graph.Strategy] = {"LessThanOrEqualToFinalShare": "final-share", "LessThanInitialShare": "initial-share"}
@@ -144,6 +144,10 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
         yield f"{INACTIVE}{queue.inactive}"
     if not in_cycles:
         given = {flavor.name for flavor in objects.flavors}
-        missing = sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given)
-        if missing:
-            yield f"{INACTIVE}flavor {missing[0]} is not there"
+        for flavor in sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given):
+            yield lacks(flavor)
+
+
+def lacks(flavor: str) -> str:
+    """Why a ClusterQueue is held that names a flavor that is not there."""
+    return f"{INACTIVE}flavor {flavor} is not there"
