@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ...engine.graph import AdmissionRule, PolicyGraph
 from .export_names import place
-from .policy import INACTIVE, lacks
+from .policy import CHECK_INACTIVE, INACTIVE, lacks
 from .problems import Findings
 
 
@@ -21,7 +21,7 @@ def stops(graph: PolicyGraph, found: Findings) -> Stops:
     held: set[int] = set()
     for rule in graph.admission:
         found.begin(f"{rule.action} rule", rule.name, place(rule.source))
-        if _tells_state(rule):
+        if _tells_state(graph, rule):
             found.note("", "tells how the cluster stood when it was imported: Kueue finds that out by itself, and the rule is left out")
         elif rule.action == "hold" and rule.guard is None:
             found.note("", "becomes stopPolicy: Hold; its reason is lost")
@@ -30,14 +30,18 @@ def stops(graph: PolicyGraph, found: Findings) -> Stops:
             remedy = "remove it, and let an admission policy of Kubernetes turn such workloads away"
             found.problem("", "goes by what a workload says, and Kueue has no such rule", remedy)
     _refuse_protection(graph, found)
-    told = {rule.because for rule in graph.admission if _tells_state(rule)}
+    told = {rule.because for rule in graph.admission if _tells_state(graph, rule)}
     return Stops(frozenset(held), frozenset(flavor.name for flavor in graph.flavors if lacks(flavor.name) in told))
 
 
-def _tells_state(rule: AdmissionRule) -> bool:
-    """Whether a rule is one of those by which an import holds inactive ClusterQueues."""
+def _tells_state(graph: PolicyGraph, rule: AdmissionRule) -> bool:
+    """Whether a rule is one of those by which an import holds inactive ClusterQueues, for a reason that Kueue will find again.
+
+    A policy that decides at once has no admission checks: one that is not there stops its queues for good.
+    """
     by_import = rule.action == "hold" and rule.guard is None and rule.name.startswith("inactive-")
-    return by_import and rule.because.startswith(INACTIVE)
+    lost = graph.settings.cycles is None and rule.because.startswith(CHECK_INACTIVE)
+    return by_import and rule.because.startswith(INACTIVE) and not lost
 
 
 def _queues(graph: PolicyGraph, rule: AdmissionRule) -> set[int]:

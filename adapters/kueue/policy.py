@@ -19,7 +19,8 @@ PROFILES = (CLASSICAL, FAIR, AT_ONCE)
 """Profiles that an imported policy can use: Kueue's two, and gpol's own, which decides at once."""
 
 INACTIVE = "inactive: "
-"""How the reasons begin for which ClusterQueues are held."""
+CHECK_INACTIVE = f"{INACTIVE}admission check "
+"""How the reasons begin for which ClusterQueues are held, and those of admission checks."""
 
 _BUILT_IN = ("cpu", "gpu", "memory")
 _STRATEGIES: dict[Strategy, graph.Strategy] = {"LessThanOrEqualToFinalShare": "final-share", "LessThanInitialShare": "initial-share"}
@@ -139,7 +140,7 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
     checks = {check.name: check.active for check in objects.checks}
     for rule in queue.checks:
         if not checks.get(rule.check, False):
-            yield f"{INACTIVE}admission check {rule.check} is {'not active' if rule.check in checks else 'not there'}"
+            yield f"{CHECK_INACTIVE}{rule.check} is {'not active' if rule.check in checks else 'not there'}"
     if queue.inactive:
         yield f"{INACTIVE}{queue.inactive}"
     if not in_cycles:

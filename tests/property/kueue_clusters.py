@@ -15,7 +15,8 @@ COHORTS = {"org": "", "team": "org", "squad": "team", "a": "squad", "cluster": "
 """Cohorts and their parents, four deep; one is called as a ClusterQueue, one as gpol's root."""
 
 QUEUES = ("a", "b", "c", "d")
-_NOTATIONS = {"cpu": ["0", "1500m", "4", "8"], "memory": ["0", "1Gi", "3000", "2Mi"], "nvidia.com/gpu": ["0", 2, "4", "8"]}
+_NOTATIONS = {"cpu": ["0", "1500m", "4", "8"], "memory": ["0", "3000000", "1Gi", "2Gi"], "nvidia.com/gpu": ["0", 2, "4", "8"]}
+_ASKED = {"cpu": ["500m", 1, "3"], "memory": ["1M", "3000", "1Gi"], "nvidia.com/gpu": [1, "2", "4"]}
 _KEYS, _VALUES = ("pool", "cloud.example.com/kind"), ("x", "y")
 _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 
@@ -31,6 +32,11 @@ def maybe(field: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]
     return st.just({}) | values.map(lambda value: {field: value})
 
 
+def seldom(strategy: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    """Nothing most of the time: what keeps everybody waiting must not be everywhere."""
+    return st.sampled_from([False] * 5 + [True]).flatmap(lambda there: strategy if there else st.just({}))
+
+
 def _joined(*parts: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     return st.tuples(*parts).map(lambda found: {key: value for part in found for key, value in part.items()})
 
@@ -41,7 +47,7 @@ def _joined(*parts: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 @st.composite
 def _quota(draw: st.DrawFn, resource: str, is_queue: bool, has_parent: bool) -> Json:
     notations = _NOTATIONS[resource]
-    nominal = draw(st.integers(0, 3))
+    nominal = draw(st.sampled_from([0, 1, 2, 2, 3, 3]))
     said: Json = {"name": resource, "nominalQuota": notations[nominal]}
     if has_parent and draw(st.booleans()):
         said["borrowingLimit"] = draw(st.sampled_from(notations))
@@ -125,13 +131,13 @@ def cluster_queues(draw: st.DrawFn, name: str) -> Json:
         _joined(
             st.just({"cohortName": cohort} if cohort else {}),
             maybe("queueingStrategy", st.sampled_from(["StrictFIFO", "BestEffortFIFO"])),
-            st.just({"namespaceSelector": {}}) | maybe("namespaceSelector", _selectors),
+            st.just({"namespaceSelector": {}}) | seldom(_selectors).map(lambda said: {"namespaceSelector": said}) | seldom(st.just({})),
             maybe("flavorFungibility", _fungibility),
             maybe("preemption", _preemption()),
             maybe("fairSharing", _weights),
-            maybe("stopPolicy", st.sampled_from(["None", "None", "None", "Hold", "HoldAndDrain"])),
+            seldom(st.sampled_from(["None", "Hold", "HoldAndDrain"]).map(lambda stop: {"stopPolicy": stop})),
             maybe("admissionScope", st.just(usage)),
-            st.just({}) | _checks(groups),
+            seldom(_checks(groups)),
         )
     )
     return named("ClusterQueue", name, spec=spec | ({"resourceGroups": groups} if groups else {}))
@@ -161,10 +167,10 @@ def _flavors(draw: st.DrawFn) -> list[Json]:
     )
     spec = _joined(
         maybe("nodeLabels", st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_VALUES), min_size=1)),
-        maybe("nodeTaints", st.lists(taint, max_size=1)),
+        seldom(st.lists(taint, min_size=1, max_size=1).map(lambda taints: {"nodeTaints": taints})),
         maybe("tolerations", st.lists(forgiven, max_size=2, unique_by=str)),
     )
-    kept = FLAVORS if draw(st.booleans()) else FLAVORS[:-1]
+    kept = FLAVORS[:-1] if draw(st.integers(0, 5)) == 5 else FLAVORS
     return [named("ResourceFlavor", name, spec=draw(st.just({}) | spec)) for name in kept]
 
 
@@ -189,7 +195,7 @@ def configurations(draw: st.DrawFn) -> list[Json]:
 def _local_queues(draw: st.DrawFn, queues: list[str]) -> list[Json]:
     made = []
     for number in range(draw(st.integers(1, 4))):
-        stop = maybe("stopPolicy", st.sampled_from(["None", "None", "Hold", "HoldAndDrain"]))
+        stop = seldom(st.sampled_from(["None", "Hold", "HoldAndDrain"]).map(lambda stop: {"stopPolicy": stop}))
         spec = {"clusterQueue": queues[number % len(queues)], **draw(stop), **draw(maybe("fairSharing", _weights))}
         made.append(named("LocalQueue", f"lq{number}", "ns" if number % 2 else "other", spec=spec))
     return made
@@ -201,13 +207,15 @@ def _local_queues(draw: st.DrawFn, queues: list[str]) -> list[Json]:
 @st.composite
 def clusters(draw: st.DrawFn) -> tuple[list[Json], list[Json]]:
     """The objects that an export writes, and those of a cluster that it does not: checks, namespaces and workloads."""
-    queues = [draw(cluster_queues(name)) for name in QUEUES[: draw(st.integers(1, 4))]]
+    queues = [draw(cluster_queues(name)) for name in QUEUES[: draw(st.integers(2, 4))]]
     names = [queue["metadata"]["name"] for queue in queues]
     locals_ = draw(_local_queues(names))
     classes = [named("WorkloadPriorityClass", name, value=value) for name, value in (("high", 100), ("low", -5))]
     written = [*draw(_flavors()), *draw(st.sampled_from([[], classes])), *draw(_cohorts()), *queues, *locals_, *draw(configurations())]
     active = {"conditions": [{"type": "Active", "status": "True", "reason": "Active", "lastTransitionTime": NOW}]}
-    checks = [named("AdmissionCheck", name, spec={}, status=active) for name in ("prov", "budget")[: draw(st.integers(0, 2))]]
+    checks = [
+        named("AdmissionCheck", name, spec={}, status=active) for name in ("budget", "prov")[draw(st.sampled_from([0, 0, 0, 1, 2])) :]
+    ]
     labels = draw(st.sampled_from([{}, {"dep": "eng"}, {"old": "yes"}]))
     namespaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}} for name in ("ns", "other")]
     return written, [*checks, *namespaces, *draw(_workloads(locals_, queues))]
@@ -218,13 +226,13 @@ def _workloads(draw: st.DrawFn, locals_: list[Json], queues: list[Json]) -> list
     """Workloads that wait, and some that run on the first group of their ClusterQueue."""
     groups = {queue["metadata"]["name"]: queue["spec"].get("resourceGroups", []) for queue in queues}
     made = []
-    for number in range(draw(st.integers(0, 6))):
+    for number in range(draw(st.integers(2, 9))):
         local = draw(st.sampled_from(locals_))
         mine = groups[local["spec"]["clusterQueue"]]
         covered = mine[0]["coveredResources"] if mine else ["cpu"]
-        asked = {resource: draw(st.sampled_from(_NOTATIONS[resource][1:])) for resource in covered[: draw(st.integers(1, 3))]}
+        asked = {resource: draw(st.sampled_from(_ASKED[resource])) for resource in covered[: draw(st.integers(1, 3))]}
         pods = {"name": "main", "count": 1, "template": {"spec": {"containers": [{"name": "c", "resources": {"requests": asked}}]}}}
-        spec = {"queueName": local["metadata"]["name"], "priority": draw(st.sampled_from([-5, 0, 100])), "podSets": [pods]}
+        spec = {"queueName": local["metadata"]["name"], "priority": draw(st.sampled_from([0, 0, 100])), "podSets": [pods]}
         item = named("Workload", f"w{number}", local["metadata"]["namespace"], spec=spec)
         item["metadata"] |= {"creationTimestamp": f"2026-01-03T01:00:{number:02}Z", "uid": f"u{number}"}
         if mine and draw(st.booleans()):

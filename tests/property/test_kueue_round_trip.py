@@ -32,12 +32,12 @@ CYCLES = 10
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kueue"
 KINDS = {"flavors": "ResourceFlavor", "clusterQueues": "ClusterQueue", "cohorts": "Cohort", "localQueues": "LocalQueue"}
 
-slow_to_draw = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+slow_to_draw = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
-def imported(text: str) -> tuple[Imported, PolicyGraph]:
+def imported(text: str, profile: str | None = None) -> tuple[Imported, PolicyGraph]:
     """What comes of a dump, and the graph of its policy by way of the policy's text."""
-    made = load(read_files([("dump", text.encode())]), NOW)
+    made = load(read_files([("dump", text.encode())]), NOW, profile)
     checked = check(print_tree(made.tree), "kueue.gpol")
     assert checked.graph is not None, checked.errors
     return made, checked.graph
@@ -56,6 +56,14 @@ def decisions(graph: PolicyGraph, facts: list[Fact]) -> Iterator[AnyDecision]:
 def without_lines(decision: AnyDecision) -> bytes:
     """All that a decision says, but for the lines of the policy, which depend on the order in which things are listed."""
     return re.sub(rb'"line":\d+', b'"line":0', decision.payload())
+
+
+def active_checks(*names: str) -> list[Json]:
+    """Admission checks that their controllers have made active."""
+    status = {"conditions": [{"type": "Active", "status": "True"}]}
+    return [
+        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": name}, "status": status} for name in names
+    ]
 
 
 @slow_to_draw
@@ -78,6 +86,21 @@ def test_clusters_decide_the_same_after_a_round_trip(cluster: tuple[list[Json], 
     assert second.digest == first.digest
     assert after.facts == before.facts
     assert list(map(without_lines, decisions(second, after.facts))) == list(map(without_lines, decisions(first, before.facts)))
+
+
+@slow_to_draw
+@given(clusters())
+def test_policies_at_once_come_back(cluster: tuple[list[Json], list[Json]]) -> None:
+    """A cluster that is imported to decide at once, by gpol's own profile, is the same policy after an export and an import.
+
+    Its admission checks are all there: such a policy cannot say that a queue needs one.
+    """
+    written, given = cluster
+    others = [*(item for item in given if item["kind"] != "AdmissionCheck"), *active_checks("prov", "budget")]
+    before, first = imported(json_list([*written, *others]), "gpol.fair")
+    after, second = imported(json_list([*export(first).objects, *others]), "gpol.fair")
+    assert second.digest == first.digest
+    assert after.facts == before.facts
 
 
 # --- policies in cycles
@@ -127,7 +150,7 @@ def outcome(decision: AnyDecision) -> tuple[object, ...]:
     return decision.kind, sorted(shown.items(), key=str), decision.why.reason
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cycle_policies().map(allowed), st.data())
 def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File, data: st.DataObject) -> None:
     """import(export(p)) decides as p does, for every policy that can be exported."""
@@ -137,12 +160,7 @@ def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File
         made = export(checked.graph, gpu="gpu")
     except ExportRefused:
         assume(False)
-    active = {"conditions": [{"type": "Active", "status": "True"}]}
-    checks = [
-        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": name}, "status": active}
-        for name in ("prov", "a-b", "check")
-    ]
-    _, back = imported(json_list([*made.objects, *checks]))
+    _, back = imported(json_list([*made.objects, *active_checks("prov", "a-b", "check")]))
     facts = data.draw(submissions(checked.graph))
     assert [outcome(made) for made in decisions(back, facts)] == [outcome(made) for made in decisions(checked.graph, facts)]
 
