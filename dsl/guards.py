@@ -86,7 +86,7 @@ def field(context: Context, node: tree.FieldRef, setting: Setting) -> expr.Field
         context.error("GP031", f"`{node.subject}.label` needs a key", node, "without a key", f'write `{node.subject}.label "key"`')
         return None
     table = expr.WORKLOAD_FIELDS if node.subject == "workload" else expr.VICTIM_FIELDS
-    type_ = expr.Type.AMOUNT if node.path in context.resources else table.get(node.path)
+    type_ = table.get(node.path, expr.Type.AMOUNT if node.path in context.resources else None)
     if type_ is None:
         known_paths = sorted({*table, "label", *context.resources})
         guess = closest(node.path, known_paths)

@@ -160,6 +160,7 @@ class WorkloadSubmitted(Event):
     `local_queue` (`namespace/name`) is the tenant's entry by which it came; `created` when an outside system first saw it,
     `uid` its identity there, which breaks ties before the order of submissions does. `namespace_labels` are those of its namespace.
     `boost` is added to its priority. With `hold` it waits until its owner lets it go, or until it turns out to run already.
+    `misconfigured` is what is wrong with its pods: it stands in its queue and is never admitted.
     """
 
     kind: Literal["WorkloadSubmitted"] = "WorkloadSubmitted"
@@ -180,6 +181,7 @@ class WorkloadSubmitted(Event):
     uid: Annotated[str, Field(max_length=253)] = later("")
     boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] = later(0)
     hold: bool = later(False)
+    misconfigured: Annotated[str, Field(max_length=253)] = later("")
 
     @model_validator(mode="after")
     def _created_before(self) -> "WorkloadSubmitted":
@@ -219,13 +221,14 @@ class WorkloadAdopted(Event):
 
 
 class UsageReported(Event):
-    """What an outside system has counted as the faded usage of a local queue (`namespace/name`), by resource, up to now."""
+    """What an outside system has counted as the faded usage of a local queue (`namespace/name`), by resource, up to now or `as_of`."""
 
     kind: Literal["UsageReported"] = "UsageReported"
     v: Literal[1] = 1
     time: Time
     local_queue: Name
     consumed: Resources
+    as_of: Time | None = later(None)
 
 
 class WorkloadUpdated(Event):

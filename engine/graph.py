@@ -174,7 +174,8 @@ class Queue:
     not listed is not used. `ceiling` is the highest priority that counts here, with its line. `default_pinned` says that
     the class behind `default_priority` is never evicted.
 
-    `groups` are the queue's own resource groups (none: those of the graph, each with `flavors`; one empty group: it serves nothing). `next_flavor_before_*` stand
+    `groups` are the queue's own resource groups (none: those of the graph, each with `flavors`; one empty group: it serves
+    nothing). `next_flavor_before_*` stand
     in place of the settings' where they are not None; `rather` says which of two flavors is better, one to borrow in or one to
     evict in. `stopped` queues admit nothing, and drained ones evict what runs. `namespaces` are conditions on the labels of a
     workload's namespace (None: all). `by_usage` orders waiting workloads by the decayed usage of their local queues.

@@ -9,6 +9,7 @@ from ...engine.events import (
     Fact,
     Placement,
     PodSet,
+    UsageReported,
     WorkloadAdopted,
     WorkloadSubmitted,
     WorkloadUpdated,
@@ -39,7 +40,7 @@ def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
     writer = _Writer(objects, moment, found)
     live = [workload for workload in objects.workloads if not workload.finished]
     live.sort(key=lambda workload: workload.admission is None)  # who runs comes first, so that nobody is admitted to its room
-    return [fact for workload in live for fact in writer.of(workload)]
+    return [*writer.usage(objects), *(fact for workload in live for fact in writer.of(workload))]
 
 
 class _Writer:
@@ -52,6 +53,15 @@ class _Writer:
         self.queues = {queue.name for queue in objects.cluster_queues}
         self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
         self.selective = any(queue.selector is not None and queue.selector.requirements for queue in objects.cluster_queues)
+
+    def usage(self, objects: Objects) -> Iterator[UsageReported]:
+        """What local queues have used so far, where the policy goes by that."""
+        by_usage = {queue.name for queue in objects.cluster_queues if queue.by_usage}
+        for local in objects.local_queues:
+            if self.in_cycles and self.settings.usage is not None and local.consumed and local.cluster_queue in by_usage:
+                as_of = None if local.updated is None else min(local.updated, self.now)
+                name = f"{local.namespace}/{local.name}"
+                yield UsageReported(time=self.now, local_queue=name, consumed=dict(local.consumed), as_of=as_of)
 
     def of(self, workload: Workload) -> list[Fact]:
         """The facts of a workload; none where it cannot be imported, which is reported."""
@@ -119,7 +129,13 @@ class _Writer:
             uid=workload.uid,
             boost=self._boost(workload),
             hold=self._runs(workload),
+            misconfigured=self._misconfigured(workload),
         )
+
+    def _misconfigured(self, workload: Workload) -> str:
+        if workload.misconfigured:
+            self.found.note("spec.podSets", f"is never admitted: {workload.misconfigured}")
+        return workload.misconfigured
 
     def _runs(self, workload: Workload) -> bool:
         """Whether a workload is adopted; one that was told to stop waits again already where the policy decides at once."""

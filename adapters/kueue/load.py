@@ -14,7 +14,7 @@ from .objects import Configuration, Objects
 from .policy import CLASSICAL, FAIR, PROFILES, Wanted, policy
 from .problems import Findings, ImportRefused, Note, Problem
 from .reading import read
-from .validation import validate
+from .validation import leave_out_pods, validate
 
 __all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "latest_moment", "load", "raws_of", "read_files"]
 
@@ -94,6 +94,8 @@ def load(
     settings = configuration or objects.configuration or Configuration()
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
     wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
+    if not wanted.in_cycles:
+        leave_out_pods(objects, found)
     made = policy(objects, wanted, found)
     played = facts(objects, Moment(now, wanted.in_cycles, queues or {}), found)
     found.check()

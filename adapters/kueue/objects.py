@@ -92,7 +92,7 @@ class Cohort:
 
 @dataclass(frozen=True, slots=True)
 class LocalQueue:
-    """A LocalQueue: the entry of a namespace to a ClusterQueue."""
+    """A LocalQueue: the entry of a namespace to a ClusterQueue; `consumed` is its usage by resource as of `updated` (None: now)."""
 
     namespace: str
     name: str
@@ -100,6 +100,8 @@ class LocalQueue:
     cluster_queue: str
     weight: Fraction
     stop: Stop
+    consumed: tuple[tuple[str, int], ...] = ()
+    updated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ class Admission:
 @dataclass(frozen=True, slots=True)
 class Workload:
     """A Workload. `held` is why Kueue does not queue it, empty where it does; it does not before `backs_off_until` either.
+    `misconfigured` is why it queues it and turns it away, empty where it does not.
 
     `requeued` is the moment from which an evicted one counts as waiting; `timed_out` says that its pods were not ready in time.
     """
@@ -195,6 +198,7 @@ class Workload:
     pod_sets: tuple[PodSet, ...]
     admission: Admission | None
     held: str
+    misconfigured: str
     backs_off_until: int | None
     requeued: int | None
     timed_out: bool

@@ -6,6 +6,7 @@ from typing import cast
 from .fields import Fields
 from .objects import CheckRule, ClusterQueue, Cohort, FlavorQuotas, LocalQueue, Policy, Quota, ResourceGroup, Selector, Stop
 from .places import conditions, selector
+from .quantity import amount
 
 _CLUSTER_QUEUE = frozenset(
     """
@@ -127,46 +128,46 @@ def local_queue(namespace: str, name: str, file: str, whole: Fields) -> LocalQue
     """A LocalQueue."""
     spec = whole.sub("spec").known(_LOCAL_QUEUE)
     stop = cast(Stop, spec.one_of("stopPolicy", _STOPS, "None"))
-    used = whole.sub("status").sub("fairSharing").sub("admissionFairSharingStatus").sub("consumedResources")
-    if used.data:
-        whole.found.note("status.fairSharing", "is not imported: usage starts at 0")
-    return LocalQueue(namespace, name, file, spec.name("clusterQueue"), _weight(spec), stop)
+    used = whole.sub("status").sub("fairSharing").sub("admissionFairSharingStatus")
+    consumed = tuple((resource, amount(quantity, resource)) for resource, quantity in sorted(used.requests("consumedResources").items()))
+    return LocalQueue(namespace, name, file, spec.name("clusterQueue"), _weight(spec), stop, consumed, used.time("lastUpdate"))
 
 
 # --- quotas
 
 
 def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
-    """The resource groups: each resource and each flavor in one of them only."""
+    """The resource groups. Kueue's webhook wants each resource and each flavor in one of them only; else the first one counts."""
     groups: list[ResourceGroup] = []
     resources: set[str] = set()
     flavors: set[str] = set()
     for row in spec.subs("resourceGroups", _MOST_GROUPS):
-        group = _group(row, flavors)
+        group = _group(row)
         if group.resources:
             groups.append(group)
         else:
             row.found.note("spec.resourceGroups", "a group without resources says nothing, and is left out")
         if resources & set(group.resources):
             row.found.note("spec.resourceGroups", "a resource is in several groups, which Kueue's webhook refuses: the first one counts")
+        if flavors & {flavor.flavor for flavor in group.flavors}:
+            row.found.note("spec.resourceGroups", "a flavor is in several groups, which Kueue's webhook refuses")
         resources.update(group.resources)
+        flavors.update(flavor.flavor for flavor in group.flavors)
     if len(flavors) > _MOST_ALL_FLAVORS:
         spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {_MOST_ALL_FLAVORS}")
     return tuple(groups)
 
 
-def _group(row: Fields, seen: set[str]) -> ResourceGroup:
-    """A resource group; `seen` are the flavors of those before it."""
+def _group(row: Fields) -> ResourceGroup:
+    """A resource group."""
     covered = row.known(_GROUP).texts("coveredResources")
     made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
     if len(row.rows("coveredResources", _MOST_RESOURCES)) != len(covered):
         row.wrong("coveredResources", "has a resource twice", "name each once")
     if not made:
         row.wrong("flavors", "is empty", "name the flavors, in the order to try them")
-    for flavor in made:
-        if flavor.flavor in seen:
-            row.wrong("flavors", f"has flavor `{flavor.flavor}` twice", "a flavor is in one group, once")
-        seen.add(flavor.flavor)
+    if len({flavor.flavor for flavor in made}) < len(made):
+        row.wrong("flavors", "has a flavor twice", "name each once")
     return ResourceGroup(covered, made)
 
 

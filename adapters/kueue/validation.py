@@ -1,7 +1,10 @@
 """What has to hold between the objects of a cluster: no cohort above itself, amounts that 64 bits hold."""
 
+from dataclasses import replace
+
+from ...engine.reference.workload import POD_COUNT
 from ...engine.units import INT64_MAX
-from .objects import ClusterQueue, Cohort, Objects, ResourceFlavor
+from .objects import ClusterQueue, Cohort, FlavorQuotas, Objects, ResourceFlavor, ResourceGroup
 from .problems import Findings
 
 MOST_LEVELS = 30
@@ -14,6 +17,26 @@ def validate(objects: Objects, found: Findings) -> None:
     owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
     _check_sums(owners, found)
     _check_topologies(objects.flavors, owners, found)
+
+
+def leave_out_pods(objects: Objects, found: Findings) -> None:
+    """Take out quotas of `pods`, which a policy that decides at once cannot say; noted."""
+    objects.cluster_queues = [replace(queue, groups=_podless(queue, found)) for queue in objects.cluster_queues]
+    objects.cohorts = [replace(cohort, groups=_podless(cohort, found)) for cohort in objects.cohorts]
+
+
+def _podless(owner: ClusterQueue | Cohort, found: Findings) -> tuple[ResourceGroup, ...]:
+    if any(POD_COUNT in group.resources for group in owner.groups):
+        found.begin(type(owner).__name__, owner.name, owner.file)
+        found.note("spec.resourceGroups", "has quotas of pods, which a policy that decides at once cannot say: they are left out")
+    return tuple(made for group in owner.groups if (made := _without_pods(group)).resources)
+
+
+def _without_pods(group: ResourceGroup) -> ResourceGroup:
+    flavors = tuple(
+        FlavorQuotas(flavor.flavor, tuple(quota for quota in flavor.quotas if quota.resource != POD_COUNT)) for flavor in group.flavors
+    )
+    return ResourceGroup(tuple(resource for resource in group.resources if resource != POD_COUNT), flavors)
 
 
 def _check_tree(cohorts: list[Cohort], found: Findings) -> None:

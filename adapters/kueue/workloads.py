@@ -62,7 +62,8 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
         labels=metadata.text_map("labels") if metadata.has("labels") else {},
         pod_sets=pod_sets,
         admission=_admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None,
-        held=_held(spec, rows, annotations, true, false),
+        held=_held(spec, annotations, true, false),
+        misconfigured=_misconfigured(rows),
         backs_off_until=status.sub("requeueState").time("requeueAt"),
         requeued=evicted[1] if evicted is not None and evicted[0] in ("PodsReadyTimeout", "AdmissionCheck") else None,
         timed_out=evicted is not None and evicted[0] == "PodsReadyTimeout",
@@ -102,7 +103,7 @@ def _boost(annotations: Fields) -> int:
     return int(text)
 
 
-def _held(spec: Fields, rows: list[Fields], annotations: Fields, true: dict[str, Condition], false: dict[str, Condition]) -> str:
+def _held(spec: Fields, annotations: Fields, true: dict[str, Condition], false: dict[str, Condition]) -> str:
     """Why Kueue does not queue a workload; empty where it does."""
     if not spec.flag("active", True):
         return "it is not active"
@@ -112,6 +113,11 @@ def _held(spec: Fields, rows: list[Fields], annotations: Fields, true: dict[str,
         return "it is not requeued yet"
     if "WaitingForReplacementPods" in true:
         return "it waits for replacement pods"
+    return ""
+
+
+def _misconfigured(rows: list[Fields]) -> str:
+    """What is wrong with the pods, for which Kueue turns a workload away when it is its turn; empty where nothing is."""
     resource = next((resource for row in rows if (resource := beyond_limits(row.sub("template").sub("spec")))), "")
     return f"a container asks for more {resource} than its limit" if resource else ""
 

@@ -85,7 +85,8 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
             _take_out(state, workload)
             _stir(state, workload)
         case UsageReported():
-            state.consumed.setdefault(event.local_queue, Consumed()).report(event.consumed, event.time)
+            as_of = event.time if event.as_of is None else event.as_of
+            state.consumed.setdefault(event.local_queue, Consumed()).report(event.consumed, as_of)
         case WorkloadUpdated():
             _update(state, event)
         case OperatorAction():

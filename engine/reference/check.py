@@ -99,6 +99,8 @@ def _check_usage(state: State, fact: UsageReported) -> None:
     graph = active(state).graph
     if graph.settings.cycles is None or graph.settings.cycles.usage is None:
         raise FactError("the policy does not go by usage; add `usage halves every ...`, or leave this fact out")
+    if fact.as_of is not None and fact.as_of > fact.time:
+        raise FactError("usage cannot have been counted at a later time than that of the fact")
     if not any(local.name == fact.local_queue for queue in graph.queues for local in queue.local_queues):
         raise FactError(f"the policy has no local queue `{fact.local_queue}`")
 

@@ -102,6 +102,8 @@ def suspended(active: Active, workload: Workload) -> Why | None:
     if queue.namespaces is not None and not all_hold(queue.namespaces, workload.fact.namespace_labels):
         because = Operand(name="because of", value="namespace")
         return Why(reason="Misconfigured", rule=reference(node.name, node.source), operands=(because,))
+    if workload.fact.misconfigured:
+        return Why(reason="Misconfigured", operands=(Operand(name="because of", value=workload.fact.misconfigured),))
     return stopped_locally(active, workload)
 
 

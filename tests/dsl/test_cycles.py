@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 from gpol.dsl.checker import check, compile_policy
+from gpol.dsl.diagnostics import PolicyError
+from gpol.engine.expr import Type
 from gpol.engine.graph import Cycles, OrderKey, Settings, Usage
 
 SECOND = 1_000_000
@@ -166,3 +168,18 @@ def test_an_unknown_profile_is_the_only_thing_told(find):
     """The same where the profile is not known that would say how to decide."""
     text = header("use kueue.fare") + "flavor h100 { gpu as owned }\nqueue q {\n  owns 8 gpu\n  reclaims from anyone\n}\n"
     assert [(finding.code, finding.marked) for finding in find(text)] == [("GP020", "use kueue.fare")]
+
+
+def test_pods_may_be_a_resource_of_cycles():
+    """Where every workload asks for as many pods as it has, the resource and the field are the same number; guards take the field."""
+    body = "resource pods\nflavor f { pods as owned }\nqueue q {\n  serves pods from f\n  owns 8 pods\n}\n"
+    guard = 'hold big { where workload.pods > 4 } because "too many"\n'
+    made = compile_policy('policy "p" { use kueue.classical }\n' + body + guard, "p.gpol")
+    assert [slot.resource for slot in made.slots] == ["pods"]
+    assert made.admission[0].guard.left.type is Type.NUMBER
+
+
+def test_pods_are_no_resource_of_a_policy_that_decides_at_once():
+    """There only what a submission asks for is counted, and a quota of pods would count none."""
+    with pytest.raises(PolicyError, match="would hide it"):
+        compile_policy('policy "p" { }\nresource pods\nflavor f { pods 8 }\nqueue q { owns 8 pods }\n', "p.gpol")

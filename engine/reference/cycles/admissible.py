@@ -9,6 +9,9 @@ from ..state import Active
 from ..workload import Workload
 from .matching import all_hold
 
+NAMESPACE = "namespace"
+"""The detail of a workload that comes from a namespace which its queue does not admit."""
+
 
 def inactive(policy: Active, node: int) -> str:
     """Why a queue takes no part: it is stopped, held as a whole, or a flavor that it serves is missing; empty where it does.
@@ -32,7 +35,9 @@ def inadmissible(policy: Active, workload: Workload) -> tuple[str, str]:
     if failed:
         return "PendingEvaluation", f"admission check {failed[0]}"
     if queue.namespaces is not None and not all_hold(queue.namespaces, workload.fact.namespace_labels):
-        return "Misconfigured", "namespace"
+        return "Misconfigured", NAMESPACE
+    if workload.fact.misconfigured:
+        return "Misconfigured", workload.fact.misconfigured
     return "", ""
 
 

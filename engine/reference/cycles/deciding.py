@@ -7,7 +7,7 @@ from ...events import AnyDecision, Operand, Tried, Why, WorkloadAdmitted, Worklo
 from ..state import Active, State
 from ..why import charges
 from ..workload import Workload
-from .admissible import inactive, inadmissible
+from .admissible import NAMESPACE, inactive, inadmissible
 from .candidates import Cluster, as_request
 from .cycle import Cycle, End, Outcome
 from .plan import PodSetPlan
@@ -119,7 +119,7 @@ def _deferral(state: State, policy: Active, queues: Queues, outcome: Outcome) ->
 
 
 def _refusal(state: State, policy: Active, queues: Queues, workload: Workload, reason: str, detail: str) -> WorkloadDeferred:
-    parked = reason == "Misconfigured" or not queues.strict(workload.queue)
+    parked = detail == NAMESPACE or not queues.strict(workload.queue)
     return WorkloadDeferred(
         time=state.time,
         cause=state.cause,

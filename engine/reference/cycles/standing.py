@@ -134,6 +134,12 @@ def _outcome(
     if not satisfies(wanted, workload, other):
         source = preemption.own_source if own else preemption.reclaims_source
         return "not allowed", reference(place.name, source or place.source)
-    if not own and not policy.tree.borrows(other.queue, slots):
+    if not own and not _borrows(policy, workload.queue, other.queue, slots):
         return "not borrowing", None
     return "not reached", None
+
+
+def _borrows(policy: Active, queue: int, other: int, slots: list[int]) -> bool:
+    """Whether another queue, and every cohort between it and the common ancestor, uses more than it owns of some slot."""
+    path, theirs = policy.tree.paths[other], policy.tree.sides(queue, other)[1]
+    return all(policy.tree.borrows(node, slots) for node in path[: path.index(theirs) + 1])

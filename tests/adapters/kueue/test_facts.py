@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
-from gpol.engine.events import WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from gpol.engine.events import PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from gpol.engine.reference import Core
+from gpol.engine.units import SECOND
 
 from .conftest import Json, Maker
 
@@ -90,6 +92,26 @@ def test_workloads_that_kueue_does_not_queue_are_held(kueue: Maker) -> None:
     assert [str(note) for note in made.notes] == [
         "Workload ns/later: is held: it backs off until 2026-01-03T04:00:00Z; release it then",
         "Workload ns/idle: is held: it is not active",
+    ]
+
+
+def test_a_misconfigured_workload_blocks_a_strict_queue(kueue: Maker) -> None:
+    """It is turned away whenever it is its turn, and in a strict queue it is always its turn."""
+    pods = kueue.pods(requests={"cpu": "1"})
+    pods["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "500m"}
+    wrong, right = kueue.work("wrong", sets=[pods], spec={"priority": 7}), kueue.work("right")
+    objects = [kueue.queue(queueingStrategy="StrictFIFO"), kueue.flavor(), kueue.local(), wrong, right]
+    made, graph, core = kueue.load(*objects), kueue.checked(*objects).graph, Core()
+    assert graph is not None
+    core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="", digest=graph.digest), graph)
+    for fact in made.facts:
+        core.step(fact)
+    cycles = [core.step(TimeAdvanced(time=kueue.now + second * SECOND)) for second in range(3)]
+    assert [(decision.workload, decision.why.reason) for decision in cycles[0]] == [("ns/wrong", "Misconfigured")]
+    assert core.state.workloads["ns/right"].admitted is None
+    assert [fact.misconfigured for fact in made.facts] == ["a container asks for more cpu than its limit", ""]
+    assert [str(note) for note in made.notes] == [
+        "Workload ns/wrong: spec.podSets: is never admitted: a container asks for more cpu than its limit"
     ]
 
 
@@ -186,3 +208,29 @@ def test_a_name_that_is_too_long_with_its_namespace(kueue: Maker) -> None:
     """gpol's names have at most 253 characters, `namespace/` included."""
     assert kueue.problems(kueue.work("w" * 251))[0].endswith("has 254 characters with its namespace; use 253 at most")
     assert len(kueue.load(kueue.work("w" * 250)).facts) == 1
+
+
+def test_usage_so_far_is_reported(kueue: Maker) -> None:
+    """Where the Configuration goes by usage, a queue that does starts with what its LocalQueue's status says, as of then; else not."""
+    local = kueue.local()
+    used = {"consumedResources": {"cpu": "1500m"}, "lastUpdate": "2026-01-01T00:00:00Z"}
+    local["status"] = {"fairSharing": {"admissionFairSharingStatus": used}}
+    by_usage = kueue.queue(admissionScope={"admissionMode": "UsageBasedAdmissionFairSharing"})
+    settings = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "admissionFairSharing": {"usageHalfLifeTime": "168h"},
+    }
+    (reported,) = kueue.load(by_usage, local, kueue.flavor(), settings).facts
+    assert (reported.kind, reported.local_queue, reported.consumed) == ("UsageReported", "ns/lq", {"cpu": 1500})
+    assert reported.as_of == 1_767_225_600_000_000
+    assert kueue.load(by_usage, local, kueue.flavor()).facts == []
+
+
+def test_quotas_of_pods_count_in_cycles_only(kueue: Maker) -> None:
+    """A policy that decides at once cannot say them: they are left out, and that is noted."""
+    queue = kueue.queue(groups=[kueue.group("pods", base={"nominalQuota": "5"})])
+    assert "owns 5 pods on base" in kueue.text(queue, kueue.flavor())
+    text = kueue.text(queue, kueue.flavor(), profile="gpol.fair")
+    assert "owns 5 pods" not in text
+    assert any("left out" in note for note in kueue.notes(queue, kueue.flavor(), profile="gpol.fair"))

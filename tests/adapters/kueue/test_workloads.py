@@ -105,11 +105,11 @@ def test_what_kueue_does_not_queue(said: dict[str, Any], held: str, kueue: Maker
     assert read(kueue, kueue.work(**said)).held == held
 
 
-def test_a_container_beyond_its_limit_is_held(kueue: Maker) -> None:
-    """Kueue never admits it, so it is held with that reason."""
+def test_a_container_beyond_its_limit_is_misconfigured(kueue: Maker) -> None:
+    """Kueue queues it, and never admits it."""
     pods = kueue.pods()
     pods["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "500m"}
-    assert read(kueue, kueue.work(sets=[pods])).held == "a container asks for more cpu than its limit"
+    assert read(kueue, kueue.work(sets=[pods])).misconfigured == "a container asks for more cpu than its limit"
 
 
 @pytest.mark.parametrize(
