@@ -6,6 +6,7 @@ from ..engine.events import (
     AnyEvent,
     Charge,
     Limit,
+    Operand,
     OperatorAction,
     RuleRef,
     Why,
@@ -31,7 +32,10 @@ _MOST_EVENTS = 12
 """How many events of a long history are shown."""
 
 _MOST_CANDIDATES = 20
-"""How many of those that might have gone are shown one by one."""
+"""How many groups are shown of those that might have gone."""
+
+_MOST_NAMES = 5
+"""How many workloads are named of a group."""
 
 _OUTCOMES = ("taken", "spared", "not reached", "share", "only without borrowing", "not borrowing", "not allowed")
 """What came of a candidate, those that would go first."""
@@ -114,16 +118,32 @@ def _waiting(standing: Standing) -> list[str]:
 
 
 def _candidates(candidates: tuple[CandidateStanding, ...]) -> list[str]:
-    """Who might have gone for it: those that would first, then why the others don't, and how many are left out."""
-    ranked = sorted(candidates, key=lambda each: (_OUTCOMES.index(each.outcome), each.workload))
-    lines = []
-    for each in ranked[:_MOST_CANDIDATES]:
-        compared = ", ".join(f"{operand.name} {operand.value}" for operand in each.operands)
-        lines.append(f"candidate {each.workload} of {each.queue}: {each.outcome}{_by(each.rule)} ({compared})")
-    rest: Counter[str] = Counter(each.outcome for each in ranked[_MOST_CANDIDATES:])
+    """Who might have gone for it: those that would first, then why the others don't, and how many are left out.
+
+    Those of a queue for whom the same was compared are told together.
+    """
+    ranked = sorted(candidates, key=lambda each: (_OUTCOMES.index(each.outcome), each.queue, each.workload))
+    alike: dict[tuple[str, ...], list[CandidateStanding]] = {}
+    for each in ranked:
+        alike.setdefault((each.outcome, each.queue, _by(each.rule), _told(each.operands)), []).append(each)
+    groups = list(alike.items())
+    lines = [
+        f"candidates of {queue}: {outcome}{rule} ({compared}): {_names([each.workload for each in group])}"
+        for (outcome, queue, rule, compared), group in groups[:_MOST_CANDIDATES]
+    ]
+    rest: Counter[str] = Counter(each.outcome for _, group in groups[_MOST_CANDIDATES:] for each in group)
     if rest:
         lines.append("candidates not shown: " + ", ".join(f"{rest[outcome]} {outcome}" for outcome in _OUTCOMES if rest[outcome]))
     return lines
+
+
+def _told(operands: tuple[Operand, ...]) -> str:
+    return "; ".join(f"{operand.name} {operand.value}" for operand in operands)
+
+
+def _names(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
 
 
 def _by(rule: RuleRef | None) -> str:
@@ -153,9 +173,7 @@ def _raised(limit: Limit) -> str:
 def _remedy(remedy: Remedy) -> str:
     match remedy.kind:
         case "ends":
-            names = ", ".join(remedy.workloads[:5])
-            rest = len(remedy.workloads) - 5
-            return f"{names}{f' and {rest} more' if rest > 0 else ''} ended"
+            return f"{_names(list(remedy.workloads))} ended"
         case "limits":
             return " and ".join(_raised(limit) for limit in remedy.limits)
         case "flavor":

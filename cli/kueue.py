@@ -1,15 +1,18 @@
-"""`gpol import kueue` and `gpol kueue decide`: Kueue's objects in, a policy and facts or decisions out."""
+"""`gpol import kueue`, `gpol export kueue` and `gpol kueue decide`: Kueue's objects to a policy and facts, and back; or to decisions."""
 
 import gzip
 import json
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from ..adapters.kueue.exporting import ExportRefused, export, json_list, yaml_documents
 from ..adapters.kueue.load import PROFILES, Imported, ImportRefused, latest_moment, load, read_files
+from ..adapters.kueue.problems import Note, Refused
 from ..adapters.kueue.scenarios import decide
 from ..adapters.rows import once
 from ..dsl import compile_policy, print_tree
@@ -20,7 +23,21 @@ from ..engine.reference import Core
 from ..engine.units import format_time
 from .files import replace_file
 from .moments import parse_moment
-from .output import GOOD, INVALID, Format, complain, counted, file_name, read_bytes, refuse, say, say_json, say_text, shown
+from .output import (
+    GOOD,
+    INVALID,
+    Format,
+    RefusalError,
+    checked_policy,
+    complain,
+    counted,
+    file_name,
+    read_bytes,
+    refuse,
+    say,
+    say_json,
+    say_text,
+)
 
 MAX_LINE = 32 << 20
 """Bytes of a scenario."""
@@ -99,36 +116,56 @@ def import_dumps(
     """Import dumps of a cluster: write a policy and facts, or neither."""
     if profile is not None and profile not in PROFILES:
         refuse(f"--profile: `{profile}` is none of {', '.join(PROFILES)}")
-    _keep_apart(paths, out, facts)
+    targets = {option: path for option, path in (("-o", out), ("--facts", facts)) if path is not None}
+    _keep_apart(paths, targets)
     try:
         raws = read_files((file_name(path), read_bytes(path)) for path in paths)
         now = parse_moment(at, "--at") if at is not None else latest_moment(raws)
         imported = load(raws, now or 0, profile, boost=boost or None)
     except ImportRefused as error:
-        for line in str(error).splitlines():
-            complain(f"gpol: {line}")
+        _complain_of(error)
         refuse("nothing was imported")
     text = print_tree(imported.tree)
     _try(text, imported, now or 0)
+    lines = "".join(f"{fact.payload().decode()}\n" for fact in imported.facts)
+    _write_all({path: text if option == "-o" else lines for option, path in targets.items()})
     if out is None:
         say_text(text.rstrip("\n"))
-    else:
-        replace_file(out, text)
-    if facts is not None:
-        replace_file(facts, "".join(f"{fact.payload().decode()}\n" for fact in imported.facts))
     _tell(imported, now or 0, out, facts, form)
     return GOOD
 
 
-def _keep_apart(paths: tuple[str, ...], out: str | None, facts: str | None) -> None:
-    """Refuse to write over what is read, or one result over the other."""
-    written = [(option, Path(path).resolve()) for option, path in (("-o", out), ("--facts", facts)) if path is not None]
+def _complain_of(refused: Refused) -> None:
+    for line in str(refused).splitlines():
+        complain(f"gpol: {line}")
+
+
+def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:
+    """Refuse to write over anything: what is read, what is there, one result over the other. `targets` are paths by option."""
     read = {Path(path).resolve() for path in paths if path != "-"}
-    for option, target in written:
-        if target in read:
-            refuse(f"{option}: `{target.name}` is one of the dumps; choose another name")
-    if len({target for _, target in written}) < len(written):
+    for option, path in targets.items():
+        if Path(path).resolve() in read:
+            refuse(f"{option}: `{path}` is what is read; choose another name")
+        if Path(path).is_dir():
+            refuse(f"{option}: `{path}` is a folder; name a file in it")
+        if Path(path).is_file():
+            refuse(f"{option}: `{path}` is there already; choose another name, or remove the file if nobody needs it")
+    if len({Path(path).resolve() for path in targets.values()}) < len(targets):
         refuse("-o and --facts name the same file; choose two names")
+
+
+def _write_all(texts: dict[str, str]) -> None:
+    """Write new files, all or none: where one fails, those before it are taken away again."""
+    written: list[Path] = []
+    try:
+        for path, text in texts.items():
+            replace_file(path, text)
+            written.append(Path(path))
+    except RefusalError:
+        for file in written:
+            if file.is_file():
+                file.unlink()
+        raise
 
 
 def _try(text: str, imported: Imported, now: int) -> None:
@@ -154,15 +191,48 @@ def _tell(imported: Imported, now: int, out: str | None, facts: str | None, form
     if form is Format.json and out is None:
         return
     if form is Format.json:
-        notes = [{"object_kind": note.kind, "names": note.names, "field": note.field, "text": note.text} for note in imported.notes]
         counts = {"cluster_queues": len(objects.cluster_queues), "workloads": len(objects.workloads)}
-        say_json("import", policy=out, facts=facts, at=now, **counts, notes=notes)
+        say_json("import", policy=out, facts=facts, at=now, **counts, notes=_as_data(imported.notes))
         return
     tell = complain if out is None else say
     for note in imported.notes:
-        tell(f"note: {shown(str(note))}")
+        tell(f"note: {note}")
     tell(
         f"imported {counted(len(objects.cluster_queues), 'ClusterQueue')}, {counted(len(objects.cohorts), 'Cohort')}, "
         f"{counted(len(objects.local_queues), 'LocalQueue')}, {counted(len(objects.flavors), 'ResourceFlavor')} and "
         f"{counted(len(objects.workloads), 'Workload')} as of {format_time(now)}"
     )
+
+
+def _as_data(notes: list[Note]) -> list[dict[str, Any]]:
+    return [{"object_kind": note.kind, "names": note.names, "field": note.field, "text": note.text} for note in notes]
+
+
+# --- export -----------------------------------------------------------------------------------------------------------
+
+
+def export_policy(path: str, out: str | None, as_json: bool, gpu: str, form: Format) -> int:
+    """Export a policy to Kueue's objects: write or print them all, or nothing. What they don't say is told on stderr."""
+    targets = {"-o": out} if out is not None else {}
+    _keep_apart((path,), targets)
+    checked = checked_policy(path, form)
+    assert checked.graph is not None  # a profile was refused
+    try:
+        exported = export(checked.graph, gpu)
+    except ExportRefused as error:
+        _complain_of(error)
+        refuse("nothing was exported")
+    text = (json_list if as_json else yaml_documents)(exported.objects)
+    if out is None:
+        say_text(text.rstrip("\n"))
+    else:
+        _write_all({out: text})
+    if out is not None and form is Format.json:
+        say_json("export", path=out, objects=len(exported.objects), notes=_as_data(exported.notes))
+        return GOOD
+    for note in exported.notes:
+        complain(f"note: {note}")
+    if out is not None:
+        kinds = Counter(str(item["kind"]) for item in exported.objects)
+        say(f"exported {', '.join(f'{number} {kind}' for kind, number in kinds.items())} to {out}")
+    return GOOD

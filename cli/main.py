@@ -154,8 +154,8 @@ def import_() -> None:
 
 @import_.command("kueue")
 @click.argument("dumps", metavar="DUMP...", nargs=-1, required=True)
-@click.option("-o", "--out", metavar="PATH", help="write the policy here; else it is printed")
-@click.option("--facts", metavar="PATH", help="write the facts that rebuild the present state here, one a line")
+@click.option("-o", "--out", metavar="PATH", help="write the policy into this new file; else it is printed")
+@click.option("--facts", metavar="PATH", help="write the facts that rebuild the present state into this new file, one a line")
 @click.option("--profile", metavar="NAME", help="kueue.classical, kueue.fair or gpol.fair; else as the dumps' Configuration says")
 @click.option("--at", metavar="TIME", help="the moment of the dumps; else the latest one that they name")
 @click.option("--priority-boost", "boost", is_flag=True, help="count priority boosts, as with Kueue's feature gate PriorityBoost")
@@ -165,6 +165,24 @@ def import_kueue(dumps: tuple[str, ...], form: Format, **options: Any) -> None:
     from .kueue import import_dumps
 
     sys.exit(import_dumps(dumps, form=form, **options))
+
+
+@app.group("export")
+def export() -> None:
+    """Make another system's objects of a policy."""
+
+
+@export.command("kueue")
+@_policy
+@click.option("-o", "--out", metavar="PATH", help="write the objects into this new file; else they are printed")
+@click.option("--json", "as_json", is_flag=True, help="as one List in JSON; else as YAML documents")
+@click.option("--gpu", metavar="NAME", default="nvidia.com/gpu", show_default=True, help="what the resource gpu is called in the cluster")
+@_with_format
+def export_kueue(policy: str, form: Format, **options: Any) -> None:
+    """Export a policy to Kueue's objects, for `kubectl apply`; what they can't say is refused, or told on stderr."""
+    from .kueue import export_policy
+
+    sys.exit(export_policy(policy, form=form, **options))
 
 
 @app.group()
