@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from ...engine.graph import LocalQueue, PolicyGraph, Source
+from ...engine.graph import ROOT, LocalQueue, PolicyGraph, Source
 from .naming import kueue_name
 from .problems import Findings
 
@@ -59,10 +59,13 @@ def suggestion(text: str, taken: Iterable[str] = ()) -> str:
 
 
 class NameCheck:
-    """Checks all names of a policy; `resources` finds what each resource is called in Kueue."""
+    """Checks all names of a policy; `resources` finds what each resource is called in Kueue.
 
-    def __init__(self, graph: PolicyGraph, resources: dict[str, str], found: Findings) -> None:
-        self.graph, self.resources, self.found = graph, resources, found
+    `has_root` says that the root becomes a Cohort.
+    """
+
+    def __init__(self, graph: PolicyGraph, resources: dict[str, str], has_root: bool, found: Findings) -> None:
+        self.graph, self.resources, self.has_root, self.found = graph, resources, has_root, found
 
     def check(self) -> None:
         """Report every name that Kubernetes does not allow, or that two things of one kind would share."""
@@ -87,15 +90,15 @@ class NameCheck:
 
     def _objects(self, kind: str, named: list[tuple[str, Source]]) -> None:
         called = {name: kueue_name(name) if kind in ("queue", "cohort") else name for name, _ in named}
-        taken: dict[str, str] = {}
+        taken = {ROOT: "the root of the tree"} if kind == "cohort" and self.has_root else {}
         for name, source in named:
             self.found.begin(kind, name, place(source))
             if not is_subdomain(called[name]):
                 self._wrong("", "is no name that Kubernetes allows", called[name], called.values())
             elif called[name] in taken:
-                cause = f"would be called `{called[name]}`, as {kind} `{taken[called[name]]}` is"
-                self.found.problem("", cause, f"call it `{suggestion(called[name], called.values())}`, for instance")
-            taken.setdefault(called[name], name)
+                cause = f"would be called `{called[name]}`, as {taken[called[name]]} is"
+                self.found.problem("", cause, f"call it `{suggestion(called[name], [*called.values(), *taken])}`, for instance")
+            taken.setdefault(called[name], f"{kind} `{name}`")
 
     def _wrong(self, field: str, cause: str, name: str, taken: Iterable[str] = ()) -> None:
         remedy = f"call it `{suggestion(name, taken)}`: small letters, digits, `-` and `.`, at most {_LONGEST} characters"

@@ -9,10 +9,10 @@ from .export_entries import entries
 from .export_names import place
 from .export_quotas import Quotas, begin
 from .export_rules import Stops
+from .export_text import Object
 from .export_way import Way
 from .naming import kueue_name
 from .problems import Findings
-from .writing import Object
 
 VERSION = "kueue.x-k8s.io/v1beta2"
 

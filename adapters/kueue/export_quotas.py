@@ -8,9 +8,9 @@ from ...engine.reference.cycles.flavors import groups_of
 from ...engine.units import format_amount
 from .export_amounts import quota_text
 from .export_names import place
+from .export_text import Object
 from .naming import kueue_name
 from .problems import Findings
-from .writing import Object
 
 _MOST_GROUPS, _MOST_FLAVORS, _MOST_RESOURCES, _MOST_ALL_FLAVORS = 16, 64, 64, 256
 

@@ -14,9 +14,9 @@ from .export_names import NameCheck, place
 from .export_queues import QueueWriter, plain
 from .export_quotas import Quotas
 from .export_rules import stops
+from .export_text import Object, json_list, yaml_documents
 from .export_way import Way, way
 from .problems import ExportRefused, Findings, Note
-from .writing import Object, json_list, yaml_documents
 
 __all__ = ["GPU", "ExportRefused", "Exported", "export", "json_list", "yaml_documents"]
 
@@ -42,9 +42,10 @@ def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
     """
     found = Findings()
     resources = {resource: gpu if resource == "gpu" else resource for resource in _resources(graph)}
-    NameCheck(graph, resources, found).check()
+    quotas = Quotas(graph, resources, found)
+    NameCheck(graph, resources, quotas.has_root, found).check()
     chosen, stopped = way(graph, found), stops(graph, found)
-    writer = QueueWriter(graph, Quotas(graph, resources, found), chosen, stopped, found)
+    writer = QueueWriter(graph, quotas, chosen, stopped, found)
     objects = [
         *_flavors(graph, stopped.lacking, found),
         *(_priority_class(priority) for priority in graph.priorities),

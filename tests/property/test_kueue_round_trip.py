@@ -29,10 +29,9 @@ NOW = 1_767_409_445_000_000
 """2026-01-03T03:04:05Z."""
 
 CYCLES = 10
-CORPORA = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "kueue"
 KINDS = {"flavors": "ResourceFlavor", "clusterQueues": "ClusterQueue", "cohorts": "Cohort", "localQueues": "LocalQueue"}
 
-slow_to_draw = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+patient = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 def imported(text: str, profile: str | None = None) -> tuple[Imported, PolicyGraph]:
@@ -66,7 +65,7 @@ def active_checks(*names: str) -> list[Json]:
     ]
 
 
-@slow_to_draw
+@patient
 @given(clusters())
 def test_objects_come_back_up_to_defaults(cluster: tuple[list[Json], list[Json]]) -> None:
     """export(import(objects)) are the objects in their normal form."""
@@ -75,7 +74,7 @@ def test_objects_come_back_up_to_defaults(cluster: tuple[list[Json], list[Json]]
     assert normal_form(export(graph).objects) == normal_form(written)
 
 
-@slow_to_draw
+@patient
 @given(clusters(), st.booleans())
 def test_clusters_decide_the_same_after_a_round_trip(cluster: tuple[list[Json], list[Json]], as_yaml: bool) -> None:
     """Objects that were imported and exported again make the same policy, facts and decisions, by way of YAML and of JSON."""
@@ -88,7 +87,7 @@ def test_clusters_decide_the_same_after_a_round_trip(cluster: tuple[list[Json], 
     assert list(map(without_lines, decisions(second, after.facts))) == list(map(without_lines, decisions(first, before.facts)))
 
 
-@slow_to_draw
+@patient
 @given(clusters())
 def test_policies_at_once_come_back(cluster: tuple[list[Json], list[Json]]) -> None:
     """A cluster that is imported to decide at once, by gpol's own profile, is the same policy after an export and an import.
@@ -150,7 +149,7 @@ def outcome(decision: AnyDecision) -> tuple[object, ...]:
     return decision.kind, sorted(shown.items(), key=str), decision.why.reason
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@patient
 @given(cycle_policies().map(allowed), st.data())
 def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File, data: st.DataObject) -> None:
     """import(export(p)) decides as p does, for every policy that can be exported."""
@@ -168,11 +167,11 @@ def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File
 # --- recorded clusters
 
 
-def recorded(name: str) -> Iterator[Json]:
-    """The clusters of a corpus."""
-    path = CORPORA / f"{name}.jsonl.gz"
+def recorded(folder: Path, name: str) -> Iterator[Json]:
+    """The clusters of a corpus; skips where it is absent."""
+    path = folder / "conformance" / "kueue" / f"{name}.jsonl.gz"
     if not path.is_file():
-        pytest.skip(f"the recorded decisions of Kueue are not there ({name}.jsonl.gz in ../shared/conformance/kueue)")
+        pytest.skip(f"needs Kueue's recorded decisions, {name}.jsonl.gz, in `shared` beside the repository")
     with gzip.open(path, "rt") as lines:
         for line in lines:
             yield json.loads(line)["in"]
@@ -191,11 +190,11 @@ def objects_of(scenario: Json) -> list[Json]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["single", "timeline"])
-def test_recorded_clusters_come_back_up_to_defaults(corpus: str) -> None:
+def test_recorded_clusters_come_back_up_to_defaults(corpus: str, shared: Path) -> None:
     """Each cluster of Kueue's recorded decisions is, imported and exported, the same up to defaults."""
     assert list(STRATEGIES) == BOTH
     compared = 0
-    for scenario in recorded(corpus):
+    for scenario in recorded(shared, corpus):
         written = objects_of(scenario)
         _, graph = imported(json_list(written))
         assert normal_form(export(graph).objects) == normal_form(written), scenario["name"]
