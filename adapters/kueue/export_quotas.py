@@ -72,20 +72,23 @@ class Quotas:
     def of_queue(self, queue: Queue) -> list[Object]:
         """The resource groups of a queue: its own, or those of the policy with the flavors that it tries."""
         self._check_tried(queue)
+        self._check_missing(queue)
         return self._groups([group for group in groups_of(self.graph, queue) if group.flavors], self._says(queue.node))
 
     def _check_tried(self, queue: Queue) -> None:
-        """Report what a queue owns on a flavor that it does not try, as a ClusterQueue uses whatever it has a quota of; and a
-        missing flavor that it does not name, as a ClusterQueue would have to."""
-        for flavor in () if queue.groups else queue.flavors:
-            if self.graph.flavors[flavor].missing:
-                cause = f"may use {self.graph.flavors[flavor].name}, which is missing; a ClusterQueue that names it admits nothing"
-                self.found.problem("", cause, "say by `serves` what the queue serves")
+        """Report what a queue owns on a flavor that it does not try: a ClusterQueue uses whatever it has a quota of."""
         for number, slot in enumerate(self.graph.slots):
             if self.graph.nodes[queue.node].quotas[number].nominal and slot.flavor not in queue.flavors:
                 flavor = self.graph.flavors[slot.flavor].name
                 cause = f"owns {slot.resource} on {flavor}, which it does not use; a ClusterQueue uses whatever it owns"
                 self.found.problem("owns", cause, f"let the queue use {flavor}, or let a cohort above own that")
+
+    def _check_missing(self, queue: Queue) -> None:
+        """Report a missing flavor that a queue does not serve by name: a ClusterQueue would have to name it, and then admit nothing."""
+        for flavor in (self.graph.flavors[number] for number in queue.flavors if not queue.groups):
+            if flavor.missing:
+                cause = f"may use {flavor.name}, which is missing; a ClusterQueue that names it admits nothing"
+                self.found.problem("", cause, "say by `serves` what the queue serves")
 
     def of_cohort(self, number: int) -> list[Object]:
         """The resource groups of a cohort: of what it says something about."""

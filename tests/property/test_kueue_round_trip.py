@@ -48,8 +48,8 @@ def decisions(graph: PolicyGraph, facts: list[Fact]) -> Iterator[AnyDecision]:
     core.step(PolicyActivated(time=NOW, file="x.gpol", text="x", digest=graph.digest), graph)
     for fact in facts:
         yield from core.step(fact)
-    for cycle in range(CYCLES):
-        yield from core.step(TimeAdvanced(time=NOW + (cycle + 1) * SECOND))
+    for _ in range(CYCLES):
+        yield from core.step(TimeAdvanced(time=core.time + SECOND))
 
 
 def without_lines(decision: AnyDecision) -> bytes:
@@ -161,6 +161,63 @@ def test_policies_in_cycles_decide_the_same_after_a_round_trip(policy: tree.File
         assume(False)
     _, back = imported(json_list([*made.objects, *active_checks("prov", "a-b", "check")]))
     facts = data.draw(submissions(checked.graph))
+    assert [outcome(made) for made in decisions(back, facts)] == [outcome(made) for made in decisions(checked.graph, facts)]
+
+
+# --- policies at once
+
+Statements = list[tree.Spanned]
+
+
+@st.composite
+def quotas_at_once(draw: st.DrawFn, is_queue: bool) -> Statements:
+    """What a node has of 8 gpu each of two flavors, and how it shares that."""
+    made: Statements = []
+    for flavor in ("a100", "h100"):
+        owned = draw(st.integers(0, 2))
+        parts: list[tuple[str, str, int]] = [("owns", "amount", owned)] if owned else []
+        if draw(st.booleans()):
+            parts.append(("borrows", "up-to", draw(st.integers(0, 4))))
+        if is_queue and owned and draw(st.booleans()):
+            parts.append(("guarantees", "amount", draw(st.integers(0, owned))))
+        for verb, limit, amount in parts:
+            said = tree.Amount(tree.Number(str(amount)), tree.Name("gpu"))
+            made.append(tree.Quota(verb, limit, said, tree.Name(flavor)))  # type: ignore[arg-type]
+    if draw(st.booleans()):
+        made.append(tree.Weight(tree.Number(draw(st.sampled_from(["2", "1/2", "0"])))))
+    return made
+
+
+@st.composite
+def policies_at_once(draw: st.DrawFn) -> tree.File:
+    """A policy by gpol.fair of four queues, two of them in a cohort."""
+
+    def queue(name: str) -> tree.Queue:
+        order = tree.FlavorList("prefer", (tree.Name(draw(st.sampled_from(["a100", "h100"]))),))
+        return tree.Queue(tree.Name(name), (order, *draw(quotas_at_once(is_queue=True))))  # type: ignore[arg-type]
+
+    flavors = [tree.Flavor(tree.Name(name), (tree.Capacity(tree.Name("gpu"), tree.Number("10")),)) for name in ("a100", "h100")]
+    cohort = tree.Cohort(tree.Name("c"), (queue("w"), queue("x"), *draw(quotas_at_once(is_queue=False))))  # type: ignore[arg-type]
+    return tree.File((tree.Header("policy", tree.Text("p"), (tree.Use("gpol.fair"),)), *flavors, cohort, queue("y"), queue("z")))
+
+
+@patient
+@given(policies_at_once(), st.data())
+def test_policies_at_once_decide_the_same_after_a_round_trip(policy: tree.File, data: st.DataObject) -> None:
+    """A policy by gpol.fair that is exported and imported to decide at once, its root a cohort now, decides as it did."""
+    checked = check(print_tree(policy), "p.gpol")
+    assert checked.graph is not None, checked.errors
+    _, back = imported(json_list(export(checked.graph, gpu="gpu").objects), "gpol.fair")
+    facts = [
+        WorkloadSubmitted(
+            time=NOW + number * SECOND,
+            workload=f"w{number}",
+            queue=data.draw(st.sampled_from("wxyz")),
+            priority=data.draw(st.sampled_from([0, 0, 10])),
+            pod_sets=(PodSet(name="main", count=data.draw(st.integers(1, 3)), requests={"gpu": 1000 * data.draw(st.integers(1, 4))}),),
+        )
+        for number in range(12)
+    ]
     assert [outcome(made) for made in decisions(back, facts)] == [outcome(made) for made in decisions(checked.graph, facts)]
 
 
