@@ -111,7 +111,7 @@ MISTAKES = (
     Mistake(
         "shares forget the weight",
         "shares.py",
-        "return (level, unweighted / weight)",
+        "return (level, self.round(unweighted / weight))",
         "return (level, unweighted)",
         "test_order.py::test_a_weight_divides_the_share",
     ),
@@ -189,7 +189,7 @@ MISTAKES = (
     Mistake(
         "pods that are done stay charged",
         "apply.py",
-        "pod_set.requests[resource] * (left - rest)",
+        "asked_by_one(pod_set, resource) * (left - rest)",
         "0",
         "test_changes.py::test_done_pods_make_room",
     ),

@@ -23,14 +23,17 @@ class Report:
 
 
 def run(suite: Suite, data: Path) -> Report:
-    """Compare every case of a suite that is not excused; `data` is the folder of the reference data."""
+    """Compare every case of a suite that is not excused; `data` is the folder of the reference data. A case that fails is a mismatch."""
     total, matched, mismatches, excused = 0, 0, list[tuple[str, str]](), set[str]()
     for name, case in suite.cases(data):
         total += 1
         if name in suite.excused:
             excused.add(name)
             continue
-        found = suite.compare(case)
+        try:
+            found = suite.compare(case)
+        except Exception as error:
+            found = [f"{type(error).__name__}: {error}"]
         if found:
             mismatches.append((name, "; ".join(found)))
         else:
@@ -79,7 +82,8 @@ def page(reports: Sequence[Report], left_out: dict[str, str]) -> str:
         _section("Mismatches", _MATCHED, reports, _mismatches),
         _section("Excused", _EXCUSED, reports, _excused),
         "\n".join(["## Left out", "", _LEFT_OUT, "", *(f"- `{name}`: {left_out[name]}" for name in sorted(left_out))]),
-        _section("Where Kueue is undetermined", _UNDETERMINED, reports, _remarks),
+        _UNDETERMINED,
+        _section("Remarks", _REMARKS, reports, _remarks),
     ]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
@@ -95,7 +99,7 @@ def _sum(reports: Sequence[Report]) -> str:
 
 def _section(title: str, text: str, reports: Sequence[Report], tell: Callable[[Report], list[str]]) -> str:
     told = [entry for report in reports for entry in tell(report)]
-    return "\n".join([f"## {title}", "", text, "", *(told or ["None."])])
+    return "\n".join([f"## {title}", "", text.strip("\n"), "", *(told or ["None."])])
 
 
 def _mismatches(report: Report) -> list[str]:
@@ -114,10 +118,12 @@ _HEAD = """
 # Conformance
 
 How far gpol decides as Kueue does, under the profiles `kueue.classical` and `kueue.fair`. The page is written by
-`python tests/conformance/conform.py --write`; `make conformance` prints the same figures and ends with 0 where everything that is not
-excused matches. The reference is Kueue's own code at commit ff69552e79 of its main branch (2026-08-22, v0.20.0-devel), with every
-feature gate at its default: `Test...` are tables of its own tests, `single` and `timeline` are decisions that its scheduler gave on
-generated clusters. All of it is read from the folder `shared/conformance` beside the repository, and is no part of it.
+`python tests/conformance/conform.py --write`; `make conformance` prints the same figures, and ends with 0 where everything that is not
+excused matches. The reference is Kueue's own code at commit ff69552e79 of its main branch (2026-08-22, v0.20.0-devel). Every feature
+gate is at its default, but for the priority boost where a case switches it on, and for what is remarked on single cases.
+
+`Test...` are tables of Kueue's own tests; `single` and `timeline` are decisions that its scheduler gave on generated clusters. All of it
+is read from the folder `shared/conformance` beside the repository, and is no part of the project.
 
 The objects of a case go the way of `gpol import kueue`: objects to a policy and facts, and those to the core. Where a table gives plain
 usage, a workload holds it. What is compared are decisions; messages are not.
@@ -133,16 +139,18 @@ by default. `tests/conformance/test_conformance.py` holds that the data of each 
 _LEFT_OUT = "Tables that are not run."
 
 _UNDETERMINED = """
-Kueue leaves some choices open: they go by the order of a map, by an unstable sort or by the moment of a call. gpol decides all of them,
-and always alike; any answer that Kueue may give counts as a match.
+## Where Kueue is undetermined
 
-- Of two child cohorts with equal shares, fair preemption takes from the one that a map yields last (kueue issue 10131): here it is the
-  last in the policy.
-- Heads of the queues that are equal by borrowing, priority and time are processed in no order: here in that of their UIDs, and then of
-  their submission. Nor is there an order over trees of cohorts: here it is that of the names of their roots.
-- Candidates that are equal in all that counts, the UID included, as in tables without UIDs, stay in no order: here in that of their
-  submission.
+Kueue leaves some choices open: they go by the order of a map or by an unstable sort. gpol decides all of them, and always alike.
 
-The generated scenarios are those that Kueue answered alike in every one of several processes, and no case of its tables depends on such
-a choice but those named here.
+- Of two child cohorts with equal shares, fair preemption takes from the one that a map yields last (Kueue's issue 10131). Here it is
+  the last by name.
+- Heads of queues that are equal in all that orders them are processed in no order. Here it is that of their UIDs, then that of their
+  submission. Nor does Kueue order trees of cohorts among themselves. Here it is by the names of their roots.
+- Candidates that are equal in all that orders them, as in tables without UIDs, stay in no order. Here it is that of their submission.
+
+Any answer that Kueue may give counts as a match; where a case needs that, it is among the remarks. The generated clusters are those
+that Kueue answered alike in several processes.
 """
+
+_REMARKS = "Cases of which more is to be said."
