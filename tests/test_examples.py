@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gpol.adapters.kueue.load import load, read_files
 from gpol.dsl import check, format_text
 
 MINUTE_US = 60_000_000
@@ -77,6 +78,30 @@ def test_the_philly_policies_own_what_the_cluster_has(root: Path, shared: Path) 
         owned = {graph.nodes[queue.node].name: graph.nodes[queue.node].quotas[0].nominal for queue in graph.queues}
         assert owned == {cluster: machines.get(cluster, 0) * 8_000 // part for cluster in clusters}
         assert graph.flavors[0].capacity == (("gpu", sum(owned.values())),)
+
+
+@pytest.mark.slow
+def test_the_dump_of_the_kueue_cluster_is_made_by_its_script(root: Path, tmp_path: Path) -> None:
+    """The script writes the same files again, byte for byte, under another hash seed."""
+    folder = root / "examples" / "kueue"
+    env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, folder / "make_dump.py", tmp_path / "dump"], env=env, check=True)
+    kept = {path.name: path.read_bytes() for path in (folder / "dump").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "dump").iterdir()} == kept
+
+
+def test_the_kueue_cluster_has_the_shape_that_its_page_states(root: Path) -> None:
+    """So many ClusterQueues, cohorts, flavors and workloads; 180 workloads hold quota, and one of them has been told to stop."""
+    folder = root / "examples" / "kueue" / "dump"
+    files = sorted(folder.glob("*.yaml"))
+    objects = load(read_files((path.name, path.read_bytes()) for path in files), now=10**18).objects
+    holding = [workload for workload in objects.workloads if workload.admission is not None and not workload.finished]
+    assert sum(path.stat().st_size for path in files) < 600_000
+    assert (len(objects.cluster_queues), len(objects.workloads), len(holding)) == (20, 300, 180)
+    assert {cohort.name: cohort.parent for cohort in objects.cohorts} == {"foundation": "research", "product": "", "research": ""}
+    assert [flavor.name for flavor in objects.flavors if flavor.taints] == ["a100-spot"]
+    assert sum(workload.admission is not None and workload.admission.evicting for workload in objects.workloads) == 1
+    assert {workload.queue for workload in objects.workloads} == {"gpu"}
 
 
 @pytest.mark.slow
