@@ -1,0 +1,311 @@
+"""The laws of the core (docs/architecture.md) for policies that decide in cycles, each over generated policies and histories."""
+
+import subprocess
+import sys
+from collections import Counter
+from copy import deepcopy
+
+import pytest
+from cycle_cases import Case, cycle_cases, history, played
+from gpol.engine.events import (
+    AnyEvent,
+    Fact,
+    TimeAdvanced,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+)
+from gpol.engine.graph import PolicyGraph
+from gpol.engine.reference import Core
+from gpol.engine.reference.apply import active, as_request
+from gpol.engine.reference.cycles.flavors import groups_of
+from gpol.engine.reference.quota import QuotaTree
+from gpol.engine.reference.state import Active
+from gpol.engine.reference.workload import Workload
+from gpol.sim.play import MOST_TURNS_IN_CYCLES, EndlessError, Player
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def bytes_of(batches: list[list[AnyEvent]]) -> list[bytes]:
+    """All payloads in order."""
+    return [event.payload() for batch in batches for event in batch]
+
+
+def ran(core: Core) -> list[Workload]:
+    """Who runs, in order of submission."""
+    return [workload for workload in core.state.workloads.values() if workload.admitted is not None]
+
+
+@given(cycle_cases())
+def test_deterministic(case: Case) -> None:
+    """Law 1: the same policies and facts give byte-identical decisions."""
+    assert bytes_of(played(case)[1]) == bytes_of(played(case)[1])
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_hash_seed(seed: str) -> None:
+    """Law 1: the hash seed of the interpreter changes no byte."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from hypothesis import given, settings, seed, Phase, HealthCheck; import hashlib;"
+        "from cycle_cases import played, cycle_cases\n"
+        "digest = hashlib.sha256()\n"
+        "@seed(1)\n"
+        "@settings(max_examples=20, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))\n"
+        "@given(cycle_cases())\n"
+        "def run(case): digest.update(b''.join(event.payload() for batch in played(case)[1] for event in batch))\n"
+        "run(); print(digest.hexdigest())"
+    )
+    folder = __file__.rsplit("/", 1)[0]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script, folder], env={"PYTHONHASHSEED": each}, capture_output=True, text=True, check=True
+        ).stdout
+        for each in ("1", seed)
+    }
+    assert len(outputs) == 1
+
+
+@given(cycle_cases(), st.randoms(use_true_random=False))
+def test_total_order(case: Case, random: object) -> None:
+    """Law 3: nothing hangs on the order in which a dict happens to be filled: shuffled before every fact, a state decides alike."""
+    expected = bytes_of(played(case)[1])
+    found: list[bytes] = []
+    for core, fact, graph in history(case):
+        for owner, field in ((core.state, "workloads"), *((place, "running") for place in (core.queues.states if core.queues else ()))):
+            names = sorted(getattr(owner, field))
+            random.shuffle(names)  # type: ignore[attr-defined]
+            setattr(owner, field, {name: getattr(owner, field)[name] for name in names})
+        found += [event.payload() for event in (fact, *core.step(fact, graph))]
+    assert found == expected
+
+
+@given(cycle_cases())
+def test_conserved(case: Case) -> None:
+    """Law 4: after every fact the tree is what charging all that runs anew gives; a cohort carries what those below do not keep."""
+    for core, fact, graph in history(case):
+        core.step(fact, graph)
+        tree, anew = active(core.state).tree, QuotaTree(graph, active(core.state).tree.capacity)
+        for workload in ran(core):
+            anew.add(workload.queue, workload.usage)
+        assert (tree.usage, tree.total) == (anew.usage, anew.total)
+        for node, place in enumerate(graph.nodes):
+            for slot in range(len(graph.slots)):
+                if place.queue >= 0:
+                    used = sum(dict(workload.usage).get(slot, 0) for workload in ran(core) if workload.queue == node)
+                elif node > 0:
+                    used = sum(max(0, tree.usage[child][slot] - tree.local[child][slot]) for child in place.children)
+                else:
+                    used = 0  # the trees share nothing
+                assert type(tree.usage[node][slot]) is int
+                assert tree.usage[node][slot] == used
+
+
+@given(cycle_cases())
+def test_admissions_fit(case: Case) -> None:
+    """Law 4: what a cycle admits has room, each alone as the cycle begins, and all together once the cycle's victims are gone."""
+    for core, fact, graph in history(case):
+        before = deepcopy(active(core.state).tree) if core.state.active is not None else None
+        victims = {workload.name: (workload.queue, workload.usage) for workload in ran(core)}
+        decisions = core.step(fact, graph)
+        admitted = [decision for decision in decisions if isinstance(decision, WorkloadAdmitted)]
+        if before is None or not admitted:
+            continue
+        requests = [(core.state.workloads[event.workload].queue, as_request(active(core.state), event.usage)) for event in admitted]
+        assert all(before.fits(queue, request) for queue, request in requests)
+        for decision in decisions:
+            if isinstance(decision, WorkloadEvicted):
+                before.remove(*victims[decision.workload])
+        for workload in ran(core):
+            if workload.evicting:  # a cycle counts on the room of who was told to stop
+                before.remove(workload.queue, workload.usage)
+        for queue, request in requests:
+            assert before.fits(queue, request)
+            before.add(queue, request)
+
+
+@given(cycle_cases())
+def test_admissions_are_whole(case: Case) -> None:
+    """Law 5: a workload gets all its pods, or where it may do with fewer no less than that, and is charged for just those."""
+    for core, fact, graph in history(case):
+        asked = {workload.name: workload.remaining[0] for workload in core.state.workloads.values()}
+        for decision in core.step(fact, graph):
+            if isinstance(decision, WorkloadAdmitted):
+                [assignment] = decision.assignments
+                pods = core.state.workloads[decision.workload].fact.pod_sets[0]
+                fewest = asked[decision.workload] if pods.min_count is None else min(pods.min_count, asked[decision.workload])
+                assert fewest <= assignment.count <= pods.count
+                charged = {charge.resource: charge.amount for charge in decision.usage}
+                assert charged == {resource: amount * assignment.count for resource, amount in pods.requests.items()}
+
+
+def least_room(policy: Active, workload: Workload) -> bool:
+    """Whether the fewest pods that a workload may do with have room on some flavor of each group of its queue."""
+    pods = workload.fact.pod_sets[0]
+    count = min(workload.remaining[0], pods.min_count or workload.remaining[0])
+    for group in groups_of(policy.graph, policy.graph.queues[policy.graph.nodes[workload.queue].queue]):
+        wanted = {resource: pods.requests[resource] * count for resource in group.resources if resource in pods.requests}
+        names = [policy.graph.flavors[flavor].name for flavor in group.flavors]
+        usable = [name for name in names if not pods.flavors or name in pods.flavors]
+        if wanted and not any(
+            all(amount <= policy.tree.available(workload.queue, policy.slot_index[name, what]) for what, amount in wanted.items())
+            for name in usable
+        ):
+            return False
+    return True
+
+
+@given(cycle_cases())
+def test_no_waste(case: Case) -> None:
+    """Law 6: who is evicted in a cycle goes for a head that stays the next one, and that has room once they are gone."""
+    for core, fact, graph in history(case):
+        decisions = core.step(fact, graph)
+        deferred = {decision.workload: decision for decision in decisions if isinstance(decision, WorkloadDeferred)}
+        for decision in decisions:
+            if not isinstance(decision, WorkloadEvicted) or decision.preemption in ("operator", "stopped"):
+                continue
+            assert decision.beneficiary is not None
+            served = core.state.workloads[decision.beneficiary]
+            assert deferred[served.name].preempting
+            assert core.queues is not None
+            assert core.queues.strict(served.queue) or core.queues.head(served.queue) is served
+            assert least_room(active(core.state), served) or any(workload.evicting for workload in ran(core))
+
+
+@given(cycle_cases())
+def test_once_in_a_cycle(case: Case) -> None:
+    """Law 6: a cycle decides about a workload once: nobody is evicted for two, or admitted or deferred and evicted as well."""
+    for batch in played(case)[1]:
+        named = Counter(event.workload for event in batch[1:] if not isinstance(event, Fact))
+        assert all(count == 1 for count in named.values())
+        queues = Counter(event.queue for event in batch if isinstance(event, WorkloadAdmitted | WorkloadDeferred))
+        assert all(count == 1 for count in queues.values()), "one head of each queue"
+
+
+@given(cycle_cases())
+def test_one_place(case: Case) -> None:
+    """Every live workload is in exactly one place: it runs, waits in its queue, is parked there, or is set aside."""
+    for core, fact, graph in history(case):
+        core.step(fact, graph)
+        queues = core.queues
+        assert queues is not None
+        places = Counter(list(queues.aside))
+        for node, state in enumerate(queues.states):
+            for line in (state.waiting, state.parked):
+                for shape, entries in line.shapes.items():
+                    assert [entry[0] for entry in entries] == sorted(queues.key(workload) for _, workload in entries)
+                    assert all(queues.shape(workload) == shape and workload.admitted is None for _, workload in entries)
+                    places.update(workload.name for _, workload in entries)
+            assert all(workload.queue == node and workload.admitted is not None for workload in state.running.values())
+            places.update(list(state.running))
+            assert state.preemptor is None or queues.is_waiting(state.preemptor)
+        assert places == Counter(dict.fromkeys(core.state.workloads, 1))
+
+
+def endless(player: Player) -> EndlessError | None:
+    """Run cycles until none is due; the error where workloads take turns for ever."""
+    try:
+        for _ in player.come_to_rest():
+            pass
+    except EndlessError as error:
+        return error
+    return None
+
+
+@given(cycle_cases())
+def test_rest_or_named(case: Case) -> None:
+    """Law 7: with no new facts cycles end, or the player names who takes turns and the lines that let them, within a stated bound."""
+    core, _ = played(case)
+    player, began = Player(core), core.time
+    error = endless(player)
+    assert (error is None) == (core.next_wake() is None)
+    if error is not None:
+        assert "(cycles.gpol:" in str(error)
+        assert error.evictions
+        assert all(eviction.why.rule is not None and eviction.why.rule.line > 1 for eviction in error.evictions)
+    cycles = (core.time - began) // 1_000_000
+    assert cycles <= (MOST_TURNS_IN_CYCLES + 1) * (len(core.state.workloads) + 1) * 4
+    if core.next_wake() is None:
+        again = [event for _ in range(3) for event in core.step(TimeAdvanced(time=core.time + 1_000_000))]
+        assert [event for event in again if not isinstance(event, WorkloadDeferred)] == [], "nothing is left to decide"
+
+
+@given(cycle_cases(), st.data())
+def test_replay_in_parts(case: Case, data: st.DataObject) -> None:
+    """Law 8: recorded events applied up to a point, then facts decided, give what deciding everything gives, wakes included."""
+    batches: list[tuple[list[AnyEvent], PolicyGraph, int | None]] = []
+    core = Core()
+    for core, fact, graph in history(case):
+        events: list[AnyEvent] = [fact, *core.step(fact, graph)]
+        batches.append((events, graph, core.next_wake()))
+    cut = data.draw(st.integers(1, len(batches)))
+    resumed = Core()
+    for events, graph, wake in batches[:cut]:
+        for event in events:
+            resumed.apply(event, graph)
+        assert resumed.next_wake() == wake
+    for events, graph, wake in batches[cut:]:
+        first = events[0]
+        assert isinstance(first, Fact)
+        assert bytes_of([[first, *resumed.step(first, graph)]]) == bytes_of([events])
+        assert resumed.next_wake() == wake
+    assert resumed.seq == core.seq
+
+
+Told = list[list[tuple[object, ...]]]
+
+
+def told(batches: list[list[AnyEvent]], names: dict[str, str], scale: int = 1) -> Told:
+    """What was decided, batch by batch: names replaced, amounts divided; evictions in no order, which is that of names."""
+    return [
+        sorted(
+            (
+                event.kind,
+                names.get(event.workload, event.workload),
+                names.get(getattr(event, "queue", ""), ""),
+                names.get(getattr(event, "beneficiary", None) or "", ""),
+                getattr(event, "waits", ""),
+                event.why.reason,
+                tuple((names.get(charge.flavor, charge.flavor), charge.amount / scale) for charge in getattr(event, "usage", ())),
+            )
+            for event in batch
+            if not isinstance(event, Fact)
+        )
+        for batch in batches
+    ]
+
+
+@given(cycle_cases())
+def test_renaming(case: Case) -> None:
+    """Law 9: queues, cohorts and flavors with other names in the same order, and workloads with any others, change nothing but names."""
+    graphs = (case.graph(0), case.graph(1))
+    renamed = {place.name: f"zz-{place.name}" for place in graphs[0].nodes[1:]} | {
+        flavor.name: f"f{flavor.name}" for flavor in graphs[0].flavors
+    }
+    texts = tuple(_with_names(text, renamed) for text in case.texts)
+    swapped: list[tuple[int, tuple[object, ...]]] = []
+    for later, step in case.steps:
+        parts = tuple(renamed.get(part, part) if isinstance(part, str) else part for part in step)
+        if parts[0] == "submit":
+            parts = (*parts[:6], tuple(renamed[flavor] for flavor in step[6]), *parts[7:])  # type: ignore[attr-defined]
+        swapped.append((later, parts))
+    other = Case(texts, tuple(swapped))  # type: ignore[arg-type]
+    back = {new: old for old, new in renamed.items()} | {name: name for name in renamed}
+    assert told(played(other)[1], back) == told(played(case)[1], back)
+
+
+def _with_names(text: str, names: dict[str, str]) -> str:
+    """A policy's text with names replaced wherever they stand as words."""
+    lines = []
+    for line in text.splitlines():
+        words = line.split(" ")
+        lines.append(" ".join(names.get(word.rstrip(","), word.rstrip(",")) + ("," if word.endswith(",") else "") for word in words))
+    return "\n".join(lines) + "\n"
+
+
+@given(cycle_cases(), st.integers(2, 1_000))
+def test_scaling(case: Case, scale: int) -> None:
+    """Law 9: all amounts multiplied by k change nothing but amounts."""
+    names = {place.name: place.name for place in case.graph(0).nodes}
+    assert told(played(case, scale)[1], names, scale) == told(played(case)[1], names)
