@@ -14,10 +14,11 @@ from gpol.adapters.kueue.configuration import STRATEGIES
 from gpol.adapters.kueue.exporting import ExportRefused, export, json_list, yaml_documents
 from gpol.adapters.kueue.load import Imported, load, read_files
 from gpol.dsl import check, print_tree, tree
-from gpol.engine.events import AnyDecision, Fact, PodSet, PolicyActivated, TimeAdvanced, WorkloadSubmitted
+from gpol.engine.events import AnyDecision, Fact, PodSet, PolicyActivated, TimeAdvanced, Toleration, WorkloadSubmitted
 from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
-from gpol.engine.units import SECOND
+from gpol.engine.reference.cycles.flavors import groups_of
+from gpol.engine.units import SECOND, scale_of
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from kueue_clusters import clusters
@@ -109,7 +110,7 @@ ALLOWED = {"team/a": "team-a", "any pool": "any-pool", "a b": "a-b", "a/b": "a-b
 
 
 def allowed(part: Any) -> Any:
-    """A tree with names that Kubernetes allows, and no order or way of preemption but its profile's."""
+    """A tree with names that Kubernetes allows, no order or way of preemption but its profile's, and no missing flavors."""
     if isinstance(part, str):
         return ALLOWED.get(part, part)
     if isinstance(part, tuple):
@@ -117,6 +118,8 @@ def allowed(part: Any) -> Any:
     if isinstance(part, tree.Header):
         kept = tuple(choice for choice in part.choices if not isinstance(choice, tree.Order | tree.PreemptWay))
         part = replace(part, choices=kept)
+    if isinstance(part, tree.Flavor):
+        part = replace(part, body=tuple(said for said in part.body if not isinstance(said, tree.Missing)))
     if is_dataclass(part) and not isinstance(part, type):
         return replace(part, **{each.name: allowed(getattr(part, each.name)) for each in fields(part) if each.name != "span"})
     return part
@@ -124,23 +127,38 @@ def allowed(part: Any) -> Any:
 
 @st.composite
 def submissions(draw: st.DrawFn, graph: PolicyGraph) -> list[Fact]:
-    """Workloads for the queues of a policy; gpu counts in thousandths."""
-    queues = [graph.nodes[queue.node].name for queue in graph.queues]
+    """Workloads for the queues of a policy, of resources that these serve, a second apart; gpu and cpu count in thousandths."""
+    served = {
+        graph.nodes[queue.node].name: [resource for group in groups_of(graph, queue) for resource in group.resources]
+        for queue in graph.queues
+    }
+    usable = sorted(queue for queue in served if served[queue])
     made: list[Fact] = []
-    for number in range(draw(st.integers(1, 8))):
-        asked = draw(st.sampled_from([{"gpu": 1000}, {"gpu": 3000, "nvidia.com/gpu": 2}, {"cpu": 2000}, {"cpu": 500, "gpu": 2000}]))
+    for number in range(draw(st.integers(4, 12)) if usable else 0):
+        queue = draw(st.sampled_from(usable))
+        resources = draw(st.lists(st.sampled_from(served[queue]), unique=True, min_size=1))
         fact = WorkloadSubmitted(
-            time=NOW,
+            time=NOW + number * SECOND,
             workload=f"w{number}",
-            queue=draw(st.sampled_from(queues)),
-            namespace_labels=draw(st.sampled_from([{}, {"dep": "eng", "a-b": ""}, {"x/y": "z"}])),
-            priority=draw(st.sampled_from([0, 10])),
-            pod_sets=(PodSet(name="main", count=1, requests=asked),),
+            queue=queue,
+            namespace_labels=draw(st.sampled_from([{"dep": "eng", "a-b": ""}] * 3 + [{"x/y": "z"}])),
+            priority=draw(st.sampled_from([0, 0, 10])),
+            pod_sets=(
+                PodSet(
+                    name="main",
+                    count=1,
+                    requests={name: draw(st.integers(1, 4)) * scale_of(name) for name in sorted(resources)},
+                    tolerations=draw(st.sampled_from([(), (FORGIVING,), (FORGIVING,)])),
+                ),
+            ),
             created=NOW - draw(st.integers(0, 5)) * SECOND,
             uid=f"u{number}",
         )
         made.append(fact)
     return made
+
+
+FORGIVING = Toleration(key="", operator="Exists")
 
 
 def outcome(decision: AnyDecision) -> tuple[object, ...]:
