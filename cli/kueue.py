@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from ..adapters.kueue.exporting import ExportRefused, export, json_list, yaml_documents
+from ..adapters.kueue.exporting import GPU, ExportRefused, export, json_list, yaml_documents
 from ..adapters.kueue.load import PROFILES, Imported, ImportRefused, latest_moment, load, read_files
+from ..adapters.kueue.objects import Objects
 from ..adapters.kueue.problems import Note, Refused
 from ..adapters.kueue.scenarios import decide
 from ..adapters.rows import once
@@ -125,6 +126,7 @@ def import_dumps(
     except ImportRefused as error:
         _complain_of(error)
         refuse("nothing was imported")
+    _refuse_nothing(imported.objects)
     text = print_tree(imported.tree)
     _try(text, imported, now or 0)
     lines = "".join(f"{fact.payload().decode()}\n" for fact in imported.facts)
@@ -133,6 +135,15 @@ def import_dumps(
         say_text(text.rstrip("\n"))
     _tell(imported, now or 0, out, facts, form)
     return GOOD
+
+
+def _refuse_nothing(objects: Objects) -> None:
+    """Refuse dumps of which nothing would come: most likely they are others than was meant."""
+    if not (
+        objects.cluster_queues or objects.cohorts or objects.flavors or objects.local_queues or objects.priorities or objects.workloads
+    ):
+        wanted = "ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, WorkloadPriorityClasses and Workloads"
+        refuse(f"no object is of a kind that makes a policy; give {wanted}; nothing was imported")
 
 
 def _complain_of(refused: Refused) -> None:
@@ -211,14 +222,16 @@ def _as_data(notes: list[Note]) -> list[dict[str, Any]]:
 # --- export -----------------------------------------------------------------------------------------------------------
 
 
-def export_policy(path: str, out: str | None, as_json: bool, gpu: str, form: Format) -> int:
+def export_policy(path: str, out: str | None, as_json: bool, gpu: str | None, form: Format) -> int:
     """Export a policy to Kueue's objects: write or print them all, or nothing. What they don't say is told on stderr."""
     targets = {"-o": out} if out is not None else {}
     _keep_apart((path,), targets)
     checked = checked_policy(path, form)
     assert checked.graph is not None  # a profile was refused
+    if gpu is not None and all(slot.resource != "gpu" for slot in checked.graph.slots):
+        refuse("--gpu: the policy counts no resource of the name gpu; leave the option out")
     try:
-        exported = export(checked.graph, gpu)
+        exported = export(checked.graph, gpu if gpu is not None else GPU)
     except ExportRefused as error:
         _complain_of(error)
         refuse("nothing was exported")

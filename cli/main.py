@@ -176,7 +176,7 @@ def export() -> None:
 @_policy
 @click.option("-o", "--out", metavar="PATH", help="write the objects into this new file; else they are printed")
 @click.option("--json", "as_json", is_flag=True, help="as one List in JSON; else as YAML documents")
-@click.option("--gpu", metavar="NAME", default="nvidia.com/gpu", show_default=True, help="what the resource gpu is called in the cluster")
+@click.option("--gpu", metavar="NAME", help="what the resource gpu is called in the cluster; else nvidia.com/gpu")
 @_with_format
 def export_kueue(policy: str, form: Format, **options: Any) -> None:
     """Export a policy to Kueue's objects, for `kubectl apply`; what they can't say is refused, or told on stderr."""

@@ -18,8 +18,8 @@ GOOD, FAILED, NO, INVALID, NOT_VERIFIED = 0, 1, 2, 3, 4
 """Exit codes: done and good; the tool failed; the answer is no; invalid policy or input; the log does not verify or replay."""
 
 
-MOST_BYTES = 64 * 1024 * 1024
-"""How much of a policy is ever read, to say how long it is; far fewer are allowed."""
+MOST_BYTES = 64 * 1024 * 1024 + 1
+"""How much of a file is ever read: enough to tell that it is longer than any that is allowed, and no more."""
 
 
 class Format(StrEnum):

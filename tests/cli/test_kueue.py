@@ -1,0 +1,397 @@
+"""import kueue, export kueue and kueue decide: all or nothing, and no mistake or malice of a file ends in anything but a clear answer."""
+
+import codecs
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Gpol = Callable[..., Any]
+Object = dict[str, Any]
+
+API = "kueue.x-k8s.io/v1beta2"
+GPU = "nvidia.com/gpu"
+NOW = "2026-03-01T00:00:00Z"
+OUT = ("-o", "p.gpol", "--facts", "f.jsonl")
+
+
+def made(kind: str, name: str, spec: Object | None = None, namespace: str = "") -> Object:
+    """An object."""
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, **({"spec": spec} if spec is not None else {})}
+
+
+def queue(name: str = "q", gpu: Any = "8", **spec: Any) -> Object:
+    """A ClusterQueue that owns so many GPUs."""
+    flavor = {"name": "f", "resources": [{"name": GPU, "nominalQuota": gpu}]}
+    return made(
+        "ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": [GPU], "flavors": [flavor]}], **spec}
+    )
+
+
+def workload(name: str, gpus: int, runs: bool = False) -> Object:
+    """A workload of one pod, which waits or runs."""
+    pod = {"containers": [{"name": "c", "resources": {"requests": {GPU: str(gpus)}}}]}
+    whole = made("Workload", name, {"queueName": "l", "podSets": [{"name": "main", "count": 1, "template": {"spec": pod}}]}, "n")
+    whole["metadata"]["creationTimestamp"] = NOW
+    if runs:
+        given = {"name": "main", "count": 1, "flavors": {GPU: "f"}, "resourceUsage": {GPU: str(gpus)}}
+        reserved = {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "lastTransitionTime": NOW}
+        whole["status"] = {"admission": {"clusterQueue": "q", "podSetAssignments": [given]}, "conditions": [reserved]}
+    return whole
+
+
+FLAVOR, LOCAL = made("ResourceFlavor", "f"), made("LocalQueue", "l", {"clusterQueue": "q"}, "n")
+
+
+def listed(*objects: Object) -> bytes:
+    """A List in JSON."""
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode()
+
+
+def cohort(name: str, parent: str) -> Object:
+    """A Cohort below another."""
+    return made("Cohort", name, {"parentName": parent})
+
+
+GOOD = listed(FLAVOR, queue(), LOCAL, workload("a", 2))
+GOOD_YAML = yaml.safe_dump(json.loads(GOOD)).encode()
+
+
+# --- import -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [GOOD, GOOD_YAML, GOOD_YAML.replace(b"\n", b"\r\n"), codecs.BOM_UTF8 + GOOD, codecs.BOM_UTF8 + GOOD_YAML],
+    ids=["json", "yaml", "crlf", "bom before json", "bom before yaml"],
+)
+def test_the_same_objects_make_the_same_files(gpol: Gpol, tmp_path: Path, data: bytes) -> None:
+    """However a dump is written, its policy checks and its facts play."""
+    (tmp_path / "dump").write_bytes(data)
+
+    done = gpol("import", "kueue", "dump", *OUT)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"imported 1 ClusterQueue, 0 Cohorts, 1 LocalQueue, 1 ResourceFlavor and 1 Workload as of {NOW}\n"
+    assert 'owns 8 "nvidia.com/gpu" on f' in (tmp_path / "p.gpol").read_text()
+    assert gpol("check", "p.gpol").code == 0
+    assert gpol("run", "p.gpol", "f.jsonl", "--out", "decisions.jsonl").code == 0
+    assert '"kind":"WorkloadAdmitted"' in (tmp_path / "decisions.jsonl").read_text()
+
+
+def test_from_a_pipe_to_the_screen(gpol: Gpol) -> None:
+    """Without -o the policy is all that stands on stdout; in json with -o the notes are data."""
+    printed = gpol("import", "kueue", "-", stdin=listed(FLAVOR, queue(), made("Pod", "p")))
+    [record] = gpol("import", "kueue", "-", "-o", "p.gpol", "--format", "json", stdin=listed(FLAVOR, queue(wallTime=1))).records
+
+    assert printed.out.startswith('policy "kueue" {\n')
+    assert printed.err.startswith("note: Pod p: is of no kind that is imported\nimported 1 ClusterQueue, ")
+    assert (record["kind"], record["policy"], record["facts"], record["cluster_queues"]) == ("import", "p.gpol", None, 1)
+    assert record["notes"] == [{"object_kind": "ClusterQueue", "names": ["q"], "field": "spec.wallTime", "text": "is not imported"}]
+
+
+HOSTILE = {
+    "cohorts in a circle": (listed(FLAVOR, queue(), cohort("a", "b"), cohort("b", "a")), "Cohort a: spec.parentName: goes round"),
+    "a cohort above itself": (listed(FLAVOR, queue(), cohort("a", "a")), "goes round in a circle: a -> a"),
+    "two of a name": (listed(FLAVOR, queue(), queue()), "ClusterQueue q: metadata.name: is there twice; keep one"),
+    "a quota below 0": (listed(FLAVOR, queue(gpu="-1")), "resources[0].nominalQuota: is -1, below 0; write 0 or more"),
+    "no number": (listed(FLAVOR, queue(gpu="many")), "resources[0].nominalQuota: "),
+    "two quotas without limit": (listed(FLAVOR, queue(gpu="1e30"), queue("r", "1e30")), "own more nvidia.com/gpu on f than 64 bits hold"),
+    "other kinds alone": (listed(made("Pod", "p")), "no object is of a kind that makes a policy"),
+    "no kind": (listed({"metadata": {"name": "x"}}), "kind: is missing; give objects as `kubectl get -o yaml` writes them"),
+    "another version": (listed({**FLAVOR, "apiVersion": "kueue.x-k8s.io/v1alpha1"}), "apiVersion: is kueue.x-k8s.io/v1alpha1"),
+    "a list for an object": (listed({**FLAVOR, "spec": []}), "ResourceFlavor f: spec: is a list, not an object"),
+    "pods below 0": (listed(FLAVOR, queue(), {**workload("a", 1), "spec": {"podSets": [{"count": -1}]}}), "podSets[0].count: is -1"),
+    "a bomb of anchors": (b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "line 1, column 4: has the anchor &a"),
+    "a tag": (b"a: !!python/object:os.system x\n", "line 1, column 4: has the tag "),
+    "too long": (GOOD_YAML + b"#" * (100 << 20), "has 67,108,865 bytes; give at most 67,108,864 at once"),
+    "too long in JSON": (GOOD + b" " * (100 << 20), "has 67,108,865 bytes"),
+    "empty": (b"", "has no objects; give what `kubectl get -o yaml` writes"),
+    "a comment": (b"# nothing\n", "has no objects"),
+    "cut off": (GOOD_YAML[: len(GOOD_YAML) // 2], "dump.yaml: "),
+    "cut off in JSON": (GOOD[: len(GOOD) // 2], "is no JSON: "),
+    "UTF-16": (GOOD_YAML.decode().encode("utf-16"), "byte 1: is not UTF-8; save the file as UTF-8"),
+    "no text": (bytes(range(256)), "is not UTF-8"),
+    "nested": (b"[" * 10_000 + b"]" * 10_000, "is nested more than 64 deep"),
+    "nested in YAML": (b"a: " + b"[" * 10_000 + b"]" * 10_000, "line 1, column 67: is nested more than 64 deep"),
+    "too many": (json.dumps({"kind": "List", "items": [{}] * 200_001}).encode(), "has 200,001 objects; give at most 200,000"),
+    "too many in YAML": (b"items:\n" + b"- {}\n" * 200_001, "is a list of more than 200,000 entries"),
+    "colours in a name": (listed(FLAVOR, queue("q\x1b[31m")), "metadata.name: has an invisible character"),
+    "two lines in a name": (listed(queue(), made("ResourceFlavor", "a\nb")), "metadata.name: has an invisible character"),
+    "a long name": (listed(FLAVOR, queue("q" * 300)), "metadata.name: has 300 characters"),
+    "no number of JSON": (b'{"kind": "List", "items": [NaN]}', "has the number NaN"),
+    "a key twice": (b"a: 1\na: 2\n", "line 2, column 1: has key `a` twice"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_cannot_be_imported_is_refused_whole(gpol: Gpol, tmp_path: Path, name: str) -> None:
+    """Place, cause and remedy are told, the exit code is 3, and neither file is written; what is printed steers no terminal."""
+    data, said = HOSTILE[name]
+    (tmp_path / "dump.yaml").write_bytes(data)
+
+    done = gpol("import", "kueue", "dump.yaml", *OUT)
+
+    assert (done.code, done.out) == (3, "")
+    assert said in done.err
+    assert done.err.endswith("nothing was imported\n")
+    assert all(line.startswith("gpol: ") and line.isprintable() for line in done.err.splitlines())
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.yaml"]
+
+
+def test_a_quota_without_limit_is_kueues(gpol: Gpol, tmp_path: Path) -> None:
+    """A quota beyond 64 bits is as good as none, as in Kueue: one queue may have it, and what asks for a lot runs."""
+    (tmp_path / "dump").write_bytes(listed(FLAVOR, queue(gpu="1e30"), LOCAL, workload("a", 1_000_000)))
+
+    assert gpol("import", "kueue", "dump", *OUT).code == 0
+    gpol("run", "p.gpol", "f.jsonl", "--out", "d.jsonl")
+
+    [decision] = (tmp_path / "d.jsonl").read_text().splitlines()
+    assert json.loads(decision)["kind"] == "WorkloadAdmitted"
+
+
+def test_more_admitted_than_there_is(gpol: Gpol, tmp_path: Path) -> None:
+    """Workloads that hold more than the quota are taken over as they are, as in Kueue: nothing more fits until one of them has gone."""
+    dump = listed(FLAVOR, queue(), LOCAL, workload("a", 8, runs=True), workload("b", 8, runs=True), workload("c", 1))
+    (tmp_path / "dump").write_bytes(dump)
+
+    assert gpol("import", "kueue", "dump", *OUT).code == 0
+    assert gpol("run", "p.gpol", "f.jsonl", "--journal", "j.db").code == 0
+    told = gpol("explain", "j.db", "n/c").out
+
+    assert "why: WaitingForQuota" in told
+    assert "would run, once it is next, if q owned 9 nvidia.com/gpu more on f\n" in told
+    assert "n/a is running" in gpol("explain", "j.db", "n/a").out
+
+
+def test_files_that_are_there_stay(gpol: Gpol, tmp_path: Path) -> None:
+    """No file is written over: not an old policy, not old facts, not the dump; and nothing is written where the other may not be."""
+    (tmp_path / "dump").write_bytes(GOOD)
+    (tmp_path / "old").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for targets, said in (
+        (("-o", "old"), "-o: `old` is there already; choose another name"),
+        (("-o", "new", "--facts", "old"), "--facts: `old` is there already"),
+        (("-o", "dump"), "-o: `dump` is what is read"),
+        (("-o", "new", "--facts", "./new"), "-o and --facts name the same file"),
+        (("-o", "new", "--facts", "folder"), "--facts: `folder` is a folder; name a file in it"),
+    ):
+        done = gpol("import", "kueue", "dump", *targets)
+        assert (done.code, done.out) == (3, "")
+        assert said in done.err
+    assert (tmp_path / "old").read_text() == "mine"
+    assert (tmp_path / "dump").read_bytes() == GOOD
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "folder", "old"]
+
+
+def test_both_files_or_none(gpol: Gpol, tmp_path: Path) -> None:
+    """Where the facts cannot be written, the policy that was written before them is taken away again."""
+    (tmp_path / "dump").write_bytes(GOOD)
+
+    done = gpol("import", "kueue", "dump", "-o", "p.gpol", "--facts", "nowhere/f.jsonl")
+
+    assert done.code == 1
+    assert "`nowhere/f.jsonl` cannot be written" in done.err
+    assert not (tmp_path / "p.gpol").exists()
+
+
+def test_what_cannot_be_read(gpol: Gpol, tmp_path: Path) -> None:
+    """A folder, a missing file and one without rights are refused by name; so are a wrong profile and a wrong time."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dump").write_bytes(GOOD)
+    for arguments, said in (
+        (("folder",), "`folder` cannot be read: Is a directory"),
+        (("missing",), "`missing` cannot be read: No such file"),
+        (("dump", "--profile", "slurm"), "--profile: `slurm` is none of kueue.classical, kueue.fair, gpol.fair"),
+        (("dump", "--at", "noon"), "--at: "),
+    ):
+        done = gpol("import", "kueue", *arguments, *OUT)
+        assert (done.code, done.out) == (3, "")
+        assert said in done.err
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nobody takes rights from this user")
+def test_no_rights(gpol: Gpol, tmp_path: Path) -> None:
+    """A dump that may not be read is refused."""
+    (tmp_path / "dump").write_bytes(GOOD)
+    (tmp_path / "dump").chmod(0)
+
+    done = gpol("import", "kueue", "dump", *OUT)
+
+    assert (done.code, "`dump` cannot be read: Permission denied" in done.err) == (3, True)
+
+
+# --- export -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def imported(gpol: Gpol, tmp_path: Path) -> str:
+    """A policy that came from objects."""
+    (tmp_path / "dump").write_bytes(GOOD)
+    assert gpol("import", "kueue", "dump", "-o", "p.gpol").code == 0
+    return "p.gpol"
+
+
+def test_there_and_back(gpol: Gpol, imported: str, tmp_path: Path) -> None:
+    """An export says in YAML and in JSON what was imported, and imports again as the same policy."""
+    printed, as_list = gpol("export", "kueue", imported), gpol("export", "kueue", imported, "--json")
+    written = gpol("export", "kueue", imported, "-o", "objects.yaml")
+
+    assert [item["kind"] for item in yaml.safe_load_all(printed.out)] == ["ResourceFlavor", "ClusterQueue", "LocalQueue"]
+    assert json.loads(as_list.out)["items"] == list(yaml.safe_load_all(printed.out))
+    assert written.out == "exported 1 ResourceFlavor, 1 ClusterQueue, 1 LocalQueue to objects.yaml\n"
+    assert (tmp_path / "objects.yaml").read_text() == printed.out
+    assert gpol("import", "kueue", "objects.yaml").out == (tmp_path / imported).read_text()
+
+
+def test_what_cannot_be_exported_is_refused_whole(gpol: Gpol, lab: Path) -> None:
+    """Rules that Kueue does not have are named with their lines, and no file is written, nor anything printed."""
+    done = gpol("export", "kueue", "lab.gpol", "-o", "objects.yaml")
+
+    assert (done.code, done.out) == (3, "")
+    assert "gpol: lab.gpol:12: protect rule warm-up: " in done.err
+    assert "gpol: lab.gpol:14: deny rule too-big: " in done.err
+    assert done.err.endswith("gpol: nothing was exported\n")
+    assert not (lab / "objects.yaml").exists()
+
+
+def test_notes_of_an_export(gpol: Gpol, lab: Path) -> None:
+    """What the objects don't say goes to stderr, so that stdout can be applied; in json with -o it is data. gpu is called as one says."""
+    text = "".join(line for line in (lab / "lab.gpol").read_text().splitlines(keepends=True) if not line.startswith(("protect", "deny")))
+    (lab / "plain.gpol").write_text(text.split("test ")[0])
+
+    printed = gpol("export", "kueue", "plain.gpol", "--gpu", "amd.com/gpu")
+    [record] = gpol("export", "kueue", "plain.gpol", "-o", "objects.yaml", "--format", "json").records
+
+    assert printed.code == 0
+    assert "note: " in printed.err
+    assert "amd.com/gpu" in printed.out
+    assert "nvidia" not in printed.out
+    assert (record["kind"], record["path"]) == ("export", "objects.yaml")
+    assert [note["field"] for note in record["notes"]]
+
+
+def test_no_policy_and_no_place(gpol: Gpol, imported: str, tmp_path: Path) -> None:
+    """A broken policy, one that is missing, and a file that is there are refused, and stay as they are."""
+    (tmp_path / "broken.gpol").write_text("queue {")
+    for arguments, said in (
+        (("broken.gpol",), "`broken.gpol` has "),
+        (("missing.gpol",), "`missing.gpol` cannot be read"),
+        ((imported, "-o", "dump"), "-o: `dump` is there already"),
+        ((imported, "-o", imported), "is what is read"),
+        ((imported, "--gpu", "amd.com/gpu"), "--gpu: the policy counts no resource of the name gpu"),
+    ):
+        done = gpol("export", "kueue", *arguments)
+        assert (done.code, done.out) == (3, "")
+        assert said in done.err
+    assert (tmp_path / "dump").read_bytes() == GOOD
+
+
+# --- decide -----------------------------------------------------------------------------------------------------------
+
+
+def single(name: str = "s", gpus: int = 2) -> Object:
+    """A scenario: one workload on a queue of 8 GPUs."""
+    incoming = workload("w", gpus)
+    return {"name": name, "now": NOW, "flavors": [FLAVOR], "clusterQueues": [queue()], "incoming": incoming, "targetCQ": "q"}
+
+
+def lines(*given: Object | str) -> bytes:
+    """Lines of a file."""
+    return "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in given).encode()
+
+
+def test_one_answer_for_each_line(gpol: Gpol, tmp_path: Path) -> None:
+    """Answers come in order: from a file, a pipe and a packed file alike."""
+    data = lines(single("fits"), single("does not", 9))
+    (tmp_path / "s.jsonl").write_bytes(data)
+    (tmp_path / "s.jsonl.gz").write_bytes(gzip.compress(data))
+
+    done, piped, packed = (
+        gpol("kueue", "decide", "s.jsonl"),
+        gpol("kueue", "decide", "-", stdin=data),
+        gpol("kueue", "decide", "s.jsonl.gz"),
+    )
+
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert [(answer["name"], answer["mode"]) for answer in answers] == [("fits", "Fit"), ("does not", "NoFit")]
+    assert answers[0]["flavors"] == {f"main/{GPU}": ["f", "Fit"]}
+    assert (done.code, done.err) == (0, "")
+    assert done.out == piped.out == packed.out
+
+
+def test_broken_lines_are_answered_too(gpol: Gpol) -> None:
+    """Each line that is no scenario has its error as its answer and on stderr with its number; the others are answered all the same."""
+    broken = ('{"name": "cut', "[]", "NaN", '{"a": 1, "a": 2}', "{}", "[" * 100_000, '{"name": "n", "steps": 1}', "\udcff")
+    data = b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in (*broken, json.dumps(single("good"))))
+
+    done = gpol("kueue", "decide", "-", stdin=data)
+
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 3
+    assert ["error" in answer for answer in answers] == [True] * len(broken) + [False]
+    assert answers[6]["name"] == "n"
+    assert answers[-1]["mode"] == "Fit"
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == [f"stdin:{number}" for number in range(1, len(broken) + 1)]
+
+
+def test_complaints_end_and_answers_do_not(gpol: Gpol) -> None:
+    """Of many broken lines the first twenty are complained of, and the rest counted."""
+    done = gpol("kueue", "decide", "-", stdin=lines(*["{}"] * 50))
+
+    assert done.out.count('"error"') == 50
+    assert len(done.err.splitlines()) == 21
+    assert done.err.endswith("gpol: and 30 more lines are no scenarios\n")
+
+
+def test_nothing_and_empty_lines(gpol: Gpol) -> None:
+    """No scenario is no answer, and no mistake."""
+    for data in (b"", b"\n \n"):
+        assert gpol("kueue", "decide", "-", stdin=data) == gpol("kueue", "decide", "-")
+    assert gpol("kueue", "decide", "-").code == 0
+
+
+def test_a_line_of_40_megabytes(gpol: Gpol, tmp_path: Path) -> None:
+    """A line beyond 32 MiB is answered by its error, and the one after it is a line of its own."""
+    (tmp_path / "s.jsonl").write_bytes(b'{"name": "' + b"x" * 40_000_000 + b'"}\n' + lines(single("good")))
+
+    done = gpol("kueue", "decide", "s.jsonl")
+
+    long, good = (json.loads(line) for line in done.out.splitlines())
+    assert done.code == 3
+    assert long == {"name": None, "error": "the line is longer than 33,554,432 bytes; split the scenario"}
+    assert good["name"] == "good"
+
+
+@pytest.mark.parametrize(("name", "data"), [("s.jsonl.gz", b"no gzip"), ("s.jsonl.gz", gzip.compress(lines(single()))[:-9])])
+def test_a_packed_file_that_is_broken(gpol: Gpol, tmp_path: Path, name: str, data: bytes) -> None:
+    """What cannot be unpacked is refused by name; so are a folder and a missing file."""
+    (tmp_path / name).write_bytes(data)
+
+    for path in (name, "missing.jsonl", "."):
+        done = gpol("kueue", "decide", path)
+        assert done.code == 3
+        assert f"gpol: `{path}` cannot be read" in done.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no such pipes")
+def test_a_reader_that_goes_away(gpol: Gpol, tmp_path: Path) -> None:
+    """When nobody reads on, the command ends quietly with exit code 141."""
+    (tmp_path / "s.jsonl").write_bytes(lines(*[single()] * 400))
+    command = [sys.executable, "-c", "from gpol.cli.main import main; main()", "kueue", "decide", "s.jsonl"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr is not None
+        told = running.stderr.read()
+
+    assert (running.returncode, told) == (141, b"")
