@@ -40,7 +40,7 @@ def normal_form(objects: Iterable[Json]) -> dict[Key, Any]:
             case "WorkloadPriorityClass":
                 made[key] = item["value"]
             case "Configuration" if "fairSharing" in item or "admissionFairSharing" in item:
-                made[key] = _configuration(item)
+                made[key] = _configuration(item, _resources(given))
     return made
 
 
@@ -157,10 +157,18 @@ def _flavor(spec: Mapping[str, Any]) -> Any:
     return dict(spec.get("nodeLabels") or {}), sorted(taints), sorted(tolerations)
 
 
-def _configuration(item: Mapping[str, Any]) -> Any:
+def _resources(objects: Iterable[Json]) -> set[str]:
+    """The resources that somebody has a quota of."""
+    groups = [group for item in objects for group in (item.get("spec") or {}).get("resourceGroups") or []]
+    return {resource for group in groups for resource in group["coveredResources"]}
+
+
+def _configuration(item: Mapping[str, Any], resources: set[str]) -> Any:
+    """Fair sharing and usage; what a resource weighs that nobody has means nothing."""
     usage = item.get("admissionFairSharing")
     said = None
     if usage is not None:
         durations = _DURATIONS[usage["usageHalfLifeTime"]], _DURATIONS[usage.get("usageSamplingInterval", "5m")]
-        said = (*durations, {name: Fraction(str(weight)) for name, weight in (usage.get("resourceWeights") or {}).items()})
+        weights = (usage.get("resourceWeights") or {}).items()
+        said = (*durations, {name: Fraction(str(weight)) for name, weight in weights if name in resources})
     return (item["fairSharing"] or {}).get("preemptionStrategies", BOTH) if "fairSharing" in item else None, said
