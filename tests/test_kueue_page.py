@@ -1,0 +1,72 @@
+"""The page about Kueue says what becomes of each field that an import knows, and what it says of the others is so."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpol.adapters.kueue import cluster, configuration, queues, workloads
+from gpol.adapters.kueue.load import ImportRefused, load, read_files
+
+KNOWN = {
+    "ClusterQueue": queues._CLUSTER_QUEUE,
+    "Cohort": queues._COHORT,
+    "LocalQueue": queues._LOCAL_QUEUE,
+    "ResourceFlavor": cluster._FLAVOR,
+    "Workload": workloads._SPEC,
+    "a pod set": workloads._POD_SET,
+    "Configuration": configuration._KNOWN - set(configuration._BESIDE),
+}
+"""The fields of each kind that an import does not note as unknown."""
+
+
+@pytest.fixture(scope="module")
+def page(root: Path) -> str:
+    """The part of the page about an import."""
+    text = (root / "docs" / "kueue.md").read_text()
+    return text[text.index("## From Kueue's objects to a policy") : text.index("## From a policy to Kueue's objects")]
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_every_field_is_on_the_page(page: str, kind: str) -> None:
+    """No field that an import knows is missing from the tables."""
+    told = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
+    assert KNOWN[kind] <= told
+
+
+def notes(kind: str, spec: dict[str, Any]) -> set[str]:
+    """The fields that the import of one object notes."""
+    metadata = {"name": "x", "namespace": "n"}
+    data = json.dumps({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata, "spec": spec})
+    return {note.field for note in load(read_files([("x.json", data.encode())]), now=0).notes}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("ClusterQueue", {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}}, "concurrentAdmissionPolicy"),
+        ("LocalQueue", {"clusterQueue": "q", "wallTimePolicy": {"wallTimeAllocatedHours": 1}}, "wallTimePolicy"),
+        ("Cohort", {"of": "tomorrow"}, "of"),
+        ("ResourceFlavor", {"of": "tomorrow"}, "of"),
+        ("Workload", {"podSets": [{"count": 0}], "maximumExecutionTimeSeconds": 60}, "maximumExecutionTimeSeconds"),
+        ("Workload", {"podSets": [{"count": 0}], "preemptionGates": [{"name": "g"}]}, "preemptionGates"),
+    ],
+)
+def test_what_is_said_to_be_noted_is_noted(kind: str, spec: dict[str, Any], field: str) -> None:
+    """Fields without effect here that might have one in Kueue, and fields of later versions, are told by name."""
+    assert f"spec.{field}" in notes(kind, spec)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("ClusterQueue", {"excludeResourcePrefixes": ["cpu"]}),
+        ("Workload", {"podSets": [{"topologyRequest": {"required": "rack"}}]}),
+        ("Workload", {"podSets": [{"topologyRequest": {"podSetSliceSize": 2}}]}),
+    ],
+)
+def test_what_is_said_to_be_refused_is_refused(kind: str, spec: dict[str, Any]) -> None:
+    """What would let Kueue decide otherwise refuses the import."""
+    with pytest.raises(ImportRefused):
+        notes(kind, spec)
