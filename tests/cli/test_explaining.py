@@ -1,6 +1,8 @@
 """explain: why a workload runs, waits, was evicted or rejected, now and then."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,3 +81,39 @@ def test_what_cannot_be_explained_is_told(gpol: Gpol, journal: str, arguments: t
 
     assert (done.code, done.out) == (3, "")
     assert part in done.err
+
+
+NESTED = """policy "nested" {
+  use kueue.fair
+  preempt fairly by final share
+}
+
+flavor f { gpu as owned }
+
+cohort top {
+  cohort inner {
+    queue lender { owns 2 gpu on f }
+    queue borrower { owns nothing }
+  }
+  queue hungry {
+    owns nothing
+    reclaims from anyone
+  }
+}
+"""
+
+
+def test_candidates_are_told_together_and_why(gpol: Gpol, tmp_path: Path) -> None:
+    """Candidates for whom the same was compared stand on one line; one whose cohort borrows nothing does not, though its queue does."""
+    (tmp_path / "nested.gpol").write_text(NESTED)
+    jobs = [("b1", "borrower"), ("b2", "borrower"), ("h", "hungry")]
+    facts = [
+        {"kind": "WorkloadSubmitted", "time": number, "workload": name, "queue": queue, "pod_sets": [{"requests": {"gpu": "1"}}]}
+        for number, (name, queue) in enumerate(jobs)
+    ]
+    (tmp_path / "facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in facts))
+
+    assert gpol("run", "nested.gpol", "facts.jsonl", "--journal", "j.db").code == 0
+    told = [line for line in gpol("explain", "j.db", "h").out.splitlines() if "  candidate" in line]
+
+    assert told == ["  candidates of borrower: not borrowing (workload.priority 0; victim.priority 0): b1, b2"]
