@@ -15,7 +15,8 @@ from .queues import Queues
 from .reasons import admission_why, assignments, eviction_why, refusal_why
 
 MOST_IDLE = 3
-"""After so many cycles in a row that changed nothing, cycles wait for the next fact."""
+"""After so many cycles in a row that changed nothing, cycles wait for the next fact; after more only where a search for flavors that
+goes on from cycle to cycle may take more."""
 
 
 def run_cycle(state: State, policy: Active, queues: Queues) -> list[AnyDecision]:
@@ -50,7 +51,7 @@ def next_cycle(state: State, policy: Active, queues: Queues) -> int | None:
     """When the next cycle is due: at once after a fact, then every period; None where it would have nothing to do."""
     cycles = policy.graph.settings.cycles
     assert cycles is not None
-    if queues.idle >= MOST_IDLE or not queues.anything_waits():
+    if queues.idle >= max(MOST_IDLE, queues.longest) or not queues.anything_waits():
         return None
     return state.time if queues.fresh else state.time + cycles.period
 

@@ -11,6 +11,7 @@ from ...events import AnyEvent, WorkloadDeferred
 from ..order import line_key, shape_of
 from ..state import Active, Line, Shape, SortKey
 from ..workload import Workload
+from .flavors import groups_of
 from .levels import heights
 from .usage import Consumed, Rank, rank
 
@@ -33,7 +34,7 @@ class QueueState:
 
 
 class Queues:
-    """The queues of a policy, by node; `height` is how far each node is from its furthest leaf.
+    """The queues of a policy, by node; `height` is how far each node is from its furthest leaf, `longest` the most flavors to try.
 
     `cycle` counts cycles, `idle` those in a row that changed nothing; `fresh`: there was a fact since the last one. `aside` are
     workloads that are not queued at all, by name.
@@ -51,6 +52,7 @@ class Queues:
         for queue in self.graph.queues:
             self.trees.setdefault(self.tree.paths[queue.node][-1], []).append(queue.node)
         self.height = heights(policy.graph)
+        self.longest = max((len(group.flavors) for queue in self.graph.queues for group in groups_of(self.graph, queue)), default=0)
         self.cycle = 0
         self.idle = 0
         self.fresh = True

@@ -1,0 +1,113 @@
+"""Who may have to go, and in which order."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from gpol.engine.reference.cycles.candidates import Cluster, Wish, as_request, satisfies
+
+POLICY = """priority pinned 0 { never evicted }
+flavor a { gpu as owned }
+flavor b { gpu as owned }
+cohort all {
+  owns 12 gpu on a
+  owns 4 gpu on b
+  queue q {
+    serves gpu from a, b
+    evicts its own of lower priority
+    reclaims from lower priority
+    lends nothing on a
+  }
+  queue x { serves gpu from a, b }
+}
+"""
+
+
+def ordered(c: Any, *names: str) -> list[str]:
+    """The given workloads as candidates for one that waits in q, best victim first."""
+    queues = c.core.queues
+    cluster = Cluster(c.policy, queues.running())
+    return [each.name for each in cluster.ordered([c.workload(name) for name in names], Wish(c.workload("w"), {0: 1}, [0]))]
+
+
+def test_the_order(cycles: Callable[[str], Any]) -> None:
+    """Those told to stop, then other queues' before one's own, lower priority, later admitted, identity, earlier submitted."""
+    c = cycles(POLICY)
+    c.submit("told", "x", priority=5)
+    placements = [{"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "1"}}]
+    c.fact("WorkloadAdopted", workload="told", queue="x", since=0, evicting=True, placements=placements)
+    for name, queue, said in (
+        ("own-low", "q", {"priority": 1}),
+        ("x-old", "x", {"priority": 2}),
+        ("x-high", "x", {"priority": 3}),
+    ):
+        c.submit(name, queue, **said)
+        c.rest()
+    c.at("5s")
+    c.submit("x-new", "x", priority=2, uid="b")
+    c.fact("WorkloadSubmitted", workload="x-twin", queue="x", priority=2, uid="a", pod_sets=[{"requests": {"gpu": "1"}}])
+    for name in ("x-new", "x-twin"):
+        placement = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "1"}}
+        c.fact("WorkloadAdopted", workload=name, queue="x", since=c.now, placements=[placement])
+    c.submit("w", "q", priority=9)
+
+    assert ordered(c, "own-low", "x-high", "x-old", "x-new", "x-twin", "told") == ["told", "x-twin", "x-new", "x-old", "x-high", "own-low"]
+
+
+def test_only_users_of_the_slot_in_need(cycles: Callable[[str], Any]) -> None:
+    """Who runs on another flavor frees nothing; a pinned one never goes; equal priority is not lower."""
+    c = cycles(POLICY)
+    for name, said in (
+        ("on-a", {"on": ["a"]}),
+        ("on-b", {"on": ["b"]}),
+        ("kept", {"on": ["a"], "priority": "pinned"}),
+        ("equal", {"on": ["a"], "priority": 4}),
+    ):
+        c.submit(name, "x", **said)
+        c.rest()
+    c.submit("w", "q", priority=4)
+    cluster = Cluster(c.policy, c.core.queues.running())
+
+    found = cluster.candidates(c.node("x"), Wish(c.workload("w"), {0: 1}, [c.policy.slot_index["a", "gpu"]]))
+    assert [each.name for each in found] == ["on-a"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "priority", "created", "may"),
+    [
+        ("nothing", 0, 0, False),
+        ("any", 9, 0, True),
+        ("lower", 4, 0, True),
+        ("lower", 5, 9, False),
+        ("lower-or-newer", 5, 9, True),
+        ("lower-or-newer", 5, 0, False),
+        ("lower-or-newer", 6, 9, False),
+    ],
+)
+def test_whom_a_policy_lets_go(cycles: Callable[[str], Any], policy: str, priority: int, created: int, may: bool) -> None:
+    """The one that needs room has priority 5 and came at 3."""
+    c = cycles(POLICY)
+    c.at("10us")
+    c.submit("w", "q", priority=5, created=3)
+    c.submit("v", "x", priority=priority, created=created)
+
+    assert satisfies(policy, c.workload("w"), c.workload("v")) == may
+
+
+def test_the_tree_is_put_back(cycles: Callable[[str], Any]) -> None:
+    """Workloads left out and amounts charged are so only while the context lasts."""
+    c = cycles(POLICY)
+    c.submit("v", "x", "2", on=["a"])
+    c.rest()
+    cluster, x, slot = Cluster(c.policy, c.core.queues.running()), c.node("x"), c.policy.slot_index["a", "gpu"]
+    with cluster.without([c.workload("v")]):
+        assert c.policy.tree.usage[x][slot] == 0
+    with cluster.charged(x, {slot: 500}):
+        assert c.policy.tree.usage[x][slot] == 2500
+
+    assert c.policy.tree.usage[x][slot] == 2000
+
+
+def test_as_request() -> None:
+    """Amounts by slot in order, without those of nothing."""
+    assert as_request({3: 1, 1: 2, 2: 0}) == ((1, 2), (3, 1))

@@ -1,0 +1,72 @@
+"""How far up the tree quota has to come from."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from gpol.engine.reference.cycles.levels import exceeds_owned, fits_in_owned, heights, level_that_fits, within_owned
+
+TREE = """flavor a { gpu as owned }
+cohort all {
+  cohort inner {
+    queue q {
+      owns 4 gpu
+      lends up to 3 gpu
+    }
+    queue r { owns 4 gpu }
+  }
+  queue s { owns 4 gpu }
+}
+queue alone { owns 4 gpu }
+"""
+
+
+def test_heights(cycles: Callable[[str], Any]) -> None:
+    """A queue has height 0, a cohort one more than the highest below it."""
+    c = cycles(TREE)
+    height = heights(c.core.graph)
+
+    assert [height[c.node(name)] for name in ("q", "s", "inner", "all", "alone")] == [0, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("amount", "level"),
+    [
+        pytest.param(4, (0, True), id="what it owns"),
+        pytest.param(8, (1, True), id="what inner owns, of which q keeps one: 4 + 4 are owned there"),
+        pytest.param(9, (2, False), id="one more than inner owns"),
+        pytest.param(99, (2, False), id="more than there is: the whole tree's height"),
+    ],
+)
+def test_the_level_is_the_height_of_what_owns_enough(cycles: Callable[[str], Any], amount: int, level: tuple[int, bool]) -> None:
+    """The lowest node on the path whose subtree owns enough counts; nothing above the top could lend more."""
+    c = cycles(TREE)
+
+    assert level_that_fits(c.policy.tree, heights(c.core.graph), c.node("q"), 0, amount * 1000) == level
+
+
+def test_a_queue_without_a_cohort_has_level_0(cycles: Callable[[str], Any]) -> None:
+    """Nothing is above it, whatever it asks for."""
+    c = cycles(TREE)
+
+    assert level_that_fits(c.policy.tree, heights(c.core.graph), c.node("alone"), 0, 99_000) == (0, False)
+
+
+def test_use_counts(cycles: Callable[[str], Any]) -> None:
+    """With 3 of 4 used one more is within what is owned and two are not; what the parent has to carry is beyond the one that is kept."""
+    c = cycles(TREE)
+    c.submit("w", "q", "3")
+    c.rest()
+    tree, q = c.policy.tree, c.node("q")
+
+    assert not exceeds_owned(tree, q, 0, 1000)
+    assert exceeds_owned(tree, q, 0, 2000)
+    assert fits_in_owned(tree, q, {0: 2000}) == (False, {0: 2000}), "of the one it keeps nothing is left"
+    assert within_owned(tree, q, [0])
+
+
+def test_what_a_node_keeps_is_not_carried_by_its_parent(cycles: Callable[[str], Any]) -> None:
+    """Idle, the queue serves one GPU of five from what it never lends."""
+    c = cycles(TREE)
+
+    assert fits_in_owned(c.policy.tree, c.node("q"), {0: 5000}) == (False, {0: 4000})

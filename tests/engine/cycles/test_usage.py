@@ -1,0 +1,170 @@
+"""Usage that fades, and the order of a queue that goes by it."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from gpol.engine.errors import FactError
+from gpol.engine.graph import LocalQueue, Source, Usage
+from gpol.engine.reference.cycles.usage import Consumed, rank, remaining
+
+ONE = 1 << 64
+HOUR = 3_600_000_000
+SOURCE = Source("t.gpol", 1)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "half_life", "left"),
+    [(0, HOUR, ONE), (HOUR, HOUR, ONE // 2), (3 * HOUR, HOUR, ONE // 8), (65 * HOUR, HOUR, 0), (5, 0, ONE)],
+)
+def test_halves(elapsed: int, half_life: int, left: int) -> None:
+    """After each half-life half of it is left, after 65 of them nothing; without a half-life nothing fades."""
+    assert remaining(elapsed, half_life) == left
+
+
+@pytest.mark.parametrize("part", [1, 2, 7, 59, 60])
+def test_between_halves(part: int) -> None:
+    """After p of 60 minutes 0.5 to the power of p/60 is left, right to fifteen digits."""
+    assert abs(remaining(part * HOUR // 60, HOUR) / ONE - 0.5 ** (part / 60)) < 1e-15
+
+
+def test_half_of_a_half_life_squared() -> None:
+    """Twice the fading of half a half-life is that of a whole one, but for the last of 64 digits."""
+    half = remaining(HOUR // 2, HOUR)
+
+    assert abs((half * half >> 64) - ONE // 2) <= 2
+
+
+def usage(half_life: int = HOUR, **weights: int) -> Usage:
+    """Usage sampled every half-life, so that a sample adds half of what is held."""
+    return Usage(half_life, HOUR, tuple((name, Fraction(weight)) for name, weight in sorted(weights.items())))
+
+
+def test_what_is_held_counts_as_it_fades_in() -> None:
+    """Of eight held for an hour half count; idle for another hour, half of that is left."""
+    consumed = Consumed()
+    consumed.advance(HOUR, {"gpu": 8000}, usage())
+    assert consumed.amounts == {"gpu": 4000 << 64}
+    consumed.advance(2 * HOUR, {}, usage())
+    assert (consumed.amounts, consumed.updated) == ({"gpu": 2000 << 64}, 2 * HOUR)
+
+
+def test_an_admission_counts_at_once() -> None:
+    """It adds what one sampling interval would: of six, half."""
+    consumed = Consumed()
+    consumed.charge({"gpu": 6000}, usage())
+    consumed.charge({"gpu": 2000, "cpu": 1000}, usage())
+
+    assert consumed.amounts == {"gpu": 4000 << 64, "cpu": 500 << 64}
+
+
+def test_without_a_half_life_nothing_lasts() -> None:
+    """Each sample forgets all, and an admission adds nothing."""
+    consumed = Consumed({"gpu": 5 << 64})
+    consumed.advance(HOUR, {"gpu": 8000}, usage(0))
+    consumed.charge({"gpu": 8000}, usage(0))
+
+    assert consumed.amounts == {"gpu": 0}
+
+
+def local(weight: str) -> LocalQueue:
+    """A local queue of this weight."""
+    return LocalQueue("ns/a", Fraction(weight), "", SOURCE)
+
+
+def test_ranks() -> None:
+    """Two GPUs and 500m CPUs of weight 4, by weight 2: two; weight 0 comes after all others, whatever it used."""
+    consumed = Consumed({"gpu": 2000 << 64, "cpu": 500 << 64})
+
+    assert rank(consumed, local("2"), usage(cpu=4)) == (0, 2 * ONE)
+    assert rank(consumed, local("2"), usage()) == (0, Fraction(5, 4) * ONE)
+    assert rank(consumed, local("0"), usage()) > rank(consumed, local("1/1000000"), usage())
+
+
+POLICY = """policy "u" {
+  use kueue.classical
+  usage halves every 1h, sampled every 1h
+}
+flavor a { gpu as owned }
+queue q {
+  owns 4 gpu
+  admits by usage
+  local queue "ns/a" { weight 1 }
+  local queue "ns/b" { weight 1 }
+  local queue "ns/c" { weight 2 }
+  evicts its own of lower priority
+}
+"""
+
+
+def submit(c: Any, name: str, by: str, **said: object) -> None:
+    """A workload of one GPU, or as said, by a local queue."""
+    c.submit(name, None, local_queue=f"ns/{by}", **said)
+
+
+def test_who_used_least_goes_first(cycles: Callable[[str], Any]) -> None:
+    """Once a1 counts, b's goes before a's, priority or not; then c's half counts less than b's whole."""
+    c = cycles(POLICY)
+    submit(c, "a1", "a")
+    assert c.rest() == ["run a1"]
+    submit(c, "a2", "a", priority=9)
+    submit(c, "b1", "b")
+    submit(c, "c1", "c")
+    submit(c, "c2", "c")
+
+    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b1", "c1", "c2", "a2"]
+    assert [c.cycle() for _ in range(3)] == [["run b1"], ["run c1"], ["run c2"]]
+
+
+def test_usage_reported_from_outside(cycles: Callable[[str], Any]) -> None:
+    """What another system has counted stands in place of what was known, and fades from there; a policy that changes keeps it."""
+    c = cycles(POLICY)
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "3"})
+    submit(c, "a1", "a")
+    submit(c, "b1", "b")
+    queues = c.core.queues
+    assert queues.rank(c.workload("a1")) == (0, 3 * ONE)
+    assert queues.head(c.node("q")).name == "b1"
+
+    c.activate(POLICY.replace("owns 4", "owns 5"))
+    assert c.core.queues.rank(c.workload("a1")) == (0, 3 * ONE)
+
+
+def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
+    """An hour later, at the next cycle, half of what was reported is left, and half of what was held since is added."""
+    c = cycles(POLICY)
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "2"})
+    submit(c, "a1", "a")
+    c.rest()
+    assert c.core.queues.rank(c.workload("a1")) == (0, Fraction(5, 2) * ONE), "two, and half of the one it holds"
+    c.at("1h")
+    submit(c, "b1", "b")
+    c.rest()
+
+    assert c.core.queues.rank(c.workload("a1")) == (0, (Fraction(5, 4) + Fraction(1, 2)) * ONE)
+
+
+def test_who_used_most_goes_first_as_a_victim(cycles: Callable[[str], Any]) -> None:
+    """Of equal workloads of one queue the one of the local queue that used most is taken."""
+    c = cycles(POLICY)
+    for name in ("a1", "a2", "a3", "b1"):
+        submit(c, name, name[0])
+    c.rest()
+    submit(c, "w", "c", priority=1)
+
+    assert c.cycle() == ["preempt w", "evict a3 for w"], "the last admitted of those"
+
+
+NO_USAGE = POLICY.replace("  usage halves every 1h, sampled every 1h\n", "").replace("  admits by usage\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "local_queue", "error"),
+    [(POLICY, "ns/zed", "no local queue `ns/zed`"), (NO_USAGE, "ns/a", "does not go by usage")],
+)
+def test_usage_of_nobody(cycles: Callable[[str], Any], text: str, local_queue: str, error: str) -> None:
+    """Usage is refused where the policy has no such local queue or does not go by usage."""
+    c = cycles(text)
+    with pytest.raises(FactError, match=error):
+        c.fact("UsageReported", local_queue=local_queue, consumed={"gpu": "1"})
