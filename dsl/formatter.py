@@ -154,7 +154,9 @@ class _Layout:
             return None
         inside = "".join(f" {printer.statement(statement)}" for statement in statements)
         without_block = isinstance(item, tree.Protect | tree.Admission | tree.LocalQueue) and not statements
-        text = printer.head(item) + ("" if without_block else f" {{{inside} }}") + printer.tail(item)
+        if without_block:  # there is nothing to break it at
+            return printer.head(item) + printer.tail(item)
+        text = f"{printer.head(item)} {{{inside} }}{printer.tail(item)}"
         return text if len(text) + 2 * level <= _WIDTH else None
 
     def _neighbours(self, before: tree.Item, item: tree.Item) -> bool:

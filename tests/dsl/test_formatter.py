@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable
 
 import pytest
-from gpol.dsl import printer
+from gpol.dsl import printer, tree
 from gpol.dsl.diagnostics import PolicyError
-from gpol.dsl.formatter import FormatError, format_text
+from gpol.dsl.formatter import FormatError, format_text, print_tree
 from gpol.dsl.parser import parse
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize("item", ["protect p {{ {} }}\n", 'deny d {{ {} }} because "b"\n', 'hold h {{ {} }} because "b"\n'])
@@ -201,6 +203,44 @@ def test_names_of_any_script_and_long_lines_stay() -> None:
     text = f'queue "nlp" {{ prefer {names} }}\n'
 
     assert format_text(text, "p.gpol") == f"queue nlp {{\n  prefer {names}\n}}\n"
+
+
+LONG = "x" * 120
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        f'hold h[] because "{LONG}"\n',
+        f'deny d for q[] because "{LONG}"\n',
+        f"protect {LONG}[]\n",
+        f'queue q {{\n  local queue "a/{LONG}"[]\n}}\n',
+    ],
+)
+def test_what_has_no_block_gets_none_however_long_it_is(rule: str) -> None:
+    """A line too long is no reason to open a block with nothing in it, and a block with nothing in it is closed up."""
+    line = rule.replace("[]", "")
+
+    assert format_text(line, "p.gpol") == line
+    assert format_text(rule.replace("[]", " { }"), "p.gpol") == line
+
+
+_WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="\\"), min_size=1, max_size=150).map(
+    lambda text: f"x{text}x"
+)
+
+
+@given(st.sampled_from(["hold", "deny"]), _WORDS, st.lists(_WORDS, max_size=3), _WORDS)
+def test_rules_of_any_length_are_laid_out_once_and_for_all(action: str, title: str, scope: list[str], why: str) -> None:
+    """The layout of a rule without a block says the same as the rule, and laid out again it stays."""
+    rule = tree.Admission(action, tree.Name(title), tuple(map(tree.Name, scope)), None, tree.Text(why))
+    file = tree.File((rule, tree.Protect(tree.Name(title), tuple(map(tree.Name, scope)), None)))
+
+    once = print_tree(file)
+
+    assert parse(once, "p.gpol").tree == file
+    assert format_text(once, "p.gpol") == once
+    assert len(once.splitlines()) == 3
 
 
 @pytest.mark.parametrize(
