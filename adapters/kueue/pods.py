@@ -1,7 +1,7 @@
 """What a pod asks for, and where it may run: from a pod template.
 
 Requests are summed as Kubernetes does: containers and sidecars run together, other init containers one after the other before them
-(component-helpers, resource.PodRequests). A container that states a limit alone asks for that.
+(component-helpers, resource.PodRequests). A container that states a limit alone asks for that, and so does a pod.
 """
 
 from fractions import Fraction
@@ -15,6 +15,8 @@ Wanted = dict[str, Fraction]
 """Exact quantities by resource."""
 
 _ZERO = Fraction(0)
+_OF_WHOLE_PODS = ("cpu", "memory", "hugepages-")
+"""How the names of resources begin that a pod as a whole can ask for; any other counts by its containers."""
 
 
 def requests(spec: Fields) -> dict[str, int]:
@@ -25,7 +27,8 @@ def requests(spec: Fields) -> dict[str, int]:
     if spec.has("initContainers"):
         _with_init_containers(total, spec)
     if spec.has("resources"):
-        total |= _of_container(spec)
+        whole = _of_container(spec)
+        total |= {resource: whole[resource] for resource in whole if resource.startswith(_OF_WHOLE_PODS)}
     if spec.has("overhead"):
         _add(total, spec.requests("overhead"))
     return {resource: max(0, amount(total[resource], resource)) for resource in sorted(total)}
@@ -63,15 +66,14 @@ def _raise(total: Wanted, least: Wanted) -> None:
 
 
 def beyond_limits(spec: Fields) -> str:
-    """The first resource of which a container asks for more than its own limit; empty where none does. Kueue turns such pods away."""
-    for field in ("initContainers", "containers"):
-        for container in spec.subs(field):
-            resources = container.sub("resources")
-            if resources.has("limits"):
-                wanted, limits = resources.requests("requests"), resources.requests("limits")
-                for resource in limits:
-                    if wanted.get(resource, _ZERO) > limits[resource]:
-                        return resource
+    """What asks for more of which resource than its own limit; empty where nothing does. Kueue turns such pods away."""
+    containers = [container for field in ("initContainers", "containers") for container in spec.subs(field)]
+    for what, asking in (*(("a container", container) for container in containers), ("a pod", spec)):
+        resources = asking.sub("resources")
+        wanted, limits = (resources.requests(field) if resources.has("limits") else {} for field in ("requests", "limits"))
+        for resource in limits:
+            if wanted.get(resource, _ZERO) > limits[resource]:
+                return f"{what} asks for more {resource} than its limit"
     return ""
 
 

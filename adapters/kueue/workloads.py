@@ -3,6 +3,7 @@
 from typing import cast
 
 from ...engine.events import CheckState
+from .additions import charged, counted, names_claims
 from .fields import INT32, Fields
 from .objects import Admission, Assignment, PodSet, Workload
 from .places import conditions
@@ -29,6 +30,7 @@ _PLACED = (
 _GATED = "kueue.x-k8s.io/admission-gated-by"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
+_NAMES_CLAIMS = "it names a ResourceClaim, and Kueue admits only claims by template"
 _MOST_PODS = 1_000_000
 _MOST_POD_SETS = 18
 
@@ -49,6 +51,13 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     true, false = _conditions(whole)
     evicted = true.get("Evicted")
     reclaimable = _reclaimable(status, pod_sets)
+    admission = _admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None
+    held = _held(spec, annotations, true, false)
+    if admission is not None:
+        pod_sets = charged(pod_sets, rows, admission)
+    elif "Finished" not in true:
+        held = held or (_NAMES_CLAIMS if names_claims(rows) else "")
+        pod_sets = counted(pod_sets, rows, status, reclaimable, held)
     return Workload(
         namespace=namespace,
         name=name,
@@ -61,8 +70,8 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
         kind=next((owner.text("kind") for owner in metadata.subs("ownerReferences")), ""),
         labels=metadata.text_map("labels") if metadata.has("labels") else {},
         pod_sets=pod_sets,
-        admission=_admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None,
-        held=_held(spec, annotations, true, false),
+        admission=admission,
+        held=held,
         misconfigured=_misconfigured(rows),
         backs_off_until=status.sub("requeueState").time("requeueAt"),
         requeued=evicted[1] if evicted is not None and evicted[0] in ("PodsReadyTimeout", "AdmissionCheck") else None,
@@ -118,8 +127,7 @@ def _held(spec: Fields, annotations: Fields, true: dict[str, Condition], false: 
 
 def _misconfigured(rows: list[Fields]) -> str:
     """What is wrong with the pods, for which Kueue turns a workload away when it is its turn; empty where nothing is."""
-    resource = next((resource for row in rows if (resource := beyond_limits(row.sub("template").sub("spec")))), "")
-    return f"a container asks for more {resource} than its limit" if resource else ""
+    return next((told for row in rows if (told := beyond_limits(row.sub("template").sub("spec")))), "")
 
 
 def _checks(status: Fields) -> dict[str, CheckState]:

@@ -38,6 +38,8 @@ SIDECAR = {"restartPolicy": "Always"}
         (spec(asks(limit="2")), 2000),
         (spec(asks("1", limit="2")), 1000),
         (spec(asks("1"), asks("1"), resources={"requests": {"cpu": "5"}}), 5000),
+        (spec(asks("1"), asks("1"), resources={"limits": {"cpu": "5"}}), 5000),
+        (spec(asks("1"), resources={"requests": {"cpu": "2"}}, overhead={"cpu": "1"}), 3000),
         (spec(asks("-1")), 0),
         (spec(asks("1e30")), 2**63 - 1),
     ],
@@ -55,9 +57,19 @@ def test_resources_come_in_order_of_name() -> None:
 
 def test_requests_beyond_limits_are_seen() -> None:
     """A container that asks for more than its own limit is found, an init container as well; other containers' limits are nothing to it."""
-    assert beyond_limits(spec(asks("2", limit="1"))) == "cpu"
-    assert beyond_limits(spec(asks("1"), initContainers=[asks("2", limit="1")])) == "cpu"
+    container = "a container asks for more cpu than its limit"
+    assert beyond_limits(spec(asks("2", limit="1"))) == container
+    assert beyond_limits(spec(asks("1"), initContainers=[asks("2", limit="1")])) == container
     assert beyond_limits(spec(asks("2"), asks("1", limit="1"))) == ""
+    whole = {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}
+    assert beyond_limits(spec(asks("2"), resources=whole)) == "a pod asks for more memory than its limit"
+
+
+def test_what_a_pod_as_a_whole_can_ask_for() -> None:
+    """Its cpu, memory and huge pages stand in place of what its containers ask for; of anything else they alone count."""
+    resources = {"requests": {"memory": "4Ki", "hugepages-2Mi": "2Mi", "nvidia.com/gpu": 9}}
+    pod = spec({"resources": {"requests": {"nvidia.com/gpu": 2, "memory": "1Ki"}}}, resources=resources)
+    assert requests(pod) == {"hugepages-2Mi": 2097152, "memory": 4096, "nvidia.com/gpu": 2}
 
 
 def test_required_affinity_is_alternatives_of_conditions() -> None:
