@@ -47,6 +47,8 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
     state.settled = False
     if isinstance(event, Fact):
         state.cause = state.seq
+        if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
+            state.gave_way.clear()
     queues = state.active.queues if state.active is not None else None
     if queues is not None and not isinstance(event, TimeAdvanced):
         queues.note(event)
@@ -329,6 +331,8 @@ def _evict(state: State, event: WorkloadEvicted) -> None:
     _take_out(state, workload)
     workload.admitted, workload.usage, workload.assignments, workload.evicting = None, (), (), False
     workload.evictions += 1
+    if event.beneficiary is not None and active(state).queues is None:
+        state.gave_way.setdefault(workload.name, set()).add(event.beneficiary)
     _stir(state, workload)
     if event.preemption == "operator":
         workload.held_by_operator = next((operand.value for operand in event.why.operands if operand.name == "operator"), "")

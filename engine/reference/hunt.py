@@ -1,6 +1,7 @@
 """Room by evictions: now, or at the first moment ahead at which protections will have ended, should nothing else happen."""
 
 from bisect import bisect_left
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ..graph import PreemptRule, ProtectRule
@@ -42,14 +43,14 @@ class Hunt:
 
 
 class Hunter:
-    """Hunts for one workload at one moment, for one request after the other; `cause` is the fact being settled."""
+    """Hunts for one workload at one moment, for one request after the other; `cause` and `superiors` as in `Search`."""
 
-    def __init__(self, policy: Active, workload: Workload, now: int, cause: int) -> None:
-        self.policy, self.workload, self.now, self.cause = policy, workload, now, cause
+    def __init__(self, policy: Active, workload: Workload, now: int, cause: int, superiors: Collection[str]) -> None:
+        self.policy, self.workload, self.now, self.cause, self.superiors = policy, workload, now, cause, superiors
 
     def hunt(self, request: Request) -> Hunt:
         """Find room for a request that does not fit as things stand."""
-        search = Search(self.policy, self.workload, request, self.now, self.cause)
+        search = Search(self.policy, self.workload, request, self.now, self.cause, self.superiors)
         return Hunt(victims=search.out) if search.run() else self._ahead(request, search)
 
     def _ahead(self, request: Request, search: Search) -> Hunt:
@@ -85,7 +86,7 @@ class Hunter:
         return later if later.run() else None
 
     def _later(self, request: Request, moment: int) -> Search:
-        return Search(self.policy, self.workload, request, moment, None)
+        return Search(self.policy, self.workload, request, moment, None, self.superiors)
 
     def _freed(self, search: Search, pool: Pool, victim: Workload, points: list[int]) -> list[int]:
         """The moments, of now and the turning points, at which guards and protections with durations cease to keep a victim."""

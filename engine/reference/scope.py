@@ -33,8 +33,13 @@ class Scope:
         A queue that does not borrow now will not borrow later in a hunt: taking victims only lowers use.
         """
         owner = self.owner(rule)
-        if owner is None:
-            return []
+        return [] if owner is None else self._beyond(rule, owner)
+
+    def reach(self, rule: PreemptRule) -> list[int]:
+        """The queues where a rule might find victims once those of earlier rules are gone, triggered now or not."""
+        return self._beyond(rule, self.queue)
+
+    def _beyond(self, rule: PreemptRule, owner: int) -> list[int]:
         if rule.scope == "same-queue":
             return [self.queue]
         top = self.tree.parent[self.queue] if rule.range == "same-cohort" else 0

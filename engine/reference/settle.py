@@ -8,6 +8,9 @@ the rest of the pass. A refused workload lets others of its queue pass, unless t
 Passes repeat until one decides nothing.
 INVARIANT: that ends, since nothing that this fact admitted is evicted for its sake: each workload is admitted at most once
 and evicted at most once.
+INVARIANT: looking again ends, too. Nobody evicts, by a rule without durations, one for whom it had to go itself, directly or through
+others, until anything but time and submissions changes the cluster. Were some evicted again and again, one of them would stand above
+all others of them, and there would be nobody for whom it could go.
 """
 
 from collections.abc import Iterator
@@ -52,7 +55,7 @@ class Proposal:
 def propose(state: State, workload: Workload) -> Proposal:
     """Plan flavors for a workload and, where it does not fit, hunt for victims. The plan's mode says what came of it."""
     policy = active(state)
-    hunter = Hunter(policy, workload, state.time, state.cause)
+    hunter = Hunter(policy, workload, state.time, state.cause, state.superiors(workload.name))
     hunts: dict[Request, Hunt] = {}
 
     def search(request: Request) -> Mode:
@@ -130,6 +133,7 @@ class _Pass:
         self.policy = active(self.state)
         self.open = [queue.node for queue in self.policy.graph.queues if self.policy.lines[queue.node].shapes]
         self.refused: set[tuple[int, Shape]] = set()
+        self.passed_over: set[int] = set()
         self.reserved: list[Proposal] = []
         self.moments: list[int] = []
 
@@ -179,13 +183,17 @@ class _Pass:
             return None
         while (head := self._head(node)) is not None:
             shape, workload = head
-            if self.reserved or not self.settler.remembers(node, shape):
+            by_itself = bool(self.state.superiors(workload.name))  # it may evict fewer than others of its shape
+            if by_itself or self.reserved or not self.settler.remembers(node, shape):
                 proposal = propose(self.state, workload)
                 if proposal.possible:
                     return proposal
-                if not self.reserved:
+                if not (by_itself or self.reserved):
                     self.settler.remember(node, shape, proposal.holds_until)
-            self.refused.add((node, shape))
+            if by_itself:
+                self.passed_over.add(workload.number)
+            else:
+                self.refused.add((node, shape))
             if strict:
                 break
         self.open.remove(node)
@@ -205,7 +213,7 @@ class _Pass:
 
     def _eligible(self, workload: Workload) -> bool:
         reserved = any(workload is proposal.workload for proposal in self.reserved)
-        return not reserved and held(self.policy, workload) is None
+        return not reserved and workload.number not in self.passed_over and held(self.policy, workload) is None
 
 
 def held(policy: Active, workload: Workload) -> Why | None:

@@ -51,10 +51,12 @@ def _pending(state: State, policy: Active, workload: Workload, base: Standing) -
     with reserving(state) as reserved:
         mine = next((proposal for proposal in reserved if proposal.workload is workload), None)
         proposal = mine if mine is not None else propose(state, workload)
-        others = [other.workload.name for other in reserved if other is not mine]
+        kept = [Operand(name="room is reserved for", value=other.workload.name) for other in reserved if other is not mine]
+        superiors = [state.workloads[name] for name in sorted(state.superiors(workload.name))]
+        kept += [Operand(name="gave way to", value=other.name) for other in superiors if other.admitted is not None]
         if mine is not None:
             policy.tree.remove(workload.queue, mine.plan.request)
-        found = {**place, **_reason(policy, proposal, line, others), **_details(state, policy, proposal)}
+        found = {**place, **_reason(policy, proposal, line, tuple(kept)), **_details(state, policy, proposal)}
         if found["reason"] == "BehindFirstInLine":
             found["remedies"] = ()  # whatever changes, the first in line comes first
         if mine is not None:
@@ -62,8 +64,8 @@ def _pending(state: State, policy: Active, workload: Workload, base: Standing) -
     return base.model_copy(update=found)
 
 
-def _reason(policy: Active, proposal: Proposal, line: list[Workload], reserved: list[str]) -> dict[str, object]:
-    """The reason token with its limit, rule and operands."""
+def _reason(policy: Active, proposal: Proposal, line: list[Workload], kept: tuple[Operand, ...]) -> dict[str, object]:
+    """The reason token with its limit, rule and operands; `kept` are those for whose sake it finds less room or fewer victims."""
     workload, plan = proposal.workload, proposal.plan
     queue = policy.graph.nodes[workload.queue]
     if plan.mode > Mode.BLOCKED or (plan.mode > Mode.EXCEEDS and _behind(policy, workload, line)):
@@ -78,10 +80,10 @@ def _reason(policy: Active, proposal: Proposal, line: list[Workload], reserved: 
             "rule": None if rule is None else reference(rule.name, rule.source),
             "limit": binding_limit(policy, workload.queue, plan.request),
             "keepers": tuple(_keeper(policy, keeper) for keeper in keepers),
+            "operands": kept,
         }
     limit = (greatest_limit if plan.mode is Mode.EXCEEDS else binding_limit)(policy, workload.queue, plan.request)
-    operands = tuple(Operand(name="room is reserved for", value=name) for name in reserved)
-    return {"reason": TOKENS[plan.mode], "rule": limit.source if limit is not None else None, "limit": limit, "operands": operands}
+    return {"reason": TOKENS[plan.mode], "rule": limit.source if limit is not None else None, "limit": limit, "operands": kept}
 
 
 def _behind(policy: Active, workload: Workload, line: list[Workload]) -> bool:

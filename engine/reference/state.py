@@ -104,6 +104,7 @@ class State:
     `cause` is the seq of the last fact. `wake` is the next moment at which time alone may decide something, if `settled`.
     `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy.
     So does what local queues have `consumed`, by their name.
+    `gave_way` tells for whom each workload had to go, since anything but time and submissions changed the cluster.
     """
 
     time: int = 0
@@ -118,3 +119,14 @@ class State:
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
+    gave_way: dict[str, set[str]] = field(default_factory=dict)
+
+    def superiors(self, name: str) -> set[str]:
+        """All for whom a workload had to go, and those for whom they had to go in turn."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = self.gave_way.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += sorted(new)
+        return found

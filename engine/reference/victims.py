@@ -4,7 +4,7 @@ All rules are tried in the policy's order in one sweep: a later rule only adds t
 each queue offers its best running workload; shares and borrowing are looked at anew before each pick.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -51,24 +51,27 @@ class Search:
 
     `cause` is the fact being settled: whom it admitted is passed over, since one settling never admits and evicts the same
     workload, and `passed_over_fresh` says that this happened. None where a later moment is tried out. `passed_over_kept` says
-    that somebody was passed over whom nothing but time keeps.
+    that somebody was passed over whom nothing but time keeps. `superiors` are those for whom the workload had to go itself: no
+    rule without durations takes them.
     """
 
-    def __init__(self, policy: Active, workload: Workload, request: Request, now: int, cause: int | None) -> None:
+    def __init__(
+        self, policy: Active, workload: Workload, request: Request, now: int, cause: int | None, superiors: Collection[str] = ()
+    ) -> None:
         self.policy, self.tree, self.workload, self.request, self.now, self.cause = policy, policy.tree, workload, request, now, cause
         self.scope = Scope(policy, workload.queue, policy.tree.short(workload.queue, request))
         self.bench = Bench(policy.graph, policy.tree, policy.shares, now, workload)
         self.out: list[Victim] = []
         self.passed_over_fresh = self.passed_over_kept = False
+        self.superiors = superiors
         self._taken: set[int] = set()
         self._lots: list[tuple[Pool, list[_Lot]]] = []
 
     def run(self) -> bool:
         """Find victims without whom the request fits, in `out`; say whether there are any."""
         with self.charged():
-            pools = [(pool, self.scope.queues(pool.rule)) for pool in self.policy.pools]
-            if self._could_fit_without([node for _, nodes in pools for node in nodes]):
-                found = any(self._sweep(pool, nodes) for pool, nodes in pools)
+            if self._could_fit_without(self._within_reach()):
+                found = any(self._sweep(pool, self.scope.queues(pool.rule)) for pool in self.policy.pools)
                 if found:
                     self._spare()
                 for victim in self.out:
@@ -99,6 +102,13 @@ class Search:
         fits = self.tree.fits(self.workload.queue, self.request)
         self.tree.add(self.workload.queue, self.request)
         return fits
+
+    def _within_reach(self) -> list[int]:
+        """All queues where the rules might find victims; what is taken under one may be what triggers the next."""
+        nodes: list[int] = []
+        for pool in self.policy.pools:
+            nodes += self.scope.reach(pool.rule) if nodes else self.scope.queues(pool.rule)
+        return nodes
 
     def _could_fit_without(self, nodes: list[int]) -> bool:
         """Whether the request would fit if nothing ran in these queues: a quick no, before any workload is looked at."""
@@ -182,7 +192,7 @@ class Search:
 
     def _may_go_now(self, pool: Pool, victim: Workload) -> bool:
         """Whether a workload of a lot that may go is free to go at this moment."""
-        if victim.number in self._taken:
+        if victim.number in self._taken or (pool.timeless and victim.name in self.superiors):
             return False
         if self.keeper(pool, victim, self.now) is not None:
             self.passed_over_kept = True

@@ -21,18 +21,32 @@ def test_what_a_fact_admits_is_not_evicted_for_its_sake(cluster: Callable[[str],
 
     assert c.submit("y", "y", "2") == ["evict x", "run y"]
     assert c.running() == ["y"]
-    assert c.core.next_wake() == c.now, "at the same moment, but for the next fact"
+    assert c.core.next_wake() is None, "nor later, by time alone"
 
 
-def test_turns_take_a_fact_each(cluster: Callable[[str], Any]) -> None:
-    """Under a policy that lets workloads take turns, each fact makes at most one turn, and settling ends."""
+def test_nobody_takes_the_place_back(cluster: Callable[[str], Any]) -> None:
+    """Whoever had to go for another does not evict it, by time alone or when others come; once something ends or changes it may."""
     c = cluster(TURNS)
     c.submit("x", "x", "2")
     c.tick("1s")
     c.submit("y", "y", "2")
 
-    assert c.tick("1s") == ["evict y", "run x"]
-    assert c.tick("3s") == ["evict x", "run y"]
+    assert c.tick("2s") == []
+    assert c.submit("w", "z", "9") == []
+    assert [(operand.name, operand.value) for operand in c.standing("x").operands] == [("gave way to", "y")]
+    assert c.cancel("w") == ["evict y", "run x"]
+
+
+def test_nobody_takes_it_back_through_others(cluster: Callable[[str], Any]) -> None:
+    """x went for y and y for z: x evicts neither, and one of its shape that had to go for nobody does."""
+    c = cluster(TURNS)
+    for second, name in enumerate("xyz"):
+        c.tick(f"{second}s")
+        c.submit(name, name, "2")
+    assert c.running() == ["z"]
+    assert c.tick("5s") == []
+
+    assert c.submit("x2", "x", "2") == ["evict z", "run x2"]
 
 
 def test_each_is_admitted_and_evicted_once_at_most(cluster: Callable[[str], Any]) -> None:

@@ -387,6 +387,34 @@ def test_rules_are_tried_in_order(cluster: Callable[[str], Any], order: str, gpu
     assert c.victims("w") == evicted
 
 
+def test_an_earlier_rule_may_trigger_a_later_one(cluster: Callable[[str], Any]) -> None:
+    """Once its queue's own small workload is gone, the great one fits what the queue owns, and the borrower has to go as well."""
+    c = cluster(
+        """policy "two steps" {
+  use test.bare
+  preempt by make-room, reclaim
+}
+flavor a { gpu 2 }
+priority low 0
+priority high 10
+queue owner { owns 2 gpu }
+queue guest { owns nothing }
+preempt make-room {
+  evict from the same queue
+  where victim.priority < workload.priority
+}
+preempt reclaim {
+  when workload fits what its queue owns
+  evict from queues that borrow
+}
+"""
+    )
+    c.submit("small", "owner", "1", priority="low")
+    c.submit("g", "guest", "1")
+
+    assert c.submit("great", "owner", "2", priority="high") == ["evict small", "evict g", "run great"]
+
+
 def test_an_owner_yields_to_nobody_by_the_default_profile(cluster: Callable[[str], Any]) -> None:
     """By `gpol.fair` what runs within its queue's own quota stays, whatever the priority of others."""
     c = cluster('policy "p" { }\nflavor a { gpu 4 }\nqueue owner { owns 4 gpu }\nqueue guest { owns nothing }\n')

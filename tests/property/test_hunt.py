@@ -6,7 +6,7 @@ from generators import Case, activation, cases, fact_of
 from gpol.engine.graph import PreemptRule
 from gpol.engine.reference import Core
 from gpol.engine.reference.flavors import Mode, plan
-from gpol.engine.reference.guards import Bench
+from gpol.engine.reference.guards import Bench, is_timeless
 from gpol.engine.reference.order import victim_field
 from gpol.engine.reference.quota import Request
 from gpol.engine.reference.scope import Scope
@@ -68,6 +68,7 @@ class PlainHunt:
             and not victim.pinned
             and any(slot in scope.short for slot, _ in victim.usage)
             and victim.started_by != self.cause
+            and victim.name not in (self.state.superiors(self.workload.name) if is_timeless(rule.guard) else ())
             and self.allowed(rule, victim)
         ]
 
@@ -126,7 +127,7 @@ def compare(state: State, workload: Workload, cause: int) -> None:
 
     def search(request: Request) -> Mode:
         assert state.active is not None
-        trial = Search(state.active, workload, request, state.time, cause)
+        trial = Search(state.active, workload, request, state.time, cause, state.superiors(workload.name))
         found = [(victim.workload.name, victim.rule.name) for victim in trial.out] if trial.run() else []
         assert found == PlainHunt(state, workload, cause).victims(request)
         event(f"{min(len(found), 2)} victims")

@@ -153,10 +153,11 @@ def test_tests_do_not_see_each_other() -> None:
 def test_a_policy_without_rest_fails_its_tests() -> None:
     """Where workloads take turns the test ends, names the rule, and fails."""
     text = 'policy "t" {\n  use gpol.fair\n  preempt by anyone, reclaim-owned, fair-share, make-room\n}\nflavor a { gpu 2 }\n'
-    text += "queue x { owns nothing }\nqueue y { owns nothing }\npreempt anyone { evict from any queue }\n"
-    text += 'test "t" {\n  at 0s submit j by x { 2 gpu }\n  at 1s submit k by y { 2 gpu }\n  at 2s cancel k\n}\n'
+    text += "queue x { owns nothing }\nqueue y { owns nothing }\n"
+    text += "preempt anyone {\n  evict from any queue\n  where victim.running >= 1s\n}\n"
+    text += 'test "t" {\n  at 0s submit j by x { 2 gpu }\n  at 1s submit k by y { 2 gpu }\n  at 1w cancel k\n}\n'
     checked = check(text, "t.gpol")
     assert checked.errors == ()
     [failure] = run_test(Policy.of(checked), checked.tests[0]).failures
-    assert failure.line == 12
+    assert failure.line == 15
     assert "by anyone (t.gpol:8)" in str(failure)
