@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..engine.events import FACT, PodSet, WorkloadSubmitted, describe_error
+from ..engine.errors import describe_error
+from ..engine.events import FACT, PodSet, WorkloadSubmitted
 from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, split_quantity
 from ..sim.workload import LAST_MOMENT, InputError, Job
 from .rows import Input, Row, TwiceError, lines, once, rows

@@ -15,6 +15,7 @@ from ..engine.events import (
     WorkloadDeferred,
     WorkloadEvicted,
     WorkloadRejected,
+    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -192,7 +193,8 @@ def _event(event: AnyEvent) -> list[str]:
         case WorkloadSubmitted():
             pods = ", ".join(_pods(event, number) for number in range(len(event.pod_sets)))
             queue = f" to queue {event.queue}" if event.queue is not None else ""
-            return [f"submitted{queue}: {pods}" + (f", priority {event.priority}" if event.priority is not None else "")]
+            replaces = f", to take the place of {event.replaces}" if event.replaces is not None else ""
+            return [f"submitted{queue}: {pods}" + (f", priority {event.priority}" if event.priority is not None else "") + replaces]
         case WorkloadAdmitted():
             borrowed = f", borrowing {_charges(event.borrowed)}" if event.borrowed else ""
             return [f"admitted to {event.queue} on {_charges(event.usage)}{borrowed}: {event.why.reason}{_by(event.why.rule)}"]
@@ -205,6 +207,8 @@ def _event(event: AnyEvent) -> list[str]:
         case WorkloadDeferred():
             waits = "its victims" if event.preempting else "the next cycle" if event.waits == "next" else "something to become free"
             return [f"deferred: {event.why.reason}{_by(event.why.rule)}, waits for {waits}", *_compared(event.why)]
+        case WorkloadReplaced():
+            return [f"replaced by {event.by}, which is admitted with what it held: {_charges(event.usage)}"]
         case WorkloadRejected():
             return [f"rejected: {event.why.reason}{_by(event.why.rule)}", *_compared(event.why)]
         case OperatorAction():

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from ..adapters.rows import once
 from ..adapters.traces import READERS, read_jobs
-from ..engine.errors import FactError
-from ..engine.events import FACT, Fact, PolicyActivated, describe_error
+from ..engine.errors import FactError, describe_error
+from ..engine.events import FACT, Fact, PolicyActivated
 from ..engine.units import format_time
 from ..journal.errors import JournalError
 from ..journal.journal import Journal

@@ -5,7 +5,7 @@ Times are integer microseconds since the epoch, UTC. Amounts are integers in a r
 on input a text such as `"8"` or `"80Gi"` is accepted as well. Fractions are text such as `"3/4"`. `v` is the version of the kind.
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
@@ -77,9 +77,9 @@ __all__ = [
     "WorkloadEvicted",
     "WorkloadFinished",
     "WorkloadRejected",
+    "WorkloadReplaced",
     "WorkloadSubmitted",
     "WorkloadUpdated",
-    "describe_error",
 ]
 
 
@@ -160,7 +160,8 @@ class WorkloadSubmitted(Event):
     `local_queue` (`namespace/name`) is the tenant's entry by which it came; `created` when an outside system first saw it,
     `uid` its identity there, which breaks ties before the order of submissions does. `namespace_labels` are those of its namespace.
     `boost` is added to its priority. With `hold` it waits until its owner lets it go, or until it turns out to run already.
-    `misconfigured` is what is wrong with its pods: it stands in its queue and is never admitted.
+    `misconfigured` is what is wrong with its pods: it stands in its queue and is never admitted. In a policy that decides in cycles
+    it takes the place of the workload that it `replaces`, if that one runs in its queue.
     """
 
     kind: Literal["WorkloadSubmitted"] = "WorkloadSubmitted"
@@ -182,11 +183,14 @@ class WorkloadSubmitted(Event):
     boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] = later(0)
     hold: bool = later(False)
     misconfigured: Annotated[str, Field(max_length=253)] = later("")
+    replaces: Name | None = later(None)
 
     @model_validator(mode="after")
     def _created_before(self) -> "WorkloadSubmitted":
         if self.created is not None and self.created > self.time:
             raise ValueError("created after it was submitted")
+        if self.replaces == self.workload:
+            raise ValueError("replaces itself")
         return self
 
     @model_validator(mode="after")
@@ -325,6 +329,20 @@ class WorkloadEvicted(Decision):
     why: Why
 
 
+class WorkloadReplaced(Decision):
+    """A running workload is over: another one, `by`, is admitted in its place, with all that it held."""
+
+    kind: Literal["WorkloadReplaced"] = "WorkloadReplaced"
+    v: Literal[1] = 1
+    time: Time
+    cause: int
+    workload: str
+    queue: str
+    by: str
+    usage: tuple[Charge, ...]
+    why: Why
+
+
 class WorkloadRejected(Decision):
     """A workload will never run: denied by a rule, or of no queue."""
 
@@ -372,7 +390,7 @@ Fact = (
     | TimeAdvanced
     | OperatorAction
 )
-AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadRejected | WorkloadDeferred
+AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced | WorkloadRejected | WorkloadDeferred
 AnyEvent = Fact | AnyDecision
 
 FACT: TypeAdapter[Fact] = TypeAdapter(Annotated[Fact, Field(discriminator="kind")])
@@ -380,13 +398,3 @@ FACT: TypeAdapter[Fact] = TypeAdapter(Annotated[Fact, Field(discriminator="kind"
 
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
 """Reads any event of a journal."""
-
-
-def describe_error(error: Any) -> str:
-    """Turn pydantic's ValidationError into one line: `field: what is wrong; field: ...`, without a Python class name."""
-    parts = []
-    for item in error.errors(include_url=False, include_context=False, include_input=False):
-        place = ".".join(str(step) for step in item["loc"][1:] if not isinstance(step, str) or "[" not in step)
-        message = item["msg"].removeprefix("Value error, ")
-        parts.append(f"{place}: {message}" if place else message)
-    return "; ".join(parts)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..engine.events import AnyEvent, WorkloadCancelled, WorkloadFinished, WorkloadRejected, WorkloadSubmitted
+from ..engine.events import AnyEvent, WorkloadCancelled, WorkloadFinished, WorkloadRejected, WorkloadReplaced, WorkloadSubmitted
 from .journal import Journal
 from .records import Recorded
 
@@ -60,7 +60,7 @@ class _Places:
             queue = self._known[workload] if workload in self._known else self._search(workload, recorded.seq)
         if self._remember:
             self._known[workload] = queue
-            if isinstance(event, WorkloadFinished | WorkloadCancelled | WorkloadRejected):
+            if isinstance(event, WorkloadFinished | WorkloadCancelled | WorkloadReplaced | WorkloadRejected):
                 del self._known[workload]
         return queue
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from ..engine.errors import describe_error
 from ..engine.events import (
     EVENT,
     AnyEvent,
@@ -18,7 +19,6 @@ from ..engine.events import (
     PolicyActivated,
     TimeAdvanced,
     UsageReported,
-    describe_error,
 )
 from .errors import DamagedError
 

@@ -22,6 +22,7 @@ from ..engine.events import (
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
+    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -292,6 +293,8 @@ class Measure:
         match decision:
             case WorkloadRejected():
                 self._over(decision.workload).rejected += 1
+            case WorkloadReplaced():
+                self._over(decision.workload).finished += 1
             case WorkloadAdmitted():
                 self._admitted(live, decision)
             case WorkloadEvicted():

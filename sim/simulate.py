@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
 
-from ..engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadFinished, WorkloadRejected
+from ..engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadFinished, WorkloadRejected, WorkloadReplaced
 from .play import Batch, EndlessError, Player
 from .policy import Policy
 from .workload import LAST_MOMENT, Job
@@ -93,5 +93,5 @@ class Simulation:
                 if self.on_evict == "resume":
                     run.left -= decision.time - run.started
                 run.number = -1
-            case WorkloadRejected():
+            case WorkloadReplaced() | WorkloadRejected():
                 del self._runs[decision.workload]

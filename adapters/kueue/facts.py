@@ -52,6 +52,7 @@ class _Writer:
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
         self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
+        self.running = {workload.key for workload in objects.workloads if workload.admission is not None and not workload.finished}
         self.selective = any(queue.selector is not None and queue.selector.requirements for queue in objects.cluster_queues)
 
     def usage(self, objects: Objects) -> Iterator[UsageReported]:
@@ -130,7 +131,17 @@ class _Writer:
             boost=self._boost(workload),
             hold=self._runs(workload),
             misconfigured=self._misconfigured(workload),
+            replaces=self._replaces(workload),
         )
+
+    def _replaces(self, workload: Workload) -> str | None:
+        """The workload whose place it takes. A policy that decides at once knows of no such thing; it must not be needed there."""
+        if self.in_cycles:
+            return workload.replaces or None
+        if workload.replaces in self.running and workload.admission is None:
+            cause = f"takes the place of {workload.replaces}, which runs, and no policy that decides at once lets it"
+            self.found.problem("metadata.annotations", cause, "leave one of the two out of the dump, or decide in cycles")
+        return None
 
     def _misconfigured(self, workload: Workload) -> str:
         if workload.misconfigured:

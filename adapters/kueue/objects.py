@@ -182,7 +182,8 @@ class Workload:
     """A Workload. `held` is why Kueue does not queue it, empty where it does; it does not before `backs_off_until` either.
     `misconfigured` is why it queues it and turns it away, empty where it does not.
 
-    `requeued` is the moment from which an evicted one counts as waiting; `timed_out` says that its pods were not ready in time.
+    `requeued` is the moment from which an evicted one counts as waiting; `timed_out` says that its pods were not ready in time;
+    `replaces` names the slice of an elastic job whose place it takes, as `namespace/name`.
     """
 
     namespace: str
@@ -205,6 +206,7 @@ class Workload:
     checks: dict[str, CheckState]
     reclaimable: dict[str, int]
     finished: bool
+    replaces: str
 
     @property
     def key(self) -> str:

@@ -15,7 +15,6 @@ from ...engine.events import (
     Fact,
     PolicyActivated,
     TimeAdvanced,
-    WorkloadAdmitted,
     WorkloadCancelled,
     WorkloadDeferred,
     WorkloadEvicted,
@@ -239,9 +238,7 @@ def _step(cluster: _Cluster, step: Scenario) -> tuple[dict[str, Any], bool]:
 
 def _moves(decision: AnyDecision) -> bool:
     """Whether a decision changes who runs, waits in a queue or is parked."""
-    if isinstance(decision, WorkloadDeferred):
-        return decision.waits == "parked"
-    return isinstance(decision, WorkloadAdmitted | WorkloadEvicted)
+    return not isinstance(decision, WorkloadDeferred) or decision.waits == "parked"
 
 
 def _submissions(cluster: _Cluster, at: int, step: Scenario) -> Iterator[Fact]:

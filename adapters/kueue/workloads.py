@@ -42,8 +42,9 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     """A Workload of v1beta1 or v1beta2."""
     metadata, spec, status = whole.sub("metadata"), whole.sub("spec").known(_SPEC), whole.sub("status")
     annotations = metadata.sub("annotations")
-    if annotations.text(_REPLACES):
-        annotations.wrong(_REPLACES, "replaces a slice of an elastic job, which gpol does not decide", "leave this workload out")
+    replaces = annotations.optional_name(_REPLACES)
+    if replaces == f"{namespace}/{name}":
+        annotations.wrong(_REPLACES, "names the workload itself", "name the slice whose place it takes")
     _note_unused(spec)
     rows = list(spec.subs("podSets", _MOST_POD_SETS))
     pod_sets = tuple(pod_set for row in rows if (pod_set := _pod_set(row)) is not None)
@@ -79,6 +80,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
         checks=_checks(status),
         reclaimable=reclaimable,
         finished="Finished" in true,
+        replaces=replaces,
     )
 
 

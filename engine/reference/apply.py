@@ -21,6 +21,7 @@ from ..events import (
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
+    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -82,7 +83,7 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
             _defer(state, event)
         case WorkloadEvicted():
             _evict(state, event)
-        case WorkloadFinished() | WorkloadCancelled() | WorkloadRejected():
+        case WorkloadFinished() | WorkloadCancelled() | WorkloadReplaced() | WorkloadRejected():
             workload = state.workloads.pop(event.workload)
             _take_out(state, workload)
             _stir(state, workload)
@@ -369,7 +370,7 @@ def _release_pods(policy: Active, workload: Workload, done: dict[str, int]) -> N
     flavors = {assignment.pod_set: assignment.flavors for assignment in workload.assignments}
     for (pod_set, left), rest in zip(_pod_sets(workload), remaining, strict=True):
         for resource in sorted(flavors.get(pod_set.name, {})):
-            slot = policy.slot_index[flavors[pod_set.name][resource], resource]
+            slot = policy.slot_index.get((flavors[pod_set.name][resource], resource), -1)  # gone where nothing of it was charged
             freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (left - rest)
     usage = ((slot, amount - freed.get(slot, 0)) for slot, amount in workload.usage)
     workload.usage = tuple((slot, amount) for slot, amount in usage if amount > 0)

@@ -39,6 +39,8 @@ def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
         case WorkloadSubmitted():
             if fact.workload in state.workloads:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
+            if fact.replaces is not None and active(state).queues is None:
+                raise FactError(f"the policy decides at once, and lets no workload take the place of `{fact.replaces}`: end that one first")
         case CapacityChanged():
             _check_capacity(state, fact)
         case UsageReported():
@@ -61,6 +63,9 @@ def _check_policy(state: State, fact: PolicyActivated, graph: PolicyGraph | None
     slots = {(graph.flavors[slot.flavor].name, slot.resource) for slot in graph.slots}
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
         if workload.admitted is None:
+            if workload.fact.replaces in state.workloads and graph.settings.cycles is None:
+                cause = f"`{workload.name}` waits for the place of `{workload.fact.replaces}`, and the policy decides at once"
+                raise FactError(f"{cause}; cancel or finish one of the two first")
             continue
         queue = old.nodes[workload.queue].name
         if queue not in queues:

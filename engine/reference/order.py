@@ -63,7 +63,7 @@ def shape_of(workload: Workload, shape_is_name: bool) -> Shape:
         (pod_set.name, pod_set.flavors, count, tuple(sorted(pod_set.requests.items())), *_placing(pod_set))
         for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)
     )
-    return (workload.priority, demand)
+    return (workload.priority, demand, workload.fact.replaces)
 
 
 def _placing(pod_set: PodSet) -> tuple[object, ...]:

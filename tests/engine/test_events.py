@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from gpol.engine.events import EVENT, FACT, PodSet, WorkloadSubmitted, describe_error
+from gpol.engine.errors import describe_error
+from gpol.engine.events import EVENT, FACT, PodSet, WorkloadSubmitted
 from gpol.engine.units import INT64_MAX
 from pydantic import ValidationError
 

@@ -30,6 +30,7 @@ from gpol.engine.events import (
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
+    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -152,6 +153,15 @@ def _samples() -> list[AnyEvent]:
                     source=RuleRef(name="team-a", file="cluster.gpol", line=12),
                 ),
             ),
+        ),
+        WorkloadReplaced(
+            time=time,
+            cause=6,
+            workload="team-a/grow-1",
+            queue="team-a",
+            by="team-a/grow-2",
+            usage=(Charge(flavor="h100", resource="nvidia.com/gpu", amount=4),),
+            why=Why(reason="WorkloadSliceReplaced"),
         ),
         WorkloadRejected(
             time=time,

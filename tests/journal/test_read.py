@@ -16,6 +16,7 @@ from gpol.engine.events import (
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
+    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -53,10 +54,15 @@ EVENTS: list[list[AnyEvent]] = [
         _admitted(60, 11, "a", "p"),  # 13
     ],
     [WorkloadCancelled(time=70, workload="b")],  # 14: last seen in r, after a change of policy
-    [WorkloadFinished(time=80, workload="a")],  # 15
+    [
+        _submitted(80, "d", "p"),  # 15
+        WorkloadReplaced(time=80, cause=15, workload="a", queue="p", by="d", usage=(), why=OUT),  # 16
+        _admitted(80, 15, "d", "p"),  # 17
+    ],
+    [_submitted(90, "a")],  # 18: another workload of the same name, in no queue
 ]
 
-QUEUES = {2: "p", 3: "q", 4: "p", 6: "q", 9: "q", 10: "p", 11: "p", 12: "r", 13: "p", 14: "r", 15: "p"}
+QUEUES = {2: "p", 3: "q", 4: "p", 6: "q", 9: "q", 10: "p", 11: "p", 12: "r", 13: "p", 14: "r", 15: "p", 16: "p", 17: "p"}
 """The queue of each event that has one."""
 
 
@@ -73,7 +79,7 @@ def _selected(journal: Journal, **choices: object) -> list[int]:
 
 def test_everything(filled: Journal) -> None:
     """A selection that says nothing selects all."""
-    assert _selected(filled) == list(range(1, 16))
+    assert _selected(filled) == list(range(1, 19))
 
 
 @pytest.mark.parametrize("queue", ["p", "q", "r", "s"])
@@ -102,7 +108,7 @@ def test_all_combinations(filled: Journal) -> None:
         assert _selected(filled, **choices) == expected, choices
 
 
-@pytest.mark.parametrize(("time", "seq"), [(-1, 0), (9, 0), (10, 1), (19, 1), (20, 4), (39, 6), (40, 9), (79, 14), (80, 15), (2**63, 15)])
+@pytest.mark.parametrize(("time", "seq"), [(-1, 0), (9, 0), (10, 1), (19, 1), (20, 4), (39, 6), (40, 9), (79, 14), (80, 17), (2**63, 18)])
 def test_seq_at(filled: Journal, time: int, seq: int) -> None:
     """The last event at a time is the last of those that share it."""
     assert filled.seq_at(time) == seq

@@ -14,6 +14,7 @@ from gpol.engine.events import (
     WorkloadAdmitted,
     WorkloadDeferred,
     WorkloadEvicted,
+    WorkloadReplaced,
 )
 from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
@@ -104,23 +105,34 @@ def test_conserved(case: Case) -> None:
 
 @given(cycle_cases())
 def test_admissions_fit(case: Case) -> None:
-    """Law 4: what a cycle admits has room, each alone as the cycle begins, and all together once the cycle's victims are gone."""
+    """Law 4: what a cycle admits has room, each alone as the cycle begins, and all together once the cycle's victims are gone.
+
+    One whose place is taken makes room for the one that takes it, and for nobody else.
+    """
     for core, fact, graph in history(case):
         before = deepcopy(active(core.state).tree) if core.state.active is not None else None
-        victims = {workload.name: (workload.queue, workload.usage) for workload in ran(core)}
+        held = {workload.name: (workload.queue, workload.usage) for workload in ran(core)}
         decisions = core.step(fact, graph)
         admitted = [decision for decision in decisions if isinstance(decision, WorkloadAdmitted)]
         if before is None or not admitted:
             continue
-        requests = [(core.state.workloads[event.workload].queue, as_request(active(core.state), event.usage)) for event in admitted]
-        assert all(before.fits(queue, request) for queue, request in requests)
+        replaced = {decision.by: held[decision.workload] for decision in decisions if isinstance(decision, WorkloadReplaced)}
+        requests = [
+            (core.state.workloads[event.workload].queue, as_request(active(core.state), event.usage), replaced.get(event.workload, (0, ())))
+            for event in admitted
+        ]
+        for queue, request, old in requests:
+            before.remove(*old)
+            assert before.fits(queue, request)
+            before.add(*old)
         for decision in decisions:
             if isinstance(decision, WorkloadEvicted):
-                before.remove(*victims[decision.workload])
+                before.remove(*held[decision.workload])
         for workload in ran(core):
             if workload.evicting:  # a cycle counts on the room of who was told to stop
                 before.remove(workload.queue, workload.usage)
-        for queue, request in requests:
+        for queue, request, old in requests:
+            before.remove(*old)
             assert before.fits(queue, request)
             before.add(queue, request)
 

@@ -17,6 +17,7 @@ from gpol.engine.events import (
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
+    WorkloadReplaced,
 )
 from gpol.engine.units import HOUR, MINUTE, SECOND
 from gpol.sim.measure import NO_QUEUE, AccountError, Measure, QueueFigures
@@ -278,6 +279,21 @@ def test_a_workload_that_is_charged_nothing_runs(policy: Make, job: MakeJob, sim
 
     assert _measured(used, batches[:2]).queues["owner"].running == {"a": 0}
     assert _measured(used, batches).queues["owner"].running == {}
+
+
+def test_whose_place_is_taken_is_over(policy: Make, job: MakeJob) -> None:
+    """It counts as finished, and what it held is charged to the one in its place alone."""
+    used = policy()
+    charges = (Charge(flavor="a100", resource="gpu", amount=8000),)
+    replaced = WorkloadReplaced(time=0, cause=1, workload="a", queue="owner", by="b", usage=charges, why=WHY)
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    measure.take(job("a", "owner", "0s", "1h").fact, [_admitted("a", "owner", 8)], used.graph)
+    measure.take(job("b", "owner", "0s", "1h").fact, [replaced, _admitted("b", "owner", 8)], used.graph)
+    measure.check_accounts()
+
+    figures = measure.queues["owner"]
+    assert (figures.finished, list(figures.running), figures.used) == (1, ["b"], 8000)
 
 
 Stream = list[tuple[Fact | None, list[AnyDecision]]]

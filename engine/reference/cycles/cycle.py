@@ -2,6 +2,9 @@
 
 Kueue: pkg/scheduler/scheduler.go, schedule and processEntry. Whoever is admitted or waits for its victims is charged for the rest of the
 cycle, so that nobody behind it takes the same room; nobody is evicted for two workloads in one cycle.
+
+A workload that takes the place of another one is charged on top of it. Kueue takes the old one's room away as if it were a victim, and so
+may give it to others a second time within the cycle; here it is free for the new one alone.
 """
 
 from dataclasses import dataclass, field
@@ -53,6 +56,7 @@ class Cycle:
     cluster: Cluster
     height: list[int]
     evicted: list[Workload] = field(default_factory=list)
+    replaced: list[Workload] = field(default_factory=list)
     _charged: list[tuple[int, Amounts]] = field(default_factory=list)
 
     def run(self, heads: list[tuple[Workload, dict[tuple[str, str], int]]]) -> list[Outcome]:
@@ -62,6 +66,9 @@ class Cycle:
         outcomes = [self._process(nominator, nomination) for nomination in in_turn(self.cluster, nominations)]
         for queue, amounts in self._charged:
             self.cluster.tree.remove(queue, as_request(amounts))
+        for workload in self.replaced:
+            self.cluster.give_back(workload)
+            self.cluster.running[workload.queue][workload.name] = workload
         return outcomes
 
     def _process(self, nominator: Nominator, nomination: Nomination) -> Outcome:
@@ -81,15 +88,21 @@ class Cycle:
             fits = self.cluster.fits(workload.queue, plan.usage)
         if not fits:
             return Outcome(nomination, End.OVERTAKEN, WAITING)
+        if plan.mode is Mode.FIT:
+            self._replace(nomination.replaced)
+            self._charge(workload.queue, plan.whole)
+            return Outcome(nomination, End.ADMITTED)
         self._charge(workload.queue, plan.usage)
         self.evicted += [target.workload for target in nomination.targets]
-        if plan.mode is Mode.FIT:
-            return Outcome(nomination, End.ADMITTED)
         end = End.PREEMPTING if plan.mode is Mode.PREEMPT else End.DEFERRED
         return Outcome(nomination, end, "WaitingForPreemptedWorkloads")
 
     def _overlaps(self, nomination: Nomination) -> bool:
-        return any(target.workload is victim for target in nomination.targets for victim in self.evicted)
+        """Whether somebody whom it would evict, or whose place it would take, is gone already."""
+        wanted = [target.workload for target in nomination.targets]
+        if nomination.replaced is not None:
+            wanted.append(nomination.replaced)
+        return any(workload is other for workload in wanted for other in (*self.evicted, *self.replaced))
 
     def _again(self, nominator: Nominator, nomination: Nomination) -> Nomination:
         """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
@@ -103,6 +116,13 @@ class Cycle:
         if again.plan.mode is Mode.FIT:
             again.plan = again.plan.deferred()
         return again
+
+    def _replace(self, workload: Workload | None) -> None:
+        """Take a workload out whose place another one takes now."""
+        if workload is not None:
+            self.cluster.take(workload)
+            del self.cluster.running[workload.queue][workload.name]
+            self.replaced.append(workload)
 
     def _charge(self, queue: int, amounts: Amounts) -> None:
         self.cluster.tree.add(queue, as_request(amounts))

@@ -3,7 +3,9 @@
 Only decisions change the state, so a cycle that is applied again from them leaves the same queues behind.
 """
 
-from ...events import AnyDecision, Operand, Tried, Why, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from collections.abc import Iterator
+
+from ...events import AnyDecision, Operand, Tried, Why, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from ..state import Active, State
 from ..why import charges
 from ..workload import Workload
@@ -12,7 +14,7 @@ from .candidates import Cluster, as_request
 from .cycle import Cycle, End, Outcome
 from .plan import PodSetPlan
 from .queues import Queues
-from .reasons import admission_why, assignments, eviction_why, refusal_why
+from .reasons import admission_why, assignments, eviction_why, refusal_why, used_by_others
 
 MOST_IDLE = 3
 """After so many cycles in a row that changed nothing, cycles wait for the next fact; after more only where a search for flavors that
@@ -34,7 +36,7 @@ def run_cycle(state: State, policy: Active, queues: Queues) -> list[AnyDecision]
         else:
             heads.append((workload, _tried(queues, workload)))
     outcomes = Cycle(cluster, queues.height).run(heads)
-    admitted = [_admission(state, policy, outcome) for outcome in outcomes if outcome.end is End.ADMITTED]
+    admitted = [event for outcome in outcomes if outcome.end is End.ADMITTED for event in _admission(state, policy, outcome)]
     waiting = [_deferral(state, policy, queues, outcome) for outcome in outcomes if outcome.end is not End.ADMITTED]
     turned_away = [_refusal(state, policy, queues, workload, reason, detail) for workload, reason, detail in refused]
     deferred = [event for event in (*waiting, *turned_away) if _says_something(state, event)]
@@ -67,16 +69,26 @@ def _tried(queues: Queues, workload: Workload) -> dict[tuple[str, str], int]:
     return scan.tried
 
 
-def _admission(state: State, policy: Active, outcome: Outcome) -> WorkloadAdmitted:
-    workload, plan, tree = outcome.workload, outcome.nomination.plan, policy.tree
-    request = as_request(plan.usage)
+def _admission(state: State, policy: Active, outcome: Outcome) -> Iterator[AnyDecision]:
+    """An admission, after the end of the workload whose place it takes."""
+    workload, old, tree = outcome.workload, outcome.nomination.replaced, policy.tree
+    request = as_request(outcome.nomination.plan.whole)
     queue = workload.queue
+    used = used_by_others(policy, outcome)
     borrowed = tuple(
-        (slot, beyond)
-        for slot, amount in request
-        if (beyond := min(amount, max(0, tree.usage[queue][slot] + amount - tree.subtree[queue][slot]))) > 0
+        (slot, beyond) for slot, amount in request if (beyond := min(amount, max(0, used[slot] + amount - tree.subtree[queue][slot]))) > 0
     )
-    return WorkloadAdmitted(
+    if old is not None:
+        yield WorkloadReplaced(
+            time=state.time,
+            cause=state.cause,
+            workload=old.name,
+            queue=policy.graph.nodes[queue].name,
+            by=workload.name,
+            usage=charges(policy, old.usage),
+            why=Why(reason="WorkloadSliceReplaced"),
+        )
+    yield WorkloadAdmitted(
         time=state.time,
         cause=state.cause,
         workload=workload.name,

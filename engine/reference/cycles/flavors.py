@@ -29,6 +29,7 @@ from .plan import (
     more_severe,
     reason_of,
 )
+from .replacing import Held
 
 Simulate = Callable[[int, int], Verdict]
 """Looks for victims for an amount of one slot alone: NO_CANDIDATES, PREEMPT (some are the queue's own) or RECLAIM, and the level then."""
@@ -38,7 +39,8 @@ class Assigner:
     """Chooses flavors for one workload, as things stand in the tree.
 
     `tried` says where the search goes on: the index of the last flavor tried, by pod set and resource. With `nominated` only
-    those flavors are considered.
+    those flavors are considered. `held` is what pod sets of a workload hold whose place this one takes: each stays on its flavors,
+    and has to find room only for what it asks for beyond that.
     """
 
     def __init__(
@@ -49,9 +51,10 @@ class Assigner:
         simulate: Simulate,
         tried: dict[tuple[str, str], int] | None = None,
         nominated: dict[tuple[str, str], int] | None = None,
+        held: Held | None = None,
     ) -> None:
         self.policy, self.tree, self.height, self.workload = policy, policy.tree, height, workload
-        self.simulate, self.tried, self.nominated = simulate, tried or {}, nominated
+        self.simulate, self.tried, self.nominated, self.held = simulate, tried or {}, nominated, held or {}
         graph = policy.graph
         self.queue: Queue = graph.queues[graph.nodes[workload.queue].queue]
         self.groups = groups_of(graph, self.queue)
@@ -60,7 +63,7 @@ class Assigner:
 
     def plan(self, counts: list[int]) -> Plan:
         """Flavors for the given number of pods of each pod set."""
-        plan = Plan([], {}, 0, Mode.FIT)
+        plan = Plan([], {}, {}, 0, Mode.FIT)
         for indices in _joined(self.workload):
             pod_sets = [self._podset(index, counts[index]) for index in indices]
             self._serve(plan, indices, pod_sets)
@@ -73,8 +76,8 @@ class Assigner:
         return plan
 
     def _podset(self, index: int, count: int) -> PodSetPlan:
-        pod_set = self.workload.fact.pod_sets[index]
-        requests = {resource: pod_set.requests[resource] * count for resource in sorted(pod_set.requests)}
+        pod_set, ignored = self.workload.fact.pod_sets[index], self.policy.graph.ignored
+        requests = {resource: pod_set.requests[resource] * count for resource in sorted(pod_set.requests) if resource not in ignored}
         if self._group(POD_COUNT) is not None:
             requests[POD_COUNT] = count
         return PodSetPlan(pod_set.name, count, {resource: requests[resource] for resource in sorted(requests)})
@@ -115,8 +118,10 @@ class Assigner:
     def _charge(self, plan: Plan, pod_set: PodSetPlan) -> None:
         for resource in sorted(pod_set.flavors):
             chosen = pod_set.flavors[resource]
-            slot = self._slot(chosen.flavor, resource)
-            plan.usage[slot] = plan.usage.get(slot, 0) + pod_set.requests[resource]
+            slot, asked = self._slot(chosen.flavor, resource), pod_set.requests[resource]
+            _, before = self.held.get(pod_set.name, {}).get(resource, ("", 0))
+            plan.whole[slot] = plan.whole.get(slot, 0) + asked
+            plan.usage[slot] = plan.usage.get(slot, 0) + asked - before
             plan.level = max(plan.level, chosen.level)
             if chosen.mode is Mode.PREEMPT:
                 plan.needing.add(slot)
@@ -144,7 +149,7 @@ class Assigner:
                 if barrier.kind != "other-flavor":
                     attempts.append(self._attempt(flavor, wanted, (Grade.NO_FIT, 0), [barrier], NO_MATCH))
                 continue
-            verdicts, why, reason = self._judge(flavor, wanted, usage)
+            verdicts, why, reason = self._judge(flavor, pod_sets, wanted, usage)
             worst = self._worst(verdicts)
             level = max((level for _, level in verdicts.values()), default=0)
             obstacles += why
@@ -184,18 +189,35 @@ class Assigner:
                 return Obstacle("affinity", known.name)
         return None
 
-    def _judge(self, flavor: int, wanted: dict[str, int], usage: Amounts) -> tuple[dict[str, Verdict], list[Obstacle], str]:
+    def _judge(
+        self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int], usage: Amounts
+    ) -> tuple[dict[str, Verdict], list[Obstacle], str]:
         """The verdict on each resource, what is short, and the most severe reason."""
         verdicts: dict[str, Verdict] = {}
         obstacles: list[Obstacle] = []
         reason = ""
         for resource in sorted(wanted):
-            grade, level, obstacle, why = self._fits(flavor, resource, wanted[resource], usage)
+            before, other = self._before(flavor, pod_sets, resource)
+            grade, level, obstacle, why = self._fits(flavor, resource, wanted[resource] - before, usage)
+            if other is not None:
+                grade, why = Grade.NO_FIT, NO_MATCH
+                obstacles.append(other)
             verdicts[resource] = (grade, level)
             if obstacle is not None:
                 obstacles.append(obstacle)
             reason = more_severe(reason, why)
         return verdicts, obstacles, reason
+
+    def _before(self, flavor: int, pod_sets: list[PodSet], resource: str) -> tuple[int, Obstacle | None]:
+        """What pod sets hold of a flavor already, up to the first that holds another one; that one keeps them off it."""
+        name, before = self.policy.graph.flavors[flavor].name, 0
+        for pod_set in pod_sets:
+            if pod_set.name in self.held:
+                holds, amount = self.held[pod_set.name].get(resource, ("", 0))
+                if holds != name:
+                    return before, Obstacle("replaces", name, resource, detail=holds)
+                before += amount
+        return before, None
 
     def _fits(self, flavor: int, resource: str, asked: int, usage: Amounts) -> tuple[Grade, int, Obstacle | None, str]:
         slot, queue, tree = self._slot(flavor, resource), self.workload.queue, self.tree

@@ -13,17 +13,19 @@ from .candidates import Cluster, Target, Wish
 from .flavors import Assigner
 from .levels import level_that_fits
 from .plan import Grade, Mode, Plan, Verdict
+from .replacing import held_by, replaced_by
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Nomination:
-    """What would be done for a workload: a plan, and the victims that it needs."""
+    """What would be done for a workload: a plan, the victims that it needs, and the one whose place it takes."""
 
     workload: Workload
     plan: Plan
     targets: list[Target] = field(default_factory=list)
+    replaced: Workload | None = None
 
 
 def search(cluster: Cluster, wish: Wish) -> list[Target]:
@@ -47,14 +49,19 @@ class Nominator:
         def simulate(slot: int, amount: int) -> Verdict:
             return self._simulate(workload, slot, amount)
 
-        assigner = Assigner(self.cluster.policy, self.height, workload, simulate, tried, nominated)
-        whole = assigner.plan(workload.remaining)
-        if whole.mode is Mode.FIT:
-            return Nomination(workload, whole)
-        targets = self._targets(workload, whole)
-        if targets:
-            return Nomination(workload, whole, targets)
-        return self._with_fewer_pods(workload, assigner) or Nomination(workload, whole)
+        replaced = replaced_by(self.cluster, workload)
+        held = held_by(self.cluster.policy, replaced)
+        assigner = Assigner(self.cluster.policy, self.height, workload, simulate, tried, nominated, held)
+        plan, targets = self._found(workload, assigner)
+        return Nomination(workload, plan, targets, replaced)
+
+    def _found(self, workload: Workload, assigner: Assigner) -> tuple[Plan, list[Target]]:
+        """A plan for all pods if there is one, else for fewer if these will do, else the one for all with what stands in its way."""
+        plan = assigner.plan(workload.remaining)
+        targets = self._targets(workload, plan)
+        if plan.mode is Mode.FIT or targets:
+            return plan, targets
+        return self._with_fewer_pods(workload, assigner) or (plan, [])
 
     def _simulate(self, workload: Workload, slot: int, amount: int) -> Verdict:
         """What evicting could do for an amount of one slot alone, and the level from which it would come then."""
@@ -73,15 +80,15 @@ class Nominator:
         amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
         return search(self.cluster, Wish(workload, amounts, sorted(plan.needing)))
 
-    def _with_fewer_pods(self, workload: Workload, assigner: Assigner) -> Nomination | None:
-        """The nomination with the most pods that can be had, where the workload may do with fewer."""
+    def _with_fewer_pods(self, workload: Workload, assigner: Assigner) -> tuple[Plan, list[Target]] | None:
+        """The plan with the most pods that can be had, where the workload may do with fewer."""
         if all(pod_set.min_count is None for pod_set in workload.fact.pod_sets):
             return None
 
-        def attempt(counts: list[int]) -> Nomination | None:
+        def attempt(counts: list[int]) -> tuple[Plan, list[Target]] | None:
             plan = assigner.plan(counts)
             targets = self._targets(workload, plan)
-            return Nomination(workload, plan, targets) if plan.mode is Mode.FIT or targets else None
+            return (plan, targets) if plan.mode is Mode.FIT or targets else None
 
         most = [pod_set.count for pod_set in workload.fact.pod_sets]
         least = [pod_set.count if pod_set.min_count is None else pod_set.min_count for pod_set in workload.fact.pod_sets]

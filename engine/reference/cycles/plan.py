@@ -42,8 +42,9 @@ Verdict = tuple[Grade, int]
 class Obstacle:
     """Why a flavor does not serve a resource at once.
 
-    kind: unavailable, missing, taint, affinity, other-flavor, exceeds, short. Amounts in smallest units: `assumed` by earlier pod sets,
-    `asked` here, `limit` (the most there could be, or what is available), `deficit`.
+    kind: unavailable, missing, taint, affinity, other-flavor, replaces, exceeds, short. Amounts in smallest units: `assumed` by earlier
+    pod sets, `asked` here, `limit` (the most there could be, or what is available), `deficit`. With `replaces` the workload whose
+    place is taken runs on the flavor `detail` ("": on none, for this resource).
     """
 
     kind: str
@@ -109,11 +110,13 @@ class PodSetPlan:
 class Plan:
     """Flavors for a whole workload, as far as they were found.
 
-    `usage` is by slot, `level` the highest of all resources, `needing` the slots on which somebody else has to go.
+    `whole` is all that it would be charged, by slot, and `usage` that without what a workload holds whose place it takes; `level` the
+    highest of all resources, `needing` the slots on which somebody else has to go.
     """
 
     pod_sets: list[PodSetPlan]
     usage: Amounts
+    whole: Amounts
     level: int
     mode: Mode
     reason: str = ""

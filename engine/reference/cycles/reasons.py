@@ -27,16 +27,23 @@ def assignments(plan: Plan, policy: Active) -> tuple[Assignment, ...]:
 
 def admission_why(policy: Active, outcome: Outcome, borrows: bool) -> Why:
     """Why a workload is admitted: the line that lets it, and what it asks, uses and owns of each slot."""
-    workload, plan = outcome.workload, outcome.nomination.plan
-    request = as_request(plan.usage)
-    operands = []
+    workload, old, used = outcome.workload, outcome.nomination.replaced, used_by_others(policy, outcome)
+    request = as_request(outcome.nomination.plan.whole)
+    operands = [Operand(name="replaces", value=old.name)] if old is not None else []
     for slot, amount in request:
         resource, flavor = policy.graph.slots[slot].resource, policy.graph.flavors[policy.graph.slots[slot].flavor].name
-        used, owned = policy.tree.usage[workload.queue][slot], policy.tree.subtree[workload.queue][slot]
-        for name, value in (("asks", amount), ("queue uses", used), ("queue owns", owned)):
+        for name, value in (("asks", amount), ("queue uses", used[slot]), ("queue owns", policy.tree.subtree[workload.queue][slot])):
             operands.append(Operand(name=name, value=f"{format_amount(value, resource)} {resource} on {flavor}"))
     rule = quota_line(policy, workload.queue, request, borrows)
     return Why(reason="FitsBorrowing" if borrows else "FitsOwned", rule=rule, operands=tuple(operands))
+
+
+def used_by_others(policy: Active, outcome: Outcome) -> list[int]:
+    """What its queue uses of each slot, without the workload whose place is taken."""
+    used, old = list(policy.tree.usage[outcome.workload.queue]), outcome.nomination.replaced
+    for slot, amount in old.usage if old is not None else ():
+        used[slot] -= amount
+    return used
 
 
 def refusal_why(policy: Active, outcome: Outcome) -> Why:
@@ -64,6 +71,8 @@ def describe(obstacle: Obstacle) -> str:
             return "the pod set selects other nodes"
         case "other-flavor":
             return "another flavor was nominated"
+        case "replaces":
+            return f"the workload that it replaces runs on {obstacle.detail or 'no flavor'} for {obstacle.resource}"
         case "exceeds":
             asked = format_amount(obstacle.assumed + obstacle.asked, obstacle.resource)
             return f"asks for {asked} {obstacle.resource} of at most {format_amount(obstacle.limit, obstacle.resource)}"

@@ -227,6 +227,25 @@ def test_usage_so_far_is_reported(kueue: Maker) -> None:
     assert kueue.load(by_usage, local, kueue.flavor()).facts == []
 
 
+SLICE = {"kueue.x-k8s.io/workload-slice-replacement-for": "ns/old"}
+
+
+def test_a_slice_takes_the_place_of_another(kueue: Maker) -> None:
+    """As its annotation says, where the policy decides in cycles; one that decides at once refuses it by name while the other one runs."""
+    beside, old, new = (
+        (kueue.queue(), kueue.flavor(), kueue.local()),
+        kueue.work("old", status=kueue.admitted()),
+        kueue.work(annotations=SLICE),
+    )
+    made = {fact.workload: fact for fact in kueue.load(*beside, old, new).facts if isinstance(fact, WorkloadSubmitted)}
+    assert (made["ns/old"].replaces, made["ns/w"].replaces) == (None, "ns/old")
+
+    (problem,) = kueue.problems(*beside, old, new, profile="gpol.fair")
+    assert "Workload ns/w: metadata.annotations: takes the place of ns/old, which runs" in problem
+    (fact,) = kueue.load(*beside, new, profile="gpol.fair").facts
+    assert fact.replaces is None
+
+
 def test_quotas_of_pods_count_in_cycles_only(kueue: Maker) -> None:
     """A policy that decides at once cannot say them: they are left out, and that is noted."""
     queue = kueue.queue(groups=[kueue.group("pods", base={"nominalQuota": "5"})])

@@ -130,7 +130,7 @@ def test_a_container_beyond_its_limit_is_misconfigured(kueue: Maker) -> None:
         ({"creationTimestamp": "1900-01-01T00:00:00Z"}, "is no time"),
         ({"annotations": {"kueue.x-k8s.io/priority-boost": "much"}}, "`much` is no boost"),
         ({"annotations": {"kueue.x-k8s.io/priority-boost": "99999999999"}}, "is no boost"),
-        ({"annotations": {"kueue.x-k8s.io/workload-slice-replacement-for": "w0"}}, "replaces a slice of an elastic job"),
+        ({"annotations": {"kueue.x-k8s.io/workload-slice-replacement-for": "ns/w"}}, "names the workload itself"),
         ({"status": {"admission": {"podSetAssignments": []}}}, "status.admission.clusterQueue: is missing"),
         ({"status": {"admissionChecks": [{"name": "c", "state": "Maybe"}]}}, "state: is `Maybe`"),
         ({"status": {"conditions": {}}}, "status.conditions: is an object, not a list"),

@@ -12,6 +12,7 @@ from gpol.adapters.kueue.quantity import text
 from gpol.engine.graph import Group
 from gpol.engine.reference.cycles.flavors import Assigner
 from gpol.engine.reference.cycles.plan import Attempt, Grade, Mode, Obstacle, Plan, PodSetPlan, Verdict, reason_of
+from gpol.engine.reference.cycles.replacing import Held
 
 from .suite import Case, Excuse, differences, table, topology
 from .table_cluster import Json, TableCluster, cluster_queue, running
@@ -62,7 +63,21 @@ def plan_of(
         waiting.fact = fact.model_copy(
             update={"pod_sets": tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)}
         )
-    return kueue, Assigner(kueue.policy, kueue.heights, waiting, simulate).plan(waiting.remaining)
+    held = _held(kueue, tc.get("preemptWorkloadSlice") or tc.get("replaceWl"))
+    return kueue, Assigner(kueue.policy, kueue.heights, waiting, simulate, held=held).plan(waiting.remaining)
+
+
+def _held(kueue: TableCluster, old: Json | None) -> Held:
+    """What the workload holds whose place is taken, by pod set."""
+    held: Held = {}
+    for pods in old["TotalRequests"] if old is not None else ():
+        amounts = {row["name"]: row["value"] for row in pods.get("Requests") or []}
+        keys = {resource: f"{flavor}|{resource}" for resource, flavor in pods["Flavors"].items()}
+        held[pods["Name"]] = {
+            resource: (pods["Flavors"][resource], kueue.smallest({key: amounts.get(resource, 0)})[kueue.slot(key)])
+            for resource, key in keys.items()
+        }
+    return held
 
 
 def _as_let_in(queue: Json) -> Json:
@@ -168,7 +183,7 @@ def _wanted_attempt(attempt: Json) -> tuple[Any, ...]:
 
 
 def _attempt(attempt: Attempt) -> tuple[Any, ...]:
-    obstacles = sorted(say(obstacle) for obstacle in attempt.obstacles)
+    obstacles = sorted({say(obstacle) for obstacle in attempt.obstacles})  # Kueue lists one for several resources once here
     return MODES[attempt.mode], attempt.level, attempt.reason, POSSIBILITIES.get(attempt.grade), obstacles
 
 
@@ -186,6 +201,8 @@ def say(obstacle: Obstacle) -> str:
             return f"untolerated taint {{{key} {value} {effect} <nil>}} in flavor {flavor}"
         case "affinity":
             return f"flavor {flavor} doesn't match node affinity"
+        case "replaces":
+            return f"could not assign {flavor} flavor since the original workload is assigned: {obstacle.detail}"
         case "exceeds":
             asked, most, assumed = (text(amount, resource) for amount in (obstacle.asked, obstacle.limit, obstacle.assumed))
             wanted = f"previously considered podsets requests ({assumed}) + current podset request ({asked})"
@@ -299,17 +316,11 @@ def _own_keys(by_key: Mapping[str, Any], named: set[str]) -> dict[str, Any]:
 # --- the tables -------------------------------------------------------------------------------------------------------
 
 _TOPOLOGY = Excuse("needs topology-aware scheduling, which gpol does not decide yet", topology)
-_SLICE = "needs workload slices of elastic jobs, which gpol does not decide yet"
 
 
 def _on_topology(case: Case) -> bool:
     """Whether a case asks for a topology, or its queue has a flavor of one; every case of the table has such a flavor beside it."""
     return topology(case["tc"])
-
-
-def _replaces_a_slice(case: Case) -> bool:
-    """Whether the workload of a case replaces a slice of an elastic job."""
-    return "preemptWorkloadSlice" in case["tc"] or "replaceWl" in case["tc"]
 
 
 SUITES = (
@@ -320,8 +331,6 @@ SUITES = (
         assign,
         excused={
             "multiple TAS flavors assigned to different resources in the same PodSet leads to NoFit": _TOPOLOGY,
-            "workload slice preemption does not fit in the original workload resource flavor": Excuse(_SLICE, _replaces_a_slice),
-            "workload slice preemption fits in the original workload resource flavor": Excuse(_SLICE, _replaces_a_slice),
         },
         remarks={
             "with reclaimable pods; reclaimablePods off": "the feature gate ReclaimablePods is off: they are left out",
@@ -346,7 +355,6 @@ SUITES = (
                 ),
                 Excuse(_TOPOLOGY.reason, _on_topology),
             ),
-            "flavor mismatch for workload slices": Excuse(_SLICE, _replaces_a_slice),
         },
         remarks={
             "flavor not allowed by annotations": "the flavors of an alpha annotation are those that the submission asks for",

@@ -109,7 +109,7 @@ def to_be_reserved(case: Case) -> list[str]:
         },
         into={"ns/w": "cq"},
     )
-    plan = Plan([], kueue.smallest(tc["assignmentUsage"]), tc["borrowing"], Mode[tc["assignmentMode"].upper()])
+    plan = Plan([], kueue.smallest(tc["assignmentUsage"]), {}, tc["borrowing"], Mode[tc["assignmentMode"].upper()])
     found = kueue.amounts(to_reserve(kueue.cluster(), Nomination(kueue.workload("ns/w"), plan)))
     return differences({"reserved": tc["wantReserved"]}, {"reserved": found})
 

@@ -262,12 +262,6 @@ _TAKEN_BACK = "the admission that the cluster does not take is taken back by an 
 _OFF = "Kueue's feature gate for judging a workload again, on by default, is off: so is the mechanism, in this case alone"
 
 
-def _replaces_a_slice(case: Case) -> bool:
-    """Whether a workload of the case replaces a slice of an elastic job."""
-    annotations = [workload["metadata"].get("annotations") or {} for workload in case["tc"]["workloads"]]
-    return any("kueue.x-k8s.io/workload-slice-replacement-for" in known for known in annotations)
-
-
 SUITES = (
     table(
         "TestSchedule",
@@ -275,9 +269,6 @@ SUITES = (
         _COMPARED,
         schedule,
         excused={
-            "workload-slice fits in single clusterQueue": Excuse(
-                "needs workload slices of elastic jobs, which gpol does not decide yet", _replaces_a_slice
-            ),
             "block preemptions and signal `BlockedOnPreemptionGates` when a preemption gate is present": Excuse(
                 "needs the alpha feature gate MultiKueueOrchestratedPreemption", gate("MultiKueueOrchestratedPreemption")
             ),

@@ -6,7 +6,16 @@ from functools import cache
 import pytest
 from gpol.dsl import compile_policy
 from gpol.dsl.profiles import shipped
-from gpol.engine.events import FACT, AnyDecision, AnyEvent, PolicyActivated, TimeAdvanced, WorkloadDeferred, WorkloadEvicted
+from gpol.engine.events import (
+    FACT,
+    AnyDecision,
+    AnyEvent,
+    PolicyActivated,
+    TimeAdvanced,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadReplaced,
+)
 from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
 from gpol.engine.reference.state import Active
@@ -122,10 +131,14 @@ class Cycles:
 
 
 def word(decision: AnyDecision) -> str:
-    """A decision in short: `run a`, `evict a for b`; what is deferred: `next a`, `park a`, or `preempt a` for who waits for its victims."""
+    """A decision in short: `run a`, `evict a for b`, `end a for b` where b takes its place.
+
+    What is deferred: `next a`, `park a`, or `preempt a` for who waits for its victims."""
     match decision:
         case WorkloadEvicted():
             return f"evict {decision.workload} for {decision.beneficiary or '-'}"
+        case WorkloadReplaced():
+            return f"end {decision.workload} for {decision.by}"
         case WorkloadDeferred():
             waits = "preempt" if decision.preempting else "next" if decision.waits == "next" else "park"
             return f"{waits} {decision.workload}"

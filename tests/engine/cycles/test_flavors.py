@@ -121,6 +121,24 @@ def test_a_resource_that_nobody_serves(cycles: Callable[[str], Any]) -> None:
     assert c.cycle() == ["run none"]
 
 
+def test_what_is_ignored_is_not_asked_for(cycles: Callable[[str], Any]) -> None:
+    """A resource that the policy ignores stands in nobody's way, though no queue serves it; and nobody is charged for it."""
+    c = cycles(
+        """policy "t" {
+  use kueue.classical
+  ignore cpu, license
+}
+resource license
+flavor a { gpu as owned }
+queue q { owns 4 gpu }
+"""
+    )
+    c.submit("w", "q", sets=[{"requests": {"gpu": "1", "cpu": "64", "license": "1"}}])
+
+    assert c.cycle() == ["run w"]
+    assert c.flavors("w") == {"gpu": "a"}
+
+
 TWO_GROUPS = """resource pods
 resource license
 flavor a { gpu, cpu as owned }

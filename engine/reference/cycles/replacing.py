@@ -1,0 +1,43 @@
+"""A workload that grows: one takes the place of another that runs, and needs room only for what it asks for beyond that.
+
+Kueue: pkg/workloadslicing, an elastic job's slices (feature gate ElasticJobsViaWorkloadSlices). Where Kueue would let the old slice's
+room count twice for others of the same cycle (a known defect there), this does not; see `cycle.py`.
+"""
+
+from ..state import Active
+from ..workload import Workload, asked_by_one
+from .candidates import Cluster
+
+Held = dict[str, dict[str, tuple[str, int]]]
+"""What each pod set of a running workload holds: by pod set and resource the flavor and the amount."""
+
+
+def replaced_by(cluster: Cluster, workload: Workload) -> Workload | None:
+    """The workload whose place another one takes: it runs in the same queue and is of the same namespace. None: there is none."""
+    old = cluster.running[workload.queue].get(workload.fact.replaces or "")
+    return old if old is not None and old.fact.namespace == workload.fact.namespace else None
+
+
+def held_by(policy: Active, workload: Workload | None) -> Held:
+    """What a running workload holds, by pod set; all of it together is exactly what it is charged."""
+    if workload is None:
+        return {}
+    left = dict(workload.usage)
+    pod_sets = {pod_set.name: (pod_set, count) for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)}
+    held: Held = {}
+    last: dict[int, tuple[str, str]] = {}
+    for assignment in workload.assignments:
+        pod_set, count = pod_sets[assignment.pod_set]
+        held[pod_set.name] = {}
+        for resource in sorted(assignment.flavors):
+            slot = policy.slot_index.get((assignment.flavors[resource], resource), -1)
+            amount = min(left.get(slot, 0), asked_by_one(pod_set, resource) * min(count, assignment.count))
+            held[pod_set.name][resource] = (assignment.flavors[resource], amount)
+            if slot in left:
+                left[slot] -= amount
+                last[slot] = (pod_set.name, resource)
+    for slot in sorted(last):  # an outside system may charge more than the pods ask for
+        name, resource = last[slot]
+        flavor, amount = held[name][resource]
+        held[name][resource] = (flavor, amount + left[slot])
+    return held
