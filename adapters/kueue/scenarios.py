@@ -165,7 +165,7 @@ def _quotas(cluster: _Cluster) -> dict[str, Any]:
                 available[queue.name][key] = kueue_amount(max(0, policy.tree.available(node, slot)), resource)
                 potential[queue.name][key] = kueue_amount(policy.tree.potential[node][slot], resource)
         infinite, share = policy.shares.of(node)
-        shares[queue.name] = -1 if infinite else float(share)
+        shares[queue.name] = -1 if infinite and share else float(share)
     return {"available": available, "potential": potential, "drs": shares}
 
 

@@ -7,6 +7,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
+from operator import gt
 
 from ..graph import PolicyGraph
 from .quota import QuotaTree, Request
@@ -75,11 +76,11 @@ class Shares:
         if self.tree.parent[node] < 0 or self.formula == "none":
             return ZERO
         level, unweighted = self._borrowed(node, used) if self.formula == "borrowed" else (0, self._used(used))
+        weight = self.weights[node]
+        if weight == 0 and (unweighted > 0 or self._borrows_of_nothing(node, used)):
+            return (max(level, 1), unweighted)
         if unweighted == 0:
             return ZERO
-        weight = self.weights[node]
-        if weight == 0:
-            return (max(level, 1), unweighted)
         return (level, self.round(unweighted / weight))  # exact
 
     def _borrowed(self, node: int, used: tuple[int, ...]) -> Share:
@@ -93,6 +94,10 @@ class Shares:
             elif borrowed > 0 and not self.tree.apart:  # Kueue counts this as no share
                 dominant = max(dominant, (2, Fraction(borrowed)))
         return dominant
+
+    def _borrows_of_nothing(self, node: int, used: tuple[int, ...]) -> bool:
+        """Whether a node of a tree apart borrows, though nothing can be lent: Kueue ranks it by its weight all the same."""
+        return self.formula == "borrowed" and self.tree.apart and any(map(gt, used, self.tree.subtree[node]))
 
     def _ratio(self, borrowed: int, lendable: int) -> Fraction:
         """A share before weight; where it is rounded, in thousandths and after each step, as Kueue has it."""

@@ -1,7 +1,9 @@
 """Shares rounded as Kueue rounds them: equal to what floating-point arithmetic gives. The test uses floats, the engine has none."""
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from gpol.engine.reference.shares import nearest_double
@@ -34,3 +36,27 @@ def test_rounding_goes_both_ways() -> None:
     assert nearest_double(Fraction(1, 3)) < Fraction(1, 3)
     assert nearest_double(Fraction(1, 10)) > Fraction(1, 10)
     assert all(abs(nearest_double(each) - each) < each / 2**53 for each in (Fraction(1, 3), Fraction(1, 10)))
+
+
+def test_a_weight_of_nothing_is_told_apart_where_nothing_can_be_lent(cycles: Callable[[str], Any]) -> None:
+    """Both queues have more than there is to lend, which is nothing: no share counts, but the one of weight 0 ranks above all."""
+    c = cycles(
+        """policy "p" { use kueue.fair }
+flavor a { gpu as owned }
+cohort all {
+  queue none {
+    owns 0 gpu
+    weight 0
+  }
+  queue one { owns 0 gpu }
+}
+"""
+    )
+    for name in ("none", "one"):
+        assert c.policy.shares.of(c.node(name)) == (0, 0)
+        c.submit(f"in-{name}", name, "2")
+        placement = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "2"}}
+        c.fact("WorkloadAdopted", workload=f"in-{name}", queue=name, since=0, placements=[placement])
+
+    assert c.policy.shares.of(c.node("none")) == (1, 0)
+    assert c.policy.shares.of(c.node("one")) == (0, 0)
