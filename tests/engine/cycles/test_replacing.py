@@ -20,6 +20,18 @@ cohort all {
 """
 
 
+RECLAIMING = """flavor a { gpu as owned }
+cohort all {
+  owns 0 gpu
+  queue q {
+    owns 4 gpu
+    reclaims from anyone
+  }
+  queue x { owns 1 gpu }
+}
+"""
+
+
 def test_it_needs_room_for_the_difference(cycles: Callable[[str], Any]) -> None:
     """Three of six are taken; five fit if the three count among them: the old one is over before the new one runs with all five."""
     c = cycles(ONE)
@@ -98,20 +110,9 @@ def test_otherwise_it_is_as_any_other(cycles: Callable[[str], Any], old: dict[st
 
 def test_it_evicts_others_for_the_difference(cycles: Callable[[str], Any]) -> None:
     """The borrower of three has to go for two more; the old one runs until its place is taken."""
-    c = cycles(
-        """flavor a { gpu as owned }
-cohort all {
-  owns 0 gpu
-  queue q {
-    owns 4 gpu
-    reclaims from anyone
-  }
-  queue r { owns 1 gpu }
-}
-"""
-    )
+    c = cycles(RECLAIMING)
     c.submit("old", "q", "2")
-    c.submit("v", "r", "3")
+    c.submit("v", "x", "3")
     c.rest()
     c.submit("new", "q", "4", replaces="old")
 
@@ -146,18 +147,7 @@ cohort all {
 
 def test_whose_place_is_gone_is_judged_again(cycles: Callable[[str], Any]) -> None:
     """The owner, first in turn, evicts the old one; the new one, which would have taken its place, needs room for all of it now."""
-    c = cycles(
-        """flavor a { gpu as owned }
-cohort all {
-  owns 0 gpu
-  queue q {
-    owns 4 gpu
-    reclaims from anyone
-  }
-  queue x { owns 1 gpu }
-}
-"""
-    )
+    c = cycles(RECLAIMING)
     c.submit("old", "x", "2")
     c.rest()
     c.submit("new", "x", "3", replaces="old")
