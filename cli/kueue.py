@@ -18,6 +18,7 @@ from ..adapters.kueue.scenarios import decide
 from ..adapters.rows import once
 from ..dsl import compile_policy, print_tree
 from ..dsl.diagnostics import PolicyError
+from ..dsl.split import MAX_BYTES, MAX_LINES
 from ..engine.errors import FactError
 from ..engine.events import PolicyActivated
 from ..engine.reference import Core
@@ -181,6 +182,7 @@ def _write_all(texts: dict[str, str]) -> None:
 
 def _try(text: str, imported: Imported, now: int) -> None:
     """Check that the policy is one and that the facts can follow it, before anything is written."""
+    _check_size(text)
     try:
         graph = compile_policy(text, "imported.gpol")
         core = Core()
@@ -194,6 +196,15 @@ def _try(text: str, imported: Imported, now: int) -> None:
         refuse("these objects make no policy that can be used; nothing was imported")
     except FactError as error:
         refuse(f"the objects do not go together: {error}; nothing was imported")
+
+
+def _check_size(text: str) -> None:
+    """Refuse what makes a policy of more than a file of gpol holds."""
+    lines, size = text.count("\n"), len(text.encode())
+    if lines > MAX_LINES or size > MAX_BYTES:
+        found, most = f"{lines:,} lines and {size:,} bytes", f"{MAX_LINES:,} lines and {MAX_BYTES:,} bytes"
+        remedy = "import one tree of cohorts at a time, with its ClusterQueues and their LocalQueues"
+        refuse(f"the policy would have {found}, and one has at most {most}; {remedy}; nothing was imported")
 
 
 def _tell(imported: Imported, now: int, out: str | None, facts: str | None, form: Format) -> None:

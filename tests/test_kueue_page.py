@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue import cluster, configuration, queues, workloads
+from gpol.adapters.kueue import known
 from gpol.adapters.kueue.load import ImportRefused, load, read_files
 
 KNOWN = {
-    "ClusterQueue": queues._CLUSTER_QUEUE,
-    "Cohort": queues._COHORT,
-    "LocalQueue": queues._LOCAL_QUEUE,
-    "ResourceFlavor": cluster._FLAVOR,
-    "Workload": workloads._SPEC,
-    "a pod set": workloads._POD_SET,
-    "Configuration": configuration._KNOWN - set(configuration._BESIDE),
+    "ClusterQueue": known.CLUSTER_QUEUE,
+    "Cohort": known.COHORT,
+    "LocalQueue": known.LOCAL_QUEUE,
+    "ResourceFlavor": known.RESOURCE_FLAVOR,
+    "WorkloadPriorityClass": known.PRIORITY_CLASS,
+    "AdmissionCheck": known.ADMISSION_CHECK,
+    "Workload": known.WORKLOAD,
+    "status of a Workload": known.WORKLOAD_STATUS - {"accumulatedPastExexcutionTimeSeconds"},
+    "a pod set": known.POD_SET,
+    "Configuration": known.CONFIGURATION,
+    "resources of a Configuration": known.CONFIGURED_RESOURCES,
 }
 """The fields of each kind that an import does not note as unknown."""
 
@@ -61,7 +65,7 @@ def test_what_is_said_to_be_noted_is_noted(kind: str, spec: dict[str, Any], fiel
 @pytest.mark.parametrize(
     ("kind", "spec"),
     [
-        ("ClusterQueue", {"excludeResourcePrefixes": ["cpu"]}),
+        ("Workload", {"podSets": [{"template": {"spec": {"resourceClaims": [{"resourceClaimTemplateName": "t"}]}}}]}),
         ("Workload", {"podSets": [{"topologyRequest": {"required": "rack"}}]}),
         ("Workload", {"podSets": [{"topologyRequest": {"podSetSliceSize": 2}}]}),
     ],

@@ -15,6 +15,7 @@ from .objects import Admission, PodSet
 from .quantity import amount
 
 _LOST = "claims devices: they count for nothing once it is released, as nothing in the dump says for how much they count"
+_NO_OVERHEAD = "has a RuntimeClass whose overhead is not counted: Kueue has not said yet for how much it counts the pods"
 _KEPT = "claims devices: they go on counting for what status.admission says"
 
 Requests = dict[str, int]
@@ -34,12 +35,15 @@ def counted(
     Claims for which nothing says how much they count are a problem; of a workload that is held they are only noted.
     """
     known = _considered(pod_sets, status, reclaimable)
-    for row in rows:
-        if _claims(row) and row.text("name", "main") not in known and held:
+    for row in (row for row in rows if row.text("name", "main") not in known):
+        spec = _spec(row)
+        if spec.has("runtimeClassName") and not spec.has("overhead"):
+            row.found.note("spec.podSets", _NO_OVERHEAD)
+        if _claims(row) and held:
             row.found.note("spec.podSets", _LOST)
-        elif _claims(row) and row.text("name", "main") not in known:
+        elif _claims(row):
             cause = "claims devices, and status.resourceRequests does not say for how much Kueue counts them"
-            _spec(row).wrong("resourceClaims", cause, "dump it again once Kueue has considered it, or leave this workload out")
+            spec.wrong("resourceClaims", cause, "dump it again once Kueue has considered it, or leave this workload out")
     return _with(pod_sets, known)
 
 

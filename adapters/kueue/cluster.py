@@ -1,15 +1,14 @@
 """ResourceFlavors, WorkloadPriorityClasses and AdmissionChecks: what their objects say."""
 
+from . import known
 from .fields import Fields
 from .objects import AdmissionCheck, PriorityClass, ResourceFlavor
 from .places import conditions, taint, toleration
 
-_FLAVOR = frozenset(["nodeLabels", "nodeTaints", "tolerations", "topologyName"])
-
 
 def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
     """A ResourceFlavor."""
-    spec = whole.sub("spec").known(_FLAVOR)
+    spec = whole.sub("spec").known(known.RESOURCE_FLAVOR)
     return ResourceFlavor(
         name=name,
         file=file,
@@ -29,5 +28,6 @@ def priority_class(name: str, file: str, whole: Fields) -> PriorityClass:
 
 def admission_check(name: str, file: str, whole: Fields) -> AdmissionCheck:
     """An AdmissionCheck: Kueue uses it once its controller has said that it is active."""
+    whole.sub("spec").known(known.ADMISSION_CHECK)
     said = [condition.text("status") for condition in conditions(whole) if condition.text("type") == "Active"]
     return AdmissionCheck(name, file, said == ["True"])

@@ -27,7 +27,9 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def text(self, data: str) -> yaml.ScalarNode:
-        """A text, in quotes unless it is a plain word to every reader."""
+        """A text: lines as a block, else in quotes unless it is a plain word to every reader."""
+        if "\n" in data:
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style="|")
         plain = _PLAIN.fullmatch(data) is not None and data.lower() not in _WORDS
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain else '"')
 
@@ -37,10 +39,12 @@ _Dumper.add_representer(str, _Dumper.text)
 
 def yaml_documents(objects: Sequence[Object]) -> str:
     """The objects as YAML, a document each."""
-    return "".join(
-        "---\n" + yaml.dump(item, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_NEVER_FOLDED, default_flow_style=False)
-        for item in objects
-    )
+    return "".join("---\n" + yaml_document(item) for item in objects)
+
+
+def yaml_document(item: Object) -> str:
+    """One object as YAML."""
+    return str(yaml.dump(item, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_NEVER_FOLDED, default_flow_style=False))
 
 
 def json_list(objects: Sequence[Object]) -> str:

@@ -14,8 +14,9 @@ from .export_names import NameCheck, place
 from .export_queues import QueueWriter, plain
 from .export_quotas import Quotas
 from .export_rules import stops
-from .export_text import Object, json_list, yaml_documents
+from .export_text import Object, json_list, yaml_document, yaml_documents
 from .export_way import Way, way
+from .kinds import CONFIG_KEY, CONFIG_MAP, CONFIG_NAMESPACE
 from .problems import ExportRefused, Findings, Note
 
 __all__ = ["GPU", "ExportRefused", "Exported", "export", "json_list", "yaml_documents"]
@@ -24,19 +25,23 @@ GPU = "nvidia.com/gpu"
 """What gpol's resource `gpu` is called in Kueue, where the caller does not say otherwise."""
 
 _CONFIGURATION = "config.kueue.x-k8s.io/v1beta2"
+_MANAGER = (
+    f"needs the Configuration in ConfigMap {CONFIG_MAP}, which replaces the present one when it is applied: "
+    "put what else your manager's says into it first, and restart the manager, which reads it when it starts"
+)
 _STRATEGIES = dict(zip(("final-share", "initial-share"), STRATEGIES, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Objects in the order in which to apply them, the manager's Configuration last where there is one; and notes."""
+    """Objects in the order in which to apply them, the ConfigMap of the manager's Configuration last where there is one; and notes."""
 
     objects: list[Object]
     notes: list[Note]
 
 
 def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
-    """The objects of a policy: ResourceFlavors, WorkloadPriorityClasses, Cohorts, ClusterQueues, LocalQueues, Configuration.
+    """The objects of a policy: ResourceFlavors, WorkloadPriorityClasses, Cohorts, ClusterQueues, LocalQueues, and the ConfigMap.
 
     `gpu` is what the resource `gpu` is called. What is Kueue's default is left out. Raises ExportRefused, with all problems found.
     """
@@ -113,7 +118,7 @@ def _priority_class(priority: PriorityClass) -> Object:
 
 
 def _configuration(graph: PolicyGraph, chosen: Way, resources: dict[str, str], found: Findings) -> Iterator[Object]:
-    """The manager's Configuration, where the policy needs one."""
+    """The manager's Configuration in its ConfigMap, where the policy needs one."""
     found.begin("policy", graph.name, place(graph.nodes[0].source))
     said: Object = {}
     if chosen.strategies:
@@ -123,8 +128,10 @@ def _configuration(graph: PolicyGraph, chosen: Way, resources: dict[str, str], f
     if graph.ignored:
         said["resources"] = {"excludeResourcePrefixes": _excluded(graph, resources, found)}
     if said:
-        found.note("", "needs the Configuration: put its fields into that of Kueue's manager, which reads it when it starts")
-        yield {"apiVersion": _CONFIGURATION, "kind": "Configuration", **said}
+        found.note("", _MANAGER)
+        metadata = {"name": CONFIG_MAP, "namespace": CONFIG_NAMESPACE}
+        text = yaml_document({"apiVersion": _CONFIGURATION, "kind": "Configuration", **said})
+        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {CONFIG_KEY: text}}
 
 
 def _usage(usage: Usage, resources: dict[str, str], found: Findings) -> Object:
@@ -147,10 +154,11 @@ def _number(weight: Fraction, resource: str, found: Findings) -> int | float:
 
 def _excluded(graph: PolicyGraph, resources: dict[str, str], found: Findings) -> list[str]:
     """The resources that are not counted; Kueue leaves out all whose names begin so."""
-    for ignored in graph.ignored:
+    prefixes = [name for name in graph.ignored if not any(name.startswith(other) for other in graph.ignored if other != name)]
+    for ignored in prefixes:
         lost = [name for name in sorted(resources.values()) if name.startswith(ignored)]
         if lost:
             cause = f"leaves {ignored} out, and Kueue would leave {lost[0]} out with it, which begins so"
             found.problem("ignore", cause, f"call {lost[0]} otherwise, or do not ignore {ignored}")
         found.note("ignore", f"leaves out {ignored}, and in Kueue all resources whose names begin so")
-    return list(graph.ignored)
+    return prefixes

@@ -73,9 +73,11 @@ class Fields:
 
     def name(self, name: str, longest: int = 253) -> str:
         """A text that names something: not empty, at most `longest` characters, no space at an end."""
+        if self.data.get(name) in (None, ""):
+            self.wrong(name, "is missing", "write a name")
         value = self.text(name)
-        if not value or value != value.strip():
-            self.wrong(name, "is missing" if not value else "starts or ends with a space", "write a name")
+        if value != value.strip():
+            self.wrong(name, "starts or ends with a space", "write a name")
         elif len(value) > longest:
             self.wrong(name, f"has {len(value)} characters", f"a name has at most {longest}")
         return value[:longest]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import cluster, queues
+from . import cluster, known, queues
 from .configuration import configuration
 from .fields import Fields
 from .objects import Objects
@@ -14,6 +14,12 @@ from .workloads import workload
 GROUP = "kueue.x-k8s.io"
 CONFIG_GROUP = "config.kueue.x-k8s.io"
 VERSIONS = ("v1beta1", "v1beta2")
+
+CONFIG_NAMESPACE, CONFIG_MAP, CONFIG_KEY = "kueue-system", "kueue-manager-config", "controller_manager_config.yaml"
+"""Where Kueue's manager finds its Configuration: in a ConfigMap, as a text under a key."""
+
+_NO_KIND = "is of no kind that is imported"
+_WHOLE_LIST = "give all of its parts, or dump it whole by `kubectl get`, which asks for one part after the other"
 
 _LONGEST = 253
 """Characters of a name in gpol, `namespace/` included."""
@@ -37,7 +43,7 @@ class _Reader:
     taken: set[tuple[str, str]] = field(default_factory=set)
 
     def read(self, raw: Raw) -> None:
-        self.found.begin(raw.kind or "object", "", raw.file)
+        self.found.begin(raw.kind or "object", _shown_name(raw.data), raw.file)
         whole = Fields(raw.data, "", self.found)
         kind = raw.kind or self._kind(whole)
         if kind == "Configuration":
@@ -45,8 +51,8 @@ class _Reader:
         elif kind in _KINDS:
             self._read_named(kind, raw, whole)
         elif kind:
-            self.found.begin(kind, whole.sub("metadata").text("name"), raw.file)
-            self.found.note("", "is of no kind that is imported")
+            self.found.begin(kind, _shown_name(raw.data), raw.file)
+            self.found.note("", _NO_KIND)
 
     def _kind(self, whole: Fields) -> str:
         """The kind that an object says it is of; empty where that is of no use, and was reported."""
@@ -54,25 +60,36 @@ class _Reader:
         if not kind:
             whole.wrong("kind", "is missing", "give objects as `kubectl get -o yaml` writes them")
             return ""
-        self.found.begin(kind, whole.sub("metadata").text("name"), self.found.file)
+        self.found.begin(kind, _shown_name(whole.data), self.found.file)
+        if kind.endswith("List"):
+            self._note_rest(whole.sub("metadata"))
+            return ""
         group, _, version = version.rpartition("/")
         wanted = _GROUPS.get(kind)
         if wanted is None or (whole.text("apiVersion") and group not in wanted):
-            self.found.note("", "is of no kind that is imported")
+            self.found.note("", _NO_KIND)
             return ""
         if group and version not in (*VERSIONS, "v1"):
             whole.wrong("apiVersion", f"is {group}/{version[:40]}", f"read the objects as {group}/{VERSIONS[-1]}")
             return ""
         return kind
 
+    def _note_rest(self, metadata: Fields) -> None:
+        """Say that a List ends before all objects are told: it has a place to go on from."""
+        if metadata.has("continue") or metadata.has("remainingItemCount"):
+            rest = metadata.whole("remainingItemCount", 0, 0)
+            told = f"{rest} objects are" if rest > 1 else "a part is"
+            self.found.note("metadata.continue", f"is cut off, {told} missing: {_WHOLE_LIST}")
+
     def _read_named(self, kind: str, raw: Raw, whole: Fields) -> None:
         metadata = whole.sub("metadata")
         namespaced = kind in _NAMESPACED
         namespace = metadata.optional_name("namespace") if namespaced else ""
-        name = metadata.text("name")
+        name = metadata.name("name")
         shown = f"{namespace}/{name}" if namespaced else name
         self.found.begin(kind, shown, raw.file)
-        metadata.name("name")
+        if namespaced and metadata.data.get("namespace") in (None, "") and (kind != "Workload" or not raw.kind):  # scenarios leave it out
+            metadata.wrong("namespace", "is missing", f"a {kind} lives in a namespace")
         if namespaced and len(shown) > _LONGEST:
             metadata.wrong("name", f"has {len(shown)} characters with its namespace", f"use {_LONGEST} at most")
         if "/" in name or "/" in namespace:
@@ -80,6 +97,7 @@ class _Reader:
         if (kind, shown) in self.taken:
             self.found.problem("metadata.name", "is there twice", "keep one of the two objects")
         self.taken.add((kind, shown))
+        whole.known(known.OBJECT | known.PRIORITY_CLASS if kind == "WorkloadPriorityClass" else known.OBJECT)
         _KINDS[kind](self.made, namespace, name, raw.file, whole)
 
     def _configure(self, whole: Fields) -> None:
@@ -87,6 +105,13 @@ class _Reader:
         if self.made.configuration is not None:
             self.found.problem("", "is there twice", "keep one")
         self.made.configuration = configuration(whole)
+
+
+def _shown_name(data: Any) -> str:
+    """What an object is called in what is told of it; nothing where its name is of no use, which is told elsewhere."""
+    metadata = data.get("metadata") if isinstance(data, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) and name.isprintable() and len(name) <= _LONGEST else ""
 
 
 def read_objects(raws: Iterable[Raw], found: Findings) -> Objects:
@@ -109,8 +134,6 @@ def _cohort(made: Objects, _: str, name: str, file: str, whole: Fields) -> None:
 
 
 def _local_queue(made: Objects, namespace: str, name: str, file: str, whole: Fields) -> None:
-    if not namespace:
-        whole.wrong("metadata.namespace", "is missing", "a LocalQueue lives in a namespace")
     made.local_queues.append(queues.local_queue(namespace, name, file, whole))
 
 

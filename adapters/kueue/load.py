@@ -6,6 +6,7 @@ from typing import Any
 
 from ...dsl import tree
 from ...engine.events import Fact
+from .excluded import leave_out_excluded
 from .facts import Moment, facts
 from .fields import Fields
 from .kinds import Raw, read_objects
@@ -94,6 +95,7 @@ def load(
     settings = configuration or objects.configuration or Configuration()
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
     wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
+    leave_out_excluded(objects, found)
     if not wanted.in_cycles:
         leave_out_pods(objects, found)
     made = policy(objects, wanted, found)

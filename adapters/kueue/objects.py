@@ -225,11 +225,15 @@ class UsageConfig:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The manager's configuration, as far as decisions depend on it. No `strategies`: Kueue's default list."""
+    """The manager's configuration, as far as decisions depend on it. No `strategies`: Kueue's default list.
+
+    `excluded` is how the names of resources begin that Kueue leaves out of what workloads ask for, in order.
+    """
 
     fair: bool = False
     strategies: tuple[Strategy, ...] = ()
     usage: UsageConfig | None = None
+    excluded: tuple[str, ...] = ()
     boost: bool = False
     requeue_by_creation: bool = False
 

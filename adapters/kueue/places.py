@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, cast
 
 from ...engine.events import Requirement, Toleration
+from . import known
 from .fields import Fields
 from .objects import NodeTaint, Selector
 
@@ -21,7 +22,7 @@ def conditions(whole: Fields) -> Iterator[Fields]:
 
 def selector(said: Fields) -> Selector:
     """A label selector: matchLabels and matchExpressions, all of which have to hold."""
-    said.known(frozenset(["matchLabels", "matchExpressions"]))
+    said.known(known.SELECTOR)
     labels = said.text_map("matchLabels")
     requirements = [Requirement(key=key, operator="In", values=(labels[key],)) for key in labels]
     requirements += [requirement(row, _OPERATORS[:4]) for row in said.subs("matchExpressions")]
@@ -30,7 +31,7 @@ def selector(said: Fields) -> Selector:
 
 def requirement(row: Fields, operators: tuple[str, ...] = _OPERATORS) -> Requirement:
     """A condition on one label."""
-    operator, values = row.one_of("operator", operators, ""), row.texts("values")
+    operator, values = row.known(known.REQUIREMENT).one_of("operator", operators, ""), row.texts("values")
     wants = operator in ("In", "NotIn")
     if not operator and not row.text("operator"):
         row.wrong("operator", "is missing", f"write one of {', '.join(operators)}")
@@ -45,12 +46,12 @@ def requirement(row: Fields, operators: tuple[str, ...] = _OPERATORS) -> Require
 
 def taint(row: Fields) -> NodeTaint:
     """A taint of a node."""
-    return NodeTaint(row.name("key"), row.text("value"), row.one_of("effect", _EFFECTS, "NoSchedule"))
+    return NodeTaint(row.known(known.TAINT).name("key"), row.text("value"), row.one_of("effect", _EFFECTS, "NoSchedule"))
 
 
 def toleration(row: Fields) -> Toleration:
     """What a pod puts up with; how long it does is of no account."""
-    key, operator = row.optional_name("key"), row.one_of("operator", ("Equal", "Exists"), "Equal")
+    key, operator = row.known(known.TOLERATION).optional_name("key"), row.one_of("operator", ("Equal", "Exists"), "Equal")
     if not key and operator != "Exists":
         row.wrong("operator", "is Equal without a key", "a toleration without a key says operator Exists")
     effect = row.one_of("effect", _EFFECTS, "")

@@ -7,6 +7,7 @@ from ...dsl import tree
 from ...engine import graph
 from ...engine.events import Toleration
 from ...engine.units import format_duration
+from .excluded import ignored
 from .naming import Names
 from .objects import ClusterQueue, Cohort, Configuration, Objects, PriorityClass, ResourceFlavor, Strategy
 from .problems import Findings
@@ -46,8 +47,9 @@ def policy(objects: Objects, wanted: Wanted, found: Findings) -> tree.File:
     names, slots = Names(objects), _slots(objects)
     by_usage = wanted.in_cycles and settings.usage is not None
     resources = sorted({resource for having in slots.values() for resource in having})
-    items: list[tree.Item] = [_header(settings, wanted, resources, found)]
-    items += [tree.Resource(name(resource)) for resource in resources if resource not in _BUILT_IN]
+    left_out = ignored(objects, found)
+    items: list[tree.Item] = [_header(settings, wanted, resources, left_out, found)]
+    items += [tree.Resource(name(resource)) for resource in sorted({*resources, *left_out}) if resource not in _BUILT_IN]
     items += _flavors(objects, slots, wanted.in_cycles)
     items += [tree.Priority(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
     items += QuotaTree(objects, names, found, wanted.in_cycles, by_usage).items()
@@ -62,7 +64,8 @@ def _priorities(objects: Objects) -> list[PriorityClass]:
 # --- header
 
 
-def _header(settings: Configuration, wanted: Wanted, resources: list[str], found: Findings) -> tree.Header:
+def _header(settings: Configuration, wanted: Wanted, resources: list[str], left_out: tuple[str, ...], found: Findings) -> tree.Header:
+    """What holds for the whole policy: `resources` are counted, `left_out` are ignored."""
     choices: list[tree.Choice] = [tree.Use(wanted.profile)]
     found.begin("Configuration", "", "")
     if wanted.profile == FAIR and settings.strategies not in ((), _DEFAULT):
@@ -72,10 +75,11 @@ def _header(settings: Configuration, wanted: Wanted, resources: list[str], found
         choices.append(tree.UsageDecay(half_life, sampling))
         weights = [(name(resource), number(number_text(weight))) for resource, weight in settings.usage.weights if resource in resources]
         choices += [tree.UsageWeights(tuple(weights))] if weights else []
-        if len(weights) < len(settings.usage.weights):
-            found.note("admissionFairSharing.resourceWeights", "weighs resources that nobody has a quota of: they are left out")
+        for resource in sorted({resource for resource, _ in settings.usage.weights}.difference(resources)):
+            found.note(f"admissionFairSharing.resourceWeights.{resource}", "weighs what nobody has a quota of: it is left out")
     elif settings.usage is not None:
         found.note("admissionFairSharing", "cannot be said in a policy that decides at once: it is left out")
+    choices += [tree.Ignore(tuple(map(name, left_out)))] if left_out else []
     return tree.Header("policy", tree.Text(wanted.name), tuple(choices))
 
 

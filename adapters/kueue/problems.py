@@ -64,6 +64,7 @@ class Findings:
     name: str = ""
     problems: list[Problem] = field(default_factory=list)
     more: int = 0
+    told: set[Problem] = field(default_factory=set)
     noted: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
     def begin(self, kind: str, name: str, file: str) -> None:
@@ -71,9 +72,13 @@ class Findings:
         self.kind, self.name, self.file = kind, name, file
 
     def problem(self, place: str, cause: str, remedy: str) -> None:
-        """Refuse everything for a field of the present object."""
+        """Refuse everything for a field of the present object; what was said already is not said again."""
+        problem = Problem(self.file, f"{self.kind} {self.name}".strip(), place, cause, remedy)
+        if problem in self.told:
+            return
+        self.told.add(problem)
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(self.file, f"{self.kind} {self.name}".strip(), place, cause, remedy))
+            self.problems.append(problem)
         else:
             self.more += 1
 

@@ -3,25 +3,11 @@
 from fractions import Fraction
 from typing import cast
 
+from . import known
 from .fields import Fields
 from .objects import CheckRule, ClusterQueue, Cohort, FlavorQuotas, LocalQueue, Policy, Quota, ResourceGroup, Selector, Stop
 from .places import conditions, selector
 from .quantity import amount
-
-_CLUSTER_QUEUE = frozenset(
-    """
-    resourceGroups cohort cohortName queueingStrategy namespaceSelector flavorFungibility preemption admissionChecks
-    admissionChecksStrategy stopPolicy fairSharing admissionScope excludeResourcePrefixes
-    """.split()  # noqa: SIM905
-)
-_COHORT = frozenset(["parentName", "resourceGroups", "fairSharing"])
-_LOCAL_QUEUE = frozenset(["clusterQueue", "stopPolicy", "fairSharing"])
-_FAIR_SHARING = frozenset(["weight"])
-_GROUP = frozenset(["coveredResources", "flavors"])
-_FLAVOR = frozenset(["name", "resources"])
-_RESOURCE = frozenset(["name", "nominalQuota", "borrowingLimit", "lendingLimit"])
-_FUNGIBILITY = frozenset(["whenCanBorrow", "whenCanPreempt", "preference"])
-_PREEMPTION = frozenset(["withinClusterQueue", "reclaimWithinCohort", "borrowWithinCohort"])
 
 _MOST_GROUPS, _MOST_FLAVORS, _MOST_RESOURCES, _MOST_ALL_FLAVORS = 16, 64, 64, 256
 _STOPS = ("None", "Hold", "HoldAndDrain")
@@ -31,13 +17,13 @@ _DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionChe
 
 def cluster_queue(name: str, file: str, whole: Fields) -> ClusterQueue:
     """A ClusterQueue of v1beta1 or v1beta2."""
-    spec = whole.sub("spec").known(_CLUSTER_QUEUE)
-    if spec.rows("excludeResourcePrefixes"):
-        spec.wrong("excludeResourcePrefixes", "is not imported, and changes what workloads ask for", "remove the field")
-    scope = spec.sub("admissionScope").known(frozenset(["admissionMode"]))
+    spec = whole.sub("spec").known(known.CLUSTER_QUEUE)
+    if spec.has("concurrentAdmissionPolicy"):
+        spec.found.note("spec.concurrentAdmissionPolicy", "counts for nothing: Kueue's feature gate for it is off by default")
+    scope = spec.sub("admissionScope").known(known.ADMISSION_SCOPE)
     modes = ("UsageBasedAdmissionFairSharing", "NoAdmissionFairSharing")
-    within, reclaim, borrow, up_to = _preemption(spec.sub("preemption").known(_PREEMPTION))
-    fungibility = spec.sub("flavorFungibility").known(_FUNGIBILITY)
+    within, reclaim, borrow, up_to = _preemption(spec.sub("preemption").known(known.PREEMPTION))
+    fungibility = spec.sub("flavorFungibility").known(known.FLAVOR_FUNGIBILITY)
     preference = fungibility.one_of("preference", ("BorrowingOverPreemption", "PreemptionOverBorrowing"), "BorrowingOverPreemption")
     return ClusterQueue(
         name=name,
@@ -78,14 +64,14 @@ def _namespaces(spec: Fields) -> Selector | None:
 
 
 def _weight(spec: Fields) -> Fraction:
-    return spec.sub("fairSharing").known(_FAIR_SHARING).number("weight", Fraction(1))
+    return spec.sub("fairSharing").known(known.FAIR_SHARING).number("weight", Fraction(1))
 
 
 def _preemption(said: Fields) -> tuple[Policy, Policy, Policy, int | None]:
     """Within the queue, reclaiming, while borrowing, and up to which priority."""
     within = said.one_of("withinClusterQueue", ("Never", "LowerPriority", "LowerOrNewerEqualPriority"), "Never")
     reclaim = said.one_of("reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Never")
-    borrowing = said.sub("borrowWithinCohort").known(frozenset(["policy", "maxPriorityThreshold"]))
+    borrowing = said.sub("borrowWithinCohort").known(known.BORROW_WITHIN_COHORT)
     borrow = borrowing.one_of("policy", ("Never", "LowerPriority"), "Never")
     up_to = borrowing.whole("maxPriorityThreshold", 0) if borrowing.has("maxPriorityThreshold") else None
     return cast(Policy, within), cast(Policy, reclaim), cast(Policy, borrow), up_to
@@ -94,8 +80,8 @@ def _preemption(said: Fields) -> tuple[Policy, Policy, Policy, int | None]:
 def _checks(spec: Fields) -> tuple[CheckRule, ...]:
     """The admission checks, said in the one way or in the older one."""
     rules = []
-    for row in spec.sub("admissionChecksStrategy").known(frozenset(["admissionChecks"])).subs("admissionChecks", 64):
-        row.known(frozenset(["name", "onFlavors"]))
+    for row in spec.sub("admissionChecksStrategy").known(known.CHECKS_STRATEGY).subs("admissionChecks", 64):
+        row.known(known.CHECK_RULE)
         rules.append(CheckRule(row.name("name"), row.texts("onFlavors")))
     older = spec.texts("admissionChecks")
     if older and rules:
@@ -120,13 +106,15 @@ def _inactive(whole: Fields) -> str:
 
 def cohort(name: str, file: str, whole: Fields) -> Cohort:
     """A Cohort."""
-    spec = whole.sub("spec").known(_COHORT)
+    spec = whole.sub("spec").known(known.COHORT)
     return Cohort(name, file, spec.optional_name("parentName"), _groups(spec), _weight(spec))
 
 
 def local_queue(namespace: str, name: str, file: str, whole: Fields) -> LocalQueue:
     """A LocalQueue."""
-    spec = whole.sub("spec").known(_LOCAL_QUEUE)
+    spec = whole.sub("spec").known(known.LOCAL_QUEUE)
+    if spec.has("wallTimePolicy"):
+        spec.found.note("spec.wallTimePolicy", "is not imported: no LocalQueue stops because its hours are used up")
     stop = cast(Stop, spec.one_of("stopPolicy", _STOPS, "None"))
     used = whole.sub("status").sub("fairSharing").sub("admissionFairSharingStatus")
     consumed = tuple((resource, amount(quantity, resource)) for resource, quantity in sorted(used.requests("consumedResources").items()))
@@ -160,7 +148,7 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
 
 def _group(row: Fields) -> ResourceGroup:
     """A resource group."""
-    covered = row.known(_GROUP).texts("coveredResources")
+    covered = row.known(known.RESOURCE_GROUP).texts("coveredResources")
     made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
     if len(row.rows("coveredResources", _MOST_RESOURCES)) != len(covered):
         row.wrong("coveredResources", "has a resource twice", "name each once")
@@ -172,7 +160,7 @@ def _group(row: Fields) -> ResourceGroup:
 
 
 def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:
-    row.known(_FLAVOR)
+    row.known(known.FLAVOR_QUOTAS)
     quotas = tuple(_quota(resource) for resource in row.subs("resources", _MOST_RESOURCES))
     if sorted(quota.resource for quota in quotas) != sorted(covered):
         named = ", ".join(quota.resource for quota in quotas) or "nothing"
@@ -181,7 +169,7 @@ def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:
 
 
 def _quota(row: Fields) -> Quota:
-    row.known(_RESOURCE)
+    row.known(known.RESOURCE_QUOTA)
     resource = row.name("name")
     if not row.has("nominalQuota"):
         row.wrong("nominalQuota", "is missing", "write what is owned, such as 8")

@@ -37,6 +37,7 @@ class QuotaTree:
         self.objects, self.names, self.found = objects, names, found
         self.in_cycles, self.by_usage = in_cycles, by_usage
         self.flavors = {flavor.flavor for owner in self._owners() for group in owner.groups for flavor in group.flavors}
+        self.owned = _owned_below(objects)
         self.local_queues: dict[str, list[LocalQueue]] = {}
         for local in objects.local_queues:
             self.local_queues.setdefault(local.cluster_queue, []).append(local)
@@ -85,12 +86,12 @@ class QuotaTree:
         for group in owner.groups:
             for flavor in group.flavors:
                 for quota in flavor.quotas:
-                    yield from self._quota(quota, flavor.flavor, has_parent)
+                    yield from self._quota(owner, quota, flavor.flavor, has_parent)
         if not has_parent and not self.in_cycles:
             yield tree.Quota("borrows", "nothing", None, None)
             yield tree.Quota("lends", "nothing", None, None)
 
-    def _quota(self, quota: Quota, flavor: str, has_parent: bool) -> Iterator[tree.Quota]:
+    def _quota(self, owner: ClusterQueue | Cohort, quota: Quota, flavor: str, has_parent: bool) -> Iterator[tree.Quota]:
         yield tree.Quota("owns", "amount", quota_amount(text(quota.nominal, quota.resource), quota.resource), name(flavor))
         limited = quota.borrowing_limit is not None or quota.lending_limit is not None
         if limited and not has_parent:
@@ -99,14 +100,18 @@ class QuotaTree:
         if quota.borrowing_limit is not None:
             amount = quota_amount(text(quota.borrowing_limit, quota.resource), quota.resource)
             yield tree.Quota("borrows", "up-to", amount, name(flavor))
-        if quota.lending_limit is not None and self._lends_less(quota):
+        if quota.lending_limit is not None and self._may_lend(owner, quota, flavor):
             amount = quota_amount(text(quota.lending_limit, quota.resource), quota.resource)
             yield tree.Quota("lends", "up-to", amount, name(flavor))
 
-    def _lends_less(self, quota: Quota) -> bool:
-        """Whether to write a lending limit: one above what is owned has no effect, and a policy that decides at once may not say it."""
+    def _may_lend(self, owner: ClusterQueue | Cohort, quota: Quota, flavor: str) -> bool:
+        """Whether to write a lending limit: one above all that is owned has no effect, and a policy that decides at once may not say it.
+
+        A cohort lends of what its queues and cohorts own as well.
+        """
+        below = self.owned.get((owner.name, flavor, quota.resource), 0) if isinstance(owner, Cohort) else 0
         assert quota.lending_limit is not None
-        if self.in_cycles or quota.lending_limit <= quota.nominal:
+        if self.in_cycles or quota.lending_limit <= quota.nominal + below:
             return True
         self.found.note("spec.resourceGroups", "lends more than it owns: that has no effect, and is left out")
         return False
@@ -161,6 +166,21 @@ class QuotaTree:
                 yield tree.NeedsCheck(name(rule.check), flavors)
             if len(flavors) < len(rule.flavors):
                 self.found.note("spec.admissionChecksStrategy", "names flavors on which nothing has a quota: there the check never counts")
+
+
+def _owned_below(objects: Objects) -> dict[tuple[str, str, str], int]:
+    """What the ClusterQueues and Cohorts below each Cohort own, by its name, flavor and resource."""
+    parents = {cohort.name: cohort.parent for cohort in objects.cohorts}
+    owners = [*((queue.cohort, queue.groups) for queue in objects.cluster_queues), *((one.parent, one.groups) for one in objects.cohorts)]
+    total: dict[tuple[str, str, str], int] = {}
+    for above, groups in owners:
+        while above:
+            for flavor in (flavor for group in groups for flavor in group.flavors):
+                for quota in flavor.quotas:
+                    slot = (above, flavor.flavor, quota.resource)
+                    total[slot] = total.get(slot, 0) + quota.nominal
+            above = parents.get(above, "")
+    return total
 
 
 def _weight(weight: Fraction) -> Iterator[tree.Weight]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from .kinds import Raw
+from .kinds import CONFIG_KEY, Raw
 from .problems import Findings
 
 MOST_BYTES = 64 * 2**20
@@ -17,8 +17,6 @@ MOST_DEPTH = 64
 MOST_OBJECTS = 200_000
 
 _MOST_DIGITS = 40
-_CONFIGURATION = "controller_manager_config.yaml"
-"""Under this key Kueue's manager finds its Configuration in a ConfigMap."""
 
 
 class UnreadableError(ValueError):
@@ -48,7 +46,7 @@ def _objects(data: bytes) -> list[dict[str, Any]]:
         raise UnreadableError(f"byte {error.start + 1}", "is not UTF-8", "save the file as UTF-8") from None
     documents = _json(text) if text.lstrip()[:1] in ("{", "[") else _yaml(text)
     found = [item for document in documents for item in _opened(document, 0)]
-    if not found:
+    if not any(document is not None for document in documents):
         raise UnreadableError("", "has no objects", "give what `kubectl get -o yaml` writes")
     if len(found) > MOST_OBJECTS:
         raise UnreadableError("", f"has {len(found):,} objects", f"give at most {MOST_OBJECTS:,} at once")
@@ -56,13 +54,18 @@ def _objects(data: bytes) -> list[dict[str, Any]]:
 
 
 def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """The objects of a document: itself, those of a List, or the Configuration in a ConfigMap of Kueue's manager."""
+    """The objects of a document: itself, those of a List, or the Configuration in a ConfigMap of Kueue's manager.
+
+    A List that says that it is not whole is there itself as well, without its items.
+    """
     if document is None:
         return
     if isinstance(document, list):
         items = document
     elif isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
         items = document["items"]
+        if _cut_off(document):
+            yield {name: document[name] for name in document if name != "items"}
     elif isinstance(document, dict) and (inner := _configuration(document)):
         items = _yaml(inner)
     elif isinstance(document, dict):
@@ -76,10 +79,16 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         yield from _opened(item, depth + 1)
 
 
+def _cut_off(document: dict[str, Any]) -> bool:
+    """Whether a List says that there are more objects, as a part of a long answer of Kubernetes does."""
+    metadata = document.get("metadata")
+    return isinstance(metadata, dict) and any(metadata.get(name) for name in ("continue", "remainingItemCount"))
+
+
 def _configuration(document: dict[str, Any]) -> str:
     """The text in a ConfigMap of Kueue's manager; empty in anything else."""
     data = document.get("data")
-    text = data.get(_CONFIGURATION) if document.get("kind") == "ConfigMap" and isinstance(data, dict) else None
+    text = data.get(CONFIG_KEY) if document.get("kind") == "ConfigMap" and isinstance(data, dict) else None
     return text if isinstance(text, str) else ""
 
 

@@ -48,7 +48,7 @@ def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
         while (above := parents.get(path[-1], "")) and above not in path and len(path) <= MOST_LEVELS:
             path.append(above)
         found.begin("Cohort", cohort.name, cohort.file)
-        if above == cohort.name and cohort.name not in told:
+        if above and above == cohort.name and cohort.name not in told:
             told.update(path)
             circle = " -> ".join([*path, above])
             found.problem("spec.parentName", f"goes round in a circle: {circle}", "let one of them have no parent")

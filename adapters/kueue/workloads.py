@@ -3,6 +3,7 @@
 from typing import cast
 
 from ...engine.events import CheckState
+from . import known
 from .additions import charged, counted, names_claims
 from .fields import INT32, Fields
 from .objects import Admission, Assignment, PodSet, Workload
@@ -10,23 +11,7 @@ from .places import conditions
 from .pods import affinity, beyond_limits, requests, tolerations
 from .quantity import amount
 
-_SPEC = frozenset(
-    """
-    podSets queueName priority priorityClassRef priorityClassName priorityClassSource active maximumExecutionTimeSeconds preemptionGates
-    """.split()  # noqa: SIM905
-)
-_POD_SET = frozenset(["name", "template", "count", "minCount", "topologyRequest"])
 _STATES = ("Pending", "Ready", "Retry", "Rejected")
-_PLACED = (
-    "required",
-    "preferred",
-    "unconstrained",
-    "podSetSliceRequiredTopology",
-    "podSetSliceSize",
-    "podsetSliceRequiredTopologyConstraints",
-)
-"""Fields of a topology request that ask for topology; the others only label or group pods."""
-
 _GATED = "kueue.x-k8s.io/admission-gated-by"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
@@ -40,7 +25,8 @@ Condition = tuple[str, int | None]
 
 def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     """A Workload of v1beta1 or v1beta2."""
-    metadata, spec, status = whole.sub("metadata"), whole.sub("spec").known(_SPEC), whole.sub("status")
+    metadata = whole.sub("metadata")
+    spec, status = whole.sub("spec").known(known.WORKLOAD), whole.sub("status").known(known.WORKLOAD_STATUS)
     annotations = metadata.sub("annotations")
     replaces = annotations.optional_name(_REPLACES)
     if replaces == f"{namespace}/{name}":
@@ -74,7 +60,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
         admission=admission,
         held=held,
         misconfigured=_misconfigured(rows),
-        backs_off_until=status.sub("requeueState").time("requeueAt"),
+        backs_off_until=status.sub("requeueState").known(known.REQUEUE_STATE).time("requeueAt"),
         requeued=evicted[1] if evicted is not None and evicted[0] in ("PodsReadyTimeout", "AdmissionCheck") else None,
         timed_out=evicted is not None and evicted[0] == "PodsReadyTimeout",
         checks=_checks(status),
@@ -133,7 +119,8 @@ def _misconfigured(rows: list[Fields]) -> str:
 
 
 def _checks(status: Fields) -> dict[str, CheckState]:
-    states = {row.name("name"): row.one_of("state", _STATES, "Pending") for row in status.subs("admissionChecks")}
+    rows = [row.known(known.CHECK_STATE) for row in status.subs("admissionChecks")]
+    states = {row.name("name"): row.one_of("state", _STATES, "Pending") for row in rows}
     return {name: cast(CheckState, states[name]) for name in sorted(states)}
 
 
@@ -142,9 +129,9 @@ def _checks(status: Fields) -> dict[str, CheckState]:
 
 def _pod_set(row: Fields) -> PodSet | None:
     """A pod set; None where it has no pods."""
-    row.known(_POD_SET)
-    topology = row.sub("topologyRequest")
-    for field in _PLACED:
+    row.known(known.POD_SET)
+    topology = row.sub("topologyRequest").known(known.TOPOLOGY_REQUEST)
+    for field in known.PLACED:
         if topology.data.get(field):
             topology.wrong(field, "asks for a topology, which gpol does not decide yet", "remove the request, or leave this workload out")
     name, count = row.text("name", "main"), row.whole("count", 1, 0, _MOST_PODS)
@@ -191,7 +178,7 @@ def _admission(
     """The reservation of quota; None where Kueue says that it is over."""
     if "QuotaReserved" in false:
         return None
-    said = status.sub("admission")
+    said = status.sub("admission").known(known.ADMISSION)
     reserved = true.get("QuotaReserved")
     counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
     made = [_assignment(row, counts, reclaimable) for row in said.subs("podSetAssignments", _MOST_POD_SETS)]
@@ -205,7 +192,7 @@ def _admission(
 
 def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> Assignment:
     """What a pod set was given, less the pods of it that are done."""
-    name = row.text("name", "main")
+    name = row.known(known.ASSIGNMENT).text("name", "main")
     if row.has("topologyAssignment") or row.has("delayedTopologyRequest"):
         row.wrong("topologyAssignment", "is of a topology, which gpol does not decide yet", "leave this workload out of the dump")
     given = row.whole("count", counts.get(name, 0), 0, _MOST_PODS)

@@ -4,6 +4,7 @@ import codecs
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -145,6 +146,19 @@ def test_what_cannot_be_imported_is_refused_whole(gpol: Gpol, tmp_path: Path, na
     assert done.err.endswith("nothing was imported\n")
     assert all(line.startswith("gpol: ") and line.isprintable() for line in done.err.splitlines())
     assert [path.name for path in tmp_path.iterdir()] == ["dump.yaml"]
+
+
+def test_a_cluster_that_is_too_big_for_a_policy(gpol: Gpol, tmp_path: Path) -> None:
+    """A file of gpol ends at 20,000 lines and a MiB; what would make more is refused with both numbers, and nothing is written."""
+    many = [made("LocalQueue", f"l{number}", {"clusterQueue": "q"}, "n") for number in range(20_001)]
+    (tmp_path / "d.json").write_bytes(listed(queue(), FLAVOR, *many))
+    done = gpol("import", "kueue", "d.json", *OUT)
+    assert (done.code, done.out) == (3, "")
+    limits = "one has at most 20,000 lines and 1,048,576 bytes"
+    remedy = "import one tree of cohorts at a time, with its ClusterQueues and their LocalQueues"
+    said = rf"gpol: the policy would have 20,0\d\d lines and [\d,]+ bytes, and {limits}; {remedy}; nothing was imported\n"
+    assert re.fullmatch(said, done.err)
+    assert [path.name for path in tmp_path.iterdir()] == ["d.json"]
 
 
 def test_a_quota_without_limit_is_kueues(gpol: Gpol, tmp_path: Path) -> None:

@@ -15,6 +15,9 @@ COHORTS = {"org": "", "team": "org", "squad": "team", "a": "squad", "cluster": "
 """Cohorts and their parents, four deep; one is called as a ClusterQueue, one as gpol's root."""
 
 QUEUES = ("a", "b", "c", "d")
+EXCLUDED = ("example.com/", "example.com/nic", "ephemeral-storage")
+"""How the names of resources begin that are not counted; nobody has a quota of any."""
+
 _NOTATIONS = {"cpu": ["0", "1500m", "4", "8"], "memory": ["0", "3000000", "1Gi", "2Gi"], "nvidia.com/gpu": ["0", 2, "4", "8"]}
 _ASKED = {"cpu": ["500m", 1, "3"], "memory": ["1M", "3000", "1Gi"], "nvidia.com/gpu": [1, "2", "4"]}
 _KEYS, _VALUES = ("pool", "cloud.example.com/kind"), ("x", "y")
@@ -185,8 +188,13 @@ def configurations(draw: st.DrawFn) -> list[Json]:
         maybe("usageSamplingInterval", st.sampled_from(["5m", "1m30s"])),
         maybe("resourceWeights", st.dictionaries(st.sampled_from(RESOURCES), st.sampled_from([0, 1, 2.5]), min_size=1)),
     )
+    excluded = st.lists(st.sampled_from(EXCLUDED), min_size=1, unique=True).map(lambda prefixes: {"excludeResourcePrefixes": prefixes})
     said = draw(
-        _joined(maybe("fairSharing", st.just({}) | maybe("preemptionStrategies", strategies)), maybe("admissionFairSharing", usage))
+        _joined(
+            maybe("fairSharing", st.just({}) | maybe("preemptionStrategies", strategies)),
+            maybe("admissionFairSharing", usage),
+            seldom(excluded.map(lambda said: {"resources": said})),
+        )
     )
     return [{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", **said}] if said else []
 
@@ -231,7 +239,9 @@ def _workloads(draw: st.DrawFn, locals_: list[Json], queues: list[Json]) -> list
         mine = groups[local["spec"]["clusterQueue"]]
         covered = mine[0]["coveredResources"] if mine else ["cpu"]
         asked = {resource: draw(st.sampled_from(_ASKED[resource])) for resource in covered[: draw(st.integers(1, 3))]}
-        pods = {"name": "main", "count": 1, "template": {"spec": {"containers": [{"name": "c", "resources": {"requests": asked}}]}}}
+        beyond = draw(st.sampled_from([{}, {}, {}, {"example.com/nic": 1}]))
+        container = {"name": "c", "resources": {"requests": asked | beyond}}
+        pods = {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
         spec = {"queueName": local["metadata"]["name"], "priority": draw(st.sampled_from([0, 0, 100])), "podSets": [pods]}
         item = named("Workload", f"w{number}", local["metadata"]["namespace"], spec=spec)
         item["metadata"] |= {"creationTimestamp": f"2026-01-03T01:00:{number:02}Z", "uid": f"u{number}"}

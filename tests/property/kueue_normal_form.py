@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+import yaml
 from gpol.adapters.kueue.quantity import parse
 
 Json = dict[str, Any]
@@ -22,7 +23,7 @@ _DURATIONS = {"0s": 0, "168h": 7 * 86_400, "5m": 300, "1m30s": 90}
 
 def normal_form(objects: Iterable[Json]) -> dict[Key, Any]:
     """The objects by kind and name, each in its normal form; a cohort that is only named is there as well."""
-    given = list(objects)
+    given = [_configured(item) for item in objects]
     made: dict[Key, Any] = {("Cohort", "", name): _cohort({}) for name in sorted(_named_cohorts(given))}
     queues = {item["metadata"]["name"] for item in given if item["kind"] == "ClusterQueue"}
     for item in given:
@@ -39,9 +40,14 @@ def normal_form(objects: Iterable[Json]) -> dict[Key, Any]:
                 made[key] = _flavor(spec)
             case "WorkloadPriorityClass":
                 made[key] = item["value"]
-            case "Configuration" if "fairSharing" in item or "admissionFairSharing" in item:
+            case "Configuration" if {"fairSharing", "admissionFairSharing", "resources"} & item.keys():
                 made[key] = _configuration(item, _resources(given))
     return made
+
+
+def _configured(item: Json) -> Json:
+    """A ConfigMap as the Configuration that it holds; anything else as it is."""
+    return yaml.safe_load(item["data"]["controller_manager_config.yaml"]) if item["kind"] == "ConfigMap" else item
 
 
 def _named_cohorts(objects: Iterable[Json]) -> set[str]:
@@ -171,4 +177,11 @@ def _configuration(item: Mapping[str, Any], resources: set[str]) -> Any:
         durations = _DURATIONS[usage["usageHalfLifeTime"]], _DURATIONS[usage.get("usageSamplingInterval", "5m")]
         weights = (usage.get("resourceWeights") or {}).items()
         said = (*durations, {name: Fraction(str(weight)) for name, weight in weights if name in resources})
-    return (item["fairSharing"] or {}).get("preemptionStrategies", BOTH) if "fairSharing" in item else None, said
+    sharing = (item["fairSharing"] or {}).get("preemptionStrategies", BOTH) if "fairSharing" in item else None
+    return sharing, said, _excluded(item)
+
+
+def _excluded(item: Mapping[str, Any]) -> list[str]:
+    """How the names of excluded resources begin; one that begins as another does adds nothing."""
+    said = (item.get("resources") or {}).get("excludeResourcePrefixes") or []
+    return sorted(prefix for prefix in said if not any(prefix.startswith(other) for other in said if other != prefix))

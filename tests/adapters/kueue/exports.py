@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 from gpol.adapters.kueue.exporting import Exported, ExportRefused, export
 from gpol.dsl import compile_policy
 
@@ -34,10 +35,15 @@ def exported(text: str, **options: str) -> Exported:
     return export(compile_policy(text, "p.gpol"), **options)
 
 
+def opened(item: Json) -> Json:
+    """A ConfigMap as the Configuration that it holds, anything else as it is."""
+    return yaml.safe_load(item["data"]["controller_manager_config.yaml"]) if item["kind"] == "ConfigMap" else item
+
+
 def specs(text: str, kind: str, **options: str) -> dict[str, Json]:
     """The specs of the objects of a kind, by name, with their namespace where they have one."""
     found = {}
-    for item in exported(text, **options).objects:
+    for item in map(opened, exported(text, **options).objects):
         if item["kind"] == kind:
             metadata = item.get("metadata", {})
             found["/".join(filter(None, (metadata.get("namespace"), metadata.get("name", ""))))] = item.get("spec", item)

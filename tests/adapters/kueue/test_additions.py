@@ -44,6 +44,17 @@ def test_the_template_counts_once_a_workload_holds_quota(kueue: Maker) -> None:
     assert asked(kueue, kueue.work(status=kueue.admitted(usage={"cpu": "3"}))) == [{"cpu": 1000}]
 
 
+def test_an_overhead_that_nobody_has_counted_is_told(kueue: Maker) -> None:
+    """A RuntimeClass may have one; where the template says it, or Kueue has counted the pods, nothing is lost."""
+    told = "has a RuntimeClass whose overhead is not counted: Kueue has not said yet for how much it counts the pods"
+    objects = kueue.queue(), kueue.flavor(), kueue.local()
+    bare, known = kueue.pods(runtimeClassName="kata"), kueue.pods(runtimeClassName="kata", overhead={"cpu": "1"})
+    assert kueue.notes(*objects, kueue.work(sets=[bare])) == [f"Workload ns/w: spec.podSets: {told}"]
+    assert (
+        kueue.notes(*objects, kueue.work(sets=[known])) == kueue.notes(*objects, kueue.work(sets=[bare], status=considered(cpu="2"))) == []
+    )
+
+
 def test_claims_that_kueue_has_counted(kueue: Maker) -> None:
     """Devices claimed by template are among what a waiting workload counts for."""
     status = considered(cpu="2", **{DEVICES: "4"})

@@ -71,14 +71,22 @@ def test_usage_is_weighed(kueue: Maker) -> None:
     text = kueue.text(queue, kueue.flavor(), said)
     assert "  usage halves every 10s, sampled every 1s\n  usage weighs cpu 2\n" in text
     assert "  admits by usage\n" in text
+    assert [note for note in kueue.notes(queue, kueue.flavor(), said) if "weighs" in note] == [
+        f"Configuration: admissionFairSharing.resourceWeights.{resource}: weighs what nobody has a quota of: it is left out"
+        for resource in ("memory", "odd")
+    ]
 
 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
         ({"fairSharing": {"preemptionStrategies": ["Luck"]}}, "names `Luck`; write LessThanOrEqualToFinalShare or LessThanInitialShare"),
-        ({"resources": {"excludeResourcePrefixes": ["x"]}}, "resources: changes what workloads ask for"),
-        ({"waitForPodsReady": {"blockAdmission": True}}, "waitForPodsReady.blockAdmission: is not imported, and changes"),
+        ({"resources": {"transformations": [{"input": "x"}]}}, "resources.transformations: change what workloads ask for"),
+        ({"resources": {"quotaCheckStrategy": "IgnoreUndeclared"}}, "resources.quotaCheckStrategy: is IgnoreUndeclared, which is not"),
+        ({"resources": {"quotaCheckStrategy": "Maybe"}}, "is `Maybe`; write one of BlockUndeclared, IgnoreUndeclared"),
+        ({"resources": {"excludeResourcePrefixes": [""]}}, "resources.excludeResourcePrefixes: names ``; write how names begin"),
+        ({"waitForPodsReady": {"blockAdmission": True}}, "waitForPodsReady.blockAdmission: is on, which is not imported"),
+        ({"waitForPodsReady": {"requeuingStrategy": {"timestamp": "Now"}}}, "is `Now`; write one of Eviction, Creation"),
         ({"admissionFairSharing": {"usageHalfLifeTime": "a week"}}, "`a week` is no duration"),
         ({"admissionFairSharing": {"usageHalfLifeTime": "99999999999h"}}, "is no whole number of microseconds of 64 bits"),
         ({"admissionFairSharing": {"resourceWeights": {"cpu": -1}}}, "resourceWeights.cpu: is below 0"),
@@ -94,11 +102,46 @@ def test_what_would_change_decisions_is_refused(said: dict[str, Any], why: str, 
 
 def test_the_rest_is_noted_or_beside_the_point(kueue: Maker) -> None:
     """Gates and unknown fields are named; ports and webhooks are nobody's business here."""
-    said = {"featureGates": {"PriorityBoost": True, "Odd": False}, "waitForPodsReady": {"timeout": "5m"}, "novelty": 1, "health": {}}
+    ready = {"enable": True, "blockAdmission": False, "new": 1}
+    resources = {"deviceClassMappings": [{"name": "x"}], "quotaCheckStrategy": "BlockUndeclared"}
+    said = {
+        "featureGates": {"PriorityBoost": True, "Odd": False},
+        "waitForPodsReady": ready,
+        "novelty": 1,
+        "health": {},
+        "resources": resources,
+    }
     made = kueue.load({"apiVersion": "config.kueue.x-k8s.io/v1beta1", "kind": "Configuration", **said})
     assert made.objects.configuration is not None
     assert made.objects.configuration.boost
-    assert [note.field for note in made.notes] == ["featureGates.Odd", "novelty", "waitForPodsReady"]
+    assert [note.field for note in made.notes] == [
+        "featureGates.Odd",
+        "novelty",
+        "resources.deviceClassMappings",
+        "waitForPodsReady",
+        "waitForPodsReady.new",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "said", "creation"),
+    [
+        ("v1beta2", {}, True),
+        ("v1beta1", {"enable": True, "blockAdmission": False}, True),
+        ("v1beta1", {"blockAdmission": True}, False),
+        ("v1beta1", {"enable": False}, False),
+    ],
+)
+def test_when_pods_are_waited_for(version: str, said: dict[str, Any], creation: bool, kueue: Maker) -> None:
+    """v1beta2 does so where it says anything of it, v1beta1 where it says `enable`; else nothing of it counts."""
+    ready = {"requeuingStrategy": {"timestamp": "Creation"}, **said}
+    assert read(kueue, version, waitForPodsReady=ready).requeue_by_creation is creation
+
+
+def test_v1beta1_blocks_admission_where_it_says_nothing(kueue: Maker) -> None:
+    """Its default is the other way round than that of v1beta2."""
+    said = {"apiVersion": "config.kueue.x-k8s.io/v1beta1", "kind": "Configuration", "waitForPodsReady": {"enable": True}}
+    assert kueue.problems(said)[0].startswith("Configuration: waitForPodsReady.blockAdmission: is on, which is not imported")
 
 
 def test_there_is_one_configuration(kueue: Maker) -> None:

@@ -3,7 +3,7 @@
 from gpol.adapters.kueue.exporting import yaml_documents
 from gpol.adapters.kueue.load import read_files
 
-from .exports import AT_ONCE, IN_CYCLES, exported, notes, problems, specs
+from .exports import AT_ONCE, IN_CYCLES, exported, notes, opened, problems, specs
 
 TEAM = 'queue q { serves "nvidia.com/gpu" from a100 }\n'
 WHOLE = (
@@ -21,7 +21,7 @@ cohort y { queue a { serves "nvidia.com/gpu" from h100 } }
 
 
 def test_kinds_come_in_the_order_to_apply_them() -> None:
-    """What others name comes before them, each kind by name, the Configuration last."""
+    """What others name comes before them, each kind by name, the ConfigMap of the Configuration last."""
     made = [(item["kind"], item.get("metadata", {}).get("name")) for item in exported(WHOLE).objects]
     assert made == [
         ("ResourceFlavor", "a100"),
@@ -33,7 +33,7 @@ def test_kinds_come_in_the_order_to_apply_them() -> None:
         ("ClusterQueue", "a"),
         ("ClusterQueue", "b"),
         ("LocalQueue", "lq"),
-        ("Configuration", None),
+        ("ConfigMap", "kueue-manager-config"),
     ]
 
 
@@ -41,8 +41,7 @@ def test_objects_are_of_the_newest_version() -> None:
     """Each object says its version and kind first."""
     for item in exported(WHOLE).objects:
         assert list(item)[:2] == ["apiVersion", "kind"]
-        group = "config.kueue.x-k8s.io" if item["kind"] == "Configuration" else "kueue.x-k8s.io"
-        assert item["apiVersion"] == f"{group}/v1beta2"
+        assert item["apiVersion"] == ("v1" if item["kind"] == "ConfigMap" else "kueue.x-k8s.io/v1beta2")
 
 
 def test_the_order_of_declarations_means_nothing() -> None:
@@ -56,9 +55,25 @@ def test_the_order_of_declarations_means_nothing() -> None:
 
 
 def test_yaml_of_an_export_is_read_back() -> None:
-    """What is written is read as the same objects."""
+    """What is written is read as the same objects, the Configuration out of its ConfigMap."""
     objects = exported(WHOLE).objects
-    assert [raw.data for raw in read_files([("dump.yaml", yaml_documents(objects).encode())])] == objects
+    assert [raw.data for raw in read_files([("dump.yaml", yaml_documents(objects).encode())])] == list(map(opened, objects))
+
+
+def test_the_configuration_is_an_object_of_the_cluster() -> None:
+    """It stands as lines of text where Kueue's manager looks for it, so that `kubectl apply` takes it."""
+    item = exported(IN_CYCLES.replace("kueue.classical", "kueue.fair") + TEAM).objects[-1]
+    assert item["metadata"] == {"name": "kueue-manager-config", "namespace": "kueue-system"}
+    assert yaml_documents([item]).endswith(
+        "data:\n"
+        "  controller_manager_config.yaml: |\n"
+        "    apiVersion: config.kueue.x-k8s.io/v1beta2\n"
+        "    kind: Configuration\n"
+        "    fairSharing:\n"
+        "      preemptionStrategies:\n"
+        "      - LessThanOrEqualToFinalShare\n"
+        "      - LessThanInitialShare\n"
+    )
 
 
 def test_flavors() -> None:
@@ -145,9 +160,16 @@ def test_weights_of_usage_have_to_be_decimals() -> None:
 
 
 def test_ignored_resources() -> None:
-    """What the policy does not count, Kueue leaves out by the beginning of the name: not where that would take more with it."""
+    """What the policy does not count, Kueue leaves out by the beginning of the name: not where that would take more with it.
+
+    One whose name begins as another's is left out with that.
+    """
     text = AT_ONCE.replace("use gpol.fair", "\n  use gpol.fair\n  ignore cpu, memory\n") + "queue q { owns 8 gpu }\n"
     assert specs(text, "Configuration")[""]["resources"] == {"excludeResourcePrefixes": ["cpu", "memory"]}
+    both = text.replace("flavor a100", 'resource "x.com/"\nresource "x.com/nic"\nflavor a100').replace(
+        "cpu, memory", '"x.com/", "x.com/nic"'
+    )
+    assert specs(both, "Configuration")[""]["resources"] == {"excludeResourcePrefixes": ["x.com/"]}
     assert problems(text.replace("ignore cpu, memory", "ignore nvidia")) == [
         "p.gpol:1: policy p: ignore: leaves nvidia out, and Kueue would leave nvidia.com/gpu out with it, which begins so; "
         "call nvidia.com/gpu otherwise, or do not ignore nvidia"

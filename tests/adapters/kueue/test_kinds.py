@@ -1,5 +1,6 @@
 """Which objects are read, as what, and which are refused or passed over by name."""
 
+import pytest
 from gpol.adapters.kueue.kinds import Raw, read_objects
 from gpol.adapters.kueue.load import load, raws_of
 from gpol.adapters.kueue.problems import Findings
@@ -48,12 +49,37 @@ def test_kinds_that_are_none_of_kueues_are_noted(kueue: Maker) -> None:
 
 def test_what_names_no_kind_or_version_is_refused(kueue: Maker) -> None:
     """A kind or a name that is missing and a version that is not known are problems."""
-    assert kueue.problems({"metadata": {"name": "x"}})[0].startswith("object: kind: is missing")
+    assert kueue.problems({"metadata": {"name": "x"}})[0].startswith("object x: kind: is missing")
     assert "apiVersion: is kueue.x-k8s.io/v1beta9" in kueue.problems(kueue.queue(version="v1beta9"))[0]
     assert "metadata.name: is missing" in kueue.problems(kueue.obj("Cohort", ""))[0]
     assert "metadata.name: has a slash" in kueue.problems(kueue.obj("Cohort", "a/b"))[0]
     assert "metadata.name: is a list, not a text" in kueue.problems({"kind": "Cohort", "metadata": {"name": []}})[0]
     assert "metadata.namespace: is missing" in kueue.problems(kueue.obj("LocalQueue", "lq", {"clusterQueue": "a"}))[0]
+
+
+def test_what_is_wrong_is_told_once(kueue: Maker) -> None:
+    """A name that cannot be shown, a name that is none, and metadata that is none are one problem each."""
+    remedy = "metadata.name: has an invisible character; write it with visible characters"
+    assert kueue.problems(kueue.obj("Cohort", "a\x07")) == [f"Cohort: {remedy}"]
+    assert kueue.problems({"kind": "Cohort", "metadata": {"name": 7}}) == [
+        "Cohort: metadata.name: is the number 7, not a text; write a text in quotes"
+    ]
+    assert kueue.problems({"kind": "Cohort", "metadata": {}}) == ["Cohort: metadata.name: is missing; write a name"]
+    assert kueue.problems({"kind": "Cohort", "metadata": 7})[0] == "Cohort: metadata: is the number 7, not an object; write its fields"
+    assert kueue.problems(kueue.obj("Workload", "w", {"podSets": [kueue.pods()]})) == [
+        "Workload /w: metadata.namespace: is missing; a Workload lives in a namespace"
+    ]
+
+
+@pytest.mark.parametrize(("count", "missing"), [(None, "a part is"), (1200, "1200 objects are")])
+def test_a_list_that_is_cut_off_is_told(kueue: Maker, count: int | None, missing: str) -> None:
+    """A part of a long answer of Kubernetes is read, and told with how to get the whole."""
+    part = {"apiVersion": "v1", "kind": "List", "metadata": {"continue": "x", "remainingItemCount": count}, "items": [kueue.queue()]}
+    notes = kueue.notes(part, kueue.flavor())
+    assert notes == [
+        f"List: metadata.continue: is cut off, {missing} missing: "
+        "give all of its parts, or dump it whole by `kubectl get`, which asks for one part after the other"
+    ]
 
 
 def test_names_are_there_once(kueue: Maker) -> None:

@@ -100,7 +100,6 @@ GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "base", "resources": 
         ({"namespaceSelector": {"matchLabels": {"a": 1}}}, "matchLabels.a: is the number 1, not a text"),
         ({"admissionChecks": ["a"], "admissionChecksStrategy": {"admissionChecks": [{"name": "b"}]}}, "admissionChecks: stands beside"),
         ({"admissionChecksStrategy": {"admissionChecks": [{"name": "b"}, {"name": "b"}]}}, "names check `b` twice"),
-        ({"excludeResourcePrefixes": ["x"]}, "excludeResourcePrefixes: is not imported, and changes"),
         ({"groups": [GROUP] * 17}, "spec.resourceGroups: has 17 entries; Kueue allows at most 16"),
         ({"groups": [{**GROUP, "flavors": GROUP["flavors"] * 65}]}, "resourceGroups[0].flavors: has 65 entries"),
         ({"groups": [{**GROUP, "flavors": GROUP["flavors"] * 2}]}, "has a flavor twice"),
@@ -127,7 +126,11 @@ def test_what_no_clusterqueue_says(spec: dict[str, Any], why: str, kueue: Maker)
 def test_fields_that_are_not_known_are_noted(kueue: Maker) -> None:
     """Nothing is dropped without a word: an unknown field is named with its path."""
     notes = kueue.notes(kueue.queue(foo=1, concurrentAdmissionPolicy={}, preemption={"maybe": True}), kueue.flavor())
-    assert notes == [f"ClusterQueue a: spec.{field}: is not imported" for field in ("concurrentAdmissionPolicy", "foo", "preemption.maybe")]
+    assert notes == [
+        "ClusterQueue a: spec.concurrentAdmissionPolicy: counts for nothing: Kueue's feature gate for it is off by default",
+        "ClusterQueue a: spec.foo: is not imported",
+        "ClusterQueue a: spec.preemption.maybe: is not imported",
+    ]
 
 
 def test_loose_groups_count_as_in_kueue(kueue: Maker) -> None:

@@ -130,6 +130,25 @@ def test_lending_more_than_is_owned(kueue: Maker) -> None:
     assert "lends more than it owns" in kueue.notes(*objects, profile="gpol.fair")[0]
 
 
+@pytest.mark.parametrize(("limit", "written"), [("5", True), ("6", True), ("7", False)])
+def test_a_cohort_lends_of_what_is_below_it(kueue: Maker, limit: str, written: bool) -> None:
+    """A cohort owns 1 itself, the cohort in it 2, and a ClusterQueue there 3: a limit up to 6 has a meaning, also deciding at once."""
+    objects = [
+        kueue.obj("Cohort", "top"),
+        kueue.obj(
+            "Cohort", "outer", {"parentName": "top", "resourceGroups": [kueue.group(base={"nominalQuota": "1", "lendingLimit": limit})]}
+        ),
+        kueue.obj("Cohort", "inner", {"parentName": "outer", "resourceGroups": [kueue.group(base={"nominalQuota": "2"})]}),
+        kueue.queue(groups=[kueue.group(base={"nominalQuota": "3"})], cohortName="inner"),
+        kueue.queue("b", cohortName="top"),
+        kueue.flavor(),
+    ]
+    assert f"lends up to {limit} cpu on base" in kueue.text(*objects)
+    assert (f"lends up to {limit} cpu on base" in kueue.text(*objects, profile="gpol.fair")) is written
+    told = "Cohort outer: spec.resourceGroups: lends more than it owns: that has no effect, and is left out"
+    assert (told in kueue.notes(*objects, profile="gpol.fair")) is not written
+
+
 def test_local_queues_stand_in_their_queue(kueue: Maker) -> None:
     """By namespace and name, with weight and stop; one of no ClusterQueue is left out and named."""
     locals_ = [kueue.local("b"), kueue.local("a", fairSharing={"weight": "2"}, stopPolicy="HoldAndDrain"), kueue.local("lost", "gone")]

@@ -1,5 +1,6 @@
 """Dumps: which bytes have objects, and what is said of those that have none."""
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -77,7 +78,6 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         (b"[[[[{}]]]]", "Lists in Lists in Lists"),
         (b"just text\n", "holds something that is no object"),
         (b"- 1\n- 2\n", "holds something that is no object"),
-        (b'{"kind": "List", "items": []}', "has no objects"),
         (b"[" * 200_000, "is nested more than 64 deep"),
         (b"[" * 70 + b"]" * 70, "is nested more than 64 deep"),
         (b"a: " + b"[" * 20_000, "is nested more than 64 deep"),
@@ -131,6 +131,19 @@ def test_how_much_is_read(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> 
     assert "more than 3 documents" in refused(b"--- {}\n" * 4)
     assert "has 4 objects" in refused(b"{}\n" * 4)
     assert "has 4 objects" in refused(b"[{}, {}, {}, {}]")
+
+
+def test_an_empty_list_is_fine() -> None:
+    """There are clusters without Cohorts, and `kubectl get` says so by a List without items."""
+    assert objects('{"kind": "List", "items": []}') == objects("kind: CohortList\nitems: []\n") == []
+
+
+@pytest.mark.parametrize("rest", [{"continue": "abc"}, {"continue": "", "remainingItemCount": 7}])
+def test_a_list_that_is_cut_off_is_there_itself(rest: dict[str, Any]) -> None:
+    """So that it is told of; one that is whole is not."""
+    dump = {"kind": "List", "metadata": rest, "items": [{"kind": "A"}]}
+    assert objects(json.dumps(dump)) == [{"kind": "List", "metadata": rest}, {"kind": "A"}]
+    assert objects(json.dumps(dump | {"metadata": {"continue": "", "resourceVersion": ""}})) == [{"kind": "A"}]
 
 
 def test_all_files_are_told_of() -> None:

@@ -1,0 +1,63 @@
+"""Resources that Kueue leaves out of what workloads ask for, by `resources.excludeResourcePrefixes`: a policy ignores them.
+
+Kueue goes by how names begin, a policy by whole names. So the policy ignores each resource of the dump that begins so, and what it begins
+with, by which an export finds the way back.
+"""
+
+from dataclasses import replace
+
+from ...engine.reference.workload import POD_COUNT
+from .objects import Assignment, ClusterQueue, Cohort, Configuration, Objects, Workload
+from .problems import Findings
+
+FIELD = "resources.excludeResourcePrefixes"
+_HELD = "holds resources that the Configuration excludes: as nobody has a quota of them, they are left out"
+
+
+def prefixes(objects: Objects) -> tuple[str, ...]:
+    """How the names of excluded resources begin, in order, without those that begin as another one does."""
+    said = (objects.configuration or Configuration()).excluded
+    return tuple(prefix for prefix in said if not any(prefix.startswith(other) for other in said if other != prefix))
+
+
+def leave_out_excluded(objects: Objects, found: Findings) -> None:
+    """Refuse quotas of excluded resources, and take out what workloads hold of them since before they were excluded; noted."""
+    wanted = prefixes(objects)
+    if not wanted:
+        return
+    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    owned = sorted({resource for owner in owners for group in owner.groups for resource in group.resources if resource != POD_COUNT})
+    for resource in (resource for resource in owned if resource.startswith(wanted)):
+        found.begin("Configuration", "", "")
+        cause = f"leaves out {resource}, of which there are quotas: in Kueue they would count for nothing"
+        found.problem(FIELD, cause, "take the resource out of the quotas, or do not exclude it")
+    objects.workloads = [_without(workload, wanted, found) for workload in objects.workloads]
+
+
+def _without(workload: Workload, wanted: tuple[str, ...], found: Findings) -> Workload:
+    """A workload that holds nothing of what is excluded."""
+    held = workload.admission
+    if held is None or not any(resource.startswith(wanted) for given in held.assignments for resource in given.flavors):
+        return workload
+    found.begin("Workload", workload.key, workload.file)
+    found.note("status.admission", _HELD)
+    return replace(workload, admission=replace(held, assignments=tuple(_kept(given, wanted) for given in held.assignments)))
+
+
+def _kept(given: Assignment, wanted: tuple[str, ...]) -> Assignment:
+    kept = {resource for resource in given.flavors if resource == POD_COUNT or not resource.startswith(wanted)}
+    return replace(
+        given,
+        flavors={resource: flavor for resource, flavor in given.flavors.items() if resource in kept},
+        usage={resource: amount for resource, amount in given.usage.items() if resource in kept},
+    )
+
+
+def ignored(objects: Objects, found: Findings) -> tuple[str, ...]:
+    """The resources that a policy ignores, in order of name."""
+    wanted = prefixes(objects)
+    asked = {resource for workload in objects.workloads for pods in workload.pod_sets for resource in pods.requests}
+    for prefix in wanted:
+        found.begin("Configuration", "", "")
+        found.note(FIELD, f"names `{prefix}`: ignored is what this dump has that begins so; a policy has to name whatever else comes")
+    return tuple(sorted({*wanted, *(resource for resource in asked if resource.startswith(wanted))}))
