@@ -20,13 +20,14 @@ _NOT_IMPORTED = "is not imported"
 class Fields:
     """The fields of one JSON object. A field that is null counts as absent, as in Kubernetes.
 
-    Whatever is wrong goes to `found` with the path of the field, and the default is returned, so that reading goes on.
+    Whatever is wrong goes to `found` with the path of the field, and the default is returned, so that reading goes on. Of what is no
+    object, nothing is said to be missing as well: `broken` says so.
     """
 
-    __slots__ = ("data", "found", "path")
+    __slots__ = ("broken", "data", "found", "path")
 
     def __init__(self, data: object, path: str, found: Findings) -> None:
-        self.path, self.found = path, found
+        self.path, self.found, self.broken = path, found, not isinstance(data, dict)
         if not isinstance(data, dict):
             found.problem(path, f"is {kind_of(data)}, not an object", "write its fields")
             data = {}
@@ -49,6 +50,10 @@ class Fields:
     def has(self, name: str) -> bool:
         """Whether a field is there and not null."""
         return self.data.get(name) is not None
+
+    def lacks(self, name: str) -> bool:
+        """Whether a text is missing or empty; what is there and no text is wrong otherwise, and told by who reads it."""
+        return not self.broken and self.data.get(name) in (None, "")
 
     # --- one value ------------------------------------------------------------------------------------------------------
 
@@ -73,7 +78,7 @@ class Fields:
 
     def name(self, name: str, longest: int = 253) -> str:
         """A text that names something: not empty, at most `longest` characters, no space at an end."""
-        if self.data.get(name) in (None, ""):
+        if self.lacks(name):
             self.wrong(name, "is missing", "write a name")
         value = self.text(name)
         if value != value.strip():

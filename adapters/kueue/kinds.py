@@ -57,8 +57,9 @@ class _Reader:
     def _kind(self, whole: Fields) -> str:
         """The kind that an object says it is of; empty where that is of no use, and was reported."""
         kind, version = whole.text("kind"), whole.text("apiVersion")
-        if not kind:
+        if whole.lacks("kind"):
             whole.wrong("kind", "is missing", "give objects as `kubectl get -o yaml` writes them")
+        if not kind:
             return ""
         self.found.begin(kind, _shown_name(whole.data), self.found.file)
         if kind.endswith("List"):
@@ -88,7 +89,7 @@ class _Reader:
         name = metadata.name("name")
         shown = f"{namespace}/{name}" if namespaced else name
         self.found.begin(kind, shown, raw.file)
-        if namespaced and metadata.data.get("namespace") in (None, "") and (kind != "Workload" or not raw.kind):  # scenarios leave it out
+        if namespaced and metadata.lacks("namespace") and (kind != "Workload" or not raw.kind):  # scenarios leave it out
             metadata.wrong("namespace", "is missing", f"a {kind} lives in a namespace")
         if namespaced and len(shown) > _LONGEST:
             metadata.wrong("name", f"has {len(shown)} characters with its namespace", f"use {_LONGEST} at most")

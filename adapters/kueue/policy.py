@@ -50,10 +50,10 @@ def policy(objects: Objects, wanted: Wanted, found: Findings) -> tree.File:
     left_out = ignored(objects, found)
     items: list[tree.Item] = [_header(settings, wanted, resources, left_out, found)]
     items += [tree.Resource(name(resource)) for resource in sorted({*resources, *left_out}) if resource not in _BUILT_IN]
-    items += _flavors(objects, slots, wanted.in_cycles)
+    items += _flavors(objects, slots, wanted.in_cycles, found)
     items += [tree.Priority(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
     items += QuotaTree(objects, names, found, wanted.in_cycles, by_usage).items()
-    items += _holds(objects, names, wanted.in_cycles)
+    items += _holds(objects, names, wanted.in_cycles, found)
     return tree.File(tuple(items))
 
 
@@ -101,13 +101,16 @@ def _slots(objects: Objects) -> dict[str, set[str]]:
     return slots
 
 
-def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool) -> Iterator[tree.Flavor]:
+def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, found: Findings) -> Iterator[tree.Flavor]:
     given = {flavor.name: flavor for flavor in objects.flavors}
     for flavor in sorted(slots):
         having = sorted(slots[flavor]) or ["cpu"]  # nobody owns any of it, but a flavor has to have something
         resources = tuple(name(resource) for resource in having)
         missing = (tree.Missing(),) if in_cycles else ()
         about = tuple(_nodes(given[flavor])) if flavor in given else missing
+        if flavor not in given:
+            found.begin("ResourceFlavor", flavor, "")
+            found.note("", "is not there: the ClusterQueues that name it admit nothing")
         yield tree.Flavor(name(flavor), (tree.AsOwned(resources), *about))
 
 
@@ -128,11 +131,13 @@ def _tolerates(toleration: Toleration) -> tree.Tolerates:
 # --- inactive queues
 
 
-def _holds(objects: Objects, names: Names, in_cycles: bool) -> list[tree.Admission]:
-    """A rule for each reason why ClusterQueues are inactive."""
+def _holds(objects: Objects, names: Names, in_cycles: bool, found: Findings) -> list[tree.Admission]:
+    """A rule for each reason why ClusterQueues are inactive; noted, as a dump may lack what they need."""
     queues: dict[str, list[str]] = {}
     for queue in objects.cluster_queues:
+        found.begin("ClusterQueue", queue.name, queue.file)
         for reason in _inactive(queue, objects, in_cycles):
+            found.note("", f"is held, as in Kueue: {reason}")
             queues.setdefault(reason, []).append(names.queue(queue.name))
     return [
         tree.Admission("hold", name(f"inactive-{number}"), tuple(map(name, sorted(queues[reason]))), None, tree.Text(reason))

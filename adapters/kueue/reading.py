@@ -67,7 +67,8 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         if _cut_off(document):
             yield {name: document[name] for name in document if name != "items"}
     elif isinstance(document, dict) and (inner := _configuration(document)):
-        items = _yaml(inner)
+        yield from _within(inner, depth)
+        return
     elif isinstance(document, dict):
         yield document
         return
@@ -77,6 +78,14 @@ def _opened(document: Any, depth: int) -> Iterator[dict[str, Any]]:
         raise UnreadableError("", "has Lists in Lists in Lists", "give the objects themselves")
     for item in items:
         yield from _opened(item, depth + 1)
+
+
+def _within(text: str, depth: int) -> list[dict[str, Any]]:
+    """The objects of the text in a ConfigMap; what is wrong with it is told as a place in that text."""
+    try:
+        return list(_opened(_yaml(text), depth))
+    except UnreadableError as error:
+        raise UnreadableError(": ".join(filter(None, (CONFIG_KEY, error.place))), error.cause, error.remedy) from None
 
 
 def _cut_off(document: dict[str, Any]) -> bool:

@@ -40,9 +40,10 @@ def _without_pods(group: ResourceGroup) -> ResourceGroup:
 
 
 def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
-    """No cohort is above itself, each circle told once; and the tree is not too deep (a circle that is longer counts as that)."""
+    """No cohort is above itself, each circle told once; no tree is too deep, told once (a circle that is longer counts as that)."""
     parents = {cohort.name: cohort.parent for cohort in cohorts}
     told: set[str] = set()
+    too_deep = False
     for cohort in cohorts:
         path = [cohort.name]
         while (above := parents.get(path[-1], "")) and above not in path and len(path) <= MOST_LEVELS:
@@ -52,7 +53,8 @@ def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
             told.update(path)
             circle = " -> ".join([*path, above])
             found.problem("spec.parentName", f"goes round in a circle: {circle}", "let one of them have no parent")
-        elif len(path) > MOST_LEVELS:
+        elif len(path) > MOST_LEVELS and not too_deep:
+            too_deep = True
             found.problem("spec.parentName", f"has {MOST_LEVELS} cohorts above it or more", f"nest at most {MOST_LEVELS} levels")
 
 

@@ -155,7 +155,7 @@ def _check_pod_sets(spec: Fields, rows: list[Fields], pod_sets: tuple[PodSet, ..
     names = [row.text("name", "main") for row in rows]
     for name in sorted({name for name in names if names.count(name) > 1}):
         spec.wrong("podSets", f"has pod set `{name}` twice", "give each a name of its own")
-    if not rows:
+    if not spec.broken and spec.data.get("podSets") in (None, []):
         spec.wrong("podSets", "is empty", "a workload has pods")
     for pod_set in pod_sets:
         if pod_set.min_count is not None and pod_set.min_count > pod_set.count:

@@ -65,7 +65,10 @@ def test_what_is_wrong_is_told_once(kueue: Maker) -> None:
         "Cohort: metadata.name: is the number 7, not a text; write a text in quotes"
     ]
     assert kueue.problems({"kind": "Cohort", "metadata": {}}) == ["Cohort: metadata.name: is missing; write a name"]
-    assert kueue.problems({"kind": "Cohort", "metadata": 7})[0] == "Cohort: metadata: is the number 7, not an object; write its fields"
+    assert kueue.problems({"kind": "Cohort", "metadata": 7}) == ["Cohort: metadata: is the number 7, not an object; write its fields"]
+    assert kueue.problems({"kind": [], "metadata": {}}) == ["object: kind: is a list, not a text; write a text in quotes"]
+    assert kueue.problems({**kueue.local(), "spec": []}) == ["LocalQueue ns/lq: spec: is a list, not an object; write its fields"]
+    assert kueue.problems(kueue.work(spec={"podSets": {}})) == ["Workload ns/w: spec.podSets: is an object, not a list; write a list"]
     assert kueue.problems(kueue.obj("Workload", "w", {"podSets": [kueue.pods()]})) == [
         "Workload /w: metadata.namespace: is missing; a Workload lives in a namespace"
     ]

@@ -57,6 +57,8 @@ def test_flavors_that_nobody_uses_or_defines(kueue: Maker) -> None:
     text = kueue.text(unused, named)
     assert 'flavor unused {\n  cpu as owned\n  label a = "1"\n}' in text
     assert "flavor gone {\n  cpu as owned\n  missing\n}" in text
+    told = "ResourceFlavor gone: is not there: the ClusterQueues that name it admit nothing"
+    assert kueue.notes(unused, named) == [told]
     at_once = kueue.text(unused, named, profile="gpol.fair")
     assert "missing" not in at_once
     assert 'hold inactive-1 for a because "inactive: flavor gone is not there"' in at_once
@@ -108,7 +110,9 @@ def test_names_that_gpol_needs_or_that_clash(kueue: Maker) -> None:
 def test_queues_whose_check_is_not_there_are_held(checks: list[str], reason: str | None, kueue: Maker) -> None:
     """A check that is missing or not active makes its ClusterQueues inactive: a hold rule says so."""
     given = [kueue.obj("AdmissionCheck", "prov", status={"conditions": [kueue.true("Active", status=said)]}) for said in checks]
-    text = kueue.text(kueue.queue(admissionChecks=["prov"]), kueue.queue("b", admissionChecks=["prov"]), kueue.flavor(), *given)
+    objects = [kueue.queue(admissionChecks=["prov"]), kueue.queue("b", admissionChecks=["prov"]), kueue.flavor(), *given]
+    text = kueue.text(*objects)
+    assert kueue.notes(*objects) == ([] if reason is None else [f"ClusterQueue a, b: is held, as in Kueue: {reason}"])
     assert (f'hold inactive-1 for a, b because "{reason}"' in text) is (reason is not None)
     assert text.count("hold ") == (reason is not None)
 

@@ -113,6 +113,13 @@ def test_configmaps_within_each_other_are_refused(refused: Refused) -> None:
     assert "has Lists in Lists in Lists" in refused(dump.encode())
 
 
+@pytest.mark.parametrize(("text", "why"), [("a: *x", "line 1, column 4: has the alias *x"), ("hello", "holds something that is no object")])
+def test_what_is_wrong_in_a_configmap_is_told_as_there(text: str, why: str, refused: Refused) -> None:
+    """Its lines are not those of the file."""
+    said = refused(f"# first\n\nkind: ConfigMap\ndata: {{controller_manager_config.yaml: {json.dumps(text)}}}\n".encode())
+    assert said.startswith(f"dump.yaml: controller_manager_config.yaml: {why}")
+
+
 def test_sixty_four_levels_are_fine() -> None:
     """The limit is on what is deeper: 63 lists in an object are read, in both forms."""
     inner = "[" * 63 + "1" + "]" * 63
