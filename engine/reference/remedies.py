@@ -10,11 +10,12 @@ from ..graph import Quota
 from .flavors import Mode
 from .quota import QuotaTree, Request
 from .settle import Proposal
+from .shares import Shares
 from .state import Active
 from .why import binding_limit
 from .workload import Workload
 
-_MOST_LIMITS = 4
+_MOST_LIMITS = 8
 """How many limits in a row a remedy may ask to raise."""
 
 
@@ -22,9 +23,11 @@ class Remedy(BaseModel):
     """One change that would admit a waiting workload, other things being equal.
 
     It is worked out for the workload alone, as if it were next: what waits ahead of it may take the room first.
-    `ends`: these running workloads end; none of them can be left out. `limits`: each of these limits grows by its deficit.
-    `flavor`: this flavor is accepted by those `by` whom it is not: the queue, the workload, or both. `time`: nothing but time
-    has to pass, until `until` (microseconds). `release`: the hold ends.
+    `ends`: these running workloads end; in cycles those whom it evicts, if it can evict, else none of them can be left out.
+    `limits`: each of these limits grows by its deficit. `flavor`: this flavor is accepted by those `by` whom it is not: the queue, the
+    workload, or both; in cycles `needs` says what of the workload has to change, where that is more than its list of flavors.
+    `time`: nothing but time has to pass, until `until` (microseconds). `release`: all that holds it ends, such as a hold or a stop.
+    In a policy that decides in cycles it may have to evict others then: those in `evicting`; it runs once they have gone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,7 +37,9 @@ class Remedy(BaseModel):
     limits: tuple[Limit, ...] = ()
     flavor: str | None = None
     by: tuple[Literal["queue", "workload"], ...] = ()
+    needs: tuple[str, ...] = ()
     until: int | None = None
+    evicting: tuple[str, ...] = ()
 
 
 def remedies(policy: Active, proposal: Proposal, running: list[Workload]) -> tuple[Remedy, ...]:
@@ -95,27 +100,37 @@ def _fits_without(policy: Active, workload: Workload, request: Request, other: W
 
 def limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
     """The limits that would have to grow, each by its deficit, for the request to fit: borrowing limits, or what exists or is owned."""
-    found: dict[tuple[int, int], Limit] = {}
-    nodes, capacity = list(policy.graph.nodes), list(policy.tree.capacity)
+    found: dict[tuple[int, int, str], Limit] = {}
     trial = policy
     for _ in range(_MOST_LIMITS):
         limit = binding_limit(trial, workload.queue, request)
         if limit is None:
             break
-        node, slot = policy.name_index[limit.node], policy.slot_index[limit.flavor, limit.resource]
+        slot = policy.slot_index[limit.flavor, limit.resource]
+        if limit.limit != "borrowing" and not trial.tree.apart:
+            limit = limit.model_copy(update={"limit": "capacity", "node": policy.graph.nodes[0].name})
+        place = (policy.name_index[limit.node], slot, limit.limit)
         short = dict(request)[slot] - trial.tree.room(workload.queue, slot)  # may be beyond what is asked for
-        if limit.limit == "borrowing" or trial.tree.apart:
-            quotas = list(nodes[node].quotas)
-            quotas[slot] = _raised(quotas[slot], limit.limit, short)
-            nodes[node] = replace(nodes[node], quotas=tuple(quotas))
-        else:
-            node, limit = 0, limit.model_copy(update={"limit": "capacity", "node": policy.graph.nodes[0].name})
-            capacity[slot] += short
-        before = found[node, slot].deficit if (node, slot) in found else 0
-        found[node, slot] = limit.model_copy(update={"deficit": before + short})
-        graph = replace(policy.graph, nodes=tuple(nodes))
-        trial = replace(policy, graph=graph, tree=_charged(QuotaTree(graph, capacity), policy))
+        before = found[place].deficit if place in found else 0
+        found[place] = limit.model_copy(update={"deficit": before + short})
+        trial = raised(policy, list(found.values()))
     return [found[place] for place in sorted(found)] if trial.tree.fits(workload.queue, request) else []
+
+
+def raised(policy: Active, grown: list[Limit]) -> Active:
+    """The policy as it would be with each of these limits greater by its deficit, and the use of the tree as it is."""
+    nodes, capacity = list(policy.graph.nodes), list(policy.tree.capacity)
+    for limit in grown:
+        node, slot = policy.name_index[limit.node], policy.slot_index[limit.flavor, limit.resource]
+        if limit.limit == "capacity":
+            capacity[slot] += limit.deficit
+            continue
+        quotas = list(nodes[node].quotas)
+        quotas[slot] = _raised(quotas[slot], limit.limit, limit.deficit)
+        nodes[node] = replace(nodes[node], quotas=tuple(quotas))
+    graph = replace(policy.graph, nodes=tuple(nodes))
+    tree = _charged(QuotaTree(graph, capacity), policy)
+    return replace(policy, graph=graph, tree=tree, shares=Shares(graph, tree))
 
 
 def _raised(quota: Quota, limit: str, amount: int) -> Quota:

@@ -1,5 +1,6 @@
 """Where a submission belongs: its queue, and the priority that counts there."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..events import Operand, RuleRef, Why, WorkloadSubmitted
@@ -84,13 +85,17 @@ def why_refused(active: Active, workload: Workload) -> Why | None:
 
 def admission_rule_why(active: Active, workload: Workload, action: str, reason: str) -> Why | None:
     """The first deny or hold rule, in order of name, that applies to a workload, as a reason."""
+    return next(admission_rule_whys(active, workload, action, reason), None)
+
+
+def admission_rule_whys(active: Active, workload: Workload, action: str, reason: str) -> Iterator[Why]:
+    """Every deny or hold rule, in order of name, that applies to a workload, as a reason."""
     bench = Bench(active.graph, active.tree, active.shares, 0, workload)
     for rule in active.graph.admission:
         if rule.action == action and in_scope(active, rule, workload.queue) and bench.holds(rule.guard):
             operands = [Operand(name=str(field), value=bench.show(field)) for field in fields(rule.guard)]
             because = Operand(name="because", value=rule.because)
-            return Why(reason=reason, rule=reference(rule.name, rule.source), operands=(*operands, because))
-    return None
+            yield Why(reason=reason, rule=reference(rule.name, rule.source), operands=(*operands, because))
 
 
 def suspended(active: Active, workload: Workload) -> Why | None:

@@ -2,18 +2,26 @@
 
 from typing import Literal
 
-from ..events import Assignment, Charge, Limit, Operand, Part, RuleRef
+from ..events import Assignment, Charge, Limit, Operand, Part, RuleRef, Why
 from .remedies import Remedy
 
 
 class FlavorStanding(Part):
-    """Why a flavor does not serve these resources of a pod set now, or that it would: a reason token and the limit that binds."""
+    """Why a flavor does not serve these resources of a pod set now, or that it would: a reason token and the limit that binds.
+
+    In a policy that decides in cycles `Preempt` is a flavor where somebody could go for it, and `NotTried` one that comes after a
+    flavor which was good enough; `because` says in words what quota does not, `limits` has every limit that is short, and `borrows`
+    says that its queue or cohort would use more than it owns.
+    """
 
     pod_set: str
     resources: tuple[str, ...]
     flavor: str
     reason: str
     limit: Limit | None
+    limits: tuple[Limit, ...] = ()
+    because: tuple[str, ...] = ()
+    borrows: bool = False
 
 
 class RuleStanding(Part):
@@ -31,23 +39,49 @@ class Keeper(Part):
     protect: RuleRef | None
 
 
+CandidateOutcome = Literal[
+    "taken",
+    "spared",
+    "not reached",
+    "share",
+    "only without borrowing",
+    "not borrowing",
+    "not allowed",
+    "never evicted",
+    "queue inactive",
+]
+"""What came of a candidate, those that would go first."""
+
+
 class CandidateStanding(Part):
     """A running workload that uses what a waiting one needs, in a policy that decides in cycles, and whether it could go for it.
 
     outcome: `taken`; `spared` (it fits without); `not reached` (others were enough); or why not: `not allowed` (by the line `rule`),
-    `not borrowing` (its queue, or a cohort on its path, uses no more than it owns), `only without borrowing`, `share`. Operands are
-    what was compared.
+    `never evicted` (by its class), `queue inactive` (nobody is evicted from such), `not borrowing` (its queue, or a cohort on its path,
+    uses no more than it owns, or would not once others have gone), `only without borrowing` (the waiting one would have to borrow, and
+    may not evict it for that, by the line `rule`), `share`. Operands are what was compared, `usage` is what it uses of what is needed;
+    `evicting` says that it has been told to stop.
     """
 
     workload: str
     queue: str
-    outcome: Literal["taken", "spared", "not reached", "not allowed", "not borrowing", "only without borrowing", "share"]
+    outcome: CandidateOutcome
     rule: RuleRef | None = None
     operands: tuple[Operand, ...] = ()
+    usage: tuple[Charge, ...] = ()
+    evicting: bool = False
 
 
 class Standing(Part):
-    """Where a workload stands at a moment. Times in microseconds, amounts in smallest units; `position` counts from 1 in its queue."""
+    """Where a workload stands at a moment. Times in microseconds, amounts in smallest units; `position` counts from 1 in its queue.
+
+    In a policy that decides in cycles `reason` and `outcome` are of the last cycle that looked at it and said something new, `victims`
+    whom it evicted then; all else is as things stand now. `outcome`: `no fit`, `no candidates` (nobody to evict, or not enough),
+    `overtaken` (another took the room in that cycle), `overlapping` (its victims went for another), `deferred` (it fits once others'
+    victims are gone), `preempting` (it waits for its own). `parked`: it is looked at again when something may have become free.
+    `now` says what a cycle could do for it, were it the head of its queue: `fits`, `evicts` (those who are `taken`), or `waits`.
+    `also` is what would keep it from being looked at, were it not for `reason`.
+    """
 
     workload: str
     state: Literal["running", "pending"]
@@ -66,6 +100,11 @@ class Standing(Part):
     limit: Limit | None = None
     position: int | None = None
     waiting: int | None = None
+    parked: bool = False
+    also: tuple[Why, ...] = ()
+    outcome: str | None = None
+    victims: tuple[str, ...] = ()
+    now: Literal["fits", "evicts", "waits"] | None = None
     flavors: tuple[FlavorStanding, ...] = ()
     rules: tuple[RuleStanding, ...] = ()
     keepers: tuple[Keeper, ...] = ()

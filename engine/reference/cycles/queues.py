@@ -77,6 +77,11 @@ class Queues:
 
     # --- usage of local queues ------------------------------------------------------------------------------------------
 
+    def ranks(self, workload: Workload) -> bool:
+        """Whether its place depends on the usage of its local queue: its queue admits by usage."""
+        known = self.locals.get(workload.fact.local_queue or "")
+        return self.usage is not None and known is not None and known[1] == workload.queue
+
     def rank(self, workload: Workload) -> Rank:
         """The faded usage of a workload's local queue, where its queue admits by usage; 0 elsewhere."""
         known = self.locals.get(workload.fact.local_queue or "")
@@ -132,6 +137,11 @@ class Queues:
         """Whether a workload waits in the queue proper and not parked."""
         entries = self.states[workload.queue].waiting.shapes.get(self.shape(workload), [])
         return any(other is workload for _, other in entries)
+
+    def parked_with(self, workload: Workload) -> Workload | None:
+        """The workload that was looked at and for whose sake all of its shape are parked, while it is parked itself."""
+        entries = self.states[workload.queue].parked.shapes.get(self.shape(workload), [])
+        return next((other for _, other in entries if other.deferral is not None and other.deferral.alike), None)
 
     def note(self, event: AnyEvent) -> None:
         """Note that something happened: after a fact cycles run at once; a cycle that moved somebody was not idle."""

@@ -1,5 +1,8 @@
 """Why a cycle decided what it did, as data: the limit that binds, what each flavor lacked, what was compared for each victim."""
 
+from collections.abc import Iterator
+from fractions import Fraction
+
 from ...events import Assignment, Limit, Operand, RuleRef, Why
 from ...graph import Source
 from ...units import format_amount
@@ -9,7 +12,7 @@ from ..state import Active
 from ..why import limit_at, quota_line
 from .candidates import Target, as_request
 from .cycle import Outcome
-from .plan import Obstacle, Plan
+from .plan import EXCEEDS, Attempt, Obstacle, Plan
 
 
 def assignments(plan: Plan, policy: Active) -> tuple[Assignment, ...]:
@@ -26,14 +29,16 @@ def assignments(plan: Plan, policy: Active) -> tuple[Assignment, ...]:
 
 
 def admission_why(policy: Active, outcome: Outcome, borrows: bool) -> Why:
-    """Why a workload is admitted: the line that lets it, and what it asks, uses and owns of each slot."""
+    """Why a workload is admitted: the line that lets it, what it asks, uses and owns of each slot, and which flavors were worse."""
     workload, old, used = outcome.workload, outcome.nomination.replaced, used_by_others(policy, outcome)
-    request = as_request(outcome.nomination.plan.whole)
+    plan = outcome.nomination.plan
+    request = as_request(plan.whole)
     operands = [Operand(name="replaces", value=old.name)] if old is not None else []
     for slot, amount in request:
         resource, flavor = policy.graph.slots[slot].resource, policy.graph.flavors[policy.graph.slots[slot].flavor].name
         for name, value in (("asks", amount), ("queue uses", used[slot]), ("queue owns", policy.tree.subtree[workload.queue][slot])):
             operands.append(Operand(name=name, value=f"{format_amount(value, resource)} {resource} on {flavor}"))
+    operands += _passed_over(policy, plan)
     rule = quota_line(policy, workload.queue, request, borrows)
     return Why(reason="FitsBorrowing" if borrows else "FitsOwned", rule=rule, operands=tuple(operands))
 
@@ -50,12 +55,21 @@ def refusal_why(policy: Active, outcome: Outcome) -> Why:
     """Why a workload was not admitted: the most severe limit, and for each flavor that was tried what it lacked."""
     plan = outcome.nomination.plan
     operands = [Operand(name="outcome", value=outcome.end.value)]
-    for pod_set in plan.pod_sets:
-        for attempt in pod_set.attempts:
-            lacks = "; ".join(describe(obstacle) for obstacle in attempt.obstacles) or "fits"
-            operands.append(Operand(name=f"{pod_set.name} on {attempt.flavor}", value=lacks))
+    operands += [_tried(pod_set.name, attempt) for pod_set in plan.pod_sets for attempt in pod_set.attempts]
     operands += [Operand(name="evicts", value=target.workload.name) for target in outcome.targets]
     return Why(reason=outcome.reason, operands=tuple(operands), limit=binding_limit(policy, outcome.workload.queue, plan))
+
+
+def _passed_over(policy: Active, plan: Plan) -> Iterator[Operand]:
+    """The flavors that were tried for each pod set and not taken, and what each lacked."""
+    for pod_set in plan.pod_sets:
+        taken = {policy.graph.flavors[chosen.flavor].name for chosen in pod_set.flavors.values()}
+        yield from (_tried(pod_set.name, attempt) for attempt in pod_set.attempts if attempt.flavor not in taken)
+
+
+def _tried(pod_set: str, attempt: Attempt) -> Operand:
+    fits = "fits, borrowing" if attempt.level > 0 else "fits"
+    return Operand(name=f"{pod_set} on {attempt.flavor}", value="; ".join(describe(obstacle) for obstacle in attempt.obstacles) or fits)
 
 
 def describe(obstacle: Obstacle) -> str:
@@ -81,10 +95,16 @@ def describe(obstacle: Obstacle) -> str:
 
 
 def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
-    """The limit with the greatest deficit, of all that a plan met."""
-    obstacles = [obstacle for pod_set in plan.pod_sets for obstacle in pod_set.obstacles]
-    limits = [limit_of(policy, queue, obstacle) for obstacle in obstacles if obstacle.kind in ("short", "exceeds")]
-    return max(limits, key=lambda limit: limit.deficit, default=None)
+    """The limit that binds a plan: of the slots on which others have to go, else of those that the reason is about, the tightest."""
+    obstacles = [obstacle for pod_set in plan.pod_sets for obstacle in pod_set.obstacles if obstacle.kind in ("short", "exceeds")]
+    needing = [each for each in obstacles if policy.slot_index[each.flavor, each.resource] in plan.needing]
+    meant = [each for each in obstacles if each.kind == ("exceeds" if plan.reason == EXCEEDS else "short")]
+    return tightest([limit_of(policy, queue, obstacle) for obstacle in needing or meant or obstacles])
+
+
+def tightest(limits: list[Limit]) -> Limit | None:
+    """The limit that leaves the greatest part of what is asked unserved, the first of equals; amounts of two resources don't compare."""
+    return max(limits, key=lambda limit: Fraction(limit.deficit, limit.asked), default=None)
 
 
 def limit_of(policy: Active, queue: int, obstacle: Obstacle) -> Limit:

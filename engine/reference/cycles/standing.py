@@ -1,21 +1,22 @@
 """Where a waiting workload stands in a policy that decides in cycles: in Kueue's words, and why nobody could go for it."""
 
-from typing import Literal
+from collections.abc import Iterator
 
-from ...events import Limit, Operand, RuleRef
-from ..remedies import Remedy, ending, limits
+from ...events import Limit, Operand
+from ..remedies import Remedy
 from ..route import reference
 from ..state import Active
-from ..whereabouts import CandidateStanding, FlavorStanding, Standing
+from ..whereabouts import FlavorStanding, Standing
 from ..workload import Workload
-from .admissible import aside, inactive, inadmissible
-from .candidates import Cluster, Note, Wish, as_request, satisfies
-from .nominate import Nomination, Nominator, search
-from .plan import WAITING, Attempt, Grade, Mode
+from .admissible import Barrier, barriers
+from .candidates import Cluster
+from .considered import considered
+from .flavors import groups_of
+from .nominate import Nomination, Nominator
+from .plan import NO_MATCH, WAITING, Attempt, Grade, Mode, PodSetPlan
 from .queues import Queues
-from .reasons import binding_limit, limit_of
-
-Outcome = Literal["taken", "spared", "not reached", "not allowed", "not borrowing", "only without borrowing", "share"]
+from .reasons import binding_limit, describe, limit_of, tightest
+from .remedies import evicting, remedies, runs
 
 
 def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) -> Standing:
@@ -23,123 +24,138 @@ def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) 
     if workload.queue < 0:
         asked = Operand(name="local queue", value=workload.fact.local_queue or workload.fact.queue or "none")
         return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
-    why = aside(policy, workload)
-    if why is not None:
-        return base.model_copy(update={"reason": why.reason, "rule": why.rule, "operands": why.operands})
-    stopped = inactive(policy, workload.queue)
-    if stopped:
-        node = policy.graph.nodes[workload.queue]
-        because = Operand(name="queue", value=stopped)
-        return base.model_copy(update={"reason": "Suspended", "rule": reference(node.name, node.source), "operands": (because,)})
-    reason, detail = inadmissible(policy, workload)
-    line = queues.line(workload.queue)
-    place = {"position": line.index(workload) + 1, "waiting": len(line)}
-    if reason:
-        return base.model_copy(update={**place, "reason": reason, "operands": (Operand(name="because of", value=detail),)})
     cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
     nomination = Nominator(cluster, queues.height).nominate(workload, {})
-    found = _judged(policy, queues, cluster, nomination)
-    return base.model_copy(update={**place, **found, **_reason(queues, nomination, line)})
+    place = {} if workload.name in queues.aside else _place(queues, workload)
+    barred = barriers(policy, workload)
+    if barred:
+        return base.model_copy(update={**place, **_barred(barred, nomination)})
+    found = {**place, **_reason(policy, queues, nomination), **_judged(policy, queues, cluster, nomination)}
+    return base.model_copy(update=found)
 
 
-def _reason(queues: Queues, nomination: Nomination, line: list[Workload]) -> dict[str, object]:
-    """The token: of the last cycle that looked at it, else what would come of it now, else that it is still to be looked at."""
+def _barred(barred: list[Barrier], nomination: Nomination) -> dict[str, object]:
+    """The reason of a workload that no cycle would nominate, whatever is free, and whether it would run if all barriers went."""
+    first, *others = (barrier.why for barrier in barred)
+    helps = all(barrier.known for barrier in barred) and runs(nomination)
+    release = (Remedy(kind="release", evicting=evicting(nomination)),) if helps else ()
+    return {"reason": first.reason, "rule": first.rule, "operands": first.operands, "also": tuple(others), "remedies": release}
+
+
+# --- in its queue -------------------------------------------------------------------------------------------------------
+
+
+def _place(queues: Queues, workload: Workload) -> dict[str, object]:
+    line = queues.line(workload.queue)
+    return {"position": line.index(workload) + 1, "waiting": len(line), "parked": not queues.is_waiting(workload)}
+
+
+def _reason(policy: Active, queues: Queues, nomination: Nomination) -> dict[str, object]:
+    """The token: of the last cycle that looked at it, else of those with whom it is parked, else that it is still to be looked at."""
     workload, plan = nomination.workload, nomination.plan
-    if workload.deferral is not None:
-        return {"reason": workload.deferral.why.reason}
-    if not queues.is_waiting(workload):  # parked with others of its shape
-        return {"reason": plan.reason or WAITING}
-    return {"reason": "PendingEvaluation", "operands": (Operand(name="first in line", value=line[0].name),)}
+    parked = not queues.is_waiting(workload)
+    limit = binding_limit(policy, workload.queue, plan)
+    rule = limit.source if limit is not None else None
+    found: dict[str, object] = {"limit": limit, "rule": rule, "operands": tuple(_operands(queues, workload, parked))}
+    deferral = workload.deferral
+    if deferral is not None and (deferral.waits == "parked" or not parked):
+        outcome = next((operand.value for operand in deferral.why.operands if operand.name == "outcome"), None)
+        victims = tuple(operand.value for operand in deferral.why.operands if operand.name == "evicts")
+        return {**found, "reason": deferral.why.reason, "outcome": outcome, "victims": victims}
+    if parked:
+        return {**found, "reason": plan.reason or WAITING}
+    place = policy.graph.nodes[workload.queue]
+    blocked = queues.strict(workload.queue) and queues.head(workload.queue) is not workload
+    return {**found, "reason": "PendingEvaluation", "rule": reference(place.name, place.source) if blocked else rule}
+
+
+def _operands(queues: Queues, workload: Workload, parked: bool) -> Iterator[Operand]:
+    """Who is before it, with whom it is parked, and what decides before priority where its queue admits by usage."""
+    first = queues.head(workload.queue)
+    alike = queues.parked_with(workload) if parked else None
+    if alike is not None and alike is not workload:
+        yield Operand(name="parked with", value=alike.name)
+    if not parked and first is not None and first is not workload:
+        strict = ", whom nobody passes in this queue" if queues.strict(workload.queue) else ""
+        yield Operand(name="first in line", value=first.name + strict)
+    yield from _usage(queues, workload)
+    if not parked and first is not None and first.fact.local_queue != workload.fact.local_queue:
+        yield from _usage(queues, first)
+
+
+def _usage(queues: Queues, workload: Workload) -> Iterator[Operand]:
+    """The usage by which a workload stands in a queue that admits by usage."""
+    if queues.ranks(workload):
+        last, usage = queues.rank(workload)
+        thousandths = int(usage * 1000)
+        shown = "weight 0, comes last" if last else f"{thousandths // 1000}.{thousandths % 1000:03}"
+        yield Operand(name=f"usage of {workload.fact.local_queue}", value=shown)
 
 
 def _judged(policy: Active, queues: Queues, cluster: Cluster, nomination: Nomination) -> dict[str, object]:
-    """Limit, flavors, candidates and remedies, as things stand now."""
-    workload, plan = nomination.workload, nomination.plan
-    limit = binding_limit(policy, workload.queue, plan)
-    found: dict[str, object] = {
-        "limit": limit,
-        "rule": limit.source if limit is not None else None,
-        "flavors": tuple(
-            _flavor(policy, workload.queue, pod_set.name, attempt) for pod_set in plan.pod_sets for attempt in pod_set.attempts
-        ),
-        "candidates": _candidates(policy, queues, cluster, nomination),
+    """What a cycle could do, flavors, candidates and remedies, as things stand now."""
+    return {
+        "now": "fits" if nomination.plan.mode is Mode.FIT else "evicts" if nomination.targets else "waits",
+        "flavors": tuple(flavors(policy, nomination)),
+        "candidates": considered(policy, queues, cluster, nomination),
+        "remedies": remedies(policy, queues, nomination),
     }
-    request = as_request(plan.usage)
-    if plan.mode is Mode.PREEMPT and request:
-        running = [place[name] for place in queues.running() for name in sorted(place)]
-        remedies = []
-        ends = ending(policy, workload, request, running)
-        if ends:
-            remedies.append(Remedy(kind="ends", workloads=tuple(ends)))
-        grown = limits(policy, workload, request)
-        if grown:
-            remedies.append(Remedy(kind="limits", limits=tuple(grown)))
-        found["remedies"] = tuple(remedies)
-    return found
 
 
-def _flavor(policy: Active, queue: int, pod_set: str, attempt: Attempt) -> FlavorStanding:
+# --- flavors ------------------------------------------------------------------------------------------------------------
+
+
+def flavors(policy: Active, nomination: Nomination) -> Iterator[FlavorStanding]:
+    """Every flavor of every pod set that was looked at: those that were tried, and those that come after one that was good enough."""
+    workload, graph = nomination.workload, policy.graph
+    groups = groups_of(graph, graph.queues[graph.nodes[workload.queue].queue])
+    for pod_set in nomination.plan.pod_sets:
+        yield from _unserved(pod_set)
+        yield from (_flavor(policy, nomination, pod_set, attempt) for attempt in pod_set.attempts)
+        for group in groups:
+            tried = [attempt for attempt in pod_set.attempts if set(attempt.resources) <= set(group.resources)]
+            names = [graph.flavors[index].name for index in group.flavors]
+            if tried:
+                last = tried[-1]
+                for name in names[names.index(last.flavor) + 1 :]:
+                    because = (f"{last.flavor} is good enough",)
+                    yield FlavorStanding(
+                        pod_set=pod_set.name, resources=last.resources, flavor=name, reason="NotTried", limit=None, because=because
+                    )
+
+
+def _unserved(pod_set: PodSetPlan) -> Iterator[FlavorStanding]:
+    """A resource of which the queue has no flavor at all."""
+    for obstacle in pod_set.obstacles:
+        if obstacle.kind == "unavailable":
+            resources, because = (obstacle.resource,), (describe(obstacle),)
+            yield FlavorStanding(pod_set=pod_set.name, resources=resources, flavor="", reason=NO_MATCH, limit=None, because=because)
+
+
+def _flavor(policy: Active, nomination: Nomination, pod_set: PodSetPlan, attempt: Attempt) -> FlavorStanding:
     """Why a flavor does not serve; in Kueue's words, and `Preempt` where somebody could go for it."""
     reasons = {Grade.FIT: "Fits", Grade.NO_CANDIDATES: WAITING, Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Preempt"}
-    found: list[Limit] = [limit_of(policy, queue, obstacle) for obstacle in attempt.obstacles if obstacle.kind in ("short", "exceeds")]
+    by_quota = [obstacle for obstacle in attempt.obstacles if obstacle.kind in ("short", "exceeds")]
+    limits: list[Limit] = [limit_of(policy, nomination.workload.queue, obstacle) for obstacle in by_quota]
     return FlavorStanding(
-        pod_set=pod_set,
+        pod_set=pod_set.name,
         resources=attempt.resources,
         flavor=attempt.flavor,
         reason=reasons.get(attempt.grade, attempt.reason),
-        limit=max(found, key=lambda limit: limit.deficit, default=None),
+        limit=tightest(limits),
+        limits=tuple(limits),
+        because=tuple(_because(policy, nomination, pod_set, attempt)),
+        borrows=attempt.level > 0,
     )
 
 
-def _candidates(policy: Active, queues: Queues, cluster: Cluster, nomination: Nomination) -> tuple[CandidateStanding, ...]:
-    """Everybody in the tree who uses a slot on which the workload needs room, and what came of each."""
-    workload, plan = nomination.workload, nomination.plan
-    if plan.mode is not Mode.PREEMPT:
-        return ()
-    slots = sorted(plan.needing)
-    notes: list[Note] = []
-    amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
-    found = bool(search(cluster, Wish(workload, amounts, slots, notes)))
-    last = {note.workload.name: note for note in notes}
-    users = [
-        other
-        for node in queues.trees[policy.tree.paths[workload.queue][-1]]
-        for _, other in sorted(queues.states[node].running.items())
-        if any(slot in slots for slot, _ in other.usage)
-    ]
-    return tuple(_candidate(policy, cluster, workload, other, last.get(other.name), found, slots) for other in users)
-
-
-def _candidate(
-    policy: Active, cluster: Cluster, workload: Workload, other: Workload, note: Note | None, found: bool, slots: list[int]
-) -> CandidateStanding:
-    outcome, rule = _outcome(policy, cluster, workload, other, note, slots)
-    operands = [Operand(name="workload.priority", value=str(workload.priority)), Operand(name="victim.priority", value=str(other.priority))]
-    operands += [Operand(name=name, value=value) for name, value in (note.operands if note is not None else ())]
-    if outcome == "taken" and not found:
-        operands.append(Operand(name="enough", value="no"))
-    return CandidateStanding(
-        workload=other.name, queue=policy.graph.nodes[other.queue].name, outcome=outcome, rule=rule, operands=tuple(operands)
-    )
-
-
-def _outcome(
-    policy: Active, cluster: Cluster, workload: Workload, other: Workload, note: Note | None, slots: list[int]
-) -> tuple[Outcome, RuleRef | None]:
-    if note is not None:
-        return note.outcome, None
-    preemption, place = cluster.preemption(workload.queue), policy.graph.nodes[workload.queue]
-    own = other.queue == workload.queue
-    wanted: str = preemption.own if own else preemption.reclaims
-    if not satisfies(wanted, workload, other):
-        source = preemption.own_source if own else preemption.reclaims_source
-        return "not allowed", reference(place.name, source or place.source)
-    if not own and not _borrows(policy, workload.queue, other.queue, slots):
-        return "not borrowing", None
-    return "not reached", None
-
-
-def _borrows(policy: Active, queue: int, other: int, slots: list[int]) -> bool:
-    """Whether another queue, and every cohort between it and the common ancestor, uses more than it owns of some slot."""
-    path, theirs = policy.tree.paths[other], policy.tree.sides(queue, other)[1]
-    return all(policy.tree.borrows(node, slots) for node in path[: path.index(theirs) + 1])
+def _because(policy: Active, nomination: Nomination, pod_set: PodSetPlan, attempt: Attempt) -> Iterator[str]:
+    """What keeps a flavor from serving that no limit says."""
+    yield from (describe(obstacle) for obstacle in attempt.obstacles if obstacle.kind not in ("short", "exceeds"))
+    chosen = {policy.graph.flavors[choice.flavor].name for choice in pod_set.flavors.values()}
+    if attempt.grade is Grade.NO_CANDIDATES:
+        yield "nobody whom it may evict makes room for it"
+    elif attempt.reason == WAITING:
+        yield "it would have to borrow, and its queue evicts nobody for that"
+    elif attempt.mode is Mode.PREEMPT and attempt.flavor in chosen and not nomination.targets:
+        yield "victims make room for each resource alone, but not for all it asks for"

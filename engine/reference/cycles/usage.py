@@ -74,5 +74,5 @@ def rank(consumed: Consumed, local: LocalQueue, usage: Usage) -> Rank:
     weights = dict(usage.weights)
     total = Fraction(0)
     for resource in sorted(consumed.amounts):
-        total += weights.get(resource, Fraction(1)) * Fraction(consumed.amounts[resource], scale_of(resource))
+        total += weights.get(resource, Fraction(1)) * Fraction(consumed.amounts[resource], scale_of(resource) << _BITS)
     return (1, Fraction(0)) if local.weight == 0 else (0, total / local.weight)  # exact

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from gpol.engine.events import WorkloadCancelled
 
 POLICY = """flavor a {{ gpu as owned }}
 flavor b {{
@@ -31,6 +31,11 @@ def policy(*says: str, limit: int = 4) -> str:
     return POLICY.format(limit=limit, says="\n    ".join(says))
 
 
+def said(c: Any, name: str) -> dict[str, str]:
+    """What is told beside the reason."""
+    return {operand.name: operand.value for operand in c.standing(name).operands}
+
+
 def test_its_place(cycles: Callable[[str], Any]) -> None:
     """Those that were not looked at yet are told who is first; positions count all that wait, parked or not."""
     c = cycles(policy())
@@ -41,7 +46,7 @@ def test_its_place(cycles: Callable[[str], Any]) -> None:
 
     assert [(c.standing(name).position, c.standing(name).waiting) for name in ("w3", "w1", "w2")] == [(1, 3), (2, 3), (3, 3)]
     assert c.standing("w1").reason == "ExceedsMaxQuota"
-    assert (c.standing("w2").reason, c.standing("w2").operands[0].value) == ("PendingEvaluation", "w3")
+    assert (c.standing("w2").reason, said(c, "w2")) == ("PendingEvaluation", {"first in line": "w3"})
 
 
 def test_parked_unseen(cycles: Callable[[str], Any]) -> None:
@@ -52,7 +57,10 @@ def test_parked_unseen(cycles: Callable[[str], Any]) -> None:
     c.rest()
 
     assert c.workload("w2").deferral is None
-    assert c.standing("w2").reason == "ExceedsMaxQuota"
+    assert (c.standing("w2").reason, c.standing("w2").parked, said(c, "w2")) == ("ExceedsMaxQuota", True, {"parked with": "w1"})
+    assert (c.standing("w1").parked, said(c, "w1")) == (True, {})
+    c.core.step(WorkloadCancelled(time=c.now, workload="w1"))
+    assert (c.standing("w2").reason, said(c, "w2")) == ("ExceedsMaxQuota", {})
 
 
 def test_each_flavor_says_why_not(cycles: Callable[[str], Any]) -> None:
@@ -81,6 +89,252 @@ def test_the_limit_of_borrowing_is_named_with_its_line(cycles: Callable[[str], A
     assert (standing.limit.asked, standing.limit.available, standing.limit.deficit) == (6000, 5000, 1000)
     lines = ("policy\n" + policy(limit=1)).splitlines()
     assert lines[standing.limit.source.line - 1].strip() == "borrows up to 1 gpu on a"
+
+
+def test_the_limit_is_one_that_the_reason_is_about(cycles: Callable[[str], Any]) -> None:
+    """It waits for three on a, which would do some day; that b will never have nine is told of b alone."""
+    c = cycles(policy())
+    c.submit("v", "x", "2", on=["a"])
+    c.rest()
+    c.submit("w", "q", sets=[{"requests": {"gpu": "8"}, "tolerations": [{"operator": "Exists"}]}])
+    c.cycle()
+    standing = c.standing("w")
+    a, b = standing.flavors
+
+    assert (standing.reason, a.reason, b.reason) == ("WaitingForQuota", "WaitingForQuota", "ExceedsMaxQuota")
+    assert (standing.limit.flavor, standing.limit.deficit, b.limit.deficit) == ("a", 2000, 6000)
+
+
+def test_what_quota_does_not_say(cycles: Callable[[str], Any]) -> None:
+    """A taint, nodes that are not selected, and a flavor that would have to be borrowed, each in words."""
+    c = cycles(policy())
+    c.submit("v", "x", "4", on=["a"])
+    c.rest()
+    c.submit("w", "q", "5")
+    a, b = c.standing("w").flavors
+
+    assert a.because == ("it would have to borrow, and its queue evicts nobody for that",)
+    assert b.because == ("taint pool=spot:NoSchedule is not tolerated",)
+
+
+def test_a_resource_that_nobody_serves(cycles: Callable[[str], Any]) -> None:
+    """The queue has no flavor at all for cpu: that is told in place of flavors, and nothing helps."""
+    c = cycles(policy() + "flavor c { cpu as owned }\nqueue other { owns 1 cpu on c }\n")
+    c.submit("w", "q", sets=[{"requests": {"gpu": "1", "cpu": "1"}}])
+    c.rest()
+    standing = c.standing("w")
+
+    assert (standing.reason, standing.outcome, standing.remedies) == ("NoMatchingFlavor", "no fit", ())
+    assert [(flavor.flavor, flavor.reason, flavor.because) for flavor in standing.flavors] == [
+        ("", "NoMatchingFlavor", ("the queue serves no cpu",))
+    ]
+
+
+def test_a_flavor_that_is_not_needed(cycles: Callable[[str], Any]) -> None:
+    """With a it may borrow, which is good enough, so b is not even tried."""
+    c = cycles(policy())
+    c.submit("first", "q", "1", priority=9)
+    c.submit("w", "q", "5")
+    a, b = c.standing("w").flavors
+
+    assert (a.flavor, a.reason, a.borrows, a.limit) == ("a", "Fits", True, None)
+    assert (b.flavor, b.reason, b.because) == ("b", "NotTried", ("a is good enough",))
+    assert (c.standing("w").reason, c.standing("w").now, c.standing("w").remedies) == ("PendingEvaluation", "fits", ())
+
+
+def test_each_resource_alone_is_not_enough(cycles: Callable[[str], Any]) -> None:
+    """It owns the GPUs, so whoever has them would go, and borrows CPUs, for which the lower one would; for both together it borrows."""
+    c = cycles(
+        """flavor a {
+  gpu as owned
+  cpu as owned
+}
+cohort all {
+  queue q {
+    owns 2 gpu
+    owns 2 cpu
+    reclaims from anyone
+    borrows by evicting lower priority
+  }
+  queue x { owns nothing }
+  queue y {
+    owns 2 gpu
+    owns 2 cpu
+  }
+}
+"""
+    )
+    c.submit("high", "x", sets=[{"requests": {"gpu": "4"}}], priority=9)
+    c.submit("low", "x", sets=[{"requests": {"cpu": "4"}}])
+    c.rest()
+    c.submit("w", "q", sets=[{"requests": {"gpu": "2", "cpu": "3"}}], priority=5)
+    [flavor] = c.standing("w").flavors
+
+    assert (c.standing("w").now, flavor.reason) == ("waits", "Preempt")
+    assert flavor.because == ("victims make room for each resource alone, but not for all it asks for",)
+    assert [(limit.resource, limit.deficit) for limit in flavor.limits] == [("cpu", 3000), ("gpu", 2000)]
+    assert (c.standing("w").limit.resource, flavor.limit.resource) == ("cpu", "cpu")
+    for candidate in c.standing("w").candidates:
+        assert (candidate.outcome, candidate.operands[-1].name, candidate.operands[-1].value) == ("taken", "enough", "no")
+
+
+# --- what the last cycle came to ----------------------------------------------------------------------------------------
+
+
+OWNERS = """flavor a { gpu as owned }
+cohort all {
+  queue q {
+    owns 2 gpu
+    reclaims from anyone
+  }
+  queue r {
+    owns 2 gpu
+    reclaims from anyone
+  }
+  queue x { owns nothing }
+}
+"""
+
+
+def outcome(c: Any, name: str) -> tuple[str, str | None, str | None]:
+    """The reason, what the last cycle came to, and what one could do now."""
+    standing = c.standing(name)
+    return standing.reason, standing.outcome, standing.now
+
+
+def test_overtaken(cycles: Callable[[str], Any]) -> None:
+    """Both fit, but only one of them: the other was overtaken in this cycle, and waits as things stand then."""
+    c = cycles(OWNERS.replace("reclaims from anyone", "evicts its own of lower priority"))
+    c.submit("w1", "q", "3")
+    c.submit("w2", "r", "3")
+    c.cycle()
+    assert outcome(c, "w2") == ("WaitingForQuota", "overtaken", "waits")
+    c.rest()
+    assert outcome(c, "w2") == ("WaitingForQuota", "no fit", "waits")
+
+
+def test_preempting_and_deferred(cycles: Callable[[str], Any]) -> None:
+    """One evicts the borrower that both need to go; the other waits for that too. Then both fit."""
+    c = cycles(OWNERS)
+    c.submit("v", "x", "4")
+    c.rest()
+    c.submit("w1", "q", "2")
+    c.submit("w2", "r", "2")
+    assert outcome(c, "w1") == ("PendingEvaluation", None, "evicts")
+    c.cycle()
+
+    assert outcome(c, "w1") == ("WaitingForPreemptedWorkloads", "preempting", "fits")
+    assert c.standing("w1").victims == ("v",)
+    assert outcome(c, "w2") == ("WaitingForPreemptedWorkloads", "deferred", "fits")
+    assert c.standing("w2").victims == ()
+
+
+def test_victims_that_take_their_time(cycles: Callable[[str], Any]) -> None:
+    """Told to stop by an outside system its victim still runs: it is taken, and its end is what the workload waits for."""
+    c = cycles(OWNERS)
+    c.submit("v", "x", "4")
+    c.fact("WorkloadAdopted", workload="v", queue="x", since=0, evicting=True, placements=[PLACED])
+    c.submit("w", "q", "2")
+    c.rest()
+    standing = c.standing("w")
+
+    assert (standing.outcome, standing.victims, standing.now) == ("preempting", ("v",), "evicts")
+    assert [(each.workload, each.outcome, each.evicting) for each in standing.candidates] == [("v", "taken", True)]
+    assert [remedy.workloads for remedy in standing.remedies if remedy.kind == "ends"] == [("v",)]
+
+
+PLACED = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "4"}}
+
+
+def test_nobody_to_evict(cycles: Callable[[str], Any]) -> None:
+    """Those who run own what they use: no candidates, and each is told why not."""
+    c = cycles(OWNERS)
+    c.submit("v1", "q", "2")
+    c.submit("v2", "r", "2")
+    c.rest()
+    c.submit("w", "q", "1")
+    c.rest()
+
+    assert outcome(c, "w") == ("WaitingForQuota", "no candidates", "waits")
+    assert c.standing("w").flavors[0].because == ("nobody whom it may evict makes room for it",)
+    assert outcomes(c, "w") == {"v1": "not allowed", "v2": "not borrowing"}
+
+
+def test_behind_a_strict_head(cycles: Callable[[str], Any]) -> None:
+    """The head never fits and nobody passes it: the line of the queue is named, and that the one behind would fit."""
+    c = cycles(policy("queueing strict fifo"))
+    c.submit("head", "q", "9", on=["a"])
+    c.submit("w", "q", "1", on=["a"])
+    c.rest()
+
+    assert outcome(c, "head") == ("ExceedsMaxQuota", "no fit", "waits")
+    assert outcome(c, "w") == ("PendingEvaluation", None, "fits")
+    assert (c.standing("w").rule.name, said(c, "w")) == ("q", {"first in line": "head, whom nobody passes in this queue"})
+    assert (c.standing("w").parked, c.standing("w").remedies) == (False, ())
+
+
+def test_by_usage(cycles: Callable[[str], Any]) -> None:
+    """In a queue that admits by usage both sides are told: its local queue's, and that of the first in line."""
+    c = cycles(
+        """policy "u" {
+  use kueue.classical
+  usage halves every 1h, sampled every 1h
+}
+flavor a { gpu as owned }
+queue q {
+  owns 2 gpu
+  admits by usage
+  local queue "ns/a" { weight 1 }
+  local queue "ns/b" { weight 2 }
+  local queue "ns/zero" { weight 0 }
+}
+"""
+    )
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "3"})
+    c.fact("UsageReported", local_queue="ns/b", consumed={"gpu": "1"})
+    for name, local in (("wa", "a"), ("wb", "b"), ("last", "zero")):
+        c.submit(name, None, "3", local_queue=f"ns/{local}", priority=5 if local == "a" else 0)
+
+    assert said(c, "wb") == {"usage of ns/b": "0.500"}
+    assert said(c, "wa") == {"first in line": "wb", "usage of ns/a": "3.000", "usage of ns/b": "0.500"}
+    assert said(c, "last")["usage of ns/zero"] == "weight 0, comes last"
+    assert [c.standing(name).position for name in ("wb", "wa", "last")] == [1, 2, 3]
+
+
+# --- not looked at ------------------------------------------------------------------------------------------------------
+
+
+def test_all_that_holds_it_is_told(cycles: Callable[[str], Any]) -> None:
+    """On hold, of a stopped local queue, of a stopped queue, and of a wrong namespace: the first is the reason, the rest comes after it."""
+    says = ("stopped", 'for namespaces where label "dep" in "eng"', 'local queue "ns/a" { stopped }')
+    c = cycles(policy(*says))
+    c.submit("w", None, local_queue="ns/a", namespace_labels={"dep": "sales"}, on=["a"])
+    c.operator("hold", "w")
+    standing = c.standing("w")
+
+    assert (standing.reason, said(c, "w"), standing.position) == ("OnHold", {"operator": "olga"}, None)
+    assert [(why.reason, why.rule.name) for why in standing.also] == [("Suspended", "ns/a"), ("Suspended", "q"), ("Misconfigured", "q")]
+    assert [operand.value for operand in standing.also[2].operands] == ["namespace", "`sales`, has to be In eng"]
+    assert [remedy.kind for remedy in standing.remedies] == ["release"]
+
+
+def test_what_would_come_after_is_not_promised(cycles: Callable[[str], Any]) -> None:
+    """One that is too big all the same is promised nothing, nor one whose flavor is missing: nobody knows what that will be."""
+    c = cycles(policy("stopped"))
+    c.submit("big", "q", "9", on=["a"])
+    c.submit("small", "q", "1", on=["a"])
+    assert [c.standing(name).remedies != () for name in ("big", "small")] == [False, True]
+    assert (c.standing("small").position, c.standing("small").waiting) == (2, 2)
+
+    c.activate(policy().replace('gpu as owned\n  taint pool = "spot" NoSchedule', "gpu as owned\n  missing"))
+    assert (c.standing("small").reason, said(c, "small"), c.standing("small").remedies) == (
+        "Suspended",
+        {"queue": "flavor b is missing"},
+        (),
+    )
+
+
+# --- candidates ---------------------------------------------------------------------------------------------------------
 
 
 def outcomes(c: Any, name: str) -> dict[str, str]:
@@ -141,26 +395,90 @@ def test_taken_and_not_enough(cycles: Callable[[str], Any]) -> None:
     assert high.rule.name == "q"
 
 
-@pytest.mark.parametrize("kind", ["ends", "limits"])
-def test_remedies_help(cycles: Callable[[str], Any], kind: str) -> None:
-    """Four are taken by others of the queue's own: the end of the smallest that is enough admits it, or so does owning two more."""
-    c = cycles("flavor a { gpu as owned }\nqueue q { owns 4 gpu }\n")
-    c.submit("one", "q", "1")
-    c.submit("three", "q", "3")
+def test_nobody_is_looked_for_where_it_would_borrow(cycles: Callable[[str], Any]) -> None:
+    """More than the queue owns would have to be borrowed, for which it evicts nobody: by the line that does not let it."""
+    c = cycles(policy("reclaims from anyone"))
+    c.submit("v", "x", "4", on=["a"])
+    c.submit("own", "q", "2", on=["a"])
     c.rest()
-    c.submit("w", "q", "2")
-    c.rest()
-    remedies = {remedy.kind: remedy for remedy in c.standing("w").remedies}
-    assert sorted(remedies) == ["ends", "limits"]
-    if kind == "ends":
-        assert remedies[kind].workloads == ("three",)
-        c.finish("three")
-    else:
-        [limit] = remedies[kind].limits
-        assert (limit.node, limit.deficit) == ("q", 2000)
-        c.activate("flavor a { gpu as owned }\nqueue q { owns 6 gpu }\n")
+    c.submit("w", "q", "5", on=["a"])
+    found = {candidate.workload: candidate for candidate in c.standing("w").candidates}
 
-    assert c.rest() == ["run w"]
+    assert {name: each.outcome for name, each in found.items()} == {"v": "not borrowing", "own": "not allowed"}
+    assert [(operand.name, operand.value) for operand in found["own"].operands] == [("evicts its own of", "nobody")]
+
+
+def test_candidates_that_nobody_may_touch(cycles: Callable[[str], Any]) -> None:
+    """One whose class is never evicted, and one of a queue that takes no part."""
+
+    def owners(says: str) -> str:
+        queue = f"queue y {{\n    owns nothing\n    {says}\n  }}"
+        return "priority gold 9 { never evicted }\n" + OWNERS.replace("queue x { owns nothing }", f"queue x {{ owns nothing }}\n  {queue}")
+
+    c = cycles(owners(""))
+    c.submit("v1", "x", "2", priority="gold")
+    c.submit("v2", "y", "2")
+    c.rest()
+    c.activate(owners("stopped"))
+    c.submit("w", "q", "2")
+    found = {candidate.workload: candidate for candidate in c.standing("w").candidates}
+
+    assert {name: (each.outcome, each.rule.name) for name, each in found.items()} == {
+        "v1": ("never evicted", "gold"),
+        "v2": ("queue inactive", "y"),
+    }
+
+
+def test_what_was_compared_between_equals(cycles: Callable[[str], Any]) -> None:
+    """Of two of one priority the newer would have to go; since when each is queued is told."""
+    c = cycles("flavor a { gpu as owned }\nqueue q {\n  owns 2 gpu\n  evicts its own of lower priority or newer\n}\n")
+    c.submit("old", "q", "2")
+    c.rest()
+    c.at("1h")
+    c.submit("w", "q", "1")
+    [old] = c.standing("w").candidates
+
+    assert old.outcome == "not allowed"
+    assert {operand.name: operand.value for operand in old.operands} == {
+        "evicts its own of": "lower priority or newer",
+        "workload.priority": "0",
+        "victim.priority": "0",
+        "workload is queued since": "1970-01-01T01:00:00Z",
+        "victim was queued": "1970-01-01T00:00:00Z",
+    }
+
+
+def test_shares_of_both_sides(cycles: Callable[[str], Any]) -> None:
+    """Fair sharing compares what the workload's queue would have, and what the victim's has before and after: both are told."""
+    c = cycles(
+        """policy "f" {
+  use kueue.fair
+  preempt fairly by final share
+}
+flavor a { gpu as owned }
+cohort all {
+  owns 4 gpu
+  queue q {
+    owns nothing
+    reclaims from anyone
+  }
+  queue x { owns nothing }
+}
+"""
+    )
+    c.submit("v1", "x", "2")
+    c.submit("v2", "x", "2")
+    c.rest()
+    c.submit("w", "q", "3")
+    first, second = c.standing("w").candidates
+    shares = {operand.name: operand.value for operand in first.operands if "share" in operand.name}
+
+    assert (first.outcome, second.outcome) == ("share", "share")
+    assert shares == {
+        "preemptor's share, with it running": "750 thousandths",
+        "victim's share, before": "1000 thousandths",
+        "victim's share, without it": "500 thousandths",
+    }
 
 
 def test_waiting_for_victims(cycles: Callable[[str], Any]) -> None:

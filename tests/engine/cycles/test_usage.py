@@ -77,8 +77,8 @@ def test_ranks() -> None:
     """Two GPUs and 500m CPUs of weight 4, by weight 2: two; weight 0 comes after all others, whatever it used."""
     consumed = Consumed({"gpu": 2000 << 64, "cpu": 500 << 64})
 
-    assert rank(consumed, local("2"), usage(cpu=4)) == (0, 2 * ONE)
-    assert rank(consumed, local("2"), usage()) == (0, Fraction(5, 4) * ONE)
+    assert rank(consumed, local("2"), usage(cpu=4)) == (0, 2)
+    assert rank(consumed, local("2"), usage()) == (0, Fraction(5, 4))
     assert rank(consumed, local("0"), usage()) > rank(consumed, local("1/1000000"), usage())
 
 
@@ -124,11 +124,11 @@ def test_usage_reported_from_outside(cycles: Callable[[str], Any]) -> None:
     submit(c, "a1", "a")
     submit(c, "b1", "b")
     queues = c.core.queues
-    assert queues.rank(c.workload("a1")) == (0, 3 * ONE)
+    assert queues.rank(c.workload("a1")) == (0, 3)
     assert queues.head(c.node("q")).name == "b1"
 
     c.activate(POLICY.replace("owns 4", "owns 5"))
-    assert c.core.queues.rank(c.workload("a1")) == (0, 3 * ONE)
+    assert c.core.queues.rank(c.workload("a1")) == (0, 3)
 
 
 def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
@@ -137,12 +137,12 @@ def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
     c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "2"})
     submit(c, "a1", "a")
     c.rest()
-    assert c.core.queues.rank(c.workload("a1")) == (0, Fraction(5, 2) * ONE), "two, and half of the one it holds"
+    assert c.core.queues.rank(c.workload("a1")) == (0, Fraction(5, 2)), "two, and half of the one it holds"
     c.at("1h")
     submit(c, "b1", "b")
     c.rest()
 
-    assert c.core.queues.rank(c.workload("a1")) == (0, (Fraction(5, 4) + Fraction(1, 2)) * ONE)
+    assert c.core.queues.rank(c.workload("a1")) == (0, (Fraction(5, 4) + Fraction(1, 2)))
 
 
 def test_who_used_most_goes_first_as_a_victim(cycles: Callable[[str], Any]) -> None:
