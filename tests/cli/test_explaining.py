@@ -116,4 +116,45 @@ def test_candidates_are_told_together_and_why(gpol: Gpol, tmp_path: Path) -> Non
     assert gpol("run", "nested.gpol", "facts.jsonl", "--journal", "j.db").code == 0
     told = [line for line in gpol("explain", "j.db", "h").out.splitlines() if "  candidate" in line]
 
-    assert told == ["  candidates of borrower: not borrowing (workload.priority 0; victim.priority 0): b1, b2"]
+    assert told == ["  candidates of borrower: not borrowing: b1, b2"]
+
+
+FAIR = """policy "fair" {
+  use kueue.fair
+}
+
+flavor spot { gpu as owned }
+flavor f { gpu as owned }
+
+cohort top {
+  owns 4 gpu on f
+  queue rich {
+    serves gpu from spot, f
+    owns 1 gpu on spot
+    borrows up to 0 gpu on spot
+  }
+  queue poor {
+    serves gpu from f
+    owns nothing
+    reclaims from anyone
+  }
+}
+"""
+
+
+def test_decisions_of_cycles(gpol: Gpol, tmp_path: Path) -> None:
+    """Of an admission the flavor, what is borrowed and what kept it off the flavor before are told; of an eviction both shares."""
+    (tmp_path / "fair.gpol").write_text(FAIR)
+    facts = [
+        {"kind": "WorkloadSubmitted", "time": time, "workload": name, "queue": queue, "pod_sets": [{"requests": {"gpu": "2"}}]}
+        for time, name, queue in ((0, "r1", "rich"), (1, "r2", "rich"), (10_000_000, "p", "poor"))
+    ]
+    (tmp_path / "facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in facts))
+    assert gpol("run", "fair.gpol", "facts.jsonl", "--journal", "j.db").code == 0
+    admitted, evicted = gpol("explain", "j.db", "r1").out, gpol("explain", "j.db", "r2").out
+
+    assert "admitted to rich on 2 gpu of f, borrowing 2 gpu of f: FitsBorrowing by rich (fair.gpol:" in admitted
+    assert "asks = 2 gpu on f, queue uses = 0 gpu on f, queue owns = 0 gpu on f, main on spot = asks for 2 gpu of at most 1\n" in admitted
+    assert "evicted for p (fair-sharing) by poor (fair.gpol:" in evicted
+    for share in ("preemptor's share, with it running = 400", "victim's share, before = 800", "victim's share, without it = 400"):
+        assert f"{share} thousandths" in evicted

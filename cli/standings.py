@@ -1,0 +1,158 @@
+"""Where a waiting workload stands, in words: why, its place, flavor by flavor, candidate by candidate, and what would let it run."""
+
+from collections import Counter
+from typing import get_args
+
+from ..engine.events import Limit, RuleRef
+from ..engine.reference.remedies import Remedy
+from ..engine.reference.whereabouts import CandidateOutcome, CandidateStanding, FlavorStanding, Standing
+from ..engine.units import format_amount, format_time
+
+_MOST_CANDIDATES = 20
+"""How many groups are shown of those that might have gone."""
+
+_MOST_NAMES = 5
+"""How many workloads or queues of a group are named."""
+
+_OUTCOMES: tuple[CandidateOutcome, ...] = get_args(CandidateOutcome)
+
+_ONE_BY_ONE = ("taken", "spared", "not reached", "share")
+"""Outcomes of candidates that were looked at one by one."""
+
+_LAST = {
+    "no fit": "no flavor could serve it, and no eviction was tried",
+    "no candidates": "it needs others to go, and those whom it may evict are not enough",
+    "overtaken": "others took the room in the same cycle",
+    "overlapping": "whom it would evict went for another in the same cycle",
+    "deferred": "it fits once those whom others evicted have gone",
+    "preempting": "it evicts others and waits until they have gone",
+}
+"""What the last cycle that looked at it came to."""
+
+_NOW = {
+    "fits": "it is admitted once it is next",
+    "evicts": "it evicts those who are taken, once it is next",
+    "waits": "it waits, even once it is next",
+}
+
+
+def waiting(standing: Standing) -> list[str]:
+    """Everything that is known of a waiting workload, a line each."""
+    lines = [f"why: {standing.reason}" + by(standing.rule)]
+    lines += [f"{operand.name}: {operand.value}" for operand in standing.operands]
+    for why in standing.also:
+        said = ", ".join(f"{operand.name} {operand.value}" for operand in why.operands)
+        lines.append(f"also: {why.reason}{by(why.rule)}" + (f" ({said})" if said else ""))
+    if standing.outcome is not None:
+        victims = f": {names(list(standing.victims))}" if standing.victims else ""
+        lines.append(f"last cycle: {_LAST[standing.outcome]}{victims}")
+    if standing.now is not None:
+        lines.append(f"as things stand: {_NOW[standing.now]}")
+    lines += _place(standing)
+    if standing.limit is not None:
+        lines.append(f"limit: {limit_told(standing.limit)}")
+    for keeper in standing.keepers:
+        lines.append(f"keeps it: {keeper.workload} until {format_time(keeper.until)}" + by(keeper.protect))
+    lines += [_flavor(flavor) for flavor in standing.flavors]
+    for rule in standing.rules:
+        lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
+    lines += _candidates(standing.candidates)
+    return lines + [f"would run, once it is next, if {_remedy(remedy)}{_at_cost(remedy)}" for remedy in standing.remedies]
+
+
+def _place(standing: Standing) -> list[str]:
+    lines = []
+    if standing.position is not None:
+        parked = ", parked until something becomes free" if standing.parked else ""
+        lines.append(f"place: {standing.position} of {standing.waiting} in queue {standing.queue}, priority {standing.priority}{parked}")
+    if standing.asked_priority not in (None, standing.priority):
+        lines.append(f"priority: asked for {standing.asked_priority}, counts as {standing.priority}")
+    return lines
+
+
+def _flavor(flavor: FlavorStanding) -> str:
+    limits = flavor.limits or (() if flavor.limit is None else (flavor.limit,))
+    said = [f"{amount(limit.deficit, limit.resource)} more needed" for limit in limits]
+    said += [*flavor.because, *(["borrowing"] if flavor.borrows and flavor.reason in ("Fits", "Preempt") else [])]
+    place = f"flavor {flavor.flavor}" if flavor.flavor else "any flavor"
+    return f"{place} for {flavor.pod_set} ({', '.join(flavor.resources)}): {', '.join([flavor.reason, *said])}"
+
+
+def _candidates(candidates: tuple[CandidateStanding, ...]) -> list[str]:
+    """Who might have gone for it: those that would first, then why the others don't, and how many are left out.
+
+    Those for whom the same was compared are told together: by queue where they were compared one by one, else of all queues.
+    """
+    ranked = sorted(candidates, key=lambda each: (_OUTCOMES.index(each.outcome), each.queue, each.workload))
+    alike: dict[tuple[str, ...], list[CandidateStanding]] = {}
+    for each in ranked:
+        told = "; ".join([*(f"{operand.name} {operand.value}" for operand in each.operands), *(["told to stop"] if each.evicting else [])])
+        queue = each.queue if each.outcome in _ONE_BY_ONE else ""
+        alike.setdefault((each.outcome, queue, by(each.rule), f" ({told})" if told else ""), []).append(each)
+    groups = list(alike.items())
+    lines = []
+    for (outcome, _, rule, compared), group in groups[:_MOST_CANDIDATES]:
+        queues, workloads = sorted({each.queue for each in group}), [each.workload for each in group]
+        lines.append(f"candidates of {names(queues)}: {outcome}{rule}{compared}: {names(workloads)}")
+    rest: Counter[str] = Counter(each.outcome for _, group in groups[_MOST_CANDIDATES:] for each in group)
+    if rest:
+        lines.append("candidates not shown: " + ", ".join(f"{rest[outcome]} {outcome}" for outcome in _OUTCOMES if rest[outcome]))
+    return lines
+
+
+# --- remedies -------------------------------------------------------------------------------------------------------
+
+
+def _remedy(remedy: Remedy) -> str:
+    match remedy.kind:
+        case "ends":
+            return f"{names(list(remedy.workloads))} ended"
+        case "limits":
+            return " and ".join(_raised(limit) for limit in remedy.limits)
+        case "flavor":
+            accepting = " and ".join("its queue" if who == "queue" else "it" for who in remedy.by)
+            needs = f" ({'; '.join(remedy.needs)})" if remedy.needs else ""
+            return f"{accepting} accepted flavor {remedy.flavor}{needs}"
+        case "time":
+            return f"nothing else changes until {format_time(remedy.until or 0)}"
+        case "release":
+            return "nothing held it any more"
+
+
+def _at_cost(remedy: Remedy) -> str:
+    return f", evicting {names(list(remedy.evicting))}" if remedy.evicting else ""
+
+
+def _raised(limit: Limit) -> str:
+    more = f"{amount(limit.deficit, limit.resource)} more"
+    if limit.limit == "borrowing":
+        return f"{limit.node} could borrow {more} on {limit.flavor}"
+    if limit.limit == "owned":
+        return f"{limit.node} owned {more} on {limit.flavor}"
+    return f"{limit.flavor} had {more} that nobody owns"
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def by(rule: RuleRef | None) -> str:
+    """By which line of the policy; nothing where there is none."""
+    return f" by {rule.name} ({rule.file}:{rule.line})" if rule is not None else ""
+
+
+def amount(value: int, resource: str) -> str:
+    """An amount with its resource."""
+    return f"{format_amount(value, resource)} {resource}"
+
+
+def names(some: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(some[:_MOST_NAMES]) + (f" and {len(some) - _MOST_NAMES} more" if len(some) > _MOST_NAMES else "")
+
+
+def limit_told(limit: Limit) -> str:
+    """A limit: what it is, where, what was asked, what is there and what is missing."""
+    kinds = {"owned": "what it may use of what is owned", "borrowing": "its borrowing limit", "capacity": "what exists"}
+    asked, available = amount(limit.asked, limit.resource), amount(limit.available, limit.resource)
+    deficit = amount(limit.deficit, limit.resource)
+    return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {available} available, {deficit} more needed"
