@@ -52,7 +52,7 @@ def fate(core: Core, name: str) -> str | set[str] | None:
         if isinstance(event, WorkloadAdmitted) and event.workload == name:
             return "runs"
         if isinstance(event, WorkloadDeferred) and event.workload == name and event.preempting:
-            return {operand.value for operand in event.why.operands if operand.name == "evicts"}
+            return {operand.value for operand in event.why.operands if operand.name == "evicts"} or None
     return None
 
 

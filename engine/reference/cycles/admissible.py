@@ -4,7 +4,7 @@ Kueue: pkg/cache/scheduler/clusterqueue.go (active), pkg/scheduler/scheduler.go 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...events import Operand, Why
 from ..route import admission_rule_why, admission_rule_whys, in_scope, reference, stopped_locally
@@ -91,6 +91,14 @@ def barriers(policy: Active, workload: Workload) -> list[Barrier]:
     stopped = [local] if local is not None else []
     held = [*_holds(workload), *stopped, *admission_rule_whys(policy, workload, "hold", "OnHold")]
     return [*(Barrier(why) for why in held), *_of_queue(policy, workload.queue), *_of_workload(policy, workload)]
+
+
+def released(policy: Active, node: int) -> Active:
+    """The policy as it would be if a queue were neither stopped nor held as a whole: it puts up its own, who may have to go for others."""
+    graph = policy.graph
+    queues = tuple(replace(queue, stopped="") if queue.node == node else queue for queue in graph.queues)
+    held = [rule for rule in graph.admission if rule.action == "hold" and rule.guard is None and in_scope(policy, rule, node)]
+    return replace(policy, graph=replace(graph, queues=queues, admission=tuple(rule for rule in graph.admission if rule not in held)))
 
 
 def _of_queue(policy: Active, node: int) -> Iterator[Barrier]:

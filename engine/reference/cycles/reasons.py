@@ -111,7 +111,8 @@ def limit_of(policy: Active, queue: int, obstacle: Obstacle) -> Limit:
     """The limit that an obstacle of kind `short` or `exceeds` met."""
     slot = policy.slot_index[obstacle.flavor, obstacle.resource]
     binding = policy.tree.binding(queue, slot) if obstacle.kind == "short" else most(policy, queue, slot)
-    return limit_at(policy, slot, obstacle.assumed + obstacle.asked, binding.available, binding.node, binding.limit)
+    available = min(binding.available, obstacle.limit)  # there was less in the middle of a cycle, and less than nothing in a debt
+    return limit_at(policy, slot, obstacle.assumed + obstacle.asked, available, binding.node, binding.limit)
 
 
 def most(policy: Active, queue: int, slot: int) -> Binding:

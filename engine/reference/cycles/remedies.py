@@ -21,6 +21,7 @@ from .matching import accepts, selects, untolerated
 from .nominate import Nomination, Nominator
 from .plan import Mode
 from .queues import Queues
+from .replacing import Held, held_by
 
 _MOST_WAYS = 4
 """How many choices of flavors are looked at for others' ends and for limits."""
@@ -52,7 +53,7 @@ class _Tries:
         self.policy, self.queues, self.nomination, self.workload = policy, queues, nomination, nomination.workload
         self.queue = policy.graph.queues[policy.graph.nodes[self.workload.queue].queue]
         self.groups = groups_of(policy.graph, self.queue)
-        self.ways = _ways(policy, self.groups, self.workload)
+        self.ways = _ways(policy, self.groups, self.workload, held_by(policy, nomination.replaced))
         tree = queues.trees[policy.tree.paths[self.workload.queue][-1]]
         self.running = [queues.states[node].running[name] for node in tree for name in sorted(queues.states[node].running)]
 
@@ -182,19 +183,20 @@ def _selecting(pod_set: PodSet, flavor: Flavor) -> tuple[PodSet, list[str]]:
     return pod_set, needs
 
 
-def _ways(policy: Active, groups: Sequence[Group], workload: Workload) -> list[Request]:
-    """What the workload would be charged on the flavors that it accepts, by choice of flavors, those tried first before others."""
+def _ways(policy: Active, groups: Sequence[Group], workload: Workload, held: Held) -> list[Request]:
+    """What the workload would be charged on the flavors that it accepts, by choice of flavors, those tried first before others.
+
+    What is held already by the workload whose place it takes is not charged.
+    """
     together: dict[str, list[tuple[PodSet, int]]] = {}
     for index, (pod_set, count) in enumerate(zip(workload.fact.pod_sets, workload.remaining, strict=True)):
         together.setdefault(f"group {pod_set.group}" if pod_set.group else f"alone {index}", []).append((pod_set, count))
-    parts: list[list[dict[int, int]]] = []
-    for members in together.values():
-        for group in groups:
-            amounts = {
-                resource: sum(asked_by_one(pod_set, resource) * count for pod_set, count in members) for resource in sorted(group.resources)
-            }
-            if any(amounts.values()):
-                parts.append(_choices(policy, group, [pod_set for pod_set, _ in members], amounts))
+    parts = [
+        _choices(policy, group, members, held)
+        for members in together.values()
+        for group in groups
+        if any(asked_by_one(pod_set, resource) * count for pod_set, count in members for resource in group.resources)
+    ]
     ways = []
     for choice in islice(product(*parts), _MOST_WAYS):
         total: dict[int, int] = {}
@@ -205,11 +207,18 @@ def _ways(policy: Active, groups: Sequence[Group], workload: Workload) -> list[R
     return ways
 
 
-def _choices(policy: Active, group: Group, pod_sets: list[PodSet], amounts: dict[str, int]) -> list[dict[int, int]]:
+def _choices(policy: Active, group: Group, members: list[tuple[PodSet, int]], held: Held) -> list[dict[int, int]]:
     """The amounts by slot on each flavor of a group that pod sets accept."""
-    flavors = [policy.graph.flavors[index] for index in group.flavors]
-    return [
-        {policy.slot_index[flavor.name, resource]: amounts[resource] for resource in sorted(amounts) if amounts[resource]}
-        for flavor in flavors
-        if not flavor.missing and all(accepts(flavor, pod_set) for pod_set in pod_sets)
-    ]
+    resources = [resource for resource in sorted(group.resources) if resource not in policy.graph.ignored]
+    found = []
+    for index in group.flavors:
+        flavor = policy.graph.flavors[index]
+        if flavor.missing or not all(accepts(flavor, pod_set) for pod_set, _ in members):
+            continue
+        amounts = {resource: sum(asked_by_one(pod_set, resource) * count for pod_set, count in members) for resource in resources}
+        for pod_set, _ in members:
+            for resource, (name, amount) in held.get(pod_set.name, {}).items():
+                if name == flavor.name and resource in amounts:
+                    amounts[resource] -= amount
+        found.append({policy.slot_index[flavor.name, resource]: amounts[resource] for resource in resources if amounts[resource]})
+    return found

@@ -8,7 +8,7 @@ from ..route import reference
 from ..state import Active
 from ..whereabouts import FlavorStanding, Standing
 from ..workload import Workload
-from .admissible import Barrier, barriers
+from .admissible import Barrier, barriers, released
 from .candidates import Cluster
 from .considered import considered
 from .flavors import groups_of
@@ -24,10 +24,11 @@ def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) 
     if workload.queue < 0:
         asked = Operand(name="local queue", value=workload.fact.local_queue or workload.fact.queue or "none")
         return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
+    barred = barriers(policy, workload)
+    policy = released(policy, workload.queue) if barred else policy
     cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
     nomination = Nominator(cluster, queues.height).nominate(workload, {})
     place = {} if workload.name in queues.aside else _place(queues, workload)
-    barred = barriers(policy, workload)
     if barred:
         return base.model_copy(update={**place, **_barred(barred, nomination)})
     found = {**place, **_reason(policy, queues, nomination), **_judged(policy, queues, cluster, nomination)}

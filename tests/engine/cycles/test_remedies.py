@@ -192,6 +192,21 @@ def test_release(cycles: Callable[[str], Any]) -> None:
     assert c.cycle() == ["preempt w", "evict v for w"]
 
 
+def test_release_of_a_queue(cycles: Callable[[str], Any]) -> None:
+    """Nobody goes from a stopped queue; once it is not, its own of lower priority do, and that is foreseen."""
+    text = "flavor a {{ gpu as owned }}\nqueue q {{\n  owns 2 gpu\n  evicts its own of lower priority\n  {}\n}}\n"
+    c = cycles(text.format(""))
+    c.submit("low", "q", "2")
+    c.rest()
+    c.activate(text.format("stopped"))
+    c.submit("w", "q", "1", priority=5)
+    [remedy] = c.standing("w").remedies
+
+    assert (remedy.kind, remedy.evicting) == ("release", ("low",))
+    c.activate(text.format(""))
+    assert c.cycle() == ["preempt w", "evict low for w"]
+
+
 def test_asking_changes_nothing(cycles: Callable[[str], Any]) -> None:
     """Trying remedies leaves the charges and the shares as they were."""
     c = cycles('policy "f" { use kueue.fair }\n' + policy(owned=2))

@@ -229,6 +229,21 @@ def test_preempting_and_deferred(cycles: Callable[[str], Any]) -> None:
     assert c.standing("w2").victims == ()
 
 
+def test_limits_in_the_middle_of_a_cycle(cycles: Callable[[str], Any]) -> None:
+    """The first took GPUs of the victim that both need, and CPUs that were free when the cycle began: what was left then is told."""
+    text = OWNERS.replace("{ gpu as owned }", "{\n  gpu as owned\n  cpu as owned\n}").replace("all {", "all {\n  owns 4 cpu")
+    c = cycles(text.replace("anyone", "anyone\n    borrows by evicting lower priority"))
+    c.submit("v", "x", "4")
+    c.rest()
+    for name, queue in (("w1", "q"), ("w2", "r")):
+        c.submit(name, queue, sets=[{"requests": {"gpu": "2", "cpu": "3"}}], priority=1)
+    c.cycle()
+    limit = c.workload("w2").deferral.why.limit
+
+    assert [outcome(c, name)[1] for name in ("w1", "w2")] == ["preempting", "no candidates"]
+    assert (limit.resource, limit.asked, limit.available, limit.deficit) == ("cpu", 3000, 1000, 2000)
+
+
 def test_victims_that_take_their_time(cycles: Callable[[str], Any]) -> None:
     """Told to stop by an outside system its victim still runs: it is taken, and its end is what the workload waits for."""
     c = cycles(OWNERS)
