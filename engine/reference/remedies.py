@@ -113,7 +113,7 @@ def limits(policy: Active, workload: Workload, request: Request) -> list[Limit]:
         short = dict(request)[slot] - trial.tree.room(workload.queue, slot)  # may be beyond what is asked for
         before = found[place].deficit if place in found else 0
         found[place] = limit.model_copy(update={"deficit": before + short})
-        trial = raised(policy, list(found.values()))
+        trial = raised(policy, [found[known] for known in sorted(found)])
     return [found[place] for place in sorted(found)] if trial.tree.fits(workload.queue, request) else []
 
 

@@ -88,7 +88,7 @@ class _Look:
         wanted: str = preemption.own if own else preemption.reclaims
         if not satisfies(wanted, self.workload, other):
             source = preemption.own_source if own else preemption.reclaims_source
-            says = Operand(name="evicts its own of" if own else "reclaims from", value=_WORDS[wanted])
+            says = Operand(name="of its own it evicts" if own else "reclaims from", value=_WORDS[wanted])
             compared = [] if wanted == "nothing" else self._priorities(other)
             return "not allowed", reference(place.name, source or place.source), [says, *compared]
         if not own and not self._borrows(other.queue):

@@ -103,8 +103,8 @@ def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
 
 
 def tightest(limits: list[Limit]) -> Limit | None:
-    """The limit that leaves the greatest part of what is asked unserved, the first of equals; amounts of two resources don't compare."""
-    return max(limits, key=lambda limit: Fraction(limit.deficit, limit.asked), default=None)
+    """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; then the deficit."""
+    return max(limits, key=lambda limit: (Fraction(limit.deficit, limit.asked), limit.deficit), default=None)
 
 
 def limit_of(policy: Active, queue: int, obstacle: Obstacle) -> Limit:

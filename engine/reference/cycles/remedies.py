@@ -192,16 +192,16 @@ def _ways(policy: Active, groups: Sequence[Group], workload: Workload, held: Hel
     for index, (pod_set, count) in enumerate(zip(workload.fact.pod_sets, workload.remaining, strict=True)):
         together.setdefault(f"group {pod_set.group}" if pod_set.group else f"alone {index}", []).append((pod_set, count))
     parts = [
-        _choices(policy, group, members, held)
-        for members in together.values()
+        _choices(policy, group, together[name], held)
+        for name in sorted(together)
         for group in groups
-        if any(asked_by_one(pod_set, resource) * count for pod_set, count in members for resource in group.resources)
+        if any(asked_by_one(pod_set, resource) * count for pod_set, count in together[name] for resource in group.resources)
     ]
     ways = []
     for choice in islice(product(*parts), _MOST_WAYS):
         total: dict[int, int] = {}
         for charged in choice:
-            for slot, amount in charged.items():
+            for slot, amount in sorted(charged.items()):
                 total[slot] = total.get(slot, 0) + amount
         ways.append(as_request(total))
     return ways
@@ -217,7 +217,7 @@ def _choices(policy: Active, group: Group, members: list[tuple[PodSet, int]], he
             continue
         amounts = {resource: sum(asked_by_one(pod_set, resource) * count for pod_set, count in members) for resource in resources}
         for pod_set, _ in members:
-            for resource, (name, amount) in held.get(pod_set.name, {}).items():
+            for resource, (name, amount) in sorted(held.get(pod_set.name, {}).items()):
                 if name == flavor.name and resource in amounts:
                     amounts[resource] -= amount
         found.append({policy.slot_index[flavor.name, resource]: amounts[resource] for resource in resources if amounts[resource]})

@@ -420,7 +420,7 @@ def test_nobody_is_looked_for_where_it_would_borrow(cycles: Callable[[str], Any]
     found = {candidate.workload: candidate for candidate in c.standing("w").candidates}
 
     assert {name: each.outcome for name, each in found.items()} == {"v": "not borrowing", "own": "not allowed"}
-    assert [(operand.name, operand.value) for operand in found["own"].operands] == [("evicts its own of", "nobody")]
+    assert [(operand.name, operand.value) for operand in found["own"].operands] == [("of its own it evicts", "nobody")]
 
 
 def test_candidates_that_nobody_may_touch(cycles: Callable[[str], Any]) -> None:
@@ -455,7 +455,7 @@ def test_what_was_compared_between_equals(cycles: Callable[[str], Any]) -> None:
 
     assert old.outcome == "not allowed"
     assert {operand.name: operand.value for operand in old.operands} == {
-        "evicts its own of": "lower priority or newer",
+        "of its own it evicts": "lower priority or newer",
         "workload.priority": "0",
         "victim.priority": "0",
         "workload is queued since": "1970-01-01T01:00:00Z",
