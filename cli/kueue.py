@@ -148,8 +148,10 @@ def _refuse_nothing(objects: Objects) -> None:
 
 
 def _complain_of(refused: Refused) -> None:
-    for line in str(refused).splitlines():
-        complain(f"gpol: {line}")
+    for problem in refused.problems:
+        complain(f"gpol: {problem}")
+    if refused.more:
+        complain(f"gpol: and {refused.more} more")
 
 
 def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:

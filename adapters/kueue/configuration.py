@@ -88,9 +88,10 @@ def _weight(weights: Fields, resource: str) -> Fraction:
     except QuantityError as error:
         weights.wrong(resource, str(error), "write a number such as 1 or 0.5")
         return Fraction(1)
-    if weight < 0:
-        weights.wrong(resource, "is below 0", "write 0 or more")
-    return max(weight, Fraction(0))
+    if weight < 0 or max(weight.numerator, weight.denominator) > INT64_MAX:
+        weights.wrong(resource, "is below 0" if weight < 0 else "is no number of 64 bits", "write 0 or more, with few digits")
+        return Fraction(1)
+    return weight
 
 
 def _duration(said: Fields, name: str, default: int) -> int:

@@ -7,7 +7,7 @@ with, by which an export finds the way back.
 from dataclasses import replace
 
 from ...engine.reference.workload import POD_COUNT
-from .objects import Assignment, ClusterQueue, Cohort, Configuration, Objects, Workload
+from .objects import ClusterQueue, Cohort, Configuration, Objects, Workload
 from .problems import Findings
 
 FIELD = "resources.excludeResourcePrefixes"
@@ -26,8 +26,8 @@ def leave_out_excluded(objects: Objects, found: Findings) -> None:
     if not wanted:
         return
     owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
-    owned = sorted({resource for owner in owners for group in owner.groups for resource in group.resources if resource != POD_COUNT})
-    for resource in (resource for resource in owned if resource.startswith(wanted)):
+    owned = {resource for owner in owners for group in owner.groups for resource in group.resources}
+    for resource in sorted(resource for resource in owned if _is_excluded(resource, wanted)):
         found.begin("Configuration", "", "")
         cause = f"leaves out {resource}, of which there are quotas: in Kueue they would count for nothing"
         found.problem(FIELD, cause, "take the resource out of the quotas, or do not exclude it")
@@ -37,20 +37,17 @@ def leave_out_excluded(objects: Objects, found: Findings) -> None:
 def _without(workload: Workload, wanted: tuple[str, ...], found: Findings) -> Workload:
     """A workload that holds nothing of what is excluded."""
     held = workload.admission
-    if held is None or not any(resource.startswith(wanted) for given in held.assignments for resource in given.flavors):
+    if held is None or not any(_is_excluded(resource, wanted) for given in held.assignments for resource in given.flavors):
         return workload
     found.begin("Workload", workload.key, workload.file)
     found.note("status.admission", _HELD)
-    return replace(workload, admission=replace(held, assignments=tuple(_kept(given, wanted) for given in held.assignments)))
+    kept = tuple(given.without(lambda resource: _is_excluded(resource, wanted)) for given in held.assignments)
+    return replace(workload, admission=replace(held, assignments=kept))
 
 
-def _kept(given: Assignment, wanted: tuple[str, ...]) -> Assignment:
-    kept = {resource for resource in given.flavors if resource == POD_COUNT or not resource.startswith(wanted)}
-    return replace(
-        given,
-        flavors={resource: flavor for resource, flavor in given.flavors.items() if resource in kept},
-        usage={resource: amount for resource, amount in given.usage.items() if resource in kept},
-    )
+def _is_excluded(resource: str, wanted: tuple[str, ...]) -> bool:
+    """Pods are counted after what is excluded is left out."""
+    return resource != POD_COUNT and resource.startswith(wanted)
 
 
 def ignored(objects: Objects, found: Findings) -> tuple[str, ...]:
@@ -60,4 +57,4 @@ def ignored(objects: Objects, found: Findings) -> tuple[str, ...]:
     for prefix in wanted:
         found.begin("Configuration", "", "")
         found.note(FIELD, f"names `{prefix}`: ignored is what this dump has that begins so; a policy has to name whatever else comes")
-    return tuple(sorted({*wanted, *(resource for resource in asked if resource.startswith(wanted))}))
+    return tuple(sorted({*wanted, *(resource for resource in asked if resource.startswith(wanted))} - {POD_COUNT}))

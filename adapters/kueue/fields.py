@@ -14,6 +14,7 @@ INT32 = 2**31
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
 _LONGEST = 4096
+_LONGEST_KEY = 253
 _NOT_IMPORTED = "is not imported"
 
 
@@ -43,8 +44,8 @@ class Fields:
 
     def known(self, names: frozenset[str]) -> "Fields":
         """Report every field that is not one of these as not imported."""
-        for name in sorted(str(name) for name in self.data.keys() - names):
-            self.found.note(self.at(name), _NOT_IMPORTED)
+        for name in sorted(self.data.keys() - names):
+            self.found.note(self.at(shortened(name)), _NOT_IMPORTED)
         return self
 
     def has(self, name: str) -> bool:
@@ -200,15 +201,12 @@ class Fields:
     def text_map(self, name: str) -> dict[str, str]:
         """Texts by key, such as labels, in order of key."""
         fields = self.sub(name)
-        return {key: value for key in sorted(fields.data, key=str) if fields._is_text(key, value := fields.data[key]) and key}
+        return {key: value for key in fields._keys() if fields._is_text(key, value := fields.data[key])}
 
     def name_map(self, name: str) -> dict[str, str]:
         """Names by name, such as flavors by resource, in order of key; entries without a value are left out."""
         fields = self.sub(name)
-        for key in sorted(fields.data):
-            if not key.isprintable() or key != key.strip() or not 0 < len(key) <= 253:
-                self.wrong(name, f"has the key `{shortened(key)}`", "a key is a name of 1 to 253 characters")
-        return {key: value for key in sorted(fields.data) if (value := fields.optional_name(key))}
+        return {key: value for key in fields._keys() if (value := fields.optional_name(key))}
 
     def requests(self, name: str) -> dict[str, Fraction]:
         """Quantities by resource, in order of name."""
@@ -216,11 +214,21 @@ class Fields:
             return {}
         fields = self.sub(name)
         found = {}
-        for resource in sorted(fields.data, key=str):
+        for resource in fields._keys():
             value = fields._quantity(resource)
             if value is not None:
                 found[resource] = value
         return found
+
+    def _keys(self) -> list[str]:
+        """The names of all fields, in order; one that names nothing is reported."""
+        good = []
+        for key in sorted(self.data):
+            if key.isprintable() and key == key.strip() and 0 < len(key) <= _LONGEST_KEY:
+                good.append(key)
+            else:
+                self.found.problem(self.path, f"has the key `{shortened(key)}`", f"a key is a name of 1 to {_LONGEST_KEY} characters")
+        return good
 
 
 def kind_of(value: object) -> str:

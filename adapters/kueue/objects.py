@@ -3,6 +3,7 @@
 Only what decisions depend on is kept.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -165,6 +166,12 @@ class Assignment:
     count: int
     flavors: dict[str, str]
     usage: dict[str, int]
+
+    def without(self, left_out: Callable[[str], bool]) -> "Assignment":
+        """The same without some resources."""
+        kept = [resource for resource in self.flavors if not left_out(resource)]
+        usage = {resource: self.usage[resource] for resource in kept if resource in self.usage}
+        return Assignment(self.pod_set, self.count, {resource: self.flavors[resource] for resource in kept}, usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,21 +129,30 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
     groups: list[ResourceGroup] = []
     resources: set[str] = set()
     flavors: set[str] = set()
+    slots: set[tuple[str, str]] = set()
     for row in spec.subs("resourceGroups", _MOST_GROUPS):
         group = _group(row)
         if group.resources:
             groups.append(group)
         else:
             row.found.note("spec.resourceGroups", "a group without resources says nothing, and is left out")
+        for resource, flavor in sorted(slots.intersection(_slots(group))):
+            row.wrong("coveredResources", f"has {resource} on {flavor}, as another group has", "let one group have it")
         if resources & set(group.resources):
             row.found.note("spec.resourceGroups", "a resource is in several groups, which Kueue's webhook refuses: the first one counts")
         if flavors & {flavor.flavor for flavor in group.flavors}:
             row.found.note("spec.resourceGroups", "a flavor is in several groups, which Kueue's webhook refuses")
+        slots.update(_slots(group))
         resources.update(group.resources)
         flavors.update(flavor.flavor for flavor in group.flavors)
     if len(flavors) > _MOST_ALL_FLAVORS:
         spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {_MOST_ALL_FLAVORS}")
     return tuple(groups)
+
+
+def _slots(group: ResourceGroup) -> set[tuple[str, str]]:
+    """What a group has quotas of, by resource and flavor."""
+    return {(quota.resource, flavor.flavor) for flavor in group.flavors for quota in flavor.quotas}
 
 
 def _group(row: Fields) -> ResourceGroup:

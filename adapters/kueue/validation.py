@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ...engine.reference.workload import POD_COUNT
 from ...engine.units import INT64_MAX
-from .objects import ClusterQueue, Cohort, FlavorQuotas, Objects, ResourceFlavor, ResourceGroup
+from .objects import Admission, ClusterQueue, Cohort, FlavorQuotas, Objects, ResourceFlavor, ResourceGroup
 from .problems import Findings
 
 MOST_LEVELS = 30
@@ -20,9 +20,14 @@ def validate(objects: Objects, found: Findings) -> None:
 
 
 def leave_out_pods(objects: Objects, found: Findings) -> None:
-    """Take out quotas of `pods`, which a policy that decides at once cannot say; noted."""
+    """Take out quotas of `pods`, which a policy that decides at once cannot say, noted, and what workloads hold of them."""
+    objects.workloads = [replace(workload, admission=_podless_admission(workload.admission)) for workload in objects.workloads]
     objects.cluster_queues = [replace(queue, groups=_podless(queue, found)) for queue in objects.cluster_queues]
     objects.cohorts = [replace(cohort, groups=_podless(cohort, found)) for cohort in objects.cohorts]
+
+
+def _podless_admission(held: Admission | None) -> Admission | None:
+    return held and replace(held, assignments=tuple(given.without(lambda resource: resource == POD_COUNT) for given in held.assignments))
 
 
 def _podless(owner: ClusterQueue | Cohort, found: Findings) -> tuple[ResourceGroup, ...]:

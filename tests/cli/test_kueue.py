@@ -128,6 +128,7 @@ HOSTILE = {
     "colours in a name": (listed(FLAVOR, queue("q\x1b[31m")), "metadata.name: has an invisible character"),
     "two lines in a name": (listed(queue(), made("ResourceFlavor", "a\nb")), "metadata.name: has an invisible character"),
     "a long name": (listed(FLAVOR, queue("q" * 300)), "metadata.name: has 300 characters"),
+    "a weight of two lines": (listed(FLAVOR, queue(fairSharing={"weight": "1\n2"})), 'fairSharing.weight: "1\\x0a2" is no quantity; write'),
     "no number of JSON": (b'{"kind": "List", "items": [NaN]}', "has the number NaN"),
     "a key twice": (b"a: 1\na: 2\n", "line 2, column 1: has key `a` twice"),
 }  # fmt: skip

@@ -90,6 +90,7 @@ def test_usage_is_weighed(kueue: Maker) -> None:
         ({"admissionFairSharing": {"usageHalfLifeTime": "a week"}}, "`a week` is no duration"),
         ({"admissionFairSharing": {"usageHalfLifeTime": "99999999999h"}}, "is no whole number of microseconds of 64 bits"),
         ({"admissionFairSharing": {"resourceWeights": {"cpu": -1}}}, "resourceWeights.cpu: is below 0"),
+        ({"admissionFairSharing": {"resourceWeights": {"cpu": 2**63}}}, "resourceWeights.cpu: is no number of 64 bits"),
         ({"admissionFairSharing": {"resourceWeights": {"cpu": "x"}}}, 'resourceWeights.cpu: "x" is no quantity'),
         ({"featureGates": {"PriorityBoost": 1}}, "featureGates.PriorityBoost: is the number 1, not true or false"),
     ],

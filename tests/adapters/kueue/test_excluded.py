@@ -55,6 +55,7 @@ def test_a_quota_of_an_excluded_resource_is_refused(kueue: Maker) -> None:
         "in Kueue they would count for nothing; take the resource out of the quotas, or do not exclude it"
     ]
     assert "  ignore pod\n" in kueue.text(kueue.queue(groups=groups), kueue.flavor(), excluding("pod"))
+    assert "ignore" not in kueue.text(kueue.queue(groups=groups), kueue.flavor(), excluding("pods"))
 
 
 def test_what_is_held_of_an_excluded_resource_is_left_out(kueue: Maker) -> None:

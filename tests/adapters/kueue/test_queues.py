@@ -106,6 +106,7 @@ GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "base", "resources": 
         ({"groups": [{**GROUP, "coveredResources": ["cpu", "cpu"]}]}, "has a resource twice"),
         ({"groups": [{**GROUP, "coveredResources": ["cpu", "memory"]}]}, "flavors[0].resources: has quotas of cpu"),
         ({"groups": [{**GROUP, "flavors": []}]}, "flavors: is empty"),
+        ({"groups": [GROUP, GROUP]}, "resourceGroups[1].coveredResources: has cpu on base, as another group has"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}]}]}, "nominalQuota: is missing"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "-1"}]}]}]}, "is -1, below 0"),
         ({"groups": [{**GROUP, "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": {}}]}]}]}, "is no quantity"),

@@ -48,3 +48,14 @@ def test_topology_counts_where_it_is_used(kueue: Maker) -> None:
     flavor = kueue.flavor(topologyName="dc")
     assert kueue.problems(kueue.queue(), flavor)[0].startswith("ResourceFlavor base: spec.topologyName: asks for topology-aware")
     assert kueue.notes(flavor) == ["ResourceFlavor base: spec.topologyName: is left out: nobody has a quota of the flavor"]
+
+
+def test_pods_that_are_held_are_left_out_at_once(kueue: Maker) -> None:
+    """A policy that decides at once cannot say a quota of pods, so nobody holds any there; deciding in cycles they are charged."""
+    queue = kueue.queue(groups=[kueue.group("cpu pods", base={"nominalQuota": "8"})])
+    work = kueue.work(status=kueue.admitted(usage={"cpu": "1", "pods": "1"}))
+    for profile, usage in (("gpol.fair", {"cpu": 1000}), ("kueue.classical", {"cpu": 1000, "pods": 1})):
+        kueue.text(queue, kueue.flavor(), work, profile=profile)
+        admission = kueue.load(queue, kueue.flavor(), work, profile=profile).objects.workloads[0].admission
+        assert admission is not None
+        assert [given.usage for given in admission.assignments] == [usage]
