@@ -41,6 +41,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     admission = _admission(status, pod_sets, reclaimable, true, false) if status.has("admission") else None
     held = _held(spec, annotations, true, false)
     if admission is not None:
+        _note_strangers(status, rows)
         pod_sets = charged(pod_sets, rows, admission)
     elif "Finished" not in true:
         held = held or (_NAMES_CLAIMS if names_claims(rows) else "")
@@ -188,6 +189,14 @@ def _admission(
         assignments=tuple(assignment for assignment in made if assignment.pod_set in counts),
         evicting="Evicted" in true,
     )
+
+
+def _note_strangers(status: Fields, rows: list[Fields]) -> None:
+    """Say that something is held for pod sets that the workload does not have."""
+    names = {row.text("name", "main") for row in rows}
+    for given in status.sub("admission").subs("podSetAssignments", _MOST_POD_SETS):
+        if given.text("name", "main") not in names:
+            status.found.note("status.admission.podSetAssignments", "is of a pod set that the workload does not have: it is not charged")
 
 
 def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> Assignment:

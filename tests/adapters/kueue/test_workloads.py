@@ -149,6 +149,17 @@ def test_a_placement_in_a_topology_is_refused(kueue: Maker) -> None:
     assert "is of a topology" in kueue.problems(kueue.queue(), kueue.flavor(), kueue.work(status=status))[0]
 
 
+def test_what_is_held_for_no_pod_set_is_noted(kueue: Maker) -> None:
+    """It is charged to nobody, and said; of a pod set without pods nothing is held."""
+    stranger = kueue.admitted()
+    stranger["admission"]["podSetAssignments"].append({"name": "other", "flavors": {"cpu": "base"}, "resourceUsage": {"cpu": "7"}})
+    told = "Workload ns/w: status.admission.podSetAssignments: is of a pod set that the workload does not have: it is not charged"
+    assert kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), kueue.work(status=stranger)) == [told]
+    sets = [kueue.pods(), kueue.pods("other", count=0)]
+    notes = kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), kueue.work(sets=sets, status=stranger))
+    assert notes == ["Workload ns/w: spec.podSets: a pod set without pods is left out"]
+
+
 def test_what_counts_for_nothing_is_noted(kueue: Maker) -> None:
     """Gates that are off, limits of time, and a class without a value are named."""
     spec = {"preemptionGates": [{"name": "g"}], "maximumExecutionTimeSeconds": 60, "priorityClassRef": {"name": "high"}, "odd": 1}
