@@ -1,50 +1,106 @@
 """Warnings for policies that decide in cycles: settings under which whoever was evicted comes back and takes the room, for ever.
 
-A victim waits again, and the room that it left is given away only in a later cycle. Whether its beneficiary or the victim itself gets it
-is a matter of whose turn comes first there. Two settings let the victim be first although it had to go: both were seen to go on for ever.
+A victim waits again, and the room that it left is given away only in a later cycle, to whoever's turn comes first there. Who may be
+evicted and whose turn comes first are two questions, answered by two measures, so a victim may be first although it had to go. Between
+queues no setting brings the two together for all workloads: `docs/language.md` tells of a loop under each. Within a queue they are
+one, as long as its workloads go by what lets one evict another. `tests/property/test_cycles_at_rest.py` holds it.
 """
+
+from typing import Literal
 
 from ..engine import graph
 from . import queues, tree
 from .context import Context
 
-_HELP = "it may never come to rest; `use gpol.fair`, which gives the room to whom it was made for"
+_LABEL = "its victims may take the room back"
+_BETWEEN = "it may never come to rest; `use gpol.fair`, which gives the room to whom it was made for, or evict within queues only"
+_BEST_EFFORT = "`queueing best effort` keeps the room for whom it was made"
+_BY_RANK = "`order workloads by priority desc, submitted asc`"
+_RANKED = (graph.OrderKey("priority", True), graph.OrderKey("submitted", False))
 
 
 def turns(context: Context, policy: graph.PolicyGraph) -> None:
-    """Warn of queues that evict while they borrow, and of a strategy that looks at the share before the eviction alone."""
+    """Warn once of queues that evict from others, and once of those that evict their own in another order than they admit them."""
     cycles = policy.settings.cycles
     if cycles is None:
         return
-    reclaiming = [queue for queue in policy.queues if queue.preemption.reclaims != "nothing" and policy.nodes[queue.node].parent > 0]
-    if cycles.victims == "classical":
-        _while_borrowing(context, policy, reclaiming)
-    elif reclaiming and "initial-share" in cycles.strategies:
-        _by_initial_share(context)
+    evicting = [queue for queue in policy.queues if queue.preemption.reclaims != "nothing" and _others_borrow(policy, queue)]
+    bold = [queue for queue in evicting if cycles.victims == "classical" and queue.preemption.borrowing != "nothing"]
+    if evicting:
+        first, occasion = (bold[0], "borrowing") if bold else (evicting[0], "reclaims")
+        message = f"{_named(policy, bold or evicting)} from other queues, whose turn may come first: {_when(policy, evicting, bold)}"
+        _warn(context, policy, first, occasion, message, _BETWEEN)
+    unranked = [queue for queue in policy.queues if _admits_victims_first(policy, queue)]
+    if unranked:
+        message = f"{_named(policy, unranked)} their own of lower priority, and may admit those first"
+        _warn(context, policy, unranked[0], "own", message, _BY_RANK if _order_is_own(policy, unranked[0]) else _BEST_EFFORT)
 
 
-def _while_borrowing(context: Context, policy: graph.PolicyGraph, reclaiming: list[graph.Queue]) -> None:
-    items = queues.items(context)
+def _warn(
+    context: Context,
+    policy: graph.PolicyGraph,
+    queue: graph.Queue,
+    occasion: Literal["own", "reclaims", "borrowing"],
+    message: str,
+    help_text: str,
+) -> None:
+    item = queues.items(context)[policy.nodes[queue.node].name]
+    statement = next(part for part in item.body if isinstance(part, tree.Evicts) and part.occasion == occasion)
     context.at(context.merged.header)
-    for queue in reclaiming:
-        if queue.preemption.borrowing == "nothing":
-            continue
-        name = policy.nodes[queue.node].name
-        statement = next(part for part in items[name].body if isinstance(part, tree.Evicts) and part.occasion == "borrowing")
-        message = (
-            f"queue `{name}` evicts while it borrows, and whoever borrows comes last: a victim that fits what its queue owns goes first"
-        )
-        context.warn("GP057", message, statement, "its victims may take the room back", _HELP)
+    context.warn("GP057", message, statement, _LABEL, help_text)
 
 
-def _by_initial_share(context: Context) -> None:
-    way, header = context.merged.choices.get("preempt by"), context.merged.header
-    if header is None or way is None:
-        return
-    own = context.merged.origin[id(way)] is context.merged.origin[id(header)]
-    use = next((choice for choice in header.choices if isinstance(choice, tree.Use)), header.name)
-    context.at(header)
-    message = "`initial share` takes a victim whose side has less than the preemptor's afterwards: then it is its turn first"
-    context.warn(
-        "GP057", message, way if own else use, "its victims may take the room back", f"write `preempt fairly by final share`; else {_HELP}"
-    )
+def _named(policy: graph.PolicyGraph, found: list[graph.Queue]) -> str:
+    """The subject and verb of a message about some queues, the first of them by name."""
+    first = f"queue `{policy.nodes[found[0].node].name}`"
+    return f"{first} evicts" if len(found) == 1 else f"{first} and {len(found) - 1} more evict"
+
+
+# --- queues that evict from others
+
+
+def _others_borrow(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
+    """Whether another queue of the same tree may use more than it owns: only of such a queue somebody can be evicted."""
+    others = [other for other in policy.queues if other.node != queue.node and _root(policy, other) == _root(policy, queue)]
+    return any(_may_borrow(policy, other) for other in others)
+
+
+def _root(policy: graph.PolicyGraph, queue: graph.Queue) -> int:
+    node = queue.node
+    while policy.nodes[node].parent > 0:
+        node = policy.nodes[node].parent
+    return node
+
+
+def _may_borrow(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
+    quotas = zip(policy.slots, policy.nodes[queue.node].quotas, strict=True)
+    return any(slot.flavor in queue.flavors and quota.borrowing_limit != 0 for slot, quota in quotas)
+
+
+def _when(policy: graph.PolicyGraph, evicting: list[graph.Queue], bold: list[graph.Queue]) -> str:
+    """When a victim's turn comes first; of several causes the one that takes the least."""
+    cycles = policy.settings.cycles
+    assert cycles is not None
+    if bold:
+        return "whoever borrows comes last, and this one evicts while it borrows"
+    if cycles.victims == "fair":
+        return "the smaller share comes first, though what is owned is taken back whatever the shares"
+    if any(len(queue.flavors) > 1 for queue in evicting):
+        return "once they are gone, a workload may be given a flavor in which it borrows, and whoever borrows comes last"
+    return "a workload that may do with fewer pods evicts for few, then asks for all, and whoever borrows comes last"
+
+
+# --- queues that evict their own
+
+
+def _admits_victims_first(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
+    """Whether who goes for another of its queue may be next there: by usage in a strict queue, or by an order of the policy's own."""
+    if queue.preemption.own == "nothing":
+        return False
+    return (queue.strict and queue.by_usage) or _order_is_own(policy, queue)
+
+
+def _order_is_own(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
+    """Whether the order of workloads is another than that in which one may evict another: priority, then where it counts age."""
+    needed = 1 if queue.preemption.own == "lower" else 2
+    return policy.settings.workload_order[:needed] != _RANKED[:needed]

@@ -156,7 +156,7 @@ class Player:
         told = f"; {len(more)} more take turns with it: {', '.join(more[:3])}" if more else ""
         return (
             f"time alone evicted `{decision.workload}` more than {self._turns[decision.workload] - 1:,} times, now for "
-            f"`{decision.beneficiary}`{_by(decision)}{told}: the policy lets workloads take turns; {_REMEDY[self.core.collects]}",
+            f"`{decision.beneficiary}`{_by(decision)}{told}: the policy lets workloads take turns; {_remedy(self.core, evictions)}",
             evictions,
         )
 
@@ -167,10 +167,13 @@ class Player:
             self.sink.append(batches)
 
 
-_REMEDY = {
-    False: "let the rule's guard rank the two, such as by priority",
-    True: "let queues reclaim from lower priority only, or use the profile gpol.fair",
-}
+def _remedy(core: Core, evictions: tuple[WorkloadEvicted, ...]) -> str:
+    """What to change so that these evictions end for sure."""
+    if not core.collects:
+        return "let the rule's guard rank the two, such as by priority"
+    if all(eviction.preemption == "in-queue" for eviction in evictions):
+        return "let the queue admit by priority, best effort"
+    return "let queues evict their own only, or use the profile gpol.fair"
 
 
 def _by(decision: WorkloadEvicted) -> str:
