@@ -6,8 +6,6 @@ queues no setting brings the two together for all workloads: `docs/language.md` 
 one, as long as its workloads go by what lets one evict another. `tests/property/test_cycles_at_rest.py` holds it.
 """
 
-from typing import Literal
-
 from ..engine import graph
 from . import queues, tree
 from .context import Context
@@ -40,7 +38,7 @@ def _warn(
     context: Context,
     policy: graph.PolicyGraph,
     queue: graph.Queue,
-    occasion: Literal["own", "reclaims", "borrowing"],
+    occasion: str,
     message: str,
     help_text: str,
 ) -> None:
