@@ -12,7 +12,7 @@ from .context import Context
 
 _LABEL = "its victims may take the room back"
 _BETWEEN = "it may never come to rest; `use gpol.fair`, which gives the room to whom it was made for, or evict within queues only"
-_BEST_EFFORT = "`queueing best effort` keeps the room for whom it was made"
+_NOT_BY_USAGE = "leave out `admits by usage`, and the queue admits by priority"
 _BY_RANK = "`order workloads by priority desc, submitted asc`"
 _RANKED = (graph.OrderKey("priority", True), graph.OrderKey("submitted", False))
 
@@ -31,7 +31,7 @@ def turns(context: Context, policy: graph.PolicyGraph) -> None:
     unranked = [queue for queue in policy.queues if _admits_victims_first(policy, queue)]
     if unranked:
         message = f"{_named(policy, unranked)} their own of lower priority, and may admit those first"
-        _warn(context, policy, unranked[0], "own", message, _BY_RANK if _order_is_own(policy, unranked[0]) else _BEST_EFFORT)
+        _warn(context, policy, unranked[0], "own", message, _NOT_BY_USAGE if unranked[0].by_usage else _BY_RANK)
 
 
 def _warn(
@@ -92,13 +92,10 @@ def _when(policy: graph.PolicyGraph, evicting: list[graph.Queue], bold: list[gra
 
 
 def _admits_victims_first(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
-    """Whether who goes for another of its queue may be next there: by usage in a strict queue, or by an order of the policy's own."""
-    if queue.preemption.own == "nothing":
-        return False
-    return (queue.strict and queue.by_usage) or _order_is_own(policy, queue)
+    """Whether who goes for another of its queue may be the next one there: by usage, or by an order of the policy's own.
 
-
-def _order_is_own(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
-    """Whether the order of workloads is another than that in which one may evict another: priority, then where it counts age."""
-    needed = 1 if queue.preemption.own == "lower" else 2
-    return policy.settings.workload_order[:needed] != _RANKED[:needed]
+    What counts is the order in which one may evict another: priority, and where it counts age.
+    """
+    own = queue.preemption.own
+    ranks = 0 if own == "nothing" else 1 if own == "lower" else 2
+    return ranks > 0 and (queue.by_usage or policy.settings.workload_order[:ranks] != _RANKED[:ranks])

@@ -172,7 +172,7 @@ def _remedy(core: Core, evictions: tuple[WorkloadEvicted, ...]) -> str:
     if not core.collects:
         return "let the rule's guard rank the two, such as by priority"
     if all(eviction.preemption == "in-queue" for eviction in evictions):
-        return "let the queue admit by priority, best effort"
+        return "let the queue admit by priority, and not by usage"
     return "let queues evict their own only, or use the profile gpol.fair"
 
 

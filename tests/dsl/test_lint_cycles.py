@@ -60,17 +60,13 @@ def test_a_queue_that_evicts_while_it_borrows_is_the_one_to_name(find):
         policy(OWN, OWN),
         policy(OWN, header="use kueue.fair"),
         policy(said("evicts its own of lower priority or newer", "queueing strict fifo")),
-        policy(
-            said("evicts its own of lower priority", "admits by usage", 'local queue "x/y"'),
-            header="use kueue.fair\n  usage halves every 7d, sampled every 5m",
-        ),
         policy(OWN, header="use kueue.classical\n  order workloads by priority desc, pods asc"),
         policy(said("reclaims from anyone"), said("borrows nothing on a")),
         policy(said("borrows by evicting lower priority")),
         policy("", header="use gpol.fair"),
         f'policy "p" {{ use kueue.fair }}\n{FLAVORS}{APART}',
     ],
-    ids=["own", "own fairly", "own strictly", "by usage", "by priority", "nothing borrowed", "no reclaims", "at once", "trees apart"],
+    ids=["own", "own fairly", "own strictly", "by priority", "nothing borrowed", "no reclaims", "at once", "trees apart"],
 )
 def test_what_comes_to_rest_is_not_warned_of(find, text):
     """Evicting within a queue by rank, and reclaiming where nobody borrows, always come to rest."""
@@ -83,12 +79,12 @@ def test_what_comes_to_rest_is_not_warned_of(find, text):
         (("evicts its own of lower priority",), "order workloads by submitted asc", "order workloads by priority desc"),
         (("evicts its own of lower priority or newer",), "order workloads by priority desc, pods asc", "order workloads by priority desc"),
         (
-            ("evicts its own of lower priority", "queueing strict fifo", "admits by usage", 'local queue "x/y"'),
+            ("evicts its own of lower priority", "admits by usage", 'local queue "x/y"'),
             "usage halves every 7d, sampled every 5m",
-            "queueing best effort",
+            "leave out `admits by usage`",
         ),
     ],
-    ids=["another order", "age left out", "strictly by usage"],
+    ids=["another order", "age left out", "by usage"],
 )
 def test_who_admits_its_victims_first_is_warned_of(find, statements, header, help_text):
     """Where the queue's order may put a victim before the one it went for, the warning says which order would not."""

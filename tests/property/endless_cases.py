@@ -297,7 +297,7 @@ cohort top {
         "reclaims from lower priority",
         ("    owns 5 gpu\n", "    owns 5 gpu\n    reclaims from anyone\n"),
     ),
-    "by usage, strictly": Cause(
+    "by usage": Cause(
         """policy "p" {
   use kueue.classical
   usage halves every 7d, sampled every 5m
@@ -315,7 +315,7 @@ queue q {
         (Asked("q", 1, 1, local="q/calm"), Asked("q", 1, 2, priority=1, local="q/busy")),
         "w0",
         "evicts its own of lower priority",
-        ("strict fifo", "best effort"),
+        ("  admits by usage\n", ""),
     ),
     "an order of its own": Cause(
         """policy "p" {

@@ -81,7 +81,7 @@ def test_the_default_profile_ends_it(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(CAUSES) - set(BETWEEN)))
 def test_within_a_queue_it_advises_otherwise(name: str) -> None:
     """Where a queue evicts its own only, the advice is about the order in which it admits."""
-    with pytest.raises(EndlessError, match="let the queue admit by priority, best effort"):
+    with pytest.raises(EndlessError, match="let the queue admit by priority, and not by usage"):
         settled(CAUSES[name].policy, CAUSES[name].asked)
     assert warnings(CAUSES[name].changed().policy) == []
 
