@@ -177,6 +177,19 @@ def test_no_flavor_is_named_that_would_not_help(cycles: Callable[[str], Any]) ->
     assert sorted(remedies(c, "w")) == ["ends", "limits"]
 
 
+def test_nothing_is_named_that_is_not_all(cycles: Callable[[str], Any]) -> None:
+    """Its GPUs are taken, and of CPUs its queue has none at all: no end and no limit of GPUs would be enough."""
+    c = cycles(policy() + "flavor c { cpu as owned }\nqueue other { owns 1 cpu on c }\n")
+    c.submit("v", "x", "8", on=["a"])
+    c.rest()
+    submit(c, "gpus", "5")
+    c.submit("w", "q", sets=[{"requests": {"gpu": "5", "cpu": "1"}}])
+    c.rest()
+
+    assert sorted(remedies(c, "gpus")) == ["ends", "limits"]
+    assert c.standing("w").remedies == ()
+
+
 def test_release(cycles: Callable[[str], Any]) -> None:
     """On hold, and with room: the release is enough; it tells whom it would evict then."""
     c = cycles(policy())

@@ -463,6 +463,34 @@ def test_what_was_compared_between_equals(cycles: Callable[[str], Any]) -> None:
     }
 
 
+def test_a_queue_that_stops_borrowing(cycles: Callable[[str], Any]) -> None:
+    """One borrower goes, then its queue borrows no more, so the other stays; with one who is never evicted that is not enough."""
+    c = cycles(
+        """policy "f" { use kueue.fair }
+priority kept 9 { never evicted }
+flavor a { gpu as owned }
+cohort all {
+  queue q {
+    owns 3 gpu
+    reclaims from anyone
+  }
+  queue x { owns 1 gpu }
+  queue y { owns nothing }
+}
+"""
+    )
+    c.submit("stays", "x", "1")
+    c.submit("kept", "y", "1", priority="kept")
+    c.rest()
+    c.at("1h")
+    c.submit("goes", "x", "2")
+    c.rest()
+    c.submit("w", "q", "3")
+
+    assert c.standing("w").now == "waits"
+    assert outcomes(c, "w") == {"goes": "taken", "stays": "not borrowing", "kept": "never evicted"}
+
+
 def test_shares_of_both_sides(cycles: Callable[[str], Any]) -> None:
     """Fair sharing compares what the workload's queue would have, and what the victim's has before and after: both are told."""
     c = cycles(
