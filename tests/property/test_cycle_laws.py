@@ -20,8 +20,7 @@ from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
 from gpol.engine.reference.apply import active, as_request
 from gpol.engine.reference.cycles.flavors import groups_of
-from gpol.engine.reference.quota import QuotaTree
-from gpol.engine.reference.state import Active
+from gpol.engine.reference.quota import QuotaTree, Request
 from gpol.engine.reference.workload import Workload
 from gpol.sim.play import MOST_TURNS_IN_CYCLES, EndlessError, Player
 from hypothesis import given
@@ -103,11 +102,17 @@ def test_conserved(case: Case) -> None:
                 assert tree.usage[node][slot] == used
 
 
+def beyond(request: Request, held: Request) -> Request:
+    """What of a request is more than somebody holds already."""
+    amounts = dict(held)
+    return tuple((slot, amount - amounts.get(slot, 0)) for slot, amount in request if amount > amounts.get(slot, 0))
+
+
 @given(cycle_cases())
 def test_admissions_fit(case: Case) -> None:
     """Law 4: what a cycle admits has room, each alone as the cycle begins, and all together once the cycle's victims are gone.
 
-    One whose place is taken makes room for the one that takes it, and for nobody else.
+    Who takes another one's place needs room only for what it asks for beyond that; and the place is free for nobody else.
     """
     for core, fact, graph in history(case):
         before = deepcopy(active(core.state).tree) if core.state.active is not None else None
@@ -121,10 +126,7 @@ def test_admissions_fit(case: Case) -> None:
             (core.state.workloads[event.workload].queue, as_request(active(core.state), event.usage), replaced.get(event.workload, (0, ())))
             for event in admitted
         ]
-        for queue, request, old in requests:
-            before.remove(*old)
-            assert before.fits(queue, request)
-            before.add(*old)
+        assert all(before.fits(queue, beyond(request, old)) for queue, request, (_, old) in requests)
         for decision in decisions:
             if isinstance(decision, WorkloadEvicted):
                 before.remove(*held[decision.workload])
@@ -132,8 +134,8 @@ def test_admissions_fit(case: Case) -> None:
             if workload.evicting:  # a cycle counts on the room of who was told to stop
                 before.remove(workload.queue, workload.usage)
         for queue, request, old in requests:
+            assert before.fits(queue, beyond(request, old[1]))
             before.remove(*old)
-            assert before.fits(queue, request)
             before.add(queue, request)
 
 
@@ -152,16 +154,22 @@ def test_admissions_are_whole(case: Case) -> None:
                 assert charged == {resource: amount * assignment.count for resource, amount in pods.requests.items()}
 
 
-def least_room(policy: Active, workload: Workload) -> bool:
+def least_room(core: Core, workload: Workload) -> bool:
     """Whether the fewest pods that a workload may do with have room on some flavor of each group of its queue."""
-    pods = workload.fact.pod_sets[0]
+    policy, pods = active(core.state), workload.fact.pod_sets[0]
+    old = core.state.workloads.get(workload.fact.replaces or "")
+    held = dict(old.usage) if old is not None and old.queue == workload.queue else {}
     count = min(workload.remaining[0], pods.min_count or workload.remaining[0])
     for group in groups_of(policy.graph, policy.graph.queues[policy.graph.nodes[workload.queue].queue]):
         wanted = {resource: pods.requests[resource] * count for resource in group.resources if resource in pods.requests}
         names = [policy.graph.flavors[flavor].name for flavor in group.flavors]
         usable = [name for name in names if not pods.flavors or name in pods.flavors]
         if wanted and not any(
-            all(amount <= policy.tree.available(workload.queue, policy.slot_index[name, what]) for what, amount in wanted.items())
+            all(
+                amount - held.get(policy.slot_index[name, what], 0)
+                <= max(0, policy.tree.available(workload.queue, policy.slot_index[name, what]))
+                for what, amount in wanted.items()
+            )
             for name in usable
         ):
             return False
@@ -172,17 +180,16 @@ def least_room(policy: Active, workload: Workload) -> bool:
 def test_no_waste(case: Case) -> None:
     """Law 6: who is evicted in a cycle goes for a head that stays the next one, and that has room once they are gone."""
     for core, fact, graph in history(case):
-        decisions = core.step(fact, graph)
-        deferred = {decision.workload: decision for decision in decisions if isinstance(decision, WorkloadDeferred)}
-        for decision in decisions:
+        for decision in core.step(fact, graph):
             if not isinstance(decision, WorkloadEvicted) or decision.preemption in ("operator", "stopped"):
                 continue
             assert decision.beneficiary is not None
             served = core.state.workloads[decision.beneficiary]
-            assert deferred[served.name].preempting
+            assert served.deferral is not None
+            assert served.deferral.preempting
             assert core.queues is not None
             assert core.queues.strict(served.queue) or core.queues.head(served.queue) is served
-            assert least_room(active(core.state), served) or any(workload.evicting for workload in ran(core))
+            assert least_room(core, served) or any(workload.evicting for workload in ran(core))
 
 
 @given(cycle_cases())
