@@ -23,7 +23,6 @@ from ...engine.events import (
 )
 from ...engine.graph import PolicyGraph
 from ...engine.reference import Core
-from ...engine.reference.cycles.candidates import Cluster
 from ...engine.reference.cycles.nominate import Nomination, Nominator
 from ...engine.reference.cycles.plan import Mode
 from ...engine.reference.cycles.queues import Queues
@@ -146,7 +145,7 @@ def _single(scenario: Scenario) -> dict[str, Any]:
     if workload is None or workload.queue < 0 or workload.admitted is not None:
         cause = f"{incoming} does not wait in ClusterQueue {scenario.get('targetCQ')}"
         raise _refused("targetCQ", cause, "name a ClusterQueue of the scenario")
-    nomination = Nominator(Cluster(cluster.policy, cluster.queues.running()), cluster.queues.height).nominate(workload, {})
+    nomination = Nominator(cluster.queues.cluster(), cluster.queues.height).nominate(workload, {})
     return {"name": scenario.get("name"), **_quotas(cluster), **_nominated(cluster.graph, nomination)}
 
 

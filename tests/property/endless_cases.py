@@ -306,7 +306,6 @@ flavor a { gpu as owned }
 queue q {
   owns 2 gpu
   evicts its own of lower priority
-  queueing strict fifo
   admits by usage
   local queue "q/busy" { weight 0 }
   local queue "q/calm"

@@ -178,7 +178,10 @@ def least_room(core: Core, workload: Workload) -> bool:
 
 @given(cycle_cases())
 def test_no_waste(case: Case) -> None:
-    """Law 6: who is evicted in a cycle goes for a head that stays the next one, and that has room once they are gone."""
+    """Law 6: who is evicted in a cycle goes for a head that stays the next one, and that has room once they are gone.
+
+    It stays the next one where the queue is not strict; nor does any queue here admit by usage, by which another may come before it.
+    """
     for core, fact, graph in history(case):
         for decision in core.step(fact, graph):
             if not isinstance(decision, WorkloadEvicted) or decision.preemption in ("operator", "stopped"):

@@ -86,6 +86,20 @@ def test_within_a_queue_it_advises_otherwise(name: str) -> None:
     assert warnings(CAUSES[name].changed().policy) == []
 
 
+@pytest.mark.parametrize(("name", "ends"), [("by usage", False), ("an order of its own", True)])
+def test_in_the_other_kind_of_queue(name: str, ends: bool) -> None:
+    """By usage the victim comes first in a strict queue as well; in an order of its own not at once in one that is not strict."""
+    policy = CAUSES[name].policy
+    strict = "  queueing strict fifo\n"
+    other = policy.replace(strict, "") if strict in policy else policy.replace("  owns 2 gpu\n", "  owns 2 gpu\n" + strict)
+    assert len(warnings(other)) == 1
+    if ends:
+        assert settled(other, CAUSES[name].asked).core.next_wake() is None
+    else:
+        with pytest.raises(EndlessError):
+            settled(other, CAUSES[name].asked)
+
+
 def test_the_reference_lists_them() -> None:
     """The table of the reference has one row for each of them, in their order."""
     section = re.search(

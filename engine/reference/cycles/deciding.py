@@ -10,7 +10,7 @@ from ..state import Active, State
 from ..why import charges
 from ..workload import Workload
 from .admissible import NAMESPACE, inactive, inadmissible
-from .candidates import Cluster, as_request
+from .candidates import as_request
 from .cycle import Cycle, End, Outcome
 from .plan import PodSetPlan
 from .queues import Queues
@@ -23,7 +23,7 @@ goes on from cycle to cycle may take more."""
 
 def run_cycle(state: State, policy: Active, queues: Queues) -> list[AnyDecision]:
     """Run one cycle at the present moment; the decisions are not applied yet."""
-    cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
+    cluster = queues.cluster(policy)
     refused: list[tuple[Workload, str, str]] = []
     heads: list[tuple[Workload, dict[tuple[str, str], int]]] = []
     for queue in policy.graph.queues:

@@ -4,6 +4,7 @@ Kueue: pkg/cache/queue/cluster_queue.go. A parked workload is looked at again wh
 best-effort queue others of its shape are parked with it, unseen.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from ...events import AnyEvent, WorkloadDeferred
 from ..order import line_key, shape_of
 from ..state import Active, Line, Shape, SortKey
 from ..workload import Workload
+from .candidates import Cluster
 from .flavors import groups_of
 from .levels import heights
 from .usage import Consumed, Rank, rank
@@ -20,7 +22,8 @@ from .usage import Consumed, Rank, rank
 class QueueState:
     """One queue. `hopeless` are shapes parked as such; `stirred`: what is parked returns at the start of the next cycle.
 
-    `preemptor` is the workload that has evicted others and waits for their room; it stays the head unless the queue is strict.
+    `preemptor` is the workload that has evicted others and waits for their room; unless the queue is strict, it comes before all others
+    of its queue or, in one that admits by usage, before all others whose local queue has used as much.
     `generation` counts what became free here, so that searches for flavors that began before it start again.
     """
 
@@ -61,6 +64,13 @@ class Queues:
     def running(self) -> list[dict[str, Workload]]:
         """Who runs, by node."""
         return [state.running for state in self.states]
+
+    def cluster(self, policy: Active | None = None, without: Collection[str] = ()) -> Cluster:
+        """What victims are looked for in: who runs, but for some by name, under the policy or another with the same queues."""
+        running = self.running()
+        if without:
+            running = [{name: workload for name, workload in place.items() if name not in without} for place in running]
+        return Cluster(policy or self.policy, running, self.rank if self.usage is not None else None)
 
     def strict(self, node: int) -> bool:
         """Whether a queue's head blocks those behind it."""
@@ -186,29 +196,26 @@ class Queues:
     # --- looking --------------------------------------------------------------------------------------------------------
 
     def head(self, node: int) -> Workload | None:
-        """The workload that a queue puts up: the one that waits for its victims' room, else the first in order."""
+        """The workload that a queue puts up: by usage first, then whoever waits for its victims' room, then the first in order."""
         state = self.states[node]
         if not state.waiting.shapes:
             return None
+        if self.graph.queues[self.graph.nodes[node].queue].by_usage:
+            return self._in_turn(node, state.waiting)[0]
         if state.preemptor is not None and not self.strict(node) and self.is_waiting(state.preemptor):
             return state.preemptor
-        if self.graph.queues[self.graph.nodes[node].queue].by_usage:
-            return self._by_usage(state.waiting)[0]
         return min((entries[0] for entries in state.waiting.shapes.values()), key=lambda entry: entry[0])[1]
-
-    def _by_usage(self, line: Line) -> list[Workload]:
-        entries = [entry for _, entries in line.by_shape() for entry in entries]
-        return [workload for _, workload in sorted(entries, key=lambda entry: (self.rank(entry[1]), entry[0]))]
 
     def line(self, node: int) -> list[Workload]:
         """All that wait in a queue, parked or not, in the order in which they would be looked at."""
         state = self.states[node]
-        entries = [entry for line in (state.waiting, state.parked) for _, entries in line.by_shape() for entry in entries]
-        ordered = [workload for _, workload in sorted(entries, key=lambda entry: (self.rank(entry[1]), entry[0]))]
-        if state.preemptor is not None and not self.strict(node) and state.preemptor in ordered:
-            ordered.remove(state.preemptor)
-            ordered.insert(0, state.preemptor)
-        return ordered
+        return self._in_turn(node, state.waiting, state.parked)
+
+    def _in_turn(self, node: int, *lines: Line) -> list[Workload]:
+        first = None if self.strict(node) else self.states[node].preemptor
+        entries = [entry for line in lines for _, entries in line.by_shape() for entry in entries]
+        entries.sort(key=lambda entry: (self.rank(entry[1]), entry[1] is not first, entry[0]))
+        return [workload for _, workload in entries]
 
     def anything_waits(self) -> bool:
         """Whether a cycle would have anything to look at."""

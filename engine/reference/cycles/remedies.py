@@ -15,7 +15,7 @@ from ..quota import Request
 from ..remedies import Remedy, ending, limits, raised
 from ..state import Active
 from ..workload import Workload, asked_by_one
-from .candidates import Cluster, as_request
+from .candidates import as_request
 from .flavors import groups_of
 from .matching import accepts, selects, untolerated
 from .nominate import Nomination, Nominator
@@ -59,11 +59,7 @@ class _Tries:
 
     def nominate(self, workload: Workload | None = None, policy: Active | None = None, without: Sequence[str] = ()) -> Nomination:
         """The nomination of the workload, or of one in its place, under this policy or another, without some who run."""
-        policy = self.policy if policy is None else policy
-        running = [
-            {name: other for name, other in place.items() if name not in without} if without else place for place in self.queues.running()
-        ]
-        cluster = Cluster(policy, running, self.queues.rank if self.queues.usage is not None else None)
+        cluster = self.queues.cluster(policy or self.policy, without)
         with cluster.without([other for other in self.running if other.name in without]):
             return Nominator(cluster, self.queues.height).nominate(workload or self.workload, {})
 

@@ -26,7 +26,7 @@ def pending(policy: Active, queues: Queues, workload: Workload, base: Standing) 
         return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
     barred = barriers(policy, workload)
     policy = released(policy, workload.queue) if barred else policy
-    cluster = Cluster(policy, queues.running(), queues.rank if queues.usage is not None else None)
+    cluster = queues.cluster(policy)
     nomination = Nominator(cluster, queues.height).nominate(workload, {})
     place = {} if workload.name in queues.aside else _place(queues, workload)
     if barred:

@@ -64,7 +64,7 @@ class World:
 
     def cluster(self) -> Cluster:
         """What victims are looked for in."""
-        return Cluster(self.policy, self.queues.running(), self.queues.rank if self.queues.usage is not None else None)
+        return self.queues.cluster()
 
     def queue_names(self) -> dict[str, str]:
         """The names of queues in the policy, by their ClusterQueues' names."""

@@ -168,3 +168,33 @@ def test_usage_of_nobody(cycles: Callable[[str], Any], text: str, local_queue: s
     c = cycles(text)
     with pytest.raises(FactError, match=error):
         c.fact("UsageReported", local_queue=local_queue, consumed={"gpu": "1"})
+
+
+@pytest.mark.parametrize("says", ["", "queueing strict fifo"])
+def test_who_used_least_goes_before_who_has_evicted(cycles: Callable[[str], Any], says: str) -> None:
+    """In either kind of queue a local queue that used less comes first, and takes the room that another one's workload has made."""
+    c = cycles(POLICY.replace("  admits by usage", f"  admits by usage\n  {says}"))
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "100"})
+    submit(c, "low", "a", pods=4)
+    c.rest()
+    submit(c, "made", "a", pods=4, priority=5)
+    assert c.cycle() == ["preempt made", "evict low for made"]
+    submit(c, "b1", "b", pods=4)
+
+    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b1", "made", "low"]
+    assert c.core.queues.head(c.node("q")).name == "b1"
+    assert c.cycle() == ["run b1"]
+
+
+@pytest.mark.parametrize(("says", "line"), [("", ["made", "late", "low"]), ("queueing strict fifo", ["late", "made", "low"])])
+def test_who_has_evicted_goes_first_of_equal_usage(cycles: Callable[[str], Any], says: str, line: list[str]) -> None:
+    """Among those of a local queue whoever evicted others stays first, a more important one or not; in a strict queue priority counts."""
+    c = cycles(POLICY.replace("  admits by usage", f"  admits by usage\n  {says}"))
+    submit(c, "low", "a", pods=4)
+    c.rest()
+    submit(c, "made", "a", pods=4, priority=5)
+    assert c.cycle() == ["preempt made", "evict low for made"]
+    submit(c, "late", "a", pods=4, priority=9)
+
+    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == line
+    assert c.core.queues.head(c.node("q")).name == line[0]
