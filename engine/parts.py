@@ -94,11 +94,17 @@ class PodSet(Part):
     count: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
     requests: Resources
     flavors: Annotated[tuple[Name, ...], Field(max_length=64)] = ()
-    min_count: Annotated[int, Field(ge=0, strict=True)] | None = later(None)
+    min_count: Annotated[int, Field(ge=1, strict=True)] | None = later(None)
     node_selector: Labels = later({})
     affinity: Annotated[tuple[Annotated[tuple[Requirement, ...], Field(max_length=64)], ...], Field(max_length=64)] = later(())
     tolerations: Annotated[tuple[Toleration, ...], Field(max_length=64)] = later(())
     group: Annotated[str, Field(max_length=253)] = later("")
+
+    @model_validator(mode="after")
+    def _no_more_than_all(self) -> "PodSet":
+        if self.min_count is not None and self.min_count > self.count:
+            raise ValueError(f"min_count {self.min_count} is above the count, {self.count}")
+        return self
 
     @model_validator(mode="after")
     def _within_64_bits(self) -> "PodSet":

@@ -9,7 +9,7 @@ from .gpus import thousandths
 
 @dataclass(slots=True)
 class Live:
-    """A workload that is not over."""
+    """A workload that is not over; `flavors` and `given` pods are by pod set, as it was admitted with them, `done` the pods that are."""
 
     fact: WorkloadSubmitted
     queue: str
@@ -17,6 +17,7 @@ class Live:
     running: bool = False
     charges: tuple[Charge, ...] = ()
     flavors: dict[str, dict[str, str]] = field(default_factory=dict)
+    given: dict[str, int] = field(default_factory=dict)
     done: dict[str, int] = field(default_factory=dict)
     evicting: bool = False
 
@@ -40,13 +41,15 @@ class Live:
                 left[flavor] -= gpus
         return True
 
-    def recount(self) -> tuple[Charge, ...]:
-        """What it is charged, from its pods that are not done."""
-        totals: dict[tuple[str, str], int] = {}
+    def release(self, done: dict[str, int]) -> tuple[Charge, ...]:
+        """What it is charged once these pods are done, in all; pods that it was not given are the first of them."""
+        totals = {(charge.flavor, charge.resource): charge.amount for charge in self.charges}
         for pod_set in self.fact.pod_sets:
-            left = pod_set.count - self.done.get(pod_set.name, 0)
-            for resource, flavor in self.flavors.get(pod_set.name, {}).items():
-                totals[flavor, resource] = totals.get((flavor, resource), 0) + left * asked_by_one(pod_set, resource)
-        return tuple(
-            Charge(flavor=flavor, resource=resource, amount=amount) for (flavor, resource), amount in sorted(totals.items()) if amount
-        )
+            name, given = pod_set.name, self.given.get(pod_set.name, 0)
+            was = self.done.get(name, 0)
+            fewer = min(given, pod_set.count - was) - min(given, pod_set.count - done.get(name, was))
+            for resource, flavor in self.flavors.get(name, {}).items():
+                if (flavor, resource) in totals:
+                    totals[flavor, resource] -= fewer * asked_by_one(pod_set, resource)
+        self.done |= done
+        return tuple(Charge(flavor=flavor, resource=resource, amount=totals[flavor, resource]) for flavor, resource in sorted(totals))

@@ -280,10 +280,9 @@ class Measure:
 
     def _fewer_pods(self, name: str, done: dict[str, int]) -> None:
         live = self._find(name, "has fewer pods")
-        for pod_set in live.fact.pod_sets:
-            live.done[pod_set.name] = done.get(pod_set.name, live.done.get(pod_set.name, 0))
+        charges = live.release(done)
         if live.running:
-            self._charge(live, live.recount())
+            self._charge(live, charges)
         else:
             self.queues[live.queue].wait(name, live.gpus())
             self._touched[live.queue] = None
@@ -319,6 +318,7 @@ class Measure:
             del self.queues[NO_QUEUE]
         live.queue, live.running, live.evicting = fact.queue, True, fact.evicting
         live.flavors = {placement.pod_set: placement.flavors for placement in fact.placements}
+        live.given = {placement.pod_set: placement.count for placement in fact.placements}
         charges = [
             Charge(flavor=placement.flavors[resource], resource=resource, amount=amount)
             for placement in fact.placements
@@ -338,6 +338,7 @@ class Measure:
         figures.wait_most = max(figures.wait_most, wait)
         figures.waits[-(-wait // 1_000_000)] += 1
         live.flavors = {assignment.pod_set: assignment.flavors for assignment in decision.assignments}
+        live.given = {assignment.pod_set: assignment.count for assignment in decision.assignments}
         live.running = True
         self._charge(live, decision.usage)
 

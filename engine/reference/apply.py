@@ -364,14 +364,20 @@ def _update(state: State, event: WorkloadUpdated) -> None:
 
 
 def _release_pods(policy: Active, workload: Workload, done: dict[str, int]) -> None:
-    """Let go of pods that are done: they are no longer asked for, and no longer charged."""
+    """Let go of pods that are done: they are no longer asked for, and no longer charged.
+
+    Of fewer pods than were asked for, those that are done count as the ones it was not given first, as in Kueue (pkg/workload,
+    totalRequestsFromAdmission).
+    """
     remaining = [pod_set.count - done.get(pod_set.name, pod_set.count - left) for pod_set, left in _pod_sets(workload)]
     freed: dict[int, int] = {}
-    flavors = {assignment.pod_set: assignment.flavors for assignment in workload.assignments}
+    given = {assignment.pod_set: assignment for assignment in workload.assignments}
     for (pod_set, left), rest in zip(_pod_sets(workload), remaining, strict=True):
-        for resource in sorted(flavors.get(pod_set.name, {})):
-            slot = policy.slot_index.get((flavors[pod_set.name][resource], resource), -1)  # gone where nothing of it was charged
-            freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (left - rest)
+        if pod_set.name in given:
+            flavors, count = given[pod_set.name].flavors, given[pod_set.name].count
+            for resource in sorted(flavors):
+                slot = policy.slot_index.get((flavors[resource], resource), -1)  # gone where nothing of it was charged
+                freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (min(count, left) - min(count, rest))
     usage = ((slot, amount - freed.get(slot, 0)) for slot, amount in workload.usage)
     workload.usage = tuple((slot, amount) for slot, amount in usage if amount > 0)
     workload.remaining = remaining

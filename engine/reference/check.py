@@ -142,6 +142,8 @@ def _check_adopted(state: State, fact: WorkloadAdopted, workload: Workload) -> N
         raise FactError(f"the policy has no priority `{workload.asked_priority}`")
     counts = {pod_set.name: pod_set.count for pod_set in workload.fact.pod_sets}
     for placement in fact.placements:
+        if sum(other.pod_set == placement.pod_set for other in fact.placements) > 1:
+            raise FactError(f"workload `{fact.workload}` is placed twice in pod set `{placement.pod_set}`; give each pod set once")
         if placement.count > counts.get(placement.pod_set, -1):
             raise FactError(f"workload `{fact.workload}` has no {placement.count} pods in a pod set `{placement.pod_set}`")
         for resource in sorted(placement.usage):

@@ -10,6 +10,7 @@ from ..events import (
     PolicyActivated,
     TimeAdvanced,
     Why,
+    WorkloadAdopted,
     WorkloadEvicted,
     WorkloadRejected,
     WorkloadSubmitted,
@@ -101,6 +102,8 @@ class Core:
                     *self._rejections(waiting, cause),
                     *self._drained([workload for workload in live if workload.admitted is not None], cause),
                 ]
+            case WorkloadAdopted(evicting=False):
+                return list(self._drained([self.state.workloads[fact.workload]], cause))
             case OperatorAction(action="evict"):
                 return [self._operator_eviction(fact, cause)]
             case _:
@@ -112,7 +115,7 @@ class Core:
         return [WorkloadRejected(time=self.time, cause=cause, workload=name, why=why) for name, why in whys if why is not None]
 
     def _drained(self, running: list[Workload], cause: int) -> list[AnyDecision]:
-        """What runs in queues and local queues that a new policy drains."""
+        """Who of those that run is in a queue or local queue that the policy drains."""
         policy = active(self.state)
         found: list[AnyDecision] = []
         for workload in running:

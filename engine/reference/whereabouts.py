@@ -48,6 +48,7 @@ CandidateOutcome = Literal[
     "not borrowing",
     "not allowed",
     "never evicted",
+    "replaced",
     "queue inactive",
 ]
 """What came of a candidate, those that would go first."""
@@ -57,10 +58,10 @@ class CandidateStanding(Part):
     """A running workload that uses what a waiting one needs, in a policy that decides in cycles, and whether it could go for it.
 
     outcome: `taken`; `spared` (it fits without); `not reached` (others were enough); or why not: `not allowed` (by the line `rule`),
-    `never evicted` (by its class), `queue inactive` (nobody is evicted from such), `not borrowing` (its queue, or a cohort on its path,
-    uses no more than it owns, or would not once others have gone), `only without borrowing` (the waiting one would have to borrow, and
-    may not evict it for that, by the line `rule`), `share`. Operands are what was compared, `usage` is what it uses of what is needed;
-    `evicting` says that it has been told to stop.
+    `never evicted` (by its class), `replaced` (the waiting one takes its place), `queue inactive` (nobody is evicted from such),
+    `not borrowing` (its queue, or a cohort on its path, uses no more than it owns, or would not once others have gone), `only without
+    borrowing` (the waiting one would have to borrow, and may not evict it for that, by the line `rule`), `share`. Operands are what was
+    compared, `usage` is what it uses of what is needed; `evicting` says that it has been told to stop.
     """
 
     workload: str

@@ -19,6 +19,11 @@ POD_COUNT = "pods"
 """The resource that counts pods, where a queue has it: every pod asks for one."""
 
 
+def takes_place_of(new: "Workload", old: "Workload") -> bool:
+    """Whether a waiting workload takes the place of one that runs: it names it, and is of its queue and namespace."""
+    return new.fact.replaces == old.name and new.queue == old.queue and new.fact.namespace == old.fact.namespace
+
+
 def asked_by_one(pod_set: PodSet, resource: str) -> int:
     """What one pod of a pod set asks for."""
     return 1 if resource == POD_COUNT else pod_set.requests.get(resource, 0)

@@ -43,6 +43,8 @@ def test_times_are_microseconds_utc(time: object, us: int) -> None:
             {"pod_sets": [{"name": "a", "requests": {"memory": INT64_MAX}}, {"name": "b", "requests": {"memory": 1}}]},
             "the pod sets together ask for more memory than 64 bits hold",
         ),
+        ({"pod_sets": [{"requests": {}, "min_count": 0}]}, "pod_sets.0.min_count: Input should be greater than or equal to 1"),
+        ({"pod_sets": [{"requests": {}, "count": 2, "min_count": 3}]}, "pod_sets.0: min_count 3 is above the count, 2"),
         ({"labels": "x"}, "labels: Input should be a valid dictionary"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
     ],

@@ -118,7 +118,7 @@ _others = st.one_of(
     st.tuples(st.just("check"), st.integers(0, 30), st.sampled_from(["Ready", "Retry"])),
     st.tuples(st.just("adopt"), st.integers(0, 30), st.sampled_from(["a", "b"]), st.booleans()),
     st.tuples(st.just("stop"), st.integers(0, 30)),
-    st.tuples(st.just("grow"), st.integers(0, 30)),
+    st.tuples(st.just("grow"), st.integers(0, 30), st.integers(0, 2)),
     st.tuples(st.just("policy")),
     st.tuples(st.just("time")),
 )
@@ -206,9 +206,9 @@ def _said(core: Core, number: int, step: tuple[object, ...], scale: int) -> dict
                 "evicting": evicting,
                 "placements": [placement],
             }
-        case ("grow", _) if runs and core.graph is not None:
+        case ("grow", _, priority) if runs and core.graph is not None:
             grown = {**workload.fact.pod_sets[0].model_dump(), "count": pods_asked + 1}
-            queue, priority = core.graph.nodes[workload.queue].name, workload.asked_priority
+            queue = core.graph.nodes[workload.queue].name
             submitted = {"kind": "WorkloadSubmitted", "workload": f"w{number:02}", "queue": queue, "priority": priority}
             return {**submitted, "pod_sets": [grown], "replaces": name}
         case ("stop", _) if workload.evicting:

@@ -13,11 +13,13 @@ from gpol.engine.events import (
     NodeRemoved,
     Why,
     WorkloadAdmitted,
+    WorkloadAdopted,
     WorkloadCancelled,
     WorkloadEvicted,
     WorkloadFinished,
     WorkloadRejected,
     WorkloadReplaced,
+    WorkloadUpdated,
 )
 from gpol.engine.units import HOUR, MINUTE, SECOND
 from gpol.sim.measure import NO_QUEUE, AccountError, Measure, QueueFigures
@@ -294,6 +296,22 @@ def test_whose_place_is_taken_is_over(policy: Make, job: MakeJob) -> None:
 
     figures = measure.queues["owner"]
     assert (figures.finished, list(figures.running), figures.used) == (1, ["b"], 8000)
+
+
+def test_pods_that_are_done_are_charged_no_longer(policy: Make, job: MakeJob) -> None:
+    """Of three pods asked for two run, so the first that is done was not among them."""
+    used = policy()
+    pods = ({"count": 3, "requests": {"gpu": "4"}},)
+    placement = {"pod_set": "main", "count": 2, "flavors": {"gpu": "a100"}, "usage": {"gpu": 8000}}
+    adopted = WorkloadAdopted.model_validate({"time": 0, "workload": "a", "queue": "owner", "since": 0, "placements": [placement]})
+    measure = Measure()
+    measure.take(used.activation(0), [], used.graph)
+    measure.take(job("a", "owner", "0s", "1h", pod_sets=pods).fact, [], used.graph)
+    measure.take(adopted, [], used.graph)
+    for done, left in ((1, 8000), (2, 4000), (3, 0)):
+        measure.take(WorkloadUpdated(time=0, workload="a", reclaimable={"main": done}), [], used.graph)
+        assert measure.queues["owner"].used == left
+    measure.check_accounts()
 
 
 Stream = list[tuple[Fact | None, list[AnyDecision]]]

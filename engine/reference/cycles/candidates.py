@@ -11,7 +11,7 @@ from typing import Literal
 
 from ...graph import Preemption
 from ..state import Active
-from ..workload import Workload
+from ..workload import Workload, takes_place_of
 from .admissible import inactive
 from .levels import Amounts, exceeds_owned
 from .usage import Rank
@@ -143,8 +143,11 @@ class Cluster:
 
 
 def satisfies(policy: str, preemptor: Workload, victim: Workload) -> bool:
-    """Whether a queue's policy lets a workload evict another: lower, lower-or-newer or any; nothing lets none."""
-    if victim.pinned:
+    """Whether a queue's policy lets a workload evict another: lower, lower-or-newer or any; nothing lets none.
+
+    Nobody evicts whom it replaces: what it looks for is room beside that one. (Kueue may, and evicts it in vain.)
+    """
+    if victim.pinned or takes_place_of(preemptor, victim):
         return False
     lower = victim.priority < preemptor.priority
     match policy:

@@ -6,7 +6,7 @@ from ..route import reference
 from ..state import Active
 from ..whereabouts import CandidateOutcome, CandidateStanding
 from ..why import charges
-from ..workload import Workload
+from ..workload import Workload, takes_place_of
 from .admissible import inactive
 from .candidates import Cluster, Note, Wish, satisfies
 from .nominate import Nomination, search
@@ -81,6 +81,8 @@ class _Look:
         if other.pinned:
             known = next((each for each in self.policy.graph.priorities if each.name == other.asked_priority), None)
             return "never evicted", None if known is None else reference(known.name, known.source), []
+        if takes_place_of(self.workload, other):
+            return "replaced", None, []
         if inactive(self.policy, other.queue):
             theirs = self.policy.graph.nodes[other.queue]
             return "queue inactive", reference(theirs.name, theirs.source), []

@@ -5,7 +5,7 @@ room count twice for others of the same cycle (a known defect there), this does 
 """
 
 from ..state import Active
-from ..workload import Workload, asked_by_one
+from ..workload import Workload, asked_by_one, takes_place_of
 from .candidates import Cluster
 
 Held = dict[str, dict[str, tuple[str, int]]]
@@ -13,9 +13,9 @@ Held = dict[str, dict[str, tuple[str, int]]]
 
 
 def replaced_by(cluster: Cluster, workload: Workload) -> Workload | None:
-    """The workload whose place another one takes: it runs in the same queue and is of the same namespace. None: there is none."""
+    """The running workload whose place another one takes; None where there is none."""
     old = cluster.running[workload.queue].get(workload.fact.replaces or "")
-    return old if old is not None and old.fact.namespace == workload.fact.namespace else None
+    return old if old is not None and takes_place_of(workload, old) else None
 
 
 def held_by(policy: Active, workload: Workload | None) -> Held:

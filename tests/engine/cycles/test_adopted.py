@@ -19,6 +19,9 @@ cohort all {
 """
 
 
+TWICE = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "1"}}
+
+
 def adopt(c: Any, name: str, queue: str = "x", gpu: str = "4", count: int = 1, **said: object) -> None:
     """A waiting workload runs already, on flavor a."""
     placement = {"pod_set": "main", "count": count, "flavors": {"gpu": "a"}, "usage": {"gpu": gpu}}
@@ -68,6 +71,7 @@ def test_one_that_is_told_to_stop_stops_at_last(cycles: Callable[[str], Any]) ->
 @pytest.mark.parametrize(
     ("said", "error"),
     [
+        ({"placements": [TWICE, TWICE]}, "`v` is placed twice in pod set `main`"),
         ({"queue": "zed"}, "no queue `zed`"),
         ({"queue": "all"}, "no queue `all`"),
         ({"since": 9}, "cannot run since a later time"),
@@ -154,3 +158,25 @@ def test_another_policy_begins_anew(cycles: Callable[[str], Any]) -> None:
 
     assert c.workload("w").deferral is None
     assert c.rest() == ["run w"]
+
+
+def test_pods_that_it_was_not_given_are_done_first(cycles: Callable[[str], Any]) -> None:
+    """Two of four pods run. The first two that are done are the two it was not given, and free nothing; the third frees one."""
+    c = cycles("flavor a { gpu as owned }\nqueue q { owns 2 gpu }\n")
+    c.submit("w", "q", sets=[{"count": 4, "min_count": 1, "requests": {"gpu": "1"}}])
+    c.rest()
+    assert c.policy.tree.usage[c.node("q")] == [2000]
+    for done, used in ((1, 2000), (2, 2000), (3, 1000), (4, 0)):
+        c.update("w", reclaimable={"main": done})
+        assert c.policy.tree.usage[c.node("q")] == [used]
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_is_adopted_into_a_drained_queue_has_to_go(cycles: Callable[[str], Any], told: bool) -> None:
+    """A queue that is drained keeps nobody: what is found running there is evicted, unless it has been told to stop already."""
+    c = cycles("flavor a { gpu as owned }\nqueue x {\n  owns 4 gpu\n  stopped and drained\n}\n")
+    c.submit("v", "x", "4", hold=True)
+    adopt(c, "v", evicting=told)
+
+    assert [(event.kind, event.why.reason) for event in c.decided] == ([] if told else [("WorkloadEvicted", "Drained")])
+    assert c.running() == (["v"] if told else [])

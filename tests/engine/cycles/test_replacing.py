@@ -158,6 +158,24 @@ def test_whose_place_is_gone_is_judged_again(cycles: Callable[[str], Any]) -> No
     assert c.running() == ["w"]
 
 
+def test_nobody_evicts_whom_it_replaces(cycles: Callable[[str], Any]) -> None:
+    """It is of higher priority and its queue evicts its own of lower: the old one is no victim, since its room counts already."""
+    c = cycles(
+        """flavor a { gpu as owned }
+queue q {
+  owns 8 gpu
+  evicts its own of lower priority
+}
+"""
+    )
+    c.submit("old", "q", "6")
+    c.rest()
+    c.submit("new", "q", "9", replaces="old", priority=5)
+
+    assert c.rest() == ["park new"]
+    assert [(each.workload, each.outcome) for each in c.standing("new").candidates] == [("old", "replaced")]
+
+
 def test_alike_is_only_what_takes_one_place(cycles: Callable[[str], Any]) -> None:
     """One that needs all its room is parked with its like; another of the same shape that takes a place is none of them."""
     c = cycles(ONE)
