@@ -189,7 +189,7 @@ MISTAKES = (
     Mistake(
         "pods that are done stay charged",
         "apply.py",
-        "asked_by_one(pod_set, resource) * (left - rest)",
+        "asked_by_one(pod_set, resource) * (min(count, left) - min(count, rest))",
         "0",
         "test_changes.py::test_done_pods_make_room",
     ),
