@@ -15,6 +15,7 @@ from .objects import Configuration, Objects
 from .policy import CLASSICAL, FAIR, PROFILES, Wanted, policy
 from .problems import Findings, ImportRefused, Note, Problem
 from .reading import read
+from .taken_back import take_back
 from .validation import leave_out_pods, validate
 
 __all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "latest_moment", "load", "raws_of", "read_files"]
@@ -95,6 +96,7 @@ def load(
     settings = configuration or objects.configuration or Configuration()
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
     wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
+    take_back(objects, found)
     leave_out_excluded(objects, found)
     if not wanted.in_cycles:
         leave_out_pods(objects, found)

@@ -176,11 +176,13 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A reservation of quota: where, since when (None: not said), what, and whether Kueue has told the workload to stop."""
+    """A reservation of quota: where, since when (None: not said) and what; whether the workload is admitted, as it is once its checks
+    are ready too, and whether Kueue has told it to stop."""
 
     cluster_queue: str
     since: int | None
     assignments: tuple[Assignment, ...]
+    admitted: bool
     evicting: bool
 
 

@@ -14,6 +14,9 @@ _STOPS = ("None", "Hold", "HoldAndDrain")
 _DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive")
 """Reasons for which a ClusterQueue is inactive that follow from other objects."""
 
+BEING_DELETED = "it is being deleted"
+"""Why a ClusterQueue is inactive whose deletion has begun."""
+
 
 def cluster_queue(name: str, file: str, whole: Fields) -> ClusterQueue:
     """A ClusterQueue of v1beta1 or v1beta2."""
@@ -96,7 +99,7 @@ def _checks(spec: Fields) -> tuple[CheckRule, ...]:
 def _inactive(whole: Fields) -> str:
     """Why Kueue says that the ClusterQueue is inactive, unless other objects tell that as well."""
     if whole.sub("metadata").text("deletionTimestamp"):
-        return "it is being deleted"
+        return BEING_DELETED
     for condition in conditions(whole):
         reason = condition.text("reason")
         if condition.text("type") == "Active" and condition.text("status") == "False" and reason not in _DERIVED:

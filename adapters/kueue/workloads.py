@@ -34,7 +34,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     _note_unused(spec)
     rows = list(spec.subs("podSets", _MOST_POD_SETS))
     pod_sets = tuple(pod_set for row in rows if (pod_set := _pod_set(row)) is not None)
-    _check_pod_sets(spec, rows, pod_sets)
+    _check_pod_sets(spec, rows)
     true, false = _conditions(whole)
     evicted = true.get("Evicted")
     reclaimable = _reclaimable(status, pod_sets)
@@ -140,27 +140,31 @@ def _pod_set(row: Fields) -> PodSet | None:
     made = PodSet(
         name=name,
         count=count,
-        min_count=row.whole("minCount", 0, 0, _MOST_PODS) if row.has("minCount") else None,
+        min_count=row.whole("minCount", 1, 1, _MOST_PODS) if row.has("minCount") else None,
         requests=requests(spec),
         node_selector=spec.text_map("nodeSelector") if spec.has("nodeSelector") else {},
         affinity=affinity(spec),
         tolerations=tolerations(spec),
         group=topology.text("podSetGroupName"),
     )
+    if made.min_count is not None and made.min_count > count:
+        row.wrong("minCount", f"is {made.min_count}, above the count", f"write at most {count}" if count else "leave it out")
     if count == 0:
         row.found.note("spec.podSets", "a pod set without pods is left out")
     return made if count else None
 
 
-def _check_pod_sets(spec: Fields, rows: list[Fields], pod_sets: tuple[PodSet, ...]) -> None:
+def _check_names(owner: Fields, field: str, rows: list[Fields], remedy: str) -> None:
+    """Report each pod set that several rows of a field name."""
     names = [row.text("name", "main") for row in rows]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        spec.wrong("podSets", f"has pod set `{name}` twice", "give each a name of its own")
+        owner.wrong(field, f"has pod set `{name}` twice", remedy)
+
+
+def _check_pod_sets(spec: Fields, rows: list[Fields]) -> None:
+    _check_names(spec, "podSets", rows, "give each a name of its own")
     if not spec.broken and spec.data.get("podSets") in (None, []):
         spec.wrong("podSets", "is empty", "a workload has pods")
-    for pod_set in pod_sets:
-        if pod_set.min_count is not None and pod_set.min_count > pod_set.count:
-            spec.wrong("podSets", f"`{pod_set.name}` has a minCount above its count", "write at most the count")
 
 
 # --- what it holds
@@ -169,7 +173,9 @@ def _check_pod_sets(spec: Fields, rows: list[Fields], pod_sets: tuple[PodSet, ..
 def _reclaimable(status: Fields, pod_sets: tuple[PodSet, ...]) -> dict[str, int]:
     """Pods that are done, by pod set; no more than there are."""
     counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
-    said = {row.text("name", "main"): row.whole("count", 0, 0) for row in status.subs("reclaimablePods")}
+    rows = list(status.subs("reclaimablePods"))
+    _check_names(status, "reclaimablePods", rows, "keep one")
+    said = {row.text("name", "main"): row.whole("count", 0, 0) for row in rows}
     return {name: min(said[name], counts[name]) for name in sorted(said) if name in counts}
 
 
@@ -182,11 +188,14 @@ def _admission(
     said = status.sub("admission").known(known.ADMISSION)
     reserved = true.get("QuotaReserved")
     counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
-    made = [_assignment(row, counts, reclaimable) for row in said.subs("podSetAssignments", _MOST_POD_SETS)]
+    rows = list(said.subs("podSetAssignments", _MOST_POD_SETS))
+    _check_names(said, "podSetAssignments", rows, "keep one: Kueue gives each what it holds once")
+    made = [_assignment(row, counts, reclaimable) for row in rows]
     return Admission(
         cluster_queue=said.name("clusterQueue"),
         since=None if reserved is None else reserved[1],
         assignments=tuple(assignment for assignment in made if assignment.pod_set in counts),
+        admitted="Admitted" in true,
         evicting="Evicted" in true,
     )
 
