@@ -4,6 +4,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from .output import FAILED, refuse
 
@@ -23,10 +24,54 @@ def replace_file(path: str, text: str) -> None:
         else:
             _replace(target, text, before)
     except OSError as error:
-        refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
+        _refuse(path, error)
+
+
+def write_new(texts: dict[str, str]) -> None:
+    """Write new text files by path, all or none: each is written whole beside its place, and only then all are put there.
+
+    What is no plain file, such as a pipe, is written to as it is, before the others are put in place. Ends the command where one fails,
+    and takes the others away again. Only who kills it between two of the last steps may find some of the files and not all.
+    """
+    prepared: dict[str, Path] = {}
+    placed: list[Path] = []
+    path = ""
+    try:
+        try:
+            for path, text in texts.items():
+                target = Path(path).resolve()
+                if target.exists() and not target.is_file():
+                    target.write_text(text, encoding="utf-8", newline="\n")
+                else:
+                    prepared[path] = _prepare(target, text, None)
+            for path in list(prepared):
+                target = Path(path).resolve()
+                os.replace(prepared[path], target)
+                del prepared[path]
+                placed.append(target)
+        except BaseException:
+            for file in (*prepared.values(), *placed):
+                file.unlink()
+            raise
+    except OSError as error:
+        _refuse(path, error)
+
+
+def _refuse(path: str, error: OSError) -> NoReturn:
+    refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
 
 
 def _replace(target: Path, text: str, before: os.stat_result | None) -> None:
+    prepared = _prepare(target, text, before)
+    try:
+        os.replace(prepared, target)
+    except BaseException:
+        prepared.unlink()
+        raise
+
+
+def _prepare(target: Path, text: str, before: os.stat_result | None) -> Path:
+    """A file beside `target` with the text, and the owner and rights that are wanted there."""
     from tempfile import mkstemp  # slow to load, and check never needs it
 
     handle, temporary = mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
@@ -37,10 +82,10 @@ def _replace(target: Path, text: str, before: os.stat_result | None) -> None:
         if before is not None and os.name == "posix":
             with suppress(PermissionError):  # only root may give files away
                 os.chown(temporary, before.st_uid, before.st_gid)
-        os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
+    return Path(temporary)
 
 
 def _rights(before: os.stat_result | None) -> int:

@@ -23,13 +23,12 @@ from ..engine.errors import FactError
 from ..engine.events import PolicyActivated
 from ..engine.reference import Core
 from ..engine.units import format_time
-from .files import replace_file
+from .files import write_new
 from .moments import parse_moment
 from .output import (
     GOOD,
     INVALID,
     Format,
-    RefusalError,
     checked_policy,
     complain,
     counted,
@@ -131,7 +130,7 @@ def import_dumps(
     text = print_tree(imported.tree)
     _try(text, imported, now or 0)
     lines = "".join(f"{fact.payload().decode()}\n" for fact in imported.facts)
-    _write_all({path: text if option == "-o" else lines for option, path in targets.items()})
+    write_new({path: text if option == "-o" else lines for option, path in targets.items()})
     if out is None:
         say_text(text.rstrip("\n"))
     _tell(imported, now or 0, out, facts, form)
@@ -158,6 +157,8 @@ def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:
     """Refuse to write over anything: what is read, what is there, one result over the other. `targets` are paths by option."""
     read = {Path(path).resolve() for path in paths if path != "-"}
     for option, path in targets.items():
+        if path == "-":
+            refuse(f"{option}: `-` is no name for a file; {'leave the option out to print it' if option == '-o' else 'name one'}")
         if Path(path).resolve() in read:
             refuse(f"{option}: `{path}` is what is read; choose another name")
         if Path(path).is_dir():
@@ -166,20 +167,6 @@ def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:
             refuse(f"{option}: `{path}` is there already; choose another name, or remove the file if nobody needs it")
     if len({Path(path).resolve() for path in targets.values()}) < len(targets):
         refuse("-o and --facts name the same file; choose two names")
-
-
-def _write_all(texts: dict[str, str]) -> None:
-    """Write new files, all or none: where one fails, those before it are taken away again."""
-    written: list[Path] = []
-    try:
-        for path, text in texts.items():
-            replace_file(path, text)
-            written.append(Path(path))
-    except RefusalError:
-        for file in written:
-            if file.is_file():
-                file.unlink()
-        raise
 
 
 def _try(text: str, imported: Imported, now: int) -> None:
@@ -252,7 +239,7 @@ def export_policy(path: str, out: str | None, as_json: bool, gpu: str | None, fo
     if out is None:
         say_text(text.rstrip("\n"))
     else:
-        _write_all({out: text})
+        write_new({out: text})
     if out is not None and form is Format.json:
         say_json("export", path=out, objects=len(exported.objects), notes=_as_data(exported.notes))
         return GOOD

@@ -159,7 +159,9 @@ def _told(path: str | None) -> Iterator[None]:
 
 
 def _keep_apart(option: str, path: str, others: tuple[str | None, ...]) -> None:
-    """Refuse to write over a file that is read, or written, by the same command."""
+    """Refuse to write over a file that is read, or written, by the same command; and to write one that is called as standard input is."""
+    if path == "-":
+        refuse(f"{option}: `-` is no name for a file; name one")
     for other in others:
         if other is not None and Path(path).resolve() == Path(other).resolve():
             refuse(f"{option}: `{path}` is `{other}`, which the same command needs; choose another name")

@@ -208,14 +208,49 @@ def test_files_that_are_there_stay(gpol: Gpol, tmp_path: Path) -> None:
 
 
 def test_both_files_or_none(gpol: Gpol, tmp_path: Path) -> None:
-    """Where the facts cannot be written, the policy that was written before them is taken away again."""
+    """Where the facts cannot be written, the policy that was prepared before them is not put in place, and nothing stays of it."""
     (tmp_path / "dump").write_bytes(GOOD)
 
     done = gpol("import", "kueue", "dump", "-o", "p.gpol", "--facts", "nowhere/f.jsonl")
 
     assert done.code == 1
-    assert "`nowhere/f.jsonl` cannot be written" in done.err
-    assert not (tmp_path / "p.gpol").exists()
+    assert "`nowhere/f.jsonl` cannot be written: No such file or directory; check" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["dump"]
+
+
+def test_both_files_are_whole_before_the_first_is_there(gpol: Gpol, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop at the last moment, when the second file is to be put in place, takes the first away again, and all that was prepared."""
+    (tmp_path / "dump").write_bytes(GOOD)
+    put, seen = os.replace, []
+
+    def fails_second(source: Path, target: Path) -> None:
+        seen.append(sorted(path.name.split(".")[-2] for path in tmp_path.iterdir() if path.name.startswith(".")))
+        if len(seen) == 2:
+            raise OSError(28, "No space left on device")
+        put(source, target)
+
+    monkeypatch.setattr(os, "replace", fails_second)
+    done = gpol("import", "kueue", "dump", *OUT)
+
+    assert seen == [["gpol", "jsonl"], ["jsonl"]]
+    assert (done.code, done.err) == (
+        1,
+        "gpol: `f.jsonl` cannot be written: No space left on device; check the rights and the room in its folder\n",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["dump"]
+
+
+def test_a_dash_is_no_file(gpol: Gpol, tmp_path: Path) -> None:
+    """`-` is standard input where something is read; where something is written it is refused, not made a file of that name."""
+    (tmp_path / "dump").write_bytes(GOOD)
+    for arguments, said in (
+        (("import", "kueue", "dump", "-o", "-"), "-o: `-` is no name for a file; leave the option out to print it"),
+        (("import", "kueue", "dump", "-o", "p.gpol", "--facts", "-"), "--facts: `-` is no name for a file; name one"),
+        (("export", "kueue", "dump", "-o", "-"), "-o: `-` is no name for a file; leave the option out to print it"),
+    ):
+        done = gpol(*arguments)
+        assert (done.code, done.out, done.err) == (3, "", f"gpol: {said}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["dump"]
 
 
 def test_what_cannot_be_read(gpol: Gpol, tmp_path: Path) -> None:

@@ -253,6 +253,7 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
         (("run", "lab.gpol", "no.jsonl"), 3, "`no.jsonl` cannot be read"),
         (("run", "lab.gpol", "facts.jsonl", "--out", "no/out.jsonl"), 1, "`no/out.jsonl` cannot be written: No such file or directory"),
         (("run", "lab.gpol", "facts.jsonl", "--journal", "lab.gpol"), 3, "lab.gpol"),
+        (("run", "lab.gpol", "facts.jsonl", "--out", "-"), 3, "--out: `-` is no name for a file; name one"),
         (("run", "lab.gpol", "facts.jsonl", "--out", "./facts.jsonl"), 3, "--out: `./facts.jsonl` is `facts.jsonl`"),
         (("run", "lab.gpol", "facts.jsonl", "--out", "j", "--journal", "j"), 3, "--out: `j` is `j`"),
         (("simulate", "lab.gpol", "jobs.csv", "--report", "jobs.csv"), 3, "--report: `jobs.csv` is `jobs.csv`"),
