@@ -118,7 +118,7 @@ def _event(event: AnyEvent) -> list[str]:
 
 def _compared(why: Why, limit: str = "limit") -> list[str]:
     told = [", ".join(f"{operand.name} = {operand.value}" for operand in why.operands)] if why.operands else []
-    return told + ([f"{limit}: {limit_told(why.limit)}"] if why.limit is not None else [])
+    return told + ([f"{limit}: {limit_told(why.limit, why.reason)}"] if why.limit is not None else [])
 
 
 def _pods(event: WorkloadSubmitted, number: int) -> str:

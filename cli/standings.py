@@ -50,7 +50,7 @@ def waiting(standing: Standing) -> list[str]:
         lines.append(f"as things stand: {_NOW[standing.now]}")
     lines += _place(standing)
     if standing.limit is not None:
-        lines.append(f"limit: {limit_told(standing.limit)}")
+        lines.append(f"limit: {limit_told(standing.limit, standing.reason)}")
     for keeper in standing.keepers:
         lines.append(f"keeps it: {keeper.workload} until {format_time(keeper.until)}" + by(keeper.protect))
     lines += [_flavor(flavor) for flavor in standing.flavors]
@@ -150,9 +150,10 @@ def names(some: list[str]) -> str:
     return ", ".join(some[:_MOST_NAMES]) + (f" and {len(some) - _MOST_NAMES} more" if len(some) > _MOST_NAMES else "")
 
 
-def limit_told(limit: Limit) -> str:
-    """A limit: what it is, where, what was asked, what is there and what is missing."""
+def limit_told(limit: Limit, reason: str) -> str:
+    """A limit that makes a workload wait for this reason: what it is, where, what was asked, what is there and what is missing."""
     kinds = {"owned": "what it may use of what is owned", "borrowing": "its borrowing limit", "capacity": "what exists"}
     asked, available = amount(limit.asked, limit.resource), amount(limit.available, limit.resource)
+    there = f"at most {available}" if reason == "ExceedsMaxQuota" else f"{available} available"
     deficit = amount(limit.deficit, limit.resource)
-    return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {available} available, {deficit} more needed"
+    return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {there}, {deficit} more needed"

@@ -104,7 +104,7 @@ def _check_capacity(context: Context, item: tree.Flavor, from_nodes: bool) -> No
         what, label = ("`as owned`", "as owned") if isinstance(fixed[0], tree.AsOwned) else ("amounts", "an amount")
         context.error("GP027", f"flavor `{item.name.text}` has both {what} and `from nodes`", fixed[0], label, "keep one form")
     if not fixed and not any(isinstance(statement, tree.FromNodes) for statement in item.body):
-        help_text = "say what exists, such as `gpu 256`"
+        help_text = "say what it has, such as `gpu as owned`" if context.in_cycles else "say what exists, such as `gpu 256`"
         context.error("GP035", f"flavor `{item.name.text}` has no capacity", item.name, "nothing exists of it", help_text)
 
 

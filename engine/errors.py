@@ -2,6 +2,9 @@
 
 from typing import Any
 
+_MOST_SHOWN = 60
+"""How many characters of a wrong word are shown."""
+
 
 class FactError(ValueError):
     """A fact that cannot have happened in this state, such as the end of a workload that does not run.
@@ -12,9 +15,33 @@ class FactError(ValueError):
 
 def describe_error(error: Any) -> str:
     """Turn pydantic's ValidationError into one line: `field: what is wrong; field: ...`, without a Python class name."""
+    items = error.errors(include_url=False, include_input=False)
     parts = []
-    for item in error.errors(include_url=False, include_context=False, include_input=False):
+    for item in items:
+        if item["type"] == "too_short" and any(_lies_in(other["loc"], item["loc"]) for other in items):
+            continue  # it counts only the items in which nothing is wrong
         place = ".".join(str(step) for step in item["loc"][1:] if not isinstance(step, str) or "[" not in step)
-        message = item["msg"].removeprefix("Value error, ")
+        message = _plain(item)
         parts.append(f"{place}: {message}" if place else message)
     return "; ".join(parts)
+
+
+def _lies_in(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:
+    return len(inner) > len(outer) and inner[: len(outer)] == outer
+
+
+def _plain(item: Any) -> str:
+    """What is wrong, without the words of the library that found it."""
+    said = item.get("ctx", {})
+    match item["type"]:
+        case "too_short":
+            return f"there are {said['actual_length']}, and at least {said['min_length']} is needed"
+        case "union_tag_invalid":
+            known = said["expected_tags"].replace("'", "")
+            return f"kind: `{said['tag'][:_MOST_SHOWN]}` is none of {known}"
+        case "union_tag_not_found":
+            return "kind: is missing; it says what happened"
+        case "model_attributes_type" | "model_type":
+            return "is no object with named fields"
+        case _:
+            return str(item["msg"]).removeprefix("Value error, ")

@@ -189,14 +189,17 @@ class _Writer:
         held = workload.held or self._backs_off(workload)
         if held:
             self.found.note("", f"is held: {held}")
-        if not (held or workload.checks or workload.reclaimable or requeued is not None):
+        checks = workload.checks if self.in_cycles else {}
+        if not self.in_cycles and {"Retry", "Rejected"} & set(workload.checks.values()):
+            self.found.note("status.admissionChecks", "keep it from nothing: a policy that decides at once waits for no check")
+        if not (held or checks or workload.reclaimable or requeued is not None):
             return None
         return WorkloadUpdated(
             time=self.now,
             workload=workload.key,
             hold=True if held else None,
             reclaimable=workload.reclaimable or None,
-            checks=workload.checks,
+            checks=checks,
             requeued=requeued,
         )
 

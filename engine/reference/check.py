@@ -41,6 +41,7 @@ def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
             if fact.replaces is not None and active(state).queues is None:
                 raise FactError(f"the policy decides at once, and lets no workload take the place of `{fact.replaces}`: end that one first")
+            _check_entry(active(state).graph, fact)
         case CapacityChanged():
             _check_capacity(state, fact)
         case UsageReported():
@@ -49,6 +50,14 @@ def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
             _check_node(state, fact)
         case _:
             _check_live(state, fact)
+
+
+def _check_entry(graph: PolicyGraph, fact: WorkloadSubmitted) -> None:
+    """A submission may name its queue and the local queue by which it came, but not that of another queue."""
+    entry = next((queue for queue in graph.queues if any(local.name == fact.local_queue for local in queue.local_queues)), None)
+    if fact.queue is not None and entry is not None and graph.nodes[entry.node].name != fact.queue:
+        leads = f"local queue `{fact.local_queue}` leads to queue `{graph.nodes[entry.node].name}`"
+        raise FactError(f"workload `{fact.workload}` names queue `{fact.queue}`, but its {leads}; leave one of the two out")
 
 
 def _check_policy(state: State, fact: PolicyActivated, graph: PolicyGraph | None) -> None:
@@ -67,6 +76,9 @@ def _check_policy(state: State, fact: PolicyActivated, graph: PolicyGraph | None
                 cause = f"`{workload.name}` waits for the place of `{workload.fact.replaces}`, and the policy decides at once"
                 raise FactError(f"{cause}; cancel or finish one of the two first")
             continue
+        if workload.evicting and graph.settings.cycles is None:
+            cause = f"`{workload.name}` is told to stop and still holds its place, and the policy decides at once"
+            raise FactError(f"{cause}; report first that it has stopped (WorkloadUpdated with `requeued`), or its end")
         queue = old.nodes[workload.queue].name
         if queue not in queues:
             raise FactError(f"the policy has no queue `{queue}`, but `{workload.name}` runs there; let it end or evict it first")
@@ -111,6 +123,8 @@ def _check_usage(state: State, fact: UsageReported) -> None:
 
 
 def _check_node(state: State, fact: NodeAdded | NodeChanged | NodeRemoved) -> None:
+    if active(state).graph.settings.cycles is not None:
+        raise FactError("the policy decides in cycles, by what is owned alone, and counts no nodes: change what queues own instead")
     known = fact.node in state.machines
     if isinstance(fact, NodeAdded) and known:
         raise FactError(f"node `{fact.node}` is already there; use NodeChanged")
@@ -179,6 +193,8 @@ def _check_update(state: State, fact: WorkloadUpdated, workload: Workload) -> No
         raise FactError(f"the policy has no priority `{fact.priority}`")
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
+    if fact.checks and active(state).queues is None:
+        raise FactError("the policy decides at once, and waits for no admission check; leave `checks` out, or hold the workload")
     counts = {pod_set.name: (pod_set.count, left) for pod_set, left in zip(workload.fact.pod_sets, workload.remaining, strict=True)}
     for name in sorted(fact.reclaimable or {}):
         done = (fact.reclaimable or {})[name]

@@ -66,6 +66,10 @@ def test_every_end_of_a_cycle_has_words() -> None:
             {"limit": limit()},
             ["limit: what it may use of what is owned at all: asks for 5 gpu on a, 2 gpu available, 3 gpu more needed"],
         ),
+        (
+            {"limit": limit("borrowing"), "reason": "ExceedsMaxQuota"},
+            ["why: ExceedsMaxQuota", "limit: its borrowing limit at all: asks for 5 gpu on a, at most 2 gpu, 3 gpu more needed"],
+        ),
     ],
 )
 def test_lines(said: dict[str, Any], lines: list[str]) -> None:

@@ -116,3 +116,9 @@ def test_what_is_owned_fits_64_bits(find):
     """`as owned` has no limit but the arithmetic's."""
     text = HEADER + "resource byte\nflavor a { byte as owned }\nqueue q { owns 9223372036854775807 byte }\nqueue r { owns 1 byte }\n"
     assert [(finding.code, finding.marked) for finding in find(text)] == [("GP023", "q")]
+
+
+def test_a_flavor_in_cycles_is_told_of_what_cycles_take(find):
+    """A flavor without a capacity is advised as the policy decides: amounts at once, what is owned in cycles."""
+    [finding] = find('policy "p" { use kueue.classical }\nflavor x { missing }\nqueue q { owns nothing }\n')
+    assert (finding.code, finding.marked, finding.help) == ("GP035", "x", "say what it has, such as `gpu as owned`")

@@ -33,7 +33,6 @@ def test_times_are_microseconds_utc(time: object, us: int) -> None:
         ({"time": "2026-01-01T00:00:00"}, "time: the time has no zone"),
         ({"time": -1}, "time: Input should be greater than or equal to 0"),
         ({"time": 1.5}, "time: Input should be a valid integer"),
-        ({"pod_sets": []}, "pod_sets: Tuple should have at least 1 item"),
         ({"pod_sets": [{"requests": {"gpu": "1x"}}]}, "pod_sets.0.requests: gpu: unknown unit `x`"),
         ({"pod_sets": [{"requests": 7}]}, "pod_sets.0.requests: Input should be a valid dictionary"),
         ({"pod_sets": [{"requests": {"gpu": 1.5}}]}, "pod_sets.0.requests.gpu: Input should be a valid integer"),
@@ -58,12 +57,42 @@ def test_facts_without_a_meaning_are_refused(fields: dict[str, object], problem:
     assert "Value error" not in describe_error(caught.value)
 
 
-def test_only_known_kinds_are_read() -> None:
-    """A kind that is not in the closed list is refused, and a decision is no fact."""
-    with pytest.raises(ValidationError):
-        FACT.validate_python({"kind": "Mystery", "time": 0})
-    with pytest.raises(ValidationError):
-        FACT.validate_python({"kind": "WorkloadRejected", "time": 0, "cause": 1, "workload": "w", "why": {"reason": "Denied"}})
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"pod_sets": [{"requests": {"gpu": "zz"}}]}, "pod_sets.0.requests: gpu: `zz` is not a number"),
+        ({"pod_sets": []}, "pod_sets: there are 0, and at least 1 is needed"),
+        ({"pod_sets": [3]}, "pod_sets.0: is no object with named fields"),
+    ],
+)
+def test_each_problem_is_told_once(fields: dict[str, object], told: str) -> None:
+    """A list in which something is wrong is not said to be empty, too; and what is wrong is told in plain words."""
+    with pytest.raises(ValidationError) as caught:
+        FACT.validate_python({**SUBMITTED, **fields})
+
+    assert describe_error(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ({"kind": "Mystery", "time": 0}, "kind: `Mystery` is none of PolicyActivated, CapacityChanged, "),
+        ({"kind": "x" * 100, "time": 0}, f"kind: `{'x' * 60}` is none of PolicyActivated, "),
+        (
+            {"kind": "WorkloadRejected", "time": 0, "cause": 1, "workload": "w", "why": {"reason": "Denied"}},
+            "kind: `WorkloadRejected` is none",
+        ),
+        ({"time": 0}, "kind: is missing; it says what happened"),
+        ([], "is no object with named fields"),
+    ],
+)
+def test_only_known_kinds_are_read(payload: object, told: str) -> None:
+    """A kind that is not in the closed list is refused, and a decision is no fact; the kinds that there are are named."""
+    with pytest.raises(ValidationError) as caught:
+        FACT.validate_python(payload)
+
+    assert describe_error(caught.value).startswith(told)
+    assert "tag" not in describe_error(caught.value)
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

@@ -95,11 +95,12 @@ def describe(obstacle: Obstacle) -> str:
 
 
 def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
-    """The limit that binds a plan: of the slots on which others have to go, else of those that the reason is about, the tightest."""
+    """The limit that binds a plan: what asks for more than could ever be, else the slots on which others have to go; the tightest."""
     obstacles = [obstacle for pod_set in plan.pod_sets for obstacle in pod_set.obstacles if obstacle.kind in ("short", "exceeds")]
+    exceeding = [each for each in obstacles if each.kind == "exceeds" and plan.reason == EXCEEDS]
     needing = [each for each in obstacles if policy.slot_index[each.flavor, each.resource] in plan.needing]
-    meant = [each for each in obstacles if each.kind == ("exceeds" if plan.reason == EXCEEDS else "short")]
-    return tightest([limit_of(policy, queue, obstacle) for obstacle in needing or meant or obstacles])
+    short = [each for each in obstacles if each.kind == "short"]
+    return tightest([limit_of(policy, queue, obstacle) for obstacle in exceeding or needing or short or obstacles])
 
 
 def tightest(limits: list[Limit]) -> Limit | None:

@@ -253,3 +253,13 @@ def test_quotas_of_pods_count_in_cycles_only(kueue: Maker) -> None:
     text = kueue.text(queue, kueue.flavor(), profile="gpol.fair")
     assert "owns 5 pods" not in text
     assert any("left out" in note for note in kueue.notes(queue, kueue.flavor(), profile="gpol.fair"))
+
+
+@pytest.mark.parametrize(("state", "noted"), [("Ready", 0), ("Retry", 1), ("Rejected", 1)])
+def test_checks_count_in_cycles_only(state: str, noted: int, kueue: Maker) -> None:
+    """A policy that decides at once waits for no check: what one says is left out, and noted where Kueue would keep the workload out."""
+    work = kueue.work(status={"admissionChecks": [{"name": "p", "state": state}]})
+    assert kinds(facts(kueue, work)) == ["WorkloadSubmitted", "WorkloadUpdated"]
+    assert kinds(facts(kueue, work, profile="gpol.fair")) == ["WorkloadSubmitted"]
+    notes = kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), work, profile="gpol.fair")
+    assert len([note for note in notes if "waits for no check" in note]) == noted

@@ -132,3 +132,29 @@ def test_denied_for_good(cycles: Callable[[str], Any]) -> None:
     c = cycles(policy() + 'deny eve { where workload.user = "eve" } because "no"\n')
 
     assert c.submit("w", "q", user="eve") == ["reject w"]
+
+
+def test_a_check_that_a_queue_needs_comes_after_the_decision(cycles: Callable[[str], Any]) -> None:
+    """Kueue waits for it once quota is reserved, which is what is decided here: nobody waits for it, whatever it says meanwhile."""
+    for checks in ({}, {"prov": "Pending"}, {"prov": "Ready"}):
+        c = cycles(policy("needs check prov"))
+        c.submit("w", "q")
+        c.update("w", checks=checks)
+        assert c.rest() == ["run w"]
+
+
+@pytest.mark.parametrize("says", ["", "needs check prov"])
+@pytest.mark.parametrize("state", ["Retry", "Rejected"])
+def test_a_check_that_failed_keeps_out(cycles: Callable[[str], Any], says: str, state: str) -> None:
+    """Whether its queue needs that check or not: it waits until the check says otherwise, while one that runs goes on running."""
+    c = cycles(policy(says))
+    c.submit("runs", "q")
+    c.rest()
+    c.submit("w", "q")
+    for name in ("runs", "w"):
+        c.update(name, checks={"prov": state})
+    assert c.rest() == ["park w"]
+    assert (c.running(), c.standing("w").reason) == (["runs"], "PendingEvaluation")
+
+    c.update("w", checks={"prov": "Pending"})
+    assert c.rest() == ["run w"]

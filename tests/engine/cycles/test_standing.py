@@ -78,6 +78,18 @@ def test_each_flavor_says_why_not(cycles: Callable[[str], Any]) -> None:
     assert (second.flavor, second.reason, second.limit) == ("b", "NoMatchingFlavor", None)
 
 
+def test_the_limit_that_can_never_be_met_is_told_first(cycles: Callable[[str], Any]) -> None:
+    """One pod set needs others to go, the other asks for more than there is: the reason is about the latter, and so is the limit."""
+    c = cycles("flavor a { gpu as owned }\nflavor b { cpu as owned }\nqueue q {\n  owns 4 gpu\n  owns 2 cpu\n}\n")
+    c.submit("runs", "q", "4")
+    c.rest()
+    c.submit("w", "q", sets=[{"name": "m", "requests": {"gpu": "4"}}, {"name": "n", "requests": {"cpu": "3"}}])
+    c.cycle()
+    standing = c.standing("w")
+
+    assert (standing.reason, standing.limit.resource, standing.limit.available) == ("ExceedsMaxQuota", "cpu", 2000)
+
+
 def test_the_limit_of_borrowing_is_named_with_its_line(cycles: Callable[[str], Any]) -> None:
     """Six are more than the queue's four and the one it may borrow."""
     c = cycles(policy(limit=1))
