@@ -37,14 +37,7 @@ from .objects import Configuration
 from .policy import CLASSICAL, FAIR
 from .problems import Findings
 from .quantity import kueue_amount
-
-REASONS = {
-    "in-queue": "InClusterQueue",
-    "reclaim": "InCohortReclamation",
-    "fair-sharing": "InCohortFairSharing",
-    "reclaim-while-borrowing": "InCohortReclaimWhileBorrowing",
-}
-"""Kueue's words for why a victim goes."""
+from .reasons import REASONS
 
 MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
 

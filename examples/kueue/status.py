@@ -4,18 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cluster import GPU, TENANTS, Object
+from gpol.adapters.kueue.reasons import REASONS
 from gpol.engine.events import WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from objects import CHECK, RESOURCES
 
 At = Callable[[int], str]
 """Microseconds since the epoch as Kubernetes writes a moment."""
-
-_PREEMPTED = {
-    "in-queue": "InClusterQueue",
-    "reclaim": "InCohortReclamation",
-    "fair-sharing": "InCohortFairSharing",
-    "reclaim-while-borrowing": "InCohortReclaimWhileBorrowing",
-}
 
 
 @dataclass(slots=True)
@@ -88,7 +82,7 @@ def _evicted(evicted: WorkloadEvicted, at: At) -> list[Object]:
     since, message = at(evicted.time), f"Preempted to accommodate {evicted.beneficiary}"
     return [
         _condition("Evicted", True, since, "Preempted", message),
-        _condition("Preempted", True, since, _PREEMPTED[evicted.preemption], message),
+        _condition("Preempted", True, since, REASONS[evicted.preemption], message),
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from gpol.adapters.kueue.quantity import amount, parse
+from gpol.adapters.kueue.reasons import REASONS
 from gpol.engine.events import AnyDecision, OperatorAction, TimeAdvanced, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.reference.cycles.cycle import Cycle
 from gpol.engine.reference.cycles.nominate import Nomination, Nominator
@@ -29,14 +30,6 @@ NAMESPACES = {
     "lend": {"dep": "lend"},
 }
 """The namespaces of the tests and their labels: code in Kueue's scheduler_test.go, and so not in the data."""
-
-REASONS = {
-    "in-queue": "InClusterQueue",
-    "reclaim": "InCohortReclamation",
-    "fair-sharing": "InCohortFairSharing",
-    "reclaim-while-borrowing": "InCohortReclaimWhileBorrowing",
-}
-"""Kueue's words for why a victim goes."""
 
 Holding = tuple[str, tuple[tuple[str, int, tuple[tuple[str, str], ...]], ...], tuple[tuple[str, int], ...]]
 """What a workload holds: its ClusterQueue; pod sets with pods and flavors by resource; amounts by "flavor|resource"."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gpol.adapters.kueue.objects import Configuration
-from gpol.adapters.kueue.scenarios import REASONS
+from gpol.adapters.kueue.reasons import REASONS
 from gpol.engine.reference.cycles.candidates import Wish, satisfies
 from gpol.engine.reference.cycles.fair import Walk
 from gpol.engine.reference.cycles.nominate import search

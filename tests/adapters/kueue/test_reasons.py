@@ -1,0 +1,12 @@
+"""Kueue's words for what gpol decides."""
+
+from typing import get_args
+
+from gpol.adapters.kueue.reasons import REASONS
+from gpol.engine.reference.cycles.candidates import Kind
+
+
+def test_every_way_to_go_for_another_has_its_word() -> None:
+    """Each kind of victim that a cycle may name has a word of its own in Kueue, and no other has one."""
+    assert set(REASONS) == set(get_args(Kind))
+    assert len(set(REASONS.values())) == len(REASONS)
