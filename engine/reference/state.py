@@ -80,7 +80,8 @@ class Active:
     `lines` holds the waiting workloads by node, `pools` the running ones by preempt rule. `always` are the protect rules
     without durations, `for_a_time` those with; `time_only_frees` says that whoever may be evicted now may be later, too.
     `queues` stands in place of `lines` and `pools` where the policy decides in cycles.
-    `name_index` finds nodes by name, `slot_index` slots by (flavor name, resource).
+    `name_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `inactive` remembers of queues that were looked at
+    why each takes no part in cycles, which the graph alone decides; a copy with another graph begins anew.
     """
 
     graph: PolicyGraph
@@ -95,6 +96,7 @@ class Active:
     time_only_frees: bool
     shape_is_name: bool
     queues: "Queues | None" = None
+    inactive: dict[int, str] = field(default_factory=dict, init=False)
 
 
 @dataclass(slots=True)

@@ -21,6 +21,13 @@ def inactive(policy: Active, node: int) -> str:
 
     It puts up nobody, and nobody is evicted from it for others; what runs there counts all the same.
     """
+    known = policy.inactive.get(node)
+    if known is None:
+        known = policy.inactive[node] = _why_inactive(policy, node)
+    return known
+
+
+def _why_inactive(policy: Active, node: int) -> str:
     queue = policy.graph.queues[policy.graph.nodes[node].queue]
     if queue.stopped:
         return "stopped"

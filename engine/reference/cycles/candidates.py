@@ -19,6 +19,9 @@ from .usage import Rank
 Kind = Literal["in-queue", "reclaim", "fair-sharing", "reclaim-while-borrowing"]
 """Why a victim goes: for one of its own queue, so that quota goes back, so that shares even out, or for one that borrows."""
 
+Precedence = tuple[bool, bool, int, int, str, int]
+"""The place of a victim among others, the best is the least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -122,24 +125,29 @@ class Cluster:
 
     def ordered(self, victims: list[Workload], wish: Wish) -> list[Workload]:
         """Candidates, best victim first."""
+        queue = wish.workload.queue
+        if self.usage is None:
+            return sorted(victims, key=lambda victim: precedence(victim, queue))
 
         def compare(left: Workload, right: Workload) -> int:
-            return self._compare(left, right, wish.workload.queue)
+            return self._compare(left, right, queue)
 
         return sorted(victims, key=cmp_to_key(compare))
 
     def _compare(self, left: Workload, right: Workload, queue: int) -> int:
-        if left.evicting != right.evicting:
-            return -1 if left.evicting else 1
-        if (left.queue == queue) != (right.queue == queue):
-            return 1 if left.queue == queue else -1
-        if self.usage is not None and left.queue == right.queue and left.fact.local_queue != right.fact.local_queue:
+        """Negative where the left one goes first: those of one queue go by the usage of their local queues before their priority."""
+        left_key, right_key = precedence(left, queue), precedence(right, queue)
+        alike = left_key[:2] == right_key[:2] and left.queue == right.queue
+        if self.usage is not None and alike and left.fact.local_queue != right.fact.local_queue:
             mine, other = self.usage(left), self.usage(right)
             if mine != other:
                 return -1 if mine > other else 1
-        left_key = (left.priority, -(left.admitted or 0), left.fact.uid, left.number)
-        right_key = (right.priority, -(right.admitted or 0), right.fact.uid, right.number)
         return -1 if left_key < right_key else 1
+
+
+def precedence(victim: Workload, queue: int) -> Precedence:
+    """Which victim a queue takes first, the least: who goes anyway, then of other queues, then of low priority, then who came last."""
+    return not victim.evicting, victim.queue == queue, victim.priority, -(victim.admitted or 0), victim.fact.uid, victim.number
 
 
 def satisfies(policy: str, preemptor: Workload, victim: Workload) -> bool:

@@ -4,10 +4,13 @@ Kueue: pkg/scheduler/preemption/fairsharing and fair_strategy.go. The workload i
 are those it would leave behind. Where cohorts tie Kueue takes the one that its map yields last; here it is the last by name.
 """
 
+from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
+
 from ...graph import Strategy
 from ..shares import Share
 from ..workload import Workload
-from .candidates import Cluster, Kind, Target, Wish, as_request, spare
+from .candidates import Cluster, Kind, Precedence, Target, Wish, as_request, precedence, spare
 
 
 def passes(strategy: Strategy, preemptor_new: Share, victim_old: Share, victim_new: Share) -> bool:
@@ -101,7 +104,7 @@ class _Search:
             after = self.shares.after(theirs, target, victim.usage)
             if passes(strategy, new, old, after):
                 return self._take(victim, "fair-sharing", self._compared(new, old, after))
-            self.wish.note(victim, "share", self._compared(new, old, after))
+            self._refuse(victim, new, old, after)
             self.retry.append(victim)
         return False
 
@@ -117,11 +120,15 @@ class _Search:
             victim = walk.left[target].pop(0)
             after = self.shares.after(theirs, target, victim.usage)
             if not passes(strategy, new, old, after):
-                self.wish.note(victim, "share", self._compared(new, old, after))
+                self._refuse(victim, new, old, after)
             elif self._take(victim, "fair-sharing", self._compared(new, old, after)):
                 return True
             walk.drop(target)
         return False
+
+    def _refuse(self, victim: Workload, new: Share, old: Share, after: Share) -> None:
+        if self.wish.notes is not None:  # shares as text are the dearest part of a search
+            self.wish.note(victim, "share", self._compared(new, old, after))
 
     def _compared(self, new: Share, old: Share, after: Share) -> tuple[tuple[str, str], ...]:
         return (
@@ -131,59 +138,74 @@ class _Search:
         )
 
 
+_Place = tuple[int, Fraction, bool, Precedence | int, int]
+"""Where a node stands among the children of its cohort, the first to go down to is the least; the node itself comes last."""
+
+
 class Walk:
     """Where the next victim is looked for: again and again from the root down to the queue whose share is the greatest.
 
-    `left` are the candidates by queue, best victim first; whoever walks takes them out, or drops the queue, before the next step.
+    `left` are the candidates by queue, best victim first; whoever walks takes them out, or drops the queue, before the next step, and
+    changes nothing else. So whatever is not on the way down to that queue stands where it stood, and each cohort keeps its children in
+    a heap of which only the first can have changed since.
     """
 
     def __init__(self, cluster: Cluster, wish: Wish, left: dict[int, list[Workload]]) -> None:
         self.cluster, self.tree, self.shares, self.wish, self.left = cluster, cluster.tree, cluster.policy.shares, wish, left
         self.queue = wish.workload.queue
         self._path = self.tree.paths[self.queue]
-        self._pruned: set[int] = set()
-        """What never has a victim again."""
+        self._slots = range(len(cluster.graph.slots))
+        self._children: dict[int, list[_Place]] = {}
+        self._dropped: set[int] = set()
 
     def next(self) -> int | None:
         """The queue to take the next victim of; None where nobody is left."""
         root = self._path[-1]
         if root == self.queue:
-            return root if self.left.get(root) and root not in self._pruned else None
-        while root not in self._pruned:
-            target = self._descend(root)
-            if target is not None:
-                return target
-        return None
+            return root if self.left.get(root) and root not in self._dropped else None
+        return self._descend(root)
 
     def drop(self, queue: int) -> None:
         """Take no victim of a queue any more."""
-        self._pruned.add(queue)
+        self._dropped.add(queue)
 
     def _descend(self, cohort: int) -> int | None:
-        """Go down to the child with the greatest share; prune what has nothing to give. A cohort wins a tie with a queue."""
-        queue: tuple[Share, int] | None = None
-        below: tuple[Share, int] | None = None
-        for child in self.cluster.graph.nodes[cohort].children:
-            if child in self._pruned:
-                continue
-            share, borrows = self.shares.of(child), self.tree.borrows(child, range(len(self.cluster.graph.slots)))
-            if self.cluster.graph.nodes[child].queue >= 0:
-                if (not borrows and child != self.queue) or not self.left.get(child):
-                    self._pruned.add(child)
-                elif queue is None or share > queue[0] or (share == queue[0] and self._goes_first(child, queue[1])):
-                    queue = (share, child)
-            elif not borrows and child not in self._path:
-                self._pruned.add(child)
-            elif below is None or share >= below[0]:
-                below = (share, child)
-        if queue is None and below is None:
-            self._pruned.add(cohort)
-            return None
-        if below is not None and (queue is None or below[0] >= queue[0]):
-            return self._descend(below[1])
-        return queue[1] if queue is not None else None
+        """Go down to the child with the greatest share; what has nothing to give leaves for good."""
+        children = self._children.get(cohort)
+        if children is None:
+            children = self._children[cohort] = self._placed(cohort)
+        while children:
+            first = children[0][-1]
+            place = self._place(first)
+            if place is None:
+                heappop(children)
+            elif place != children[0]:
+                heapreplace(children, place)
+            else:
+                target = first if self._is_queue(first) else self._descend(first)
+                if target is not None:
+                    return target
+                heappop(children)
+        return None
 
-    def _goes_first(self, left: int, right: int) -> bool:
-        """Of two queues with equal shares, whether the first one's best victim goes before the other's."""
-        heads = [self.left[left][0], self.left[right][0]]
-        return self.cluster.ordered(heads, self.wish)[0] is heads[0]
+    def _placed(self, cohort: int) -> list[_Place]:
+        places = [place for child in self.cluster.graph.nodes[cohort].children if (place := self._place(child)) is not None]
+        heapify(places)
+        return places
+
+    def _place(self, child: int) -> _Place | None:
+        """Where a child stands, the greatest share first; None where it has nothing to give.
+
+        A cohort wins a tie with a queue, and the last by name a tie of cohorts; of queues it is the one whose best victim goes first.
+        """
+        queue = self._is_queue(child)
+        if queue and (child in self._dropped or not self.left.get(child)):
+            return None
+        if not self.tree.borrows(child, self._slots) and child not in self._path:
+            return None
+        level, share = self.shares.of(child)
+        tie = precedence(self.left[child][0], self.queue) if queue else -child
+        return -level, -share, queue, tie, child
+
+    def _is_queue(self, node: int) -> bool:
+        return self.cluster.graph.nodes[node].queue >= 0
