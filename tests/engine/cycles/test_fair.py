@@ -123,6 +123,19 @@ def test_its_own_go_by_priority(cycles: Callable[[str], Any]) -> None:
     assert c.decided[-1].preemption == "in-queue"
 
 
+def test_each_victim_is_of_whoever_has_most_then(cycles: Callable[[str], Any]) -> None:
+    """x and y have four each. Once one of x is out it is y that has most, so the two who go for q's two are of one queue each."""
+    c = cycles(policy("final share"))
+    for number in range(1, 5):
+        c.submit(f"x{number}", "x")
+        c.submit(f"y{number}", "y")
+    c.rest()
+    c.at("9s")
+    c.submit("w", "q", "2")
+
+    assert c.cycle() == ["preempt w", "evict x4 for w", "evict y4 for w"]
+
+
 def test_cohorts_compare_as_sides(cycles: Callable[[str], Any]) -> None:
     """Two queues of one cohort hold three each and a queue beside it two: the cohort's side is the greater, so one of its goes."""
     c = cycles(
