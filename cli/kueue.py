@@ -2,20 +2,21 @@
 
 import gzip
 import json
+import os
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from ..adapters.kueue.exporting import GPU, ExportRefused, export, json_list, yaml_documents
 from ..adapters.kueue.load import PROFILES, Imported, ImportRefused, latest_moment, load, read_files
 from ..adapters.kueue.objects import Objects
 from ..adapters.kueue.problems import Note, Refused
+from ..adapters.kueue.reading import UnreadableError, read_line
 from ..adapters.kueue.scenarios import decide
-from ..adapters.rows import once
 from ..dsl import compile_policy, print_tree
 from ..dsl.diagnostics import PolicyError
 from ..dsl.split import MAX_BYTES, MAX_LINES
@@ -61,12 +62,12 @@ def decide_scenarios(path: str) -> int:
             try:
                 scenario = _parsed(text)
                 answer = decide(scenario)
-            except (ImportRefused, ValueError, RecursionError) as error:
-                problem = str(error) if isinstance(error, ValueError) else "the line nests too deep"
+            except Exception as error:  # whatever it is, no line may lose the answers to those after it
+                problem = _problem(error)
                 wrong += 1
                 if wrong <= MOST_TOLD:
                     complain(f"gpol: {file_name(path)}:{number}: {problem.splitlines()[0]}")
-                answer = {"name": scenario.get("name") if isinstance(scenario, dict) else None, "error": problem}
+                answer = {"name": _name(scenario), "error": problem}
             say_text(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
     if wrong > MOST_TOLD:
         complain(f"gpol: and {wrong - MOST_TOLD} more lines are no scenarios")
@@ -77,16 +78,24 @@ def _parsed(text: bytes) -> Any:
     """A line as data. Raises ValueError with what is wrong with it."""
     if len(text) > MAX_LINE:
         raise ValueError(f"the line is longer than {MAX_LINE:,} bytes; split the scenario")
-    try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=_no_number)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
-    except UnicodeDecodeError:
-        raise ValueError("no UTF-8") from None
+    return read_line(text)
 
 
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+def _problem(error: Exception) -> str:
+    """What is wrong with a line; a defect of gpol is told in a line too, and shown with its trace where that is wanted."""
+    if isinstance(error, ImportRefused | UnreadableError) or type(error) is ValueError:
+        return str(error)
+    if os.environ.get("GPOL_TRACEBACK"):
+        raise error
+    told = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"internal error: {told}; set GPOL_TRACEBACK=1 to see where, and report it"
+
+
+def _name(line: Any) -> str | None:
+    """What the scenario of a line that was refused is called, where that can be told."""
+    scenario = line["in"] if isinstance(line, dict) and "in" in line else line
+    name = scenario.get("name") if isinstance(scenario, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _lines(path: str, stack: ExitStack) -> Iterator[bytes]:

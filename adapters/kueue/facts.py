@@ -22,14 +22,16 @@ from .problems import Findings
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The time of all facts, and what they are played under: a policy that decides in cycles or at once.
+    """When the objects were as they are, and what the facts are played under: a policy that decides in cycles or at once.
 
-    `queues` are the ClusterQueues of workloads that name no LocalQueue, by the workload's `namespace/name`.
+    `clock` is the time of all facts, where it is another. `queues` are the ClusterQueues of workloads that name no LocalQueue, by the
+    workload's `namespace/name`.
     """
 
     now: int
     in_cycles: bool
     queues: Mapping[str, str] = field(default_factory=dict)
+    clock: int | None = None
 
 
 def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
@@ -48,6 +50,7 @@ class _Writer:
 
     def __init__(self, objects: Objects, moment: Moment, found: Findings) -> None:
         self.now, self.in_cycles, self.assigned, self.found = moment.now, moment.in_cycles, moment.queues, found
+        self.clock = moment.now if moment.clock is None else moment.clock
         self.names, self.namespaces = Names(objects), objects.namespaces
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
@@ -62,7 +65,7 @@ class _Writer:
             if self.in_cycles and self.settings.usage is not None and local.consumed and local.cluster_queue in by_usage:
                 as_of = None if local.updated is None else min(local.updated, self.now)
                 name = f"{local.namespace}/{local.name}"
-                yield UsageReported(time=self.now, local_queue=name, consumed=dict(local.consumed), as_of=as_of)
+                yield UsageReported(time=self.clock, local_queue=name, consumed=dict(local.consumed), as_of=as_of)
 
     def of(self, workload: Workload) -> list[Fact]:
         """The facts of a workload; none where it cannot be imported, which is reported."""
@@ -104,7 +107,7 @@ class _Writer:
             self.found.note("spec.queueName", "is no LocalQueue of the dump: the workload waits for it")
         requests = self._within_64_bits(workload)
         return WorkloadSubmitted(
-            time=self.now,
+            time=self.clock,
             workload=workload.key,
             queue=self.names.queue(self.assigned[workload.key]) if workload.key in self.assigned else None,
             namespace=workload.namespace,
@@ -195,7 +198,7 @@ class _Writer:
         if not (held or checks or workload.reclaimable or requeued is not None):
             return None
         return WorkloadUpdated(
-            time=self.now,
+            time=self.clock,
             workload=workload.key,
             hold=True if held else None,
             reclaimable=workload.reclaimable or None,
@@ -218,7 +221,7 @@ class _Writer:
             Placement(pod_set=given.pod_set, count=given.count, flavors=given.flavors, usage=given.usage) for given in admission.assignments
         )
         return WorkloadAdopted(
-            time=self.now,
+            time=self.clock,
             workload=workload.key,
             queue=self.names.queue(admission.cluster_queue),
             since=since,

@@ -82,12 +82,15 @@ def load(
     configuration: Configuration | None = None,
     boost: bool | None = None,
     queues: Mapping[str, str] | None = None,
+    clock: int | None = None,
+    controllers: bool = True,
 ) -> Imported:
     """Import objects as of a moment (microseconds since the epoch).
 
     `profile` is one of PROFILES; without it the Configuration decides between Kueue's two. `configuration` stands in place of the
     dump's, `boost` in place of what it says of the priority boost. `queues` are the ClusterQueues of workloads
-    that name no LocalQueue, by `namespace/name`. Raises ImportRefused, with all problems found.
+    that name no LocalQueue, by `namespace/name`; `clock` is the time of the facts, where it is not that moment. Without `controllers`,
+    Kueue's scheduler alone looks at the objects, and every reservation stands. Raises ImportRefused, with all problems found.
     """
     found = Findings()
     objects = read_objects(raws, found)
@@ -96,11 +99,12 @@ def load(
     settings = configuration or objects.configuration or Configuration()
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
     wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
-    take_back(objects, found)
+    if controllers:
+        take_back(objects, found)
     leave_out_excluded(objects, found)
     if not wanted.in_cycles:
         leave_out_pods(objects, found)
     made = policy(objects, wanted, found)
-    played = facts(objects, Moment(now, wanted.in_cycles, queues or {}), found)
+    played = facts(objects, Moment(now, wanted.in_cycles, queues or {}, clock), found)
     found.check()
     return Imported(made, played, found.notes(), objects, Names(objects))

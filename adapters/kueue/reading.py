@@ -6,7 +6,7 @@ Numbers with a point or an exponent stay exact decimals.
 
 import json
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from .kinds import CONFIG_KEY, Raw
@@ -23,7 +23,7 @@ class UnreadableError(ValueError):
     """Bytes that are no dump: where, why, and what to do."""
 
     def __init__(self, place: str, cause: str, remedy: str) -> None:
-        super().__init__(f"{place}: {cause}; {remedy}")
+        super().__init__(f"{place}: {cause}; {remedy}" if place else f"{cause}; {remedy}")
         self.place, self.cause, self.remedy = place, cause, remedy
 
 
@@ -104,9 +104,20 @@ def _configuration(document: dict[str, Any]) -> str:
 # --- JSON
 
 
+def read_line(data: bytes) -> Any:
+    """The one document of JSON in a line, with exact decimals. Raises UnreadableError."""
+    try:
+        documents = _json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"byte {error.start + 1}", "is not UTF-8", "save the file as UTF-8") from None
+    if len(documents) != 1:
+        raise UnreadableError("", f"has {len(documents)} values of JSON", "write one object a line")
+    return documents[0]
+
+
 def _json(text: str) -> list[Any]:
     """The documents of a text of JSON, one after the other."""
-    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_float=_decimal, parse_int=_integer, parse_constant=_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_float=decimal, parse_int=_integer, parse_constant=_constant)
     documents, at = [], _after_space(text, 0)
     try:
         while at < len(text):
@@ -141,10 +152,14 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _decimal(text: str) -> Decimal:
+def decimal(text: str) -> Decimal:
+    """An exact number with a point or an exponent. Raises UnreadableError for one that is beyond any quantity."""
     if len(text) > _MOST_DIGITS:
         raise UnreadableError("", f"has a number of {len(text)} digits", "no quantity needs that many")
-    return Decimal(text)
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise UnreadableError("", f"has the number {text}", "no quantity is that far from 1") from None
 
 
 def _constant(text: str) -> Any:
@@ -157,7 +172,7 @@ def _too_deep() -> UnreadableError:
 
 def _check_depth(document: Any) -> None:
     """Raise where lists and objects are nested too deep."""
-    level = [document]
+    level = [document] if isinstance(document, dict | list) else []
     for _ in range(MOST_DEPTH):
         level = [child for item in level for child in (item.values() if isinstance(item, dict) else item) if isinstance(child, dict | list)]
         if not level:

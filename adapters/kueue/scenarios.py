@@ -3,7 +3,6 @@
 single: one workload on a cluster's objects; timeline: steps of submissions and finishes, with scheduling cycles after each.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,59 +27,47 @@ from ...engine.reference.cycles.plan import Mode
 from ...engine.reference.cycles.queues import Queues
 from ...engine.reference.state import Active
 from ...engine.units import SECOND
-from .configuration import STRATEGIES
 from .facts import Moment, facts
-from .fields import Fields
 from .kinds import Raw, read_objects
 from .load import Imported, ImportRefused, Problem, load, raws_of
-from .objects import Configuration
 from .policy import CLASSICAL, FAIR
 from .problems import Findings
 from .quantity import kueue_amount
 from .reasons import REASONS
+from .scenario_form import Scenario, lead, listed, moment, name_of, opened, refused, settings, steps_of, text, texts, times_of
 
 MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
 
 MOST_CYCLES, MOST_IDLE = 30, 3
 """A step ends after so many cycles in a row that changed nothing; after so many in all, the history ends as a livelock."""
 
-Scenario = Mapping[str, Any]
+_NOT_PLAYED = "is no workload that could run: it has no pods, is finished, or holds quota of a ClusterQueue that is not there"
 
 
-def decide(scenario: object) -> dict[str, Any]:
+def decide(line: object) -> dict[str, Any]:
     """The answer to one scenario. Raises ImportRefused for what cannot be imported, with nothing decided."""
-    if isinstance(scenario, dict) and isinstance(scenario.get("in"), dict):
-        scenario = scenario["in"]  # a line of the corpora, with the answer beside it
-    if not isinstance(scenario, dict):
-        raise _refused("", "is no object with named fields", "write one scenario a line")
+    scenario = opened(line)
     try:
-        if "steps" in scenario:
-            return _timeline(scenario)
-        if "incoming" in scenario:
-            return _single(scenario)
+        return _timeline(scenario) if "steps" in scenario else _single(scenario)
     except FactError as error:
-        raise _refused("", str(error), "correct the scenario") from None
-    raise _refused("", "has neither `incoming` nor `steps`", "write one or the other")
-
-
-def _refused(field: str, cause: str, remedy: str) -> ImportRefused:
-    return ImportRefused((Problem("", "scenario", field, cause, remedy),))
+        raise refused("", str(error), "correct the scenario") from None
 
 
 class _Cluster:
-    """A scenario's cluster in a core, as of a moment."""
+    """A scenario's cluster in a core, as of a moment. The core's clock is `ahead` of the scenario's; `notes` are of all its imports."""
 
-    def __init__(self, scenario: Scenario, now: int, more: tuple[Raw, ...] = ()) -> None:
-        for key in ("flavors", "clusterQueues", "cohorts", "localQueues", "workloads", "admissionChecks", "priorityClasses", "namespaces"):
-            _list(scenario, key)
-        profile = FAIR if scenario.get("fair") else CLASSICAL
-        self.imported: Imported = load([*raws_of(scenario), *more], now, profile, "scenario", _settings(scenario))
+    def __init__(self, scenario: Scenario, now: int, ahead: int, more: tuple[Raw, ...] = ()) -> None:
+        configuration = settings(scenario)
+        profile = FAIR if configuration.fair else CLASSICAL
+        self.ahead, clock = ahead, now + ahead
+        self.imported: Imported = load([*raws_of(scenario), *more], now, profile, "scenario", configuration, clock=clock, controllers=False)
+        self.notes = list(self.imported.notes)
         checked = check_parsed(Parsed(self.imported.tree, (), (), "", "scenario.gpol"))
         if checked.graph is None:
             raise ImportRefused(tuple(Problem("", "scenario", "", error.message, error.help) for error in checked.errors))
         self.graph: PolicyGraph = checked.graph
         self.core = Core()
-        activated = PolicyActivated(time=now, file="scenario.gpol", text="scenario", digest=self.graph.digest)
+        activated = PolicyActivated(time=clock, file="scenario.gpol", text="scenario", digest=self.graph.digest)
         self.core.step(activated, self.graph)
 
     @property
@@ -95,51 +82,37 @@ class _Cluster:
         assert self.core.queues is not None
         return self.core.queues
 
-
-def _list(scenario: Scenario, key: str) -> list[Any]:
-    value = scenario.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _refused(key, "is no list", "write a list of objects")
-    return value
-
-
-def _settings(scenario: Scenario) -> Configuration:
-    named = _list(scenario, "strategies")
-    for name in named:
-        if name not in STRATEGIES:
-            raise _refused("strategies", f"names {str(name)[:60]!r}", f"write {' or '.join(STRATEGIES)}")
-    fair = bool(scenario.get("fair"))
-    return Configuration(fair=fair, strategies=tuple(named) if fair else ())
-
-
-def _moment(scenario: Scenario, key: str) -> int:
-    found = Findings(kind="scenario")
-    moment = Fields(dict(scenario), "", found).time(key)
-    found.check()
-    if moment is None:
-        raise _refused(key, "is missing", "write it as 2026-01-02T03:04:05Z")
-    return moment
+    def answer(self, scenario: Scenario, **fields: Any) -> dict[str, Any]:
+        """The scenario's answer, with notes where there are any."""
+        notes = {"notes": list(dict.fromkeys(str(note) for note in self.notes))} if self.notes else {}
+        return {"name": name_of(scenario), **fields, **notes}
 
 
 # --- one decision -----------------------------------------------------------------------------------------------------
 
 
 def _single(scenario: Scenario) -> dict[str, Any]:
-    cluster = _Cluster(scenario, _moment(scenario, "now"), (Raw(scenario["incoming"], "", "Workload"),))
-    target = cluster.imported.names.queue(str(scenario.get("targetCQ", "")))
+    now, queue = moment(scenario, "now"), text(scenario, "targetCQ")
+    ahead = lead((now, raw) for raw in (*listed(scenario, "workloads"), scenario["incoming"]))
+    cluster = _Cluster(scenario, now, ahead, (Raw(_by_no_queue(scenario["incoming"]), "", "Workload"),))
     incoming = cluster.imported.objects.workloads[-1].key
+    if all(fact.workload != incoming for fact in cluster.imported.facts if isinstance(fact, WorkloadSubmitted)):
+        raise refused("incoming", f"{incoming} {_NOT_PLAYED}", "give one that Kueue could admit")
     for fact in cluster.imported.facts:
         if isinstance(fact, WorkloadSubmitted) and fact.workload == incoming:
-            fact = fact.model_copy(update={"queue": target, "local_queue": None})
+            fact = fact.model_copy(update={"queue": cluster.imported.names.queue(queue)})
         cluster.core.step(fact)
     workload = cluster.core.state.workloads.get(incoming)
     if workload is None or workload.queue < 0 or workload.admitted is not None:
-        cause = f"{incoming} does not wait in ClusterQueue {scenario.get('targetCQ')}"
-        raise _refused("targetCQ", cause, "name a ClusterQueue of the scenario")
+        raise refused("targetCQ", f"{incoming} does not wait in ClusterQueue {queue}", "name a ClusterQueue of the scenario")
     nomination = Nominator(cluster.queues.cluster(), cluster.queues.height).nominate(workload, {})
-    return {"name": scenario.get("name"), **_quotas(cluster), **_nominated(cluster.graph, nomination)}
+    return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination))
+
+
+def _by_no_queue(workload: Any) -> Any:
+    """A workload without the name of a LocalQueue, as its ClusterQueue is given."""
+    spec = workload.get("spec") if isinstance(workload, dict) else None
+    return {**workload, "spec": {**spec, "queueName": None}} if isinstance(spec, dict) else workload
 
 
 def _quotas(cluster: _Cluster) -> dict[str, Any]:
@@ -179,31 +152,31 @@ def _nominated(graph: PolicyGraph, nomination: Nomination) -> dict[str, Any]:
 
 
 def _timeline(scenario: Scenario) -> dict[str, Any]:
-    steps = _list(scenario, "steps")
-    for step in steps:
-        if not isinstance(step, dict):
-            raise _refused("steps", "has a step that is no object", "write it with `at`, `submit` and `finish`")
-    cluster = _Cluster(scenario, _moment(steps[0], "at") if steps else 0)
+    steps = steps_of(scenario)
+    times = times_of(steps)
+    now = times[0] if steps else 0
+    comes = [(at, raw) for at, step in zip(times, steps, strict=True) for raw in listed(step, "submit")]
+    cluster = _Cluster(scenario, now, lead([*((now, raw) for raw in listed(scenario, "workloads")), *comes]))
     for fact in cluster.imported.facts:
         cluster.core.step(fact)
     answers: list[dict[str, Any]] = []
     livelock = False
-    for step in steps:
-        answer, livelock = _step(cluster, step)
+    for at, step in zip(times, steps, strict=True):
+        answer, livelock = _step(cluster, step, at)
         answers.append(answer)
         if livelock:
             break
-    return {"name": scenario.get("name"), "livelock": livelock, "steps": answers}
+    return cluster.answer(scenario, livelock=livelock, steps=answers)
 
 
-def _step(cluster: _Cluster, step: Scenario) -> tuple[dict[str, Any], bool]:
+def _step(cluster: _Cluster, step: Scenario, at: int) -> tuple[dict[str, Any], bool]:
     """Play one step: what finishes, what is submitted, then cycles a second apart until nothing changes."""
     core = cluster.core
-    at = max(_moment(step, "at"), core.time)
-    for name in _list(step, "finish"):
+    at = max(at + cluster.ahead, core.time)
+    for name in texts(step, "finish"):
         workload = core.state.workloads.get(name)
         if workload is None:
-            raise _refused("finish", f"no workload {str(name)[:200]!r} waits or runs", "finish a workload once, after its submission")
+            raise refused("finish", f"no workload {name[:200]!r} waits or runs", "finish a workload once, after its submission")
         core.step((WorkloadFinished if workload.admitted is not None else WorkloadCancelled)(time=at, workload=name))
     for fact in _submissions(cluster, at, step):
         core.step(fact)
@@ -233,10 +206,16 @@ def _moves(decision: AnyDecision) -> bool:
     return not isinstance(decision, WorkloadDeferred) or decision.waits == "parked"
 
 
-def _submissions(cluster: _Cluster, at: int, step: Scenario) -> Iterator[Fact]:
+def _submissions(cluster: _Cluster, at: int, step: Scenario) -> list[Fact]:
     found = Findings()
-    read = read_objects([Raw(plain, "", "Workload") for plain in _list(step, "submit")], found)
+    read = read_objects([Raw(plain, "", "Workload") for plain in listed(step, "submit")], found)
     found.check()
-    made = facts(replace(cluster.imported.objects, workloads=read.workloads), Moment(at, in_cycles=True, queues={}), found)
+    objects = replace(cluster.imported.objects, workloads=read.workloads)
+    made = facts(objects, Moment(at - cluster.ahead, in_cycles=True, clock=at), found)
     found.check()
-    yield from made
+    cluster.notes += found.notes()
+    submitted = {fact.workload for fact in made if isinstance(fact, WorkloadSubmitted)}
+    for workload in objects.workloads:
+        if workload.key not in submitted:
+            raise refused("submit", f"{workload.key} {_NOT_PLAYED}", "leave it out")
+    return made

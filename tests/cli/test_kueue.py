@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from gpol.adapters.kueue.scenarios import decide
 
 Gpol = Callable[..., Any]
 Object = dict[str, Any]
@@ -391,6 +392,56 @@ def test_broken_lines_are_answered_too(gpol: Gpol) -> None:
     assert answers[6]["name"] == "n"
     assert answers[-1]["mode"] == "Fit"
     assert [line.split(": ")[1] for line in done.err.splitlines()] == [f"stdin:{number}" for number in range(1, len(broken) + 1)]
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Lets the scenario of the name `breaks` end in an exception that nobody foresaw."""
+
+    def breaks(with_what: BaseException) -> None:
+        def maybe(scenario: Any) -> Object:
+            if scenario["name"] == "breaks":
+                raise with_what
+            return decide(scenario)
+
+        monkeypatch.setattr("gpol.cli.kueue.decide", maybe)
+
+    return breaks
+
+
+@pytest.mark.parametrize("defect", [AssertionError(), KeyError("x"), RecursionError("deep"), MemoryError()])
+def test_a_defect_costs_no_other_line(gpol: Gpol, breaking: Callable[[BaseException], None], defect: Exception) -> None:
+    """What nobody foresaw is the answer of its line, without a trace, and the lines after it are answered."""
+    breaking(defect)
+
+    done = gpol("kueue", "decide", "-", stdin=lines(single("one"), single("breaks"), single("two")))
+
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert [answer["name"] for answer in answers] == ["one", "breaks", "two"]
+    assert answers[1]["error"].startswith(f"internal error: {type(defect).__name__}")
+    assert answers[2]["mode"] == "Fit"
+    assert done.code == 3
+    assert done.err == f"gpol: stdin:2: {answers[1]['error']}\n"
+
+
+def test_a_stop_ends_all_lines(gpol: Gpol, breaking: Callable[[BaseException], None]) -> None:
+    """Ctrl-C is no broken line: it ends the command, and what was answered stays."""
+    breaking(KeyboardInterrupt())
+
+    done = gpol("kueue", "decide", "-", stdin=lines(single("one"), single("breaks"), single("two")))
+
+    assert (done.code, done.err) == (130, "gpol: stopped\n")
+    assert [json.loads(line)["name"] for line in done.out.splitlines()] == ["one"]
+
+
+def test_answers_are_json_whatever_a_line_says(gpol: Gpol) -> None:
+    """A number beyond all, as a name or anywhere else, is refused; no answer has a word that JSON does not."""
+    done = gpol("kueue", "decide", "-", stdin=lines('{"name":1e400,"steps":[]}', '{"name":"n","steps":1e99999999999999999999}', single()))
+
+    answers = [json.loads(line, parse_constant=pytest.fail) for line in done.out.splitlines()]
+    assert [answer["name"] for answer in answers] == [None, None, "s"]
+    assert answers[0]["error"] == "scenario: name: is the number 1E+400; write a text"
+    assert answers[1]["error"] == "has the number 1e99999999999999999999; no quantity is that far from 1"
 
 
 def test_complaints_end_and_answers_do_not(gpol: Gpol) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from gpol.adapters.kueue import reading, yaml_events
 from gpol.adapters.kueue.load import ImportRefused, read_files
+from gpol.adapters.kueue.reading import UnreadableError, read_line
 
 Refused = Callable[[bytes], str]
 
@@ -158,3 +159,20 @@ def test_all_files_are_told_of() -> None:
     with pytest.raises(ImportRefused) as caught:
         read_files([("a.yaml", b"a: *x"), ("b.json", b"{"), ("c.yaml", b"kind: A")])
     assert [problem.file for problem in caught.value.problems] == ["a.yaml", "b.json"]
+
+
+def test_a_line_is_one_value() -> None:
+    """Exact numbers, a byte order mark passed over; anything beside the value, or no value at all, is refused."""
+    assert read_line(b'\xef\xbb\xbf{"a": 0.1} ') == {"a": Decimal("0.1")}
+    for line, why in (
+        (b"{} {}", "has 2 values of JSON; write one object a line"),
+        (b" ", "has 0 values of JSON"),
+        (b'{"a": \xff}', "byte 7: is not UTF-8"),
+        (b'{"a": 1e99999999999999999999}', "has the number 1e99999999999999999999; no quantity is that far from 1"),
+        (b"NaN", "has the number NaN"),
+        (b"{", "line 1, column 2: is no JSON: "),
+    ):
+        with pytest.raises(UnreadableError) as caught:
+            read_line(line)
+        assert str(caught.value).startswith(why)
+    assert [read_line(line) for line in (b"null", b"5", b'"x"')] == [None, 5, "x"]

@@ -33,7 +33,7 @@ class World:
     def __init__(self, objects: Case, fair: bool = False, configuration: Configuration | None = None, at: str = NOW) -> None:
         self.now = int(datetime.fromisoformat(at).timestamp()) * SECOND
         self.configuration = configuration or Configuration(fair=fair)
-        self.imported = load(raws_of(objects), self.now, FAIR if fair else CLASSICAL, "table", self.configuration)
+        self.imported = load(raws_of(objects), self.now, FAIR if fair else CLASSICAL, "table", self.configuration, controllers=False)
         checked = check_parsed(Parsed(self.imported.tree, (), (), "", "table.gpol"))
         assert checked.graph is not None, [error.message for error in checked.errors]
         self.graph: PolicyGraph = checked.graph
