@@ -60,8 +60,8 @@ DEVIATIONS = (
     Deviation(
         "a cohort does not win a tie of shares with a queue",
         f"{CYCLES}/fair.py",
-        "below[0] >= queue[0]",
-        "below[0] > queue[0]",
+        "return -level, -share, queue, tie, child",
+        "return -level, -share, not queue, tie, child",
     ),
     Deviation(
         "who stays within what its queue owns evicts others only where shares allow it",
@@ -84,10 +84,8 @@ DEVIATIONS = (
     Deviation(
         "of equal victims the one goes first that was admitted first",
         f"{CYCLES}/candidates.py",
-        "left_key = (left.priority, -(left.admitted or 0), left.fact.uid, left.number)\n"
-        "        right_key = (right.priority, -(right.admitted or 0),",
-        "left_key = (left.priority, left.admitted or 0, left.fact.uid, left.number)\n"
-        "        right_key = (right.priority, right.admitted or 0,",
+        "victim.priority, -(victim.admitted or 0), victim.fact.uid",
+        "victim.priority, victim.admitted or 0, victim.fact.uid",
     ),
     Deviation(
         "what a cohort keeps local is not taken off on the way up",
