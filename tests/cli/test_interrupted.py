@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 Gpol = Callable[..., Any]
-COMMAND = [sys.executable, "-c", "from gpol.cli.main import main; main()"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from gpol.cli.main import main; main()",
+]
+"""The command; it heeds Ctrl-C even where the tests run in the background, with Ctrl-C ignored."""
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="this system has no such devices and signals")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
