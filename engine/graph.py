@@ -175,10 +175,10 @@ class Queue:
     the class behind `default_priority` is never evicted.
 
     `groups` are the queue's own resource groups (none: those of the graph, each with `flavors`; one empty group: it serves
-    nothing). `next_flavor_before_*` stand
-    in place of the settings' where they are not None; `rather` says which of two flavors is better, one to borrow in or one to
-    evict in. `stopped` queues admit nothing, and drained ones evict what runs. `namespaces` are conditions on the labels of a
-    workload's namespace (None: all). `by_usage` orders waiting workloads by the decayed usage of their local queues.
+    nothing). `next_flavor_before_*` stand in place of the settings' where they are not None; `rather` says which of two flavors
+    is better, one to borrow in or one to evict in. `stopped` queues admit nothing, and drained ones evict what runs. `namespaces`
+    are conditions on the labels of a workload's namespace (None: all). `by_usage` orders waiting workloads by the decayed usage
+    of their local queues.
     """
 
     node: int
@@ -222,6 +222,11 @@ class Node:
     weight: Fraction
     quotas: tuple[Quota, ...]
     source: Source
+
+    @property
+    def is_queue(self) -> bool:
+        """Whether it is a queue and not a cohort."""
+        return self.queue >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,3 +356,7 @@ class PolicyGraph:
     protect: tuple[ProtectRule, ...]
     admission: tuple[AdmissionRule, ...]
     settings: Settings
+
+    def queue_at(self, node: int) -> Queue:
+        """The queue of a node that is one."""
+        return self.queues[self.nodes[node].queue]

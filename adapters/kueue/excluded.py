@@ -16,8 +16,12 @@ _HELD = "holds resources that the Configuration excludes: as nobody has a quota 
 
 def prefixes(objects: Objects) -> tuple[str, ...]:
     """How the names of excluded resources begin, in order, without those that begin as another one does."""
-    said = (objects.configuration or Configuration()).excluded
-    return tuple(prefix for prefix in said if not any(prefix.startswith(other) for other in said if other != prefix))
+    return shortest((objects.configuration or Configuration()).excluded)
+
+
+def shortest(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names that do not begin as another one does, which stands for them."""
+    return tuple(name for name in names if not any(name.startswith(other) for other in names if other != name))
 
 
 def leave_out_excluded(objects: Objects, found: Findings) -> None:

@@ -10,9 +10,8 @@ from .export_amounts import quota_text
 from .export_names import place
 from .export_text import Object
 from .naming import kueue_name
+from .objects import MOST_ALL_FLAVORS, MOST_FLAVORS, MOST_GROUPS, MOST_RESOURCES
 from .problems import Findings
-
-_MOST_GROUPS, _MOST_FLAVORS, _MOST_RESOURCES, _MOST_ALL_FLAVORS = 16, 64, 64, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +138,10 @@ class Quotas:
 
     def _check_sizes(self, groups: Sequence[Group]) -> None:
         sizes = (
-            (len(groups), _MOST_GROUPS, "resource groups"),
-            (max((len(group.flavors) for group in groups), default=0), _MOST_FLAVORS, "flavors in one group"),
-            (max((len(group.resources) for group in groups), default=0), _MOST_RESOURCES, "resources in one group"),
-            (sum(len(group.flavors) for group in groups), _MOST_ALL_FLAVORS, "flavors"),
+            (len(groups), MOST_GROUPS, "resource groups"),
+            (max((len(group.flavors) for group in groups), default=0), MOST_FLAVORS, "flavors in one group"),
+            (max((len(group.resources) for group in groups), default=0), MOST_RESOURCES, "resources in one group"),
+            (sum(len(group.flavors) for group in groups), MOST_ALL_FLAVORS, "flavors"),
         )
         for size, most, what in sizes:
             if size > most:

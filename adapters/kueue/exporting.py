@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ...engine.graph import Flavor, PolicyGraph, PriorityClass, Taint, Toleration, Usage
 from .configuration import STRATEGIES
+from .excluded import shortest
 from .export_amounts import duration_text
 from .export_names import NameCheck, place
 from .export_queues import QueueWriter, plain
@@ -154,7 +155,7 @@ def _number(weight: Fraction, resource: str, found: Findings) -> int | float:
 
 def _excluded(graph: PolicyGraph, resources: dict[str, str], found: Findings) -> list[str]:
     """The resources that are not counted; Kueue leaves out all whose names begin so."""
-    prefixes = [name for name in graph.ignored if not any(name.startswith(other) for other in graph.ignored if other != name)]
+    prefixes = list(shortest(graph.ignored))
     for ignored in prefixes:
         lost = [name for name in sorted(resources.values()) if name.startswith(ignored)]
         if lost:

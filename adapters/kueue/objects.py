@@ -15,6 +15,10 @@ Policy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"]
 Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
 
+MOST_GROUPS, MOST_FLAVORS, MOST_RESOURCES, MOST_ALL_FLAVORS = 16, 64, 64, 256
+"""Kueue's own limits: resource groups of an object, flavors and resources of a group, flavors of all groups."""
+
+
 @dataclass(frozen=True, slots=True)
 class Quota:
     """What a ClusterQueue or Cohort has of a resource of a flavor; limits are None where there is none."""

@@ -5,11 +5,25 @@ from typing import cast
 
 from . import known
 from .fields import Fields
-from .objects import CheckRule, ClusterQueue, Cohort, FlavorQuotas, LocalQueue, Policy, Quota, ResourceGroup, Selector, Stop
+from .objects import (
+    MOST_ALL_FLAVORS,
+    MOST_FLAVORS,
+    MOST_GROUPS,
+    MOST_RESOURCES,
+    CheckRule,
+    ClusterQueue,
+    Cohort,
+    FlavorQuotas,
+    LocalQueue,
+    Policy,
+    Quota,
+    ResourceGroup,
+    Selector,
+    Stop,
+)
 from .places import conditions, selector
 from .quantity import amount
 
-_MOST_GROUPS, _MOST_FLAVORS, _MOST_RESOURCES, _MOST_ALL_FLAVORS = 16, 64, 64, 256
 _STOPS = ("None", "Hold", "HoldAndDrain")
 _DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive")
 """Reasons for which a ClusterQueue is inactive that follow from other objects."""
@@ -133,7 +147,7 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
     resources: set[str] = set()
     flavors: set[str] = set()
     slots: set[tuple[str, str]] = set()
-    for row in spec.subs("resourceGroups", _MOST_GROUPS):
+    for row in spec.subs("resourceGroups", MOST_GROUPS):
         group = _group(row)
         if group.resources:
             groups.append(group)
@@ -148,8 +162,8 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
         slots.update(_slots(group))
         resources.update(group.resources)
         flavors.update(flavor.flavor for flavor in group.flavors)
-    if len(flavors) > _MOST_ALL_FLAVORS:
-        spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {_MOST_ALL_FLAVORS}")
+    if len(flavors) > MOST_ALL_FLAVORS:
+        spec.wrong("resourceGroups", f"has {len(flavors)} flavors", f"Kueue allows at most {MOST_ALL_FLAVORS}")
     return tuple(groups)
 
 
@@ -161,8 +175,8 @@ def _slots(group: ResourceGroup) -> set[tuple[str, str]]:
 def _group(row: Fields) -> ResourceGroup:
     """A resource group."""
     covered = row.known(known.RESOURCE_GROUP).texts("coveredResources")
-    made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", _MOST_FLAVORS))
-    if len(row.rows("coveredResources", _MOST_RESOURCES)) != len(covered):
+    made = tuple(_flavor(flavor, covered) for flavor in row.subs("flavors", MOST_FLAVORS))
+    if len(row.rows("coveredResources", MOST_RESOURCES)) != len(covered):
         row.wrong("coveredResources", "has a resource twice", "name each once")
     if not made:
         row.wrong("flavors", "is empty", "name the flavors, in the order to try them")
@@ -173,7 +187,7 @@ def _group(row: Fields) -> ResourceGroup:
 
 def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:
     row.known(known.FLAVOR_QUOTAS)
-    quotas = tuple(_quota(resource) for resource in row.subs("resources", _MOST_RESOURCES))
+    quotas = tuple(_quota(resource) for resource in row.subs("resources", MOST_RESOURCES))
     if sorted(quota.resource for quota in quotas) != sorted(covered):
         named = ", ".join(quota.resource for quota in quotas) or "nothing"
         row.wrong("resources", f"has quotas of {named}", f"Kueue wants each of the covered resources once: {', '.join(covered)}")

@@ -19,7 +19,7 @@ from ..events import (
 )
 from ..graph import PolicyGraph
 from .apply import active, flavors_of_node
-from .route import rank
+from .route import entered_by, rank
 from .state import State
 from .workload import Workload
 
@@ -54,7 +54,7 @@ def check_fact(state: State, fact: Fact, graph: PolicyGraph | None) -> None:
 
 def _check_entry(graph: PolicyGraph, fact: WorkloadSubmitted) -> None:
     """A submission may name its queue and the local queue by which it came, but not that of another queue."""
-    entry = next((queue for queue in graph.queues if any(local.name == fact.local_queue for local in queue.local_queues)), None)
+    entry = next(iter(entered_by(graph, fact.local_queue)), None)
     if fact.queue is not None and entry is not None and graph.nodes[entry.node].name != fact.queue:
         leads = f"local queue `{fact.local_queue}` leads to queue `{graph.nodes[entry.node].name}`"
         raise FactError(f"workload `{fact.workload}` names queue `{fact.queue}`, but its {leads}; leave one of the two out")
@@ -118,7 +118,7 @@ def _check_usage(state: State, fact: UsageReported) -> None:
         raise FactError("the policy does not go by usage; add `usage halves every ...`, or leave this fact out")
     if fact.as_of is not None and fact.as_of > fact.time:
         raise FactError("usage cannot have been counted at a later time than that of the fact")
-    if not any(local.name == fact.local_queue for queue in graph.queues for local in queue.local_queues):
+    if not entered_by(graph, fact.local_queue):
         raise FactError(f"the policy has no local queue `{fact.local_queue}`")
 
 
@@ -146,7 +146,7 @@ def _check_adopted(state: State, fact: WorkloadAdopted, workload: Workload) -> N
     if workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs already")
     node = policy.name_index.get(fact.queue, 0)
-    if policy.graph.nodes[node].queue < 0:
+    if not policy.graph.nodes[node].is_queue:
         raise FactError(f"the policy has no queue `{fact.queue}`")
     if fact.since > fact.time:
         raise FactError(f"workload `{fact.workload}` cannot run since a later time than that of the fact")

@@ -96,7 +96,7 @@ def _grouped(policy: Active, workload: Workload, demand: list[tuple[str, int]]) 
 
     A resource that the queue does not serve is a part of its own, without flavors.
     """
-    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    queue = policy.graph.queue_at(workload.queue)
     groups = queue.groups or tuple(Group(resources, queue.flavors) for resources in policy.graph.groups)
     counted = [(resource, amount) for resource, amount in demand if resource not in policy.graph.ignored and amount > 0]
     known = [([entry for entry in counted if entry[0] in group.resources], group.flavors) for group in groups]
@@ -115,7 +115,7 @@ def _try_flavors(
     search: Search,
 ) -> list[Verdict]:
     """Judge flavors in order, until one is good enough to stop."""
-    settings, queue = policy.graph.settings, policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    settings, queue = policy.graph.settings, policy.graph.queue_at(workload.queue)
     go_on_borrowing = queue.looks_on_borrowing(settings)
     go_on_evicting = queue.looks_on_evicting(settings)
     tried = []

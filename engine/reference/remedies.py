@@ -151,7 +151,7 @@ def _other_flavors(policy: Active, workload: Workload) -> list[Remedy]:
     if len(workload.demand()) != 1:
         return []
     pod_set, demand = workload.demand()[0]
-    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    queue = policy.graph.queue_at(workload.queue)
     found = []
     for index, flavor in enumerate(policy.graph.flavors):
         refusing: list[Literal["queue", "workload"]] = [] if index in queue.flavors else ["queue"]

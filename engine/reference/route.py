@@ -29,7 +29,7 @@ def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
     if fact.queue is not None:
         return [queue.node for queue in graph.queues if graph.nodes[queue.node].name == fact.queue]
     if fact.local_queue is not None:
-        return [queue.node for queue in graph.queues if any(local.name == fact.local_queue for local in queue.local_queues)]
+        return [queue.node for queue in entered_by(graph, fact.local_queue)]
     return [queue.node for queue in graph.queues if _matches(queue, fact)]
 
 
@@ -52,7 +52,7 @@ def rank(graph: PolicyGraph, node: int, asked: int | str | None) -> Rank | None:
 
     None where it names a class that the policy does not have.
     """
-    queue = graph.queues[graph.nodes[node].queue]
+    queue = graph.queue_at(node)
     if asked is None:
         value, pinned = queue.default_priority, queue.default_pinned
     elif isinstance(asked, int):
@@ -120,9 +120,14 @@ def stopped_locally(active: Active, workload: Workload) -> Why | None:
     return Why(reason="Suspended", rule=reference(local.name, local.source), operands=(Operand(name="local queue", value="stopped"),))
 
 
+def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
+    """The queues to which a local queue of this name is the entry."""
+    return [queue for queue in graph.queues if any(local.name == name for local in queue.local_queues)]
+
+
 def local_queue(graph: PolicyGraph, workload: Workload) -> LocalQueue | None:
     """The local queue by which a workload came, if its queue has it."""
-    queue = graph.queues[graph.nodes[workload.queue].queue]
+    queue = graph.queue_at(workload.queue)
     return next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
 
 

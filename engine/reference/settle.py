@@ -177,7 +177,7 @@ class _Pass:
 
     def _propose(self, node: int) -> Proposal | None:
         """The first workload of a queue for which something can be done; the queue is closed where there is none."""
-        strict = self.policy.graph.queues[self.policy.graph.nodes[node].queue].strict
+        strict = self.policy.graph.queue_at(node).strict
         if strict and any(proposal.workload.queue == node for proposal in self.reserved):
             self.open.remove(node)
             return None
@@ -241,7 +241,7 @@ def reserving(state: State) -> Iterator[list[Proposal]]:
 
 def choose(policy: Active, node: int, proposals: list[Proposal | None]) -> Proposal | None:
     """The best proposal below a node: each child puts up its own best, and they are compared by `order queues by` at this level."""
-    if policy.graph.nodes[node].queue >= 0:
+    if policy.graph.nodes[node].is_queue:
         return proposals[node]
     entries = []
     for child in policy.graph.nodes[node].children:

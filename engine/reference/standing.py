@@ -88,7 +88,7 @@ def _reason(policy: Active, proposal: Proposal, line: list[Workload], kept: tupl
 
 def _behind(policy: Active, workload: Workload, line: list[Workload]) -> bool:
     """Whether others of a strict queue come first: nobody passes the first in line there."""
-    return policy.graph.queues[policy.graph.nodes[workload.queue].queue].strict and line[0] is not workload
+    return policy.graph.queue_at(workload.queue).strict and line[0] is not workload
 
 
 def _keeper(policy: Active, keeper: Protected) -> Keeper:

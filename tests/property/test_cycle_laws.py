@@ -1,7 +1,5 @@
 """The laws of the core (docs/architecture.md) for policies that decide in cycles, each over generated policies and histories."""
 
-import subprocess
-import sys
 from collections import Counter
 from copy import deepcopy
 
@@ -23,6 +21,7 @@ from gpol.engine.reference.cycles.flavors import groups_of
 from gpol.engine.reference.quota import QuotaTree, Request
 from gpol.engine.reference.workload import Workload
 from gpol.sim.play import MOST_TURNS_IN_CYCLES, EndlessError, Player
+from hash_seeds import outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,14 +56,7 @@ def test_hash_seed(seed: str) -> None:
         "def run(case): digest.update(b''.join(event.payload() for batch in played(case)[1] for event in batch))\n"
         "run(); print(digest.hexdigest())"
     )
-    folder = __file__.rsplit("/", 1)[0]
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script, folder], env={"PYTHONHASHSEED": each}, capture_output=True, text=True, check=True
-        ).stdout
-        for each in ("1", seed)
-    }
-    assert len(outputs) == 1
+    assert len(outputs(script, "1", seed)) == 1
 
 
 @given(cycle_cases(), st.randoms(use_true_random=False))
@@ -160,7 +152,7 @@ def least_room(core: Core, workload: Workload) -> bool:
     old = core.state.workloads.get(workload.fact.replaces or "")
     held = dict(old.usage) if old is not None and old.queue == workload.queue else {}
     count = min(workload.remaining[0], pods.min_count or workload.remaining[0])
-    for group in groups_of(policy.graph, policy.graph.queues[policy.graph.nodes[workload.queue].queue]):
+    for group in groups_of(policy.graph, policy.graph.queue_at(workload.queue)):
         wanted = {resource: pods.requests[resource] * count for resource in group.resources if resource in pods.requests}
         names = [policy.graph.flavors[flavor].name for flavor in group.flavors]
         usable = [name for name in names if not pods.flavors or name in pods.flavors]

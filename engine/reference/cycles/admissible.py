@@ -28,7 +28,7 @@ def inactive(policy: Active, node: int) -> str:
 
 
 def _why_inactive(policy: Active, node: int) -> str:
-    queue = policy.graph.queues[policy.graph.nodes[node].queue]
+    queue = policy.graph.queue_at(node)
     if queue.stopped:
         return "stopped"
     for rule in policy.graph.admission:
@@ -39,7 +39,7 @@ def _why_inactive(policy: Active, node: int) -> str:
 
 def _missing(policy: Active, node: int) -> Iterator[str]:
     """The flavors that a queue serves and nothing defines."""
-    queue = policy.graph.queues[policy.graph.nodes[node].queue]
+    queue = policy.graph.queue_at(node)
     flavors = [policy.graph.flavors[flavor] for group in queue.groups for flavor in group.flavors]
     yield from (f"flavor {flavor.name} is missing" for flavor in flavors if flavor.missing)
 
@@ -61,7 +61,7 @@ def _failed(workload: Workload) -> list[str]:
 
 
 def _of_another_namespace(policy: Active, workload: Workload) -> bool:
-    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    queue = policy.graph.queue_at(workload.queue)
     return queue.namespaces is not None and not all_hold(queue.namespaces, workload.fact.namespace_labels)
 
 
@@ -135,7 +135,7 @@ def _of_workload(policy: Active, workload: Workload) -> Iterator[Barrier]:
 
 def _conditions(policy: Active, workload: Workload) -> Iterator[Operand]:
     """The conditions of the queue that the workload's namespace does not meet, and what it says instead."""
-    queue = policy.graph.queues[policy.graph.nodes[workload.queue].queue]
+    queue = policy.graph.queue_at(workload.queue)
     for condition in queue.namespaces or ():
         if not holds(condition, workload.fact.namespace_labels):
             wanted = f"{condition.operator} {', '.join(condition.values)}".strip()

@@ -73,7 +73,7 @@ class Cluster:
 
     def preemption(self, node: int) -> Preemption:
         """Whom a queue may evict."""
-        return self.graph.queues[self.graph.nodes[node].queue].preemption
+        return self.graph.queue_at(node).preemption
 
     def take(self, workload: Workload) -> None:
         """Take a running workload out."""

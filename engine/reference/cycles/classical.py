@@ -96,7 +96,7 @@ def _below(cluster: Cluster, wish: Wish, node: int, skip: int) -> list[Workload]
     for child in cluster.graph.nodes[node].children:
         if child == skip or within_owned(cluster.tree, child, wish.slots):
             continue
-        if cluster.graph.nodes[child].queue >= 0:
+        if cluster.graph.nodes[child].is_queue:
             found += cluster.candidates(child, wish)
         else:
             found += _below(cluster, wish, child, skip)

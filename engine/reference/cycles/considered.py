@@ -8,8 +8,8 @@ from ..whereabouts import CandidateOutcome, CandidateStanding
 from ..why import charges
 from ..workload import Workload, takes_place_of
 from .admissible import inactive
-from .candidates import Cluster, Note, Wish, satisfies
-from .nominate import Nomination, search
+from .candidates import Cluster, Note, satisfies
+from .nominate import Nomination, search, wish_of
 from .plan import WAITING, Mode
 from .queues import Queues
 
@@ -23,8 +23,7 @@ def considered(policy: Active, queues: Queues, cluster: Cluster, nomination: Nom
     notes: list[Note] = []
     found = False
     if plan.mode is Mode.PREEMPT:
-        amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
-        found = bool(search(cluster, Wish(workload, amounts, slots, notes)))
+        found = bool(search(cluster, wish_of(workload, plan, notes)))
     look = _Look(policy, cluster, workload, slots, searched=plan.mode is Mode.PREEMPT, found=found)
     last = {note.workload.name: note for note in notes}
     users = [

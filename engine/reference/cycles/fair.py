@@ -182,7 +182,7 @@ class Walk:
             elif place != children[0]:
                 heapreplace(children, place)
             else:
-                target = first if self._is_queue(first) else self._descend(first)
+                target = first if self.cluster.graph.nodes[first].is_queue else self._descend(first)
                 if target is not None:
                     return target
                 heappop(children)
@@ -198,7 +198,7 @@ class Walk:
 
         A cohort wins a tie with a queue, and the last by name a tie of cohorts; of queues it is the one whose best victim goes first.
         """
-        queue = self._is_queue(child)
+        queue = self.cluster.graph.nodes[child].is_queue
         if queue and (child in self._dropped or not self.left.get(child)):
             return None
         if not self.tree.borrows(child, self._slots) and child not in self._path:
@@ -206,6 +206,3 @@ class Walk:
         level, share = self.shares.of(child)
         tie = precedence(self.left[child][0], self.queue) if queue else -child
         return -level, -share, queue, tie, child
-
-    def _is_queue(self, node: int) -> bool:
-        return self.cluster.graph.nodes[node].queue >= 0

@@ -56,7 +56,7 @@ class Assigner:
         self.policy, self.tree, self.height, self.workload = policy, policy.tree, height, workload
         self.simulate, self.tried, self.nominated, self.held = simulate, tried or {}, nominated, held or {}
         graph = policy.graph
-        self.queue: Queue = graph.queues[graph.nodes[workload.queue].queue]
+        self.queue: Queue = graph.queue_at(workload.queue)
         self.groups = groups_of(graph, self.queue)
         self.go_on_borrowing = self.queue.looks_on_borrowing(graph.settings)
         self.go_on_evicting = self.queue.looks_on_evicting(graph.settings)
@@ -270,9 +270,14 @@ def groups_of(graph: PolicyGraph, queue: Queue) -> tuple[Group, ...]:
     )
 
 
+def companions(index: int, pod_set: PodSet) -> str:
+    """What a pod set has in common with those that get their flavors with it, and with no other; `index` is its place in the workload."""
+    return f"group {pod_set.group}" if pod_set.group else f"alone {index}"
+
+
 def _joined(workload: Workload) -> list[list[int]]:
     """The pod sets that get their flavors together, by index, in order of the first of them."""
     groups: dict[str, list[int]] = {}
     for index, pod_set in enumerate(workload.fact.pod_sets):
-        groups.setdefault(f"group {pod_set.group}" if pod_set.group else f"alone {index}", []).append(index)
+        groups.setdefault(companions(index, pod_set), []).append(index)
     return sorted(groups.values())

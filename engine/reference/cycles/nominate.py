@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ..workload import Workload
 from . import classical, fair
-from .candidates import Cluster, Target, Wish
+from .candidates import Cluster, Note, Target, Wish
 from .flavors import Assigner
 from .levels import level_that_fits
 from .plan import Grade, Mode, Plan, Verdict
@@ -33,6 +33,12 @@ def search(cluster: Cluster, wish: Wish) -> list[Target]:
     cycles = cluster.graph.settings.cycles
     assert cycles is not None
     return classical.targets(cluster, wish) if cycles.victims == "classical" else fair.targets(cluster, wish)
+
+
+def wish_of(workload: Workload, plan: Plan, notes: list[Note] | None = None) -> Wish:
+    """The wish for room for a whole plan; `notes` as in `Wish`."""
+    amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
+    return Wish(workload, amounts, sorted(plan.needing), notes)
 
 
 class Nominator:
@@ -77,8 +83,7 @@ class Nominator:
         """Victims for a whole plan, all its resources together."""
         if plan.mode is not Mode.PREEMPT:
             return []
-        amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
-        return search(self.cluster, Wish(workload, amounts, sorted(plan.needing)))
+        return search(self.cluster, wish_of(workload, plan))
 
     def _with_fewer_pods(self, workload: Workload, assigner: Assigner) -> tuple[Plan, list[Target]] | None:
         """The plan with the most pods that can be had, where the workload may do with fewer."""

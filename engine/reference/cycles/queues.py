@@ -74,7 +74,7 @@ class Queues:
 
     def strict(self, node: int) -> bool:
         """Whether a queue's head blocks those behind it."""
-        return self.graph.queues[self.graph.nodes[node].queue].strict
+        return self.graph.queue_at(node).strict
 
     def key(self, workload: Workload) -> SortKey:
         """The place of a waiting workload in its queue, but for what decides before: see `head`."""
@@ -94,10 +94,10 @@ class Queues:
 
     def rank(self, workload: Workload) -> Rank:
         """The faded usage of a workload's local queue, where its queue admits by usage; 0 elsewhere."""
-        known = self.locals.get(workload.fact.local_queue or "")
-        if self.usage is None or known is None or known[1] != workload.queue:
+        if self.usage is None or not self.ranks(workload):
             return (0, Fraction(0))
-        return rank(self.consumed.get(known[0].name, Consumed()), known[0], self.usage)
+        local, _ = self.locals[workload.fact.local_queue or ""]
+        return rank(self.consumed.get(local.name, Consumed()), local, self.usage)
 
     def fade(self, workload: Workload, now: int) -> None:
         """Bring the usage of a workload's local queue up to date, before what it holds changes."""
@@ -200,7 +200,7 @@ class Queues:
         state = self.states[node]
         if not state.waiting.shapes:
             return None
-        if self.graph.queues[self.graph.nodes[node].queue].by_usage:
+        if self.graph.queue_at(node).by_usage:
             return self._in_turn(node, state.waiting)[0]
         if state.preemptor is not None and not self.strict(node) and self.is_waiting(state.preemptor):
             return state.preemptor

@@ -16,7 +16,7 @@ from ..remedies import Remedy, ending, limits, raised
 from ..state import Active
 from ..workload import Workload, asked_by_one
 from .candidates import as_request
-from .flavors import groups_of
+from .flavors import companions, groups_of
 from .matching import accepts, selects, untolerated
 from .nominate import Nomination, Nominator
 from .plan import Mode
@@ -51,7 +51,7 @@ class _Tries:
 
     def __init__(self, policy: Active, queues: Queues, nomination: Nomination) -> None:
         self.policy, self.queues, self.nomination, self.workload = policy, queues, nomination, nomination.workload
-        self.queue = policy.graph.queues[policy.graph.nodes[self.workload.queue].queue]
+        self.queue = policy.graph.queue_at(self.workload.queue)
         self.groups = groups_of(policy.graph, self.queue)
         self.ways = _ways(policy, self.groups, self.workload, held_by(policy, nomination.replaced))
         tree = queues.trees[policy.tree.paths[self.workload.queue][-1]]
@@ -186,7 +186,7 @@ def _ways(policy: Active, groups: Sequence[Group], workload: Workload, held: Hel
     """
     together: dict[str, list[tuple[PodSet, int]]] = {}
     for index, (pod_set, count) in enumerate(zip(workload.fact.pod_sets, workload.remaining, strict=True)):
-        together.setdefault(f"group {pod_set.group}" if pod_set.group else f"alone {index}", []).append((pod_set, count))
+        together.setdefault(companions(index, pod_set), []).append((pod_set, count))
     parts = [
         _choices(policy, group, together[name], held)
         for name in sorted(together)

@@ -109,7 +109,7 @@ def _judged(policy: Active, queues: Queues, cluster: Cluster, nomination: Nomina
 def flavors(policy: Active, nomination: Nomination) -> Iterator[FlavorStanding]:
     """Every flavor of every pod set that was looked at: those that were tried, and those that come after one that was good enough."""
     workload, graph = nomination.workload, policy.graph
-    groups = groups_of(graph, graph.queues[graph.nodes[workload.queue].queue])
+    groups = groups_of(graph, graph.queue_at(workload.queue))
     for pod_set in nomination.plan.pod_sets:
         yield from _unserved(pod_set)
         yield from (_flavor(policy, nomination, pod_set, attempt) for attempt in pod_set.attempts)

@@ -67,7 +67,7 @@ class _Tournament:
 
     def _gather(self, node: int) -> None:
         """Let all below a cohort put up their best, from the bottom up."""
-        if self._is_queue(node):
+        if self.cluster.graph.nodes[node].is_queue:
             return
         children = self.cluster.graph.nodes[node].children
         for child in children:
@@ -76,7 +76,7 @@ class _Tournament:
         heapify(self.entries[node])
 
     def _put_up(self, node: int) -> Nomination | None:
-        if self._is_queue(node):
+        if self.cluster.graph.nodes[node].is_queue:
             return self.left.get(node)
         entries = self.entries[node]
         return self.left[entries[0][1]] if entries else None
@@ -97,9 +97,6 @@ class _Tournament:
             heappop(self.entries[cohort])
         else:
             heapreplace(self.entries[cohort], entry)
-
-    def _is_queue(self, node: int) -> bool:
-        return self.cluster.graph.nodes[node].queue >= 0
 
 
 def _keys(cluster: Cluster, node: int, nomination: Nomination) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ def preferred(case: Case) -> list[str]:
     queue = cluster_queue("cq", "", [{"default": {"cpu": ("1",)}}])
     queue["spec"]["flavorFungibility"] = tc["config"]
     kueue = TableCluster({"clusterQueues": [queue]})
-    rather = kueue.graph.queues[kueue.graph.nodes[kueue.queue("cq")].queue].rather
+    rather = kueue.graph.queue_at(kueue.queue("cq")).rather
     return differences({"preferred": tc.get("wantPreferred", False)}, {"preferred": better(_verdict(tc["a"]), _verdict(tc["b"]), rather)})
 
 
