@@ -1,0 +1,71 @@
+"""The commands about policies: check, fmt, test, run, simulate. Each loads what it needs when it is called, so that all start fast."""
+
+import sys
+from typing import Any
+
+import click
+
+from .app import app, keep, policy_file, policy_files, with_format
+from .output import Format
+
+
+@app.command()
+@policy_files
+@with_format
+def check(files: tuple[str, ...], form: Format) -> None:
+    """Check syntax, names, types, units and contradictions; all errors at once."""
+    from .policies import check_files
+
+    sys.exit(check_files(files, form))
+
+
+@app.command()
+@policy_files
+@click.option("--check", "only_check", is_flag=True, help="change nothing; exit 2 if something would change")
+@click.option("--diff", is_flag=True, help="change nothing; show what would change; exit 2 if something would")
+@with_format
+def fmt(files: tuple[str, ...], only_check: bool, diff: bool, form: Format) -> None:
+    """Bring files into the one layout."""
+    from .policies import format_files
+
+    sys.exit(format_files(files, only_check, diff, form))
+
+
+@app.command()
+@policy_files
+@with_format
+def test(files: tuple[str, ...], form: Format) -> None:
+    """Run the test blocks of policies; name the reason that differed."""
+    from .policies import test_files
+
+    sys.exit(test_files(files, form))
+
+
+@app.command()
+@policy_file
+@click.argument("facts", metavar="FACTS.jsonl")
+@keep
+@click.option("--out", metavar="PATH", help="write decisions here, one a line")
+@click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
+@with_format
+def run(policy: str, facts: str, journal: str | None, out: str | None, skip_invalid: bool, form: Format) -> None:
+    """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
+    from .running import run_facts
+
+    sys.exit(run_facts(policy, facts, journal, out, skip_invalid, form))
+
+
+@app.command()
+@policy_file
+@click.argument("workloads", metavar="WORKLOADS")
+@click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
+@click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
+@keep
+@click.option("--report", metavar="PATH", help="write a page with charts here")
+@click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
+@with_format
+def simulate(policy: str, workloads: str, form: Format, **options: Any) -> None:
+    """Play jobs in virtual time: a job ends its duration after its admission."""
+    from .running import simulate_jobs
+
+    sys.exit(simulate_jobs(policy, workloads, form, **options))
