@@ -1,0 +1,177 @@
+"""What a policy graph says, statement by statement, in words and by name: the form in which two policies are compared.
+
+A statement is about one thing that a subject says. It has a value, equal where the meaning is equal (no places, no indices, no way of
+writing), a text to show, and, where there is an order, an extent: of two statements about the same thing the one with the greater
+extent says more. What a subject leaves out has the value that holds then, and is no statement.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from ..engine.graph import Cycles, Flavor, OrderKey, PolicyGraph, PriorityClass, Source, Taint, Toleration
+from ..engine.units import format_amount, format_duration
+from .printer import quoted
+
+Kind = Literal[
+    "policy", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
+]  # fmt: skip
+
+
+class Subject(NamedTuple):
+    """Who says something: a part of the policy by kind and name. The policy as a whole has no name here, as there is one."""
+
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        """The subject in words: `queue nlp`."""
+        return f"{self.kind} {self.name}".rstrip()
+
+
+class Said(NamedTuple):
+    """What is said: its meaning, its text, and how much it is. Extents compare by `<`, which may be a partial order; None: no order."""
+
+    value: object
+    text: str
+    extent: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a subject says about one thing, what holds where it says nothing (None: it always says it), and the line that says it.
+
+    `slot` is the flavor and the resource that it is about, by name.
+    """
+
+    about: str
+    said: Said
+    unsaid: Said | None
+    source: Source
+    slot: tuple[str, str] | None = None
+
+
+class Less:
+    """An extent that is the greater the less there is of what it wraps."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __lt__(self, other: "Less") -> bool:
+        """Whether the other wraps less."""
+        return bool(other.inner < self.inner)
+
+
+class Entry(NamedTuple):
+    """What a subject says, and the line that declares it; one that says nothing beyond that it is there has no statements."""
+
+    statements: tuple[Statement, ...]
+    source: Source
+
+
+Table = dict[Subject, Entry]
+"""What every subject of a policy says."""
+
+
+def spoken(statements: Iterator[Statement]) -> tuple[Statement, ...]:
+    """The statements without those that say what would hold without them."""
+    return tuple(each for each in statements if each.unsaid is None or each.said.value != each.unsaid.value)
+
+
+def yes_or_no(value: bool, more: bool = True) -> Said:
+    """A statement that is made or not; `more` says whether to make it is more than not to."""
+    return Said(value, "yes" if value else "no", value if more else not value)
+
+
+# --- the policy as a whole ------------------------------------------------------------------------------------------
+
+
+def policy(graph: PolicyGraph) -> Iterator[Statement]:
+    """The choices of the header and of its profile; all at the header's line."""
+    settings, place = graph.settings, graph.nodes[0].source
+    cycles = settings.cycles
+    heads = cycles is not None and cycles.flat
+    yield Statement("name", Said(graph.name, quoted(graph.name)), None, place)
+    yield Statement("ignore", Said(graph.ignored, ", ".join(graph.ignored)), Said((), "nothing"), place)
+    together = "; ".join(", ".join(group) for group in graph.groups)
+    yield Statement("resources from one flavor", Said(graph.groups, together or "none"), None, place)
+    order = f"{'heads' if heads else 'queues'} by {keys(settings.queue_order)}"
+    yield Statement("order queues", Said((heads, settings.queue_order), order), None, place)
+    yield Statement("order workloads", Said(settings.workload_order, f"by {keys(settings.workload_order)}"), None, place)
+    share = settings.share + (" rounded" if settings.rounded else "")
+    yield Statement("share", Said((settings.share, settings.rounded), share), None, place)
+    yield Statement("when borrowing", next_flavor(settings.next_flavor_before_borrowing), None, place)
+    yield Statement("when evicting", next_flavor(settings.next_flavor_before_evicting), None, place)
+    rules = tuple(rule.name for rule in graph.preempt)
+    yield Statement("preempt by", Said(rules, ", ".join(rules)), Said((), "nothing"), place)
+    yield from _cycles(cycles, place)
+
+
+def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:
+    at_once = Said(None, "at once")
+    if cycles is None:
+        yield Statement("decide", at_once, None, place)
+        return
+    yield Statement("decide", Said(cycles.period, f"in cycles of {format_duration(cycles.period)}"), None, place)
+    strategies = ", ".join(strategy.replace("-", " ") for strategy in cycles.strategies)
+    way = f"{cycles.victims} by {strategies}" if strategies else cycles.victims
+    yield Statement("victims", Said((cycles.victims, cycles.strategies), way), Said(None, "by preempt rules"), place)
+    if cycles.usage is None:
+        return
+    usage = cycles.usage
+    not_at_all = Said(None, "never")
+    yield Statement("usage halves every", Said(usage.half_life, format_duration(usage.half_life)), not_at_all, place)
+    yield Statement("usage sampled every", Said(usage.sampling, format_duration(usage.sampling)), not_at_all, place)
+    for resource, weight in usage.weights:
+        yield Statement(f"usage weighs {resource}", Said(weight, str(weight)), Said(1, "1"), place)
+
+
+def next_flavor(looks: bool) -> Said:
+    """Whether the search for a flavor goes on."""
+    return Said(looks, "try next flavor" if looks else "take flavor")
+
+
+def keys(order: tuple[OrderKey, ...]) -> str:
+    """The keys of an order, each with its direction."""
+    return ", ".join(f"{key.field} {'desc' if key.descending else 'asc'}" for key in order) or "nothing"
+
+
+# --- what exists ----------------------------------------------------------------------------------------------------
+
+
+def flavor(each: Flavor) -> Iterator[Statement]:
+    """What there is of a flavor, its worth, and what its nodes are like."""
+    for resource, amount in each.capacity:
+        there = Said(amount, format_amount(amount, resource), amount) if each.nodes is None else Said(("nodes", amount), "from nodes")
+        yield Statement(f"has {resource}", there, Said(None, "none", -1), each.source, (each.name, resource))
+    nodes = " and ".join(f"{key} = {quoted(value)}" for key, value in each.nodes or ())
+    yield Statement("nodes where", Said(each.nodes, nodes), Said(None, "none"), each.source)
+    yield Statement("worth", Said(each.worth, str(each.worth)), Said(1, "1"), each.source)
+    labels = ", ".join(f"{key} = {quoted(value)}" for key, value in each.labels)
+    yield Statement("label", Said(each.labels, labels), Said((), "none"), each.source)
+    taints = Said(each.taints, ", ".join(map(_taint, each.taints)), Less(frozenset(each.taints)))
+    yield Statement("taint", taints, Said((), "none", Less(frozenset())), each.source)
+    tolerations = Said(each.tolerations, ", ".join(map(_toleration, each.tolerations)), frozenset(each.tolerations))
+    yield Statement("tolerates", tolerations, Said((), "nothing", frozenset()), each.source)
+    yield Statement("missing", yes_or_no(each.missing, more=False), yes_or_no(False, more=False), each.source)
+
+
+def _taint(taint: Taint) -> str:
+    return f"{taint.key}{_value(taint.value)} {taint.effect}"
+
+
+def _toleration(toleration: Toleration) -> str:
+    value = _value(toleration.value) if toleration.operator == "Equal" else ""
+    return f"{toleration.key or 'anything'}{value} {toleration.effect}".rstrip()
+
+
+def _value(value: str) -> str:
+    return f" = {quoted(value)}" if value else ""
+
+
+def priority(each: PriorityClass) -> Iterator[Statement]:
+    """What a priority class counts for."""
+    yield Statement("value", Said(each.value, str(each.value), each.value), None, each.source)
+    yield Statement("never evicted", yes_or_no(each.never_evicted), yes_or_no(False), each.source)

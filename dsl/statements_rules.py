@@ -1,0 +1,51 @@
+"""What rules say, as statements. Larger is what lets a rule apply to more: a preempt rule evicts more, a protect rule protects more."""
+
+from collections.abc import Iterator
+
+from ..engine.expr import Expr
+from ..engine.graph import AdmissionRule, PolicyGraph, PreemptRule, ProtectRule, Source
+from .guard_order import Holds, meaning, written
+from .printer import quoted
+from .statements import Said, Statement, keys
+
+_ALWAYS = Said(None, "always", Holds(None))
+_TRIGGERS = {"fits-queue": "workload fits what its queue owns", "fits-cohort": "workload fits what its cohort owns"}
+_SCOPES = {"same-queue": "the same queue", "borrowing-queues": "queues that borrow", "any-queue": "any queue"}
+
+
+def preempt(rule: PreemptRule) -> Iterator[Statement]:
+    """When a preempt rule is used, on whom, and who goes first. Its turn among the rules is the policy's to say."""
+    when = Said(rule.trigger, _TRIGGERS.get(rule.trigger or "", "always"), {None: 1, "fits-queue": 0}.get(rule.trigger))
+    yield Statement("when", when, Said(None, "always", 1), rule.source)
+    near = rule.range == "same-cohort"
+    whom = _SCOPES[rule.scope] + (", in the same cohort" if near else "")
+    kinds = {"same-queue": {"own"}, "borrowing-queues": {"borrowing"}, "any-queue": {"borrowing", "other"}}[rule.scope]
+    reach = frozenset((kind, place) for kind in kinds for place in (("near",) if near else ("near", "far")))
+    yield Statement("evict from", Said((rule.scope, rule.range), whom, reach), None, rule.source)
+    yield from _where(rule.guard, rule.source)
+    yield Statement("order by", Said(rule.order, keys(rule.order)), None, rule.source)
+
+
+def protect(graph: PolicyGraph, rule: ProtectRule) -> Iterator[Statement]:
+    """Whom a protect rule protects, and while what holds."""
+    yield _scope(graph, rule.nodes, rule.source)
+    yield from _where(rule.guard, rule.source)
+
+
+def admission(graph: PolicyGraph, rule: AdmissionRule) -> Iterator[Statement]:
+    """Whom a deny or hold rule keeps out, and the reason that it gives."""
+    yield _scope(graph, rule.nodes, rule.source)
+    yield from _where(rule.guard, rule.source)
+    yield Statement("because", Said(rule.because, quoted(rule.because)), None, rule.source)
+
+
+def _where(guard: Expr | None, source: Source) -> Iterator[Statement]:
+    if guard is not None:
+        yield Statement("where", Said(meaning(guard), written(guard), Holds(guard)), _ALWAYS, source)
+
+
+def _scope(graph: PolicyGraph, nodes: tuple[int, ...] | None, source: Source) -> Statement:
+    names = None if nodes is None else tuple(sorted(graph.nodes[node].name for node in nodes))
+    everybody = Said(None, "all", (1, frozenset[str]()))
+    said = everybody if names is None else Said(names, ", ".join(names), (0, frozenset(names)))
+    return Statement("for", said, everybody, source)
