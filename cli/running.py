@@ -18,7 +18,7 @@ from ..adapters.traces import READERS, read_jobs
 from ..engine.errors import FactError, describe_error
 from ..engine.events import FACT, Fact, PolicyActivated
 from ..engine.units import format_time
-from ..journal.errors import JournalError
+from ..journal.errors import JournalError, TakenError, UnavailableError
 from ..journal.journal import Journal
 from ..sim.measure import Measure
 from ..sim.play import Batch, EndlessError, OvertakenError, Player
@@ -45,10 +45,10 @@ def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
         return None
     try:
         return stack.enter_context(Journal.create(path))
+    except TakenError as error:  # no command appends to a journal, as a program may
+        refuse(f"{error.message}; choose another name, or remove it if nobody needs it")
     except JournalError as error:
-        if isinstance(error.__context__, FileExistsError):  # no command appends to a journal, as a program may
-            refuse(f"{error.message}; choose another name, or remove the file if nobody needs it")
-        refuse(str(error))
+        refuse(str(error), FAILED if isinstance(error, UnavailableError) else INVALID)
 
 
 # --- run ------------------------------------------------------------------------------------------------------------

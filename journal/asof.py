@@ -40,7 +40,7 @@ def moment(journal: Journal, seq: int | None = None, *, time: int | None = None)
     if seq is None:
         return last
     if not 0 <= seq <= last:
-        raise JournalError(f"`{journal.path}` has no event {seq}", f"its events are numbered from 1 to {last}")
+        raise JournalError(f"`{journal.name}` has no event {seq}", f"its events are numbered from 1 to {last}")
     return seq
 
 

@@ -10,6 +10,14 @@ class JournalError(Exception):
         self.remedy = remedy
 
 
+class TakenError(JournalError):
+    """A journal cannot be made where there is something already."""
+
+
+class UnavailableError(JournalError):
+    """The store cannot be used now, through no fault of the journal or of who asked: no server, no disk, no room."""
+
+
 class DamagedError(JournalError):
     """A journal whose content cannot be trusted from sequence number `seq` on (None: no single event is to blame)."""
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
@@ -10,9 +9,10 @@ from eventsourcing.persistence import PersistenceError, StoredEvent
 
 from ..engine.events import AnyEvent, Event
 from .errors import DamagedError, JournalError
-from .recorder import HeadMovedError, Recorder, Stored, Unread
+from .places import locate
+from .recorder import HeadMovedError, Recorder, Unread
 from .records import START, Head, Recorded, link, stream_of, workload_stream
-from .store import WriterLock, create_file, explain, locate, open_engine
+from .store import Store, Stored
 
 __all__ = ["Batch", "Journal", "Recorded"]
 
@@ -34,16 +34,16 @@ class Journal:
     the event from which on the journal can't be trusted.
     """
 
-    def __init__(self, path: Path, *, readonly: bool) -> None:
-        self.path = path
+    def __init__(self, store: Store, *, readonly: bool) -> None:
+        self.name = store.name
+        """What messages call it: its path, or its URL without a password."""
         self.readonly = readonly
-        self._recorder = Recorder(open_engine(path, readonly=readonly))
-        self._lock: WriterLock | None = None
+        self._store = store
+        self._recorder = Recorder(store, store.open(readonly=readonly))
         self._closed = False
         try:
             if not readonly:
-                self._lock = WriterLock(path)
-                self._head, self._time = self._tail()
+                self._head, self._time = self._end()
         except BaseException:
             self.close()
             raise
@@ -51,9 +51,9 @@ class Journal:
     @classmethod
     def create(cls, path_or_url: str | os.PathLike[str]) -> Self:
         """Make a journal where there is nothing yet, and open it to append."""
-        path = locate(path_or_url)
-        create_file(path)
-        return cls(path, readonly=False)
+        store = locate(path_or_url)
+        store.create()
+        return cls(store, readonly=False)
 
     @classmethod
     def open(cls, path_or_url: str | os.PathLike[str], readonly: bool = True) -> Self:
@@ -61,12 +61,9 @@ class Journal:
         return cls(locate(path_or_url), readonly=readonly)
 
     def close(self) -> None:
-        """Let go of the file. Closing twice is fine."""
+        """Let go of the store, and let the next writer in. Closing twice is fine."""
         self._closed = True
         self._recorder.close()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +79,7 @@ class Journal:
         A batch is one fact and then the decisions it caused, each with the fact's time and its seq as `cause`.
         """
         if self.readonly:
-            raise JournalError(f"`{self.path}` was opened to read only", "open it with readonly=False")
+            raise JournalError(f"`{self.name}` was opened to read only", "open it with readonly=False")
         stored: list[StoredEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
@@ -96,7 +93,7 @@ class Journal:
             self._time = time
         return self._head
 
-    def _tail(self) -> tuple[Head, int]:
+    def _end(self) -> tuple[Head, int]:
         """The head, and the time of the last event. Nothing is appended to a journal whose last event is not sound."""
         head = _sound(self._ask(self._recorder.head))
         if head == START:
@@ -105,7 +102,7 @@ class Journal:
         chain = _recorded(before[0]).chain if before else START.chain
         recorded = _recorded(last)
         if (head.seq > 1 and not before) or link(chain, recorded.payload) != head.chain:
-            raise DamagedError(head.seq, f"event {head.seq}, the last of `{self.path}`, does not match its chain value")
+            raise DamagedError(head.seq, f"event {head.seq}, the last of `{self.name}`, does not match its chain value")
         return head, recorded.event.time
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -126,7 +123,7 @@ class Journal:
         while page := self._ask(self._recorder.page, after, upto):
             for unread in page:
                 if unread.seq != after + 1:
-                    raise DamagedError(after + 1, f"event {after + 1} of `{self.path}` is missing")
+                    raise DamagedError(after + 1, f"event {after + 1} of `{self.name}` is missing")
                 after = unread.seq
                 yield _recorded(unread)
 
@@ -146,7 +143,7 @@ class Journal:
         if fact is not None:
             yield Batch(fact, tuple(decisions))
         elif decisions:
-            raise DamagedError(1, f"`{self.path}` begins with a decision, which no fact caused")
+            raise DamagedError(1, f"`{self.name}` begins with a decision, which no fact caused")
 
     def of_workload(self, name: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of one workload, found without reading the others."""
@@ -167,7 +164,7 @@ class Journal:
         """One event."""
         found = next(self.events(seq - 1, seq), None) if seq > 0 else None
         if found is None:
-            raise JournalError(f"`{self.path}` has no event {seq}", f"its events are numbered from 1 to {self.head.seq}")
+            raise JournalError(f"`{self.name}` has no event {seq}", f"its events are numbered from 1 to {self.head.seq}")
         return found
 
     def seq_at(self, time: int) -> int:
@@ -182,27 +179,27 @@ class Journal:
         return low
 
     def stored_page(self, after: int) -> list[Stored]:
-        """For `verify`: the next rows as they lie in the file, however damaged."""
+        """For `verify`: the next rows as they lie in the store, however damaged."""
         return self._ask(self._recorder.stored_page, after)
 
     def structural_damage(self) -> str | None:
-        """For `verify`: the first thing that SQLite's own check finds wrong with the file; None: nothing."""
+        """For `verify`: the first thing that the database itself finds wrong; None: nothing."""
         return self._ask(self._recorder.structural_damage)
 
     def _ask(self, question: Callable[_Asked, _Answer], *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
         """Ask the recorder, and explain what goes wrong."""
         if self._closed:
-            raise JournalError(f"`{self.path}` is closed", "open it again")
+            raise JournalError(f"`{self.name}` is closed", "open it again")
         try:
             return question(*args, **kwargs)
         except HeadMovedError as moved:
             raise JournalError(
-                f"somebody else has appended to `{self.path}`: it ends at event {moved.found.seq}, not as expected at {moved.expected.seq};"
+                f"somebody else has appended to `{self.name}`: it ends at event {moved.found.seq}, not as expected at {moved.expected.seq};"
                 " nothing was appended",
                 "open it again, and go on from where it ends",
             ) from None
         except PersistenceError as error:
-            raise explain(self.path, getattr(error.__cause__, "orig", None)) from None
+            raise self._store.explain(getattr(error.__cause__, "orig", None)) from None
 
 
 def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:

@@ -13,11 +13,12 @@ from uuid import UUID
 
 from eventsourcing import persistence
 from eventsourcing.persistence import ApplicationRecorder, Notification, StoredEvent, Subscription
-from sqlalchemy import Connection, Engine, LargeBinary, Row, Select, cast, func, insert, select
+from sqlalchemy import Connection, Engine, Row, Select, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from .records import START, Head, link
-from .store import EVENTS, writing
+from .store import Store, Stored, writing
+from .tables import EVENTS
 
 PAGE_EVENTS = 1_000
 PAGE_BYTES = 1 << 20
@@ -34,40 +35,25 @@ class HeadMovedError(persistence.IntegrityError):
 
 
 class Unread(NamedTuple):
-    """An event that nobody has looked at. Payload and chain are bytes unless the file is damaged."""
+    """An event that nobody has looked at. Payload and chain are bytes unless the journal is damaged."""
 
     seq: int
     payload: object
     chain: object
 
 
-class Stored(NamedTuple):
-    """A whole row, its texts as bytes, whatever became of it; `types` names the storage classes of the four values given as bytes."""
-
-    seq: int
-    payload: bytes | None
-    chain: bytes | None
-    stream: bytes | None
-    version: object
-    kind: bytes | None
-    types: str
-
-
-SOUND_TYPES = "blob blob text text"
-"""`Stored.types` of a row as it should be."""
-
-
 class Recorder(ApplicationRecorder):
-    """Records events in one journal file. Safe to use from several threads. Originator ids are text."""
+    """Records events in one journal. Safe to use from several threads. Originator ids are text."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, store: Store, engine: Engine) -> None:
         super().__init__()
+        self._store = store
         self._engine = engine
         self._one_writer = Lock()  # fairer than SQLite's own way of waiting
         self._insert = str(insert(EVENTS).compile(dialect=engine.dialect))
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and let the next writer in."""
         self._engine.dispose()
 
     # --- writing ----------------------------------------------------------------------------------------------------
@@ -171,21 +157,20 @@ class Recorder(ApplicationRecorder):
         return self._unread(query.order_by(EVENTS.c.version))
 
     def stored_page(self, after: int) -> list[Stored]:
-        """The next rows as they lie in the file. Where it can't be read on, the page ends early; where not even one can be, this raises."""
+        """The next rows as they lie there. Where they can't be read on, the page ends early; where not even one can be, this raises."""
         rows: list[Stored] = []
         with _library_errors(), self._engine.connect() as connection:
             try:
-                rows.extend(Stored._make(row) for row in _page(connection, _STORED.where(EVENTS.c.seq > after)))
+                rows.extend(Stored._make(row) for row in _page(connection, self._store.stored.where(EVENTS.c.seq > after)))
             except (DBAPIError, UnicodeDecodeError):
                 if not rows:
                     raise
         return rows
 
     def structural_damage(self) -> str | None:
-        """The first thing that SQLite's own check finds wrong with the file, indexes included; None: nothing."""
+        """The first thing that the database itself finds wrong with how it keeps the journal, indexes included; None: nothing."""
         with _library_errors(), self._engine.connect() as connection:
-            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-        return None if found == "ok" else str(found)
+            return self._store.structural_damage(connection)
 
     def _unread(self, query: Select[Any]) -> list[Unread]:
         with _library_errors(), self._engine.connect() as connection:
@@ -199,14 +184,6 @@ class Recorder(ApplicationRecorder):
 _LAST = select(EVENTS.c.seq, EVENTS.c.chain).order_by(EVENTS.c.seq.desc()).limit(1)
 
 _UNREAD = select(EVENTS.c.seq, EVENTS.c.payload, EVENTS.c.chain)
-
-_STORED = select(
-    EVENTS.c.seq,
-    *(cast(column, LargeBinary) for column in (EVENTS.c.payload, EVENTS.c.chain, EVENTS.c.stream)),
-    EVENTS.c.version,
-    cast(EVENTS.c.kind, LargeBinary),
-    func.printf("%s %s %s %s", *(func.typeof(column) for column in (EVENTS.c.payload, EVENTS.c.chain, EVENTS.c.stream, EVENTS.c.kind))),
-).order_by(EVENTS.c.seq)
 
 
 def _head(connection: Connection) -> Head:
@@ -232,4 +209,4 @@ def _library_errors() -> Iterator[None]:
     except DBAPIError as error:
         raise getattr(persistence, type(error).__name__, persistence.DatabaseError)(str(error.orig)) from error
     except UnicodeDecodeError as error:  # from a message of SQLite's that quotes what was damaged
-        raise persistence.DatabaseError("the file is damaged") from error
+        raise persistence.DatabaseError("the database is damaged") from error

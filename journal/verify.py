@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..engine.events import AnyEvent
 from .errors import DamagedError, JournalError
 from .journal import Journal
-from .recorder import SOUND_TYPES, Stored
 from .records import START, Head, Progress, link, parse, stream_of
+from .store import SOUND_TYPES, Stored
 
 
 @dataclass(frozen=True, slots=True)

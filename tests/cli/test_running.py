@@ -335,7 +335,7 @@ def test_an_existing_journal_is_not_written_over(gpol: Gpol, journal: str, lab: 
     done = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", journal)
 
     assert (done.code, done.out) == (3, "")
-    assert done.err == "gpol: `lab.db` is already there; choose another name, or remove the file if nobody needs it\n"
+    assert done.err == "gpol: `lab.db` is already there; choose another name, or remove it if nobody needs it\n"
     assert gpol("log", journal).out == before
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from gpol.journal import store
+from gpol.journal import sqlite
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.verify import verify
@@ -122,7 +122,7 @@ def test_every_failing_call(tmp_path: Path, history, monkeypatch: pytest.MonkeyP
             journal.append(batches[:1])
         failing, has_failed = _failing_at(call)
         with monkeypatch.context() as patch:
-            patch.setattr(store.sqlite3, "connect", functools.partial(sqlite3.connect, factory=failing))
+            patch.setattr(sqlite.sqlite3, "connect", functools.partial(sqlite3.connect, factory=failing))
             try:
                 with Journal.open(place, readonly=False) as journal:
                     try:

@@ -190,7 +190,7 @@ def test_full_disk(journal: Journal, history) -> None:
 def test_locked(journal: Journal, place: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that another program keeps locked is reported as that."""
     journal.close()
-    monkeypatch.setattr("gpol.journal.store._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("gpol.journal.sqlite._BUSY_SECONDS", 0.05)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with Journal.open(place, readonly=False) as again, pytest.raises(JournalError, match="locked by another program"):

@@ -11,12 +11,13 @@ from eventsourcing.persistence import IntegrityError, StoredEvent
 from eventsourcing.tests.persistence import ApplicationRecorderTestCase
 from gpol.journal.recorder import HeadMovedError, Recorder
 from gpol.journal.records import Head
-from gpol.journal.store import create_file, open_engine
+from gpol.journal.sqlite import SqliteStore
 
 
 def _recorder(path: Path) -> Recorder:
-    create_file(path)
-    return Recorder(open_engine(path, readonly=False))
+    store = SqliteStore(path)
+    store.create()
+    return Recorder(store, store.open(readonly=False))
 
 
 class TestLibraryContract(ApplicationRecorderTestCase[Recorder]):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
-from gpol.journal.store import locate
+from gpol.journal.places import locate
+from gpol.journal.sqlite import SqliteStore
 
 
 def _refused(place: object, words: str, **options: bool) -> JournalError:
@@ -26,15 +27,16 @@ def _refused(place: object, words: str, **options: bool) -> JournalError:
 )
 def test_places(text: str, path: str) -> None:
     """A path or a sqlite URL names a file."""
-    assert locate(text) == Path(path)
+    store = locate(text)
+    assert isinstance(store, SqliteStore)
+    assert store.path == Path(path)
 
 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("postgresql://me:secret@host/db", "`postgresql` are not supported yet"),
-        ("postgresql+psycopg:///db", "`postgresql` are not supported yet"),
-        ("https://example.org/j.db", "`https` are not supported yet"),
+        ("mysql://me:secret@host/db", "`mysql` are not supported"),
+        ("https://example.org/j.db", "`https` are not supported"),
         ("sqlite://", "not in memory"),
         ("sqlite:///:memory:", "not in memory"),
         ("sqlite:///j.db?mode=memory", "names a file and nothing else"),

@@ -1,0 +1,37 @@
+"""What a path or a URL names: the store of a journal."""
+
+import os
+from pathlib import Path
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from .errors import JournalError
+from .sqlite import SqliteStore
+from .store import Store
+
+_PLACES = "give a file's path, or sqlite:///PATH"
+
+
+def locate(path_or_url: str | os.PathLike[str]) -> Store:
+    """The store behind a path or a URL, whether there is a journal or not. Raises JournalError for any other place, naming it."""
+    text = os.fspath(path_or_url)
+    scheme, separator, _ = text.partition("://")
+    if not separator:
+        return SqliteStore(Path(text))
+    try:
+        url = make_url(text)
+        backend = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise JournalError(f"`{scheme}://...` is not a database URL", _PLACES) from None
+    if backend == "sqlite":
+        return SqliteStore(_file(url))
+    raise JournalError(f"journals in `{backend}` are not supported", _PLACES)
+
+
+def _file(url: URL) -> Path:
+    if url.drivername not in ("sqlite", "sqlite+pysqlite") or url.query or url.host:
+        raise JournalError("a sqlite URL names a file and nothing else", "write sqlite:///PATH, without another driver, a host or options")
+    if not url.database or url.database == ":memory:":
+        raise JournalError("a journal lives in a file, not in memory", "write sqlite:///PATH")
+    return Path(url.database)
