@@ -22,6 +22,28 @@ def _chosen(_context: click.Context, _option: click.Parameter, value: str) -> Fo
     return Format(value)
 
 
+def with_selection(command: Command) -> Command:
+    """Give a command the options that select events; `selecting.make_selection` takes them."""
+    for option in reversed(_SELECTION):
+        command = option(command)
+    return command
+
+
+_SELECTION = (
+    click.option("--workload", metavar="W", help="events of this workload"),
+    click.option("--queue", metavar="Q", help="events of this queue"),
+    click.option("--kind", metavar="K", multiple=True, help="events of this kind, such as WorkloadEvicted; may be given again"),
+    click.option("--user", metavar="U", help="events of workloads that this user submitted"),
+    click.option("--namespace", metavar="N", help="events of workloads of this namespace"),
+    click.option("--reason", metavar="R", help="decisions with this reason, such as FitsBorrowing"),
+    click.option("--rule", metavar="R", help="decisions that this rule or line of the policy caused, by its name"),
+    click.option("--cause", metavar="SEQ", help="the decisions that this fact caused"),
+    click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)"),
+    click.option("--until", metavar="T", help="up to this time"),
+    click.option("--after", metavar="SEQ", help="events behind this one"),
+)
+
+moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
 policy_file = click.argument("policy", metavar="POLICY")
 journal_place = click.argument("journal", metavar="JOURNAL")
 policy_files = click.argument("files", metavar="FILE...", nargs=-1, required=True)

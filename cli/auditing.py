@@ -1,18 +1,17 @@
 """log, verify and replay: what an auditor does with a journal."""
 
 import re
-from typing import get_args
+from itertools import islice
+from typing import Any
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
 from ..engine.units import format_amount, format_time
 from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal, Recorded
-from ..journal.read import Selection, select
-from .moments import parse_moment
+from ..journal.read import select
 from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
-
-_KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
+from .selecting import check_places, make_selection
 
 
 def open_journal(path: str) -> Journal:
@@ -23,23 +22,15 @@ def open_journal(path: str) -> Journal:
         refuse(str(error), NOT_VERIFIED if isinstance(error, DamagedError) else INVALID)
 
 
-def show_log(
-    path: str, form: Format, *, workload: str | None, queue: str | None, kind: str | None, since: str | None, until: str | None
-) -> int:
-    """Print events, one a line."""
-    if kind is not None and kind not in _KINDS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(kind, _KINDS, n=1)
-        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")
-    first, last = parse_moment(since, "--since"), parse_moment(until, "--until")
-    if first is not None and last is not None and first > last:
-        refuse("--since is after --until, so nothing can be shown; exchange the two")
+def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, **filters: Any) -> int:
+    """Print the events that are selected, one a line: all or the first `limit`, in order or the newest first."""
+    selection = make_selection(**filters)
     found = empty = False
     try:
         with open_journal(path) as journal:
-            empty = journal.head[0] == 0
-            for recorded in select(journal, Selection(workload=workload, kind=kind, queue=queue, since=first, until=last)):
+            empty = journal.head.seq == 0
+            check_places(journal, selection)
+            for recorded in islice(select(journal, selection, newest_first=reverse), limit):
                 _show(recorded, recorded.event, form)
                 found = True
     except JournalError as error:

@@ -18,9 +18,9 @@ from ..engine.reference.whereabouts import Standing
 from ..engine.units import format_time
 from ..journal.asof import core_at
 from ..journal.errors import JournalError
-from ..journal.journal import Journal, Recorded
+from ..journal.journal import Recorded
 from .auditing import details, open_journal
-from .moments import parse_moment
+from .moments import find_moment
 from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
 from .standings import amount, by, limit_told, waiting
 
@@ -29,41 +29,23 @@ _MOST_EVENTS = 12
 
 
 def explain_workload(path: str, workload: str, at: str | None, form: Format) -> int:
-    """Explain a workload as of a seq or a time."""
+    """Explain a workload as of a moment."""
     try:
         with open_journal(path) as journal:
-            seq = _seq(journal, at)
-            core = core_at(journal, seq)
+            core = core_at(journal, find_moment(journal, at))
             history = list(journal.events(upto=core.seq, stream=f"workload/{workload}"))
             if not history:
                 refuse(f"no workload `{workload}` was submitted up to event {core.seq}; `gpol log` lists what was")
             standing = core.standing(workload)
             if form is Format.json:
                 events = [{"seq": recorded.seq, "event": recorded.event.model_dump()} for recorded in history]
-                say_json("explain", workload=workload, seq=core.seq, history=events, standing=standing.model_dump() if standing else None)
+                where = standing.model_dump() if standing else None
+                say_json("explain", workload=workload, seq=core.seq, time=core.time, history=events, standing=where)
             else:
                 _show(workload, core.seq, core.time, history, standing)
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
     return GOOD
-
-
-def _seq(journal: Journal, at: str | None) -> int:
-    if journal.head[0] == 0:
-        refuse("the journal is empty, so there is nothing to explain")
-    if at is None:
-        return journal.head[0]
-    if at.isascii() and at.isdigit():
-        last = journal.head[0]
-        seq = int(at) if len(at) <= len(str(last)) else 0
-        if not 1 <= seq <= last:
-            refuse(f"--at: the journal has events 1 to {last}, not {at}; write a time as 2026-01-02T03:04:05Z")
-        return seq
-    moment = parse_moment(at, "--at")
-    seq = journal.seq_at(moment) if moment is not None else 0
-    if seq == 0:
-        refuse(f"--at: nothing had happened by {at}")
-    return seq
 
 
 def _show(workload: str, seq: int, time: int, history: list[Recorded], standing: Standing | None) -> None:

@@ -78,7 +78,7 @@ def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
     share = f"{figures.used_area * 1000 // total / 10:.1f}%" if total else "-"
     return (
         figures.name,
-        _gpus(figures.owned),
+        gpus(figures.owned),
         f"{figures.submitted:,}",
         f"{figures.admitted:,}",
         f"{figures.evicted:,}",
@@ -94,7 +94,8 @@ def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
     )
 
 
-def _gpus(milli: int) -> str:
+def gpus(milli: int) -> str:
+    """Thousandths of a GPU as GPUs to read."""
     return f"{milli // 1000:,}" if milli % 1000 == 0 else f"{milli / 1000:,.3f}"
 
 

@@ -1,27 +1,38 @@
-"""The commands about journals: log, replay, verify, explain."""
+"""The commands about journals: log, state, replay, verify, explain."""
 
 import sys
 from typing import Any
 
 import click
 
-from .app import app, journal_place, with_format
+from .app import app, journal_place, moment, with_format, with_selection
 from .output import Format
 
 
 @app.command()
 @journal_place
-@click.option("--workload", metavar="W", help="events of this workload")
-@click.option("--queue", metavar="Q", help="events of this queue")
-@click.option("--kind", metavar="K", help="events of this kind, such as WorkloadEvicted")
-@click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)")
-@click.option("--until", metavar="T", help="up to this time")
+@with_selection
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="the first N of them")
+@click.option("--reverse", is_flag=True, help="the newest first")
 @with_format
-def log(journal: str, form: Format, **filters: Any) -> None:
-    """Read the events of a journal."""
+def log(journal: str, form: Format, **options: Any) -> None:
+    """Read the events of a journal; of several filters all must hold."""
     from .auditing import show_log
 
-    sys.exit(show_log(journal, form, **filters))
+    sys.exit(show_log(journal, form, **options))
+
+
+@app.command()
+@journal_place
+@moment
+@click.option("--queue", metavar="Q", help="this queue or cohort and what is below it, by flavor and resource")
+@click.option("--workloads", is_flag=True, help="also the workloads that are not over")
+@with_format
+def state(journal: str, form: Format, **options: Any) -> None:
+    """Show the cluster as it was: the policy, what existed, who owned and used how much, who ran and who waited."""
+    from .state import show_state
+
+    sys.exit(show_state(journal, form, **options))
 
 
 @app.command()
@@ -48,7 +59,7 @@ def verify(journal: str, head: str | None, form: Format) -> None:
 @app.command()
 @journal_place
 @click.argument("workload", metavar="WORKLOAD")
-@click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
+@moment
 @with_format
 def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
     """Say why a workload runs, waits or was evicted, and what would change that."""

@@ -25,7 +25,7 @@ from ..engine.events import PolicyActivated
 from ..engine.reference import Core
 from ..engine.units import format_time
 from .files import write_new
-from .moments import parse_moment
+from .moments import parse_time
 from .output import (
     GOOD,
     INVALID,
@@ -130,7 +130,7 @@ def import_dumps(
     _keep_apart(paths, targets)
     try:
         raws = read_files((file_name(path), read_bytes(path)) for path in paths)
-        now = parse_moment(at, "--at") if at is not None else latest_moment(raws)
+        now = parse_time(at, "--at") if at is not None else latest_moment(raws)
         imported = load(raws, now or 0, profile, boost=boost or None)
     except ImportRefused as error:
         _complain_of(error)

@@ -1,7 +1,9 @@
-"""Moments on the command line, in microseconds or as RFC 3339."""
+"""Moments on the command line: an event's number, or a time as RFC 3339 or in microseconds."""
 
 from datetime import UTC, datetime, timedelta
 
+from ..engine.units import format_time
+from ..journal.journal import Journal
 from .output import refuse
 
 _MOST_DIGITS = 19
@@ -10,16 +12,59 @@ _MOST_DIGITS = 19
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parse_moment(text: str | None, option: str) -> int | None:
-    """Microseconds since the epoch from RFC 3339 text or from a whole number. Ends the command for anything else."""
+def parse_time(text: str | None, option: str) -> int | None:
+    """Microseconds since the epoch from RFC 3339 text or from a whole number, which may end in `us`. Ends the command for anything else."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
-        return int(text)
+    if _is_number(number := text.removesuffix("us")):
+        return int(number)
     try:
-        moment = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+        time = None
+    if time is None or time.tzinfo is None:
         refuse(f"{option}: `{text}` is no time; write it as 2026-01-02T03:04:05Z, or in microseconds since 1970")
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def parse_seq(text: str | None, option: str) -> int | None:
+    """An event's number, from 0 for the moment before the first. Ends the command for anything else."""
+    if text is None:
+        return None
+    if not _is_number(text):
+        refuse(f"{option}: `{text}` is no event's number; those are whole numbers from 1, as `gpol log` shows them")
+    return int(text)
+
+
+def find_moment(journal: Journal, at: str | None, option: str = "--at") -> int:
+    """The last event of the moment that somebody names: a bare number is an event's, all else a time; None: the journal's end.
+
+    Ends the command for one before the first event or after the last: the journal does not know what was then.
+    """
+    last = journal.head.seq
+    if last == 0:
+        refuse("the journal is empty, so there is no moment to look at")
+    if at is None:
+        return last
+    if not (at.isascii() and at.isdigit()):
+        return _at_time(journal, parse_time(at, option) or 0, at, option, last)
+    seq = int(at) if len(at) <= len(str(last)) else 0
+    if not 1 <= seq <= last:
+        refuse(
+            f"{option}: the journal has events 1 to {last}, not {at}; write a time as 2026-01-02T03:04:05Z, or as microseconds with `us`"
+        )
+    return seq
+
+
+def _at_time(journal: Journal, time: int, at: str, option: str, last: int) -> int:
+    """The last event at or before a time."""
+    seq = journal.seq_at(time)
+    if seq == 0:
+        refuse(f"{option}: nothing had happened by {at}; the first event is at {format_time(journal.at(1).event.time)}")
+    if seq == last and time > (end := journal.at(last).event.time):
+        refuse(f"{option}: the journal ends before {at}, with event {last} at {format_time(end)}; leave {option} out for its end")
+    return seq
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS

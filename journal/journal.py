@@ -160,6 +160,18 @@ class Journal:
             yield from map(_recorded, page)
             after = page[-1].seq
 
+    def backwards(
+        self, after: int = 0, upto: int | None = None, stream: str | None = None, kinds: Sequence[str] = ()
+    ) -> Iterator[Recorded]:
+        """The events at and before `upto` (None: from the end) down to those after `after`, newest first.
+
+        With `stream` those of one stream alone, found without reading the others; with `kinds` only these.
+        """
+        upto = self.head.seq if upto is None else upto
+        while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
+            yield from map(_recorded, page)
+            upto = page[-1].seq - 1
+
     def at(self, seq: int) -> Recorded:
         """One event."""
         found = next(self.events(seq - 1, seq), None) if seq > 0 else None

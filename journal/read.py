@@ -1,80 +1,100 @@
-"""Reading a journal by what an event is about: its workload, kind, queue and time."""
+"""Reading a journal by what an event is about: its workload and whose that is, its kind, queue, reason, cause and time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..engine.events import AnyEvent, WorkloadCancelled, WorkloadFinished, WorkloadRejected, WorkloadReplaced, WorkloadSubmitted
+from ..engine.events import AnyEvent
 from .journal import Journal
-from .records import Recorded
+from .origins import NO_ORIGIN, Origin, Origins
+from .records import Recorded, workload_stream
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which events to read; all that is given must hold. Times are microseconds since the epoch, both included."""
+    """Which events to read; all that is given must hold. Times are microseconds since the epoch, both included.
+
+    `kinds`: of one of these (none given: of any). `user` and `namespace` are those that the event's workload was submitted with.
+    `reason` and `rule` are those of a decision's why. `cause` is the seq of the fact that caused it. `after`: behind this seq.
+    """
 
     workload: str | None = None
-    kind: str | None = None
+    kinds: tuple[str, ...] = ()
     queue: str | None = None
+    user: str | None = None
+    namespace: str | None = None
+    reason: str | None = None
+    rule: str | None = None
+    cause: int | None = None
     since: int | None = None
     until: int | None = None
+    after: int = 0
+
+    @property
+    def of_workloads(self) -> bool:
+        """Whether it asks for something that only other events of the same workload may say."""
+        return self.queue is not None or self.user is not None or self.namespace is not None
 
 
-def select(journal: Journal, selection: Selection) -> Iterator[Recorded]:
-    """The events that are selected, in order. A workload's are found by the index, times by bisection, kinds and queues by reading on.
+def select(journal: Journal, selection: Selection, *, newest_first: bool = False) -> Iterator[Recorded]:
+    """The events that are selected, in order or the other way round.
 
-    An event is a queue's when it names the queue, or when it is of a workload that another event of the same submission places
-    there: of the events around it that name a queue, the last one before it counts, else the first one after it.
+    A workload's are found by the index, a cause's by its seq, times by bisection, kinds by the database, the rest by reading on.
     """
-    after = 0 if selection.since is None else journal.seq_at(selection.since - 1)
-    upto = None if selection.until is None else journal.seq_at(selection.until)
-    if selection.workload is not None:
-        found = journal.of_workload(selection.workload, after, upto)
-    elif selection.kind is not None:
-        found = journal.of_kinds([selection.kind], after, upto)
-    else:
-        found = journal.events(after, upto)
-    places = _Places(journal, remember=selection.kind is None)
-    for recorded in found:
-        if selection.kind is not None and recorded.event.kind != selection.kind:
-            continue
-        if selection.queue is None or places.queue_of(recorded) == selection.queue:
+    remember = not newest_first and (not selection.kinds or selection.workload is not None)
+    origins = Origins(journal, remember=remember)
+    for recorded in _candidates(journal, selection, newest_first):
+        origin = origins.of(recorded) if selection.of_workloads else NO_ORIGIN
+        if _is_selected(recorded.event, origin, selection):
             yield recorded
 
 
-class _Places:
-    """Finds the queue of an event. May remember where live workloads are if it is asked about all of their events, in order."""
-
-    def __init__(self, journal: Journal, *, remember: bool) -> None:
-        self._journal = journal
-        self._remember = remember
-        self._known: dict[str, str | None] = {}
-
-    def queue_of(self, recorded: Recorded) -> str | None:
-        """The queue that an event names, or that the events around it say its workload is in; None for an event of no queue."""
-        event = recorded.event
-        workload = getattr(event, "workload", None)
-        if workload is None:
-            return None
-        queue = _named(event)
-        if queue is None:
-            queue = self._known[workload] if workload in self._known else self._search(workload, recorded.seq)
-        if self._remember:
-            self._known[workload] = queue
-            if isinstance(event, WorkloadFinished | WorkloadCancelled | WorkloadReplaced | WorkloadRejected):
-                del self._known[workload]
-        return queue
-
-    def _search(self, workload: str, seq: int) -> str | None:
-        """Go over the workload's events: a submission under the same name later on is another workload."""
-        queue = None
-        for recorded in self._journal.of_workload(workload):
-            submission = isinstance(recorded.event, WorkloadSubmitted)
-            if recorded.seq > seq and (queue is not None or submission):
-                break
-            queue = _named(recorded.event) or (None if submission else queue)
-        return queue
+def _candidates(journal: Journal, selection: Selection, newest_first: bool) -> Iterator[Recorded]:
+    """Few events among which all are that are selected."""
+    after, upto = _bounds(journal, selection)
+    if newest_first:
+        stream = None if selection.workload is None else workload_stream(selection.workload)
+        return journal.backwards(after, upto, stream, selection.kinds)
+    if selection.workload is not None:
+        return journal.of_workload(selection.workload, after, upto)
+    if selection.kinds:
+        return journal.of_kinds(selection.kinds, after, upto)
+    return journal.events(after, upto)
 
 
-def _named(event: AnyEvent) -> str | None:
-    queue = getattr(event, "queue", None)
-    return queue if isinstance(queue, str) else None
+def _bounds(journal: Journal, selection: Selection) -> tuple[int, int | None]:
+    """Behind which event those begin that may be selected, and with which they end (None: with the journal)."""
+    after = selection.after
+    upto = None if selection.until is None else journal.seq_at(selection.until)
+    if selection.since is not None:
+        after = max(after, journal.seq_at(selection.since - 1))
+    if selection.cause is not None:
+        after, last = max(after, selection.cause), _end_of_batch(journal, selection.cause)
+        upto = last if upto is None else min(upto, last)
+    return after, upto
+
+
+def _end_of_batch(journal: Journal, fact: int) -> int:
+    """The last decision that a fact caused, or the fact itself."""
+    last = fact
+    for recorded in journal.events(fact):
+        if not recorded.event.is_decision:
+            break
+        last = recorded.seq
+    return last
+
+
+def _is_selected(event: AnyEvent, origin: Origin, selection: Selection) -> bool:
+    submission, why = origin.submission, getattr(event, "why", None)
+    rule = None if why is None or why.rule is None else why.rule.name
+    asked_and_found = (
+        (selection.workload, getattr(event, "workload", None)),
+        (selection.queue, origin.queue),
+        (selection.user, None if submission is None else submission.user),
+        (selection.namespace, None if submission is None else submission.namespace),
+        (selection.reason, None if why is None else why.reason),
+        (selection.rule, rule),
+        (selection.cause, getattr(event, "cause", None)),
+    )
+    if selection.kinds and event.kind not in selection.kinds:
+        return False
+    return all(asked is None or asked == found for asked, found in asked_and_found)

@@ -156,6 +156,16 @@ class Recorder(ApplicationRecorder):
             query = query.where(EVENTS.c.version <= upto)
         return self._unread(query.order_by(EVENTS.c.version))
 
+    def page_back(self, after: int, upto: int, stream: str | None = None, kinds: Sequence[str] = ()) -> list[Unread]:
+        """The events at and before `upto` down to those after `after`, newest first, of this stream and these kinds (none given: all)."""
+        place = EVENTS.c.seq if stream is None else EVENTS.c.version  # the same number; each has its index
+        query = _UNREAD.where(place > after, place <= upto)
+        if stream is not None:
+            query = query.where(EVENTS.c.stream == stream)
+        if kinds:
+            query = query.where(EVENTS.c.kind.in_(kinds))
+        return self._unread(query.order_by(place.desc()))
+
     def stored_page(self, after: int) -> list[Stored]:
         """The next rows as they lie there. Where they can't be read on, the page ends early; where not even one can be, this raises."""
         rows: list[Stored] = []

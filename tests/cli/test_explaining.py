@@ -53,11 +53,11 @@ def test_rejected_and_over(gpol: Gpol, journal: str) -> None:
 
 
 def test_json(gpol: Gpol, journal: str) -> None:
-    """In json the history is whole, and where it stands is data; null for a workload that is over."""
+    """In json the moment is there, the history is whole, and where it stands is data; null for a workload that is over."""
     [record] = gpol("explain", journal, "o", "--at", "6", "--format", "json").records
     [over] = gpol("explain", journal, "g", "--format", "json").records
 
-    assert (record["kind"], record["workload"], record["seq"]) == ("explain", "o", 6)
+    assert (record["kind"], record["workload"], record["seq"], record["time"]) == ("explain", "o", 6, 1_772_438_700_000_000)
     assert [each["seq"] for each in record["history"]] == [6]
     assert (record["standing"]["state"], record["standing"]["reason"]) == ("pending", "WaitingForProtectedWorkloads")
     assert over["standing"] is None
@@ -73,6 +73,7 @@ def test_json(gpol: Gpol, journal: str) -> None:
         (("g", "--at", "9" * 5000), "--at: the journal has events 1 to 12"),
         (("g", "--at", "soon"), "--at: `soon` is no time"),
         (("g", "--at", "2020-01-01T00:00:00Z"), "--at: nothing had happened by 2020-01-01T00:00:00Z"),
+        (("g", "--at", "2030-01-01T00:00:00Z"), "--at: the journal ends before 2030-01-01T00:00:00Z, with event 12"),
     ],
 )
 def test_what_cannot_be_explained_is_told(gpol: Gpol, journal: str, arguments: tuple[str, ...], part: str) -> None:

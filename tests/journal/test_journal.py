@@ -68,6 +68,22 @@ def test_small_pages(journal: Journal, history, monkeypatch: pytest.MonkeyPatch)
         assert verify(journal).seq == count
 
 
+def test_backwards(journal: Journal, history, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest come first, over pages of any size: all, those between two numbers, of one stream, of some kinds."""
+    journal.append(history(10))
+    forwards = {
+        (): list(journal.events()),
+        (3, 6): list(journal.events(3, 6)),
+        (2, 20, "workload/v"): list(journal.events(2, 20, "workload/v")),
+        (0, None, None, ("TimeAdvanced", "WorkloadEvicted")): list(journal.of_kinds(("TimeAdvanced", "WorkloadEvicted"))),
+    }
+    assert all(forwards.values())
+    for size in (1, 2, 1_000):
+        monkeypatch.setattr(recorder_module, "PAGE_EVENTS", size)
+        for arguments, events in forwards.items():
+            assert list(journal.backwards(*arguments)) == events[::-1]  # type: ignore[arg-type]
+
+
 def test_batches(journal: Journal, history) -> None:
     """Facts come with their decisions, as they were appended."""
     batches = history(8)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from gpol.engine.events import (
@@ -9,6 +10,7 @@ from gpol.engine.events import (
     Charge,
     OperatorAction,
     PodSet,
+    RuleRef,
     TimeAdvanced,
     Why,
     WorkloadAdmitted,
@@ -24,8 +26,9 @@ from gpol.journal.journal import Journal
 from gpol.journal.read import Selection, select
 
 
-def _submitted(time: int, name: str, queue: str | None = None) -> WorkloadSubmitted:
-    return WorkloadSubmitted(time=time, workload=name, queue=queue, pod_sets=(PodSet(requests={"gpu": 1}),))
+def _submitted(time: int, name: str, queue: str | None = None, user: str = "ada") -> WorkloadSubmitted:
+    pods = (PodSet(requests={"gpu": 1}),)
+    return WorkloadSubmitted(time=time, workload=name, queue=queue, user=user, namespace=f"of-{user}", pod_sets=pods)
 
 
 def _admitted(time: int, cause: int, name: str, queue: str) -> WorkloadAdmitted:
@@ -36,6 +39,7 @@ def _admitted(time: int, cause: int, name: str, queue: str) -> WorkloadAdmitted:
 
 
 OUT = Why(reason="Preempted")
+RECLAIMED = Why(reason="E", rule=RuleRef(name="reclaim", file="p.gpol", line=3))
 
 EVENTS: list[list[AnyEvent]] = [
     [TimeAdvanced(time=10)],  # 1
@@ -45,12 +49,10 @@ EVENTS: list[list[AnyEvent]] = [
     [TimeAdvanced(time=30), _admitted(30, 5, "b", "q")],  # 5, 6
     [_submitted(40, "c"), WorkloadRejected(time=40, cause=7, workload="c", why=Why(reason="NoQueue"))],  # 7, 8: in no queue
     [WorkloadFinished(time=40, workload="b")],  # 9
-    [_submitted(50, "b", "p")],  # 10: another workload of the same name
+    [_submitted(50, "b", "p", user="bob")],  # 10: another workload of the same name
     [
         OperatorAction(time=60, operator="o", action="release", workload="a"),  # 11
-        WorkloadEvicted(
-            time=60, cause=11, workload="b", queue="r", beneficiary="a", preemption="other", usage=(), why=Why(reason="E")
-        ),  # 12
+        WorkloadEvicted(time=60, cause=11, workload="b", queue="r", beneficiary="a", preemption="other", usage=(), why=RECLAIMED),  # 12
         _admitted(60, 11, "a", "p"),  # 13
     ],
     [WorkloadCancelled(time=70, workload="b")],  # 14: last seen in r, after a change of policy
@@ -65,6 +67,9 @@ EVENTS: list[list[AnyEvent]] = [
 QUEUES = {2: "p", 3: "q", 4: "p", 6: "q", 9: "q", 10: "p", 11: "p", 12: "r", 13: "p", 14: "r", 15: "p", 16: "p", 17: "p"}
 """The queue of each event that has one."""
 
+USERS = {seq: "bob" if seq in (10, 12, 14) else "ada" for seq in range(2, 19) if seq not in (5,)}
+"""Who submitted the workload of each event that is of one."""
+
 
 @pytest.fixture
 def filled(journal: Journal) -> Iterator[Journal]:
@@ -73,8 +78,8 @@ def filled(journal: Journal) -> Iterator[Journal]:
     return journal
 
 
-def _selected(journal: Journal, **choices: object) -> list[int]:
-    return [recorded.seq for recorded in select(journal, Selection(**choices))]  # type: ignore[arg-type]
+def _selected(journal: Journal, newest_first: bool = False, **choices: Any) -> list[int]:
+    return [recorded.seq for recorded in select(journal, Selection(**choices), newest_first=newest_first)]
 
 
 def test_everything(filled: Journal) -> None:
@@ -88,24 +93,85 @@ def test_queues(filled: Journal, queue: str) -> None:
     assert _selected(filled, queue=queue) == [seq for seq, name in QUEUES.items() if name == queue]
 
 
-def test_all_combinations(filled: Journal) -> None:
-    """Every combination of workload, kind, queue and times selects what holds for all of them."""
-    flat = [event for batch in EVENTS for event in batch]
-    for workload, kind, queue, since, until in itertools.product(
-        (None, "a", "b", "x"), (None, "WorkloadSubmitted", "WorkloadFinished", "X"), (None, "p", "q"), (None, 0, 20, 41), (None, 5, 40, 90)
-    ):
-        expected = [
-            seq
-            for seq, event in enumerate(flat, 1)
-            if workload in (None, getattr(event, "workload", None))
-            and kind in (None, event.kind)
-            and queue in (None, QUEUES.get(seq))
-            and (since is None or event.time >= since)
-            and (until is None or event.time <= until)
-        ]
-        choices = {"workload": workload, "kind": kind, "queue": queue, "since": since, "until": until}
+FLAT = [event for batch in EVENTS for event in batch]
 
-        assert _selected(filled, **choices) == expected, choices
+
+def _expected(**choices: Any) -> list[int]:
+    """What holds for all choices, found by looking at every event."""
+    said = {"kinds": (), "since": None, "until": None, "after": 0, **choices}
+    asked = {name: value for name, value in said.items() if name not in ("kinds", "since", "until", "after") and value is not None}
+    return [
+        seq
+        for seq, event in enumerate(FLAT, 1)
+        if (not said["kinds"] or event.kind in said["kinds"])
+        and (said["since"] is None or event.time >= said["since"])
+        and (said["until"] is None or event.time <= said["until"])
+        and seq > said["after"]
+        and all(_facets(seq, event)[name] == value for name, value in asked.items())
+    ]
+
+
+def _facets(seq: int, event: AnyEvent) -> dict[str, object]:
+    why = getattr(event, "why", None)
+    return {
+        "workload": getattr(event, "workload", None),
+        "queue": QUEUES.get(seq),
+        "user": USERS.get(seq),
+        "namespace": None if seq not in USERS else f"of-{USERS[seq]}",
+        "reason": why and why.reason,
+        "rule": why and why.rule and why.rule.name,
+        "cause": getattr(event, "cause", None),
+    }
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_all_combinations(filled: Journal, newest_first: bool) -> None:
+    """Every combination of workload, kinds, queue, user and times selects what holds for all of them, in either order."""
+    for workload, kinds, queue, user, since, until in itertools.product(
+        (None, "a", "b"),
+        ((), ("WorkloadSubmitted",), ("WorkloadFinished", "WorkloadEvicted"), ("X",)),
+        (None, "p"),
+        (None, "ada", "bob"),
+        (None, 20, 41),
+        (None, 40),
+    ):
+        choices = {"workload": workload, "kinds": kinds, "queue": queue, "user": user, "since": since, "until": until}
+        found = _selected(filled, newest_first, **choices)
+
+        assert found == _expected(**choices)[:: -1 if newest_first else 1], choices
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"namespace": "of-bob"},
+        {"namespace": "of-bob", "kinds": ("WorkloadEvicted",)},
+        {"reason": "Preempted"},
+        {"rule": "reclaim"},
+        {"rule": "reclaim", "queue": "r"},
+        {"after": 11},
+        {"after": 18},
+        {"after": 3, "since": 20, "until": 40},
+        {"cause": 11},
+        {"cause": 11, "after": 12},
+        {"cause": 11, "workload": "b"},
+        {"cause": 15, "kinds": ("WorkloadAdmitted",)},
+        {"cause": 18},
+        {"cause": 11, "until": 30},
+    ],
+)
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_filters(filled: Journal, choices: dict[str, Any], newest_first: bool) -> None:
+    """Whose the workload is, what the decision says, which fact caused it, and where to begin are each exact, also together."""
+    assert _selected(filled, newest_first, **choices) == _expected(**choices)[:: -1 if newest_first else 1]
+
+
+def test_filters_find_something() -> None:
+    """The cases above are no comparisons of nothing with nothing."""
+    assert [seq for seq, name in USERS.items() if name == "bob"] == [10, 12, 14]
+    assert _expected(rule="reclaim") == [12]
+    assert _expected(cause=11) == [12, 13]
+    assert _expected(reason="Preempted") == [16]
 
 
 @pytest.mark.parametrize(("time", "seq"), [(-1, 0), (9, 0), (10, 1), (19, 1), (20, 4), (39, 6), (40, 9), (79, 14), (80, 17), (2**63, 18)])

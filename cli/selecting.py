@@ -1,0 +1,69 @@
+"""Which events a command is about: its options, checked, as a selection."""
+
+from typing import get_args
+
+from ..engine.events import AnyEvent
+from ..journal.journal import Journal
+from ..journal.read import Selection
+from .moments import parse_seq, parse_time
+from .output import refuse
+
+_KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
+
+
+def make_selection(
+    *,
+    workload: str | None,
+    queue: str | None,
+    kind: tuple[str, ...],
+    user: str | None,
+    namespace: str | None,
+    reason: str | None,
+    rule: str | None,
+    cause: str | None,
+    since: str | None,
+    until: str | None,
+    after: str | None,
+) -> Selection:
+    """The selection that options ask for. Ends the command for an option that can't be meant so."""
+    for name in kind:
+        _check_kind(name)
+    first, last = parse_time(since, "--since"), parse_time(until, "--until")
+    if first is not None and last is not None and first > last:
+        refuse("--since is after --until, so nothing can be shown; exchange the two")
+    return Selection(
+        workload=workload,
+        kinds=kind,
+        queue=queue,
+        user=user,
+        namespace=namespace,
+        reason=reason,
+        rule=rule,
+        cause=parse_seq(cause, "--cause"),
+        since=first,
+        until=last,
+        after=parse_seq(after, "--after") or 0,
+    )
+
+
+def check_places(journal: Journal, selection: Selection) -> None:
+    """End the command where a selection names an event that the journal does not have, or a cause that is none."""
+    last = journal.head.seq
+    if selection.after > last:
+        refuse(f"--after: the journal has events 1 to {last}, not {selection.after}")
+    if selection.cause is None:
+        return
+    if not 1 <= selection.cause <= last:
+        refuse(f"--cause: the journal has events 1 to {last}, not {selection.cause}")
+    event = journal.at(selection.cause).event
+    if event.is_decision:
+        cause = getattr(event, "cause", None)
+        refuse(f"--cause: event {selection.cause} is a decision and causes nothing; give its own cause, {cause}")
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in _KINDS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(kind, _KINDS, n=1)
+        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")

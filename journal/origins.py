@@ -1,0 +1,72 @@
+"""What an event's workload is: the submission that it came with, and the queue that it is in."""
+
+from typing import NamedTuple
+
+from ..engine.events import AnyEvent, WorkloadCancelled, WorkloadFinished, WorkloadRejected, WorkloadReplaced, WorkloadSubmitted
+from .journal import Journal
+from .records import Recorded, workload_stream
+
+
+class Origin(NamedTuple):
+    """Where an event's workload comes from and belongs; None for an event of no workload, or of one in no queue."""
+
+    seq: int | None
+    submission: WorkloadSubmitted | None
+    queue: str | None
+
+
+NO_ORIGIN = Origin(None, None, None)
+"""Of an event that is of no workload."""
+
+
+class Origins:
+    """Finds the origins of events. May `remember` live workloads if it is asked about all of their events, in order.
+
+    An event is a queue's when it names the queue, or when it is of a workload that another event of the same submission places
+    there: of the events around it that name a queue, the last one before it counts, else the first one after it.
+    """
+
+    def __init__(self, journal: Journal, *, remember: bool) -> None:
+        self._journal = journal
+        self._remember = remember
+        self._known: dict[str, Origin] = {}
+
+    def of(self, recorded: Recorded) -> Origin:
+        """The origin of an event's workload, as of that event."""
+        event = recorded.event
+        workload = getattr(event, "workload", None)
+        if workload is None:
+            return NO_ORIGIN
+        origin = self._known.get(workload) or self._search(workload, recorded.seq)
+        queue = _named(event)
+        if queue is not None:
+            origin = origin._replace(queue=queue)
+        if self._remember:
+            self._known[workload] = origin
+            if isinstance(event, WorkloadFinished | WorkloadCancelled | WorkloadReplaced | WorkloadRejected):
+                del self._known[workload]
+        return origin
+
+    def _search(self, workload: str, seq: int) -> Origin:
+        """Go back over the workload's events to its submission; one under the same name before that was another workload's."""
+        stream = workload_stream(workload)
+        queue = None
+        for recorded in self._journal.backwards(upto=seq, stream=stream):
+            queue = queue or _named(recorded.event)
+            if isinstance(recorded.event, WorkloadSubmitted):
+                return Origin(recorded.seq, recorded.event, queue or self._placed_later(stream, seq))
+        return Origin(None, None, queue)
+
+    def _placed_later(self, stream: str, seq: int) -> str | None:
+        for recorded in self._journal.events(after=seq, stream=stream):
+            if isinstance(recorded.event, WorkloadSubmitted):
+                return None
+            queue = _named(recorded.event)
+            if queue is not None:
+                return queue
+        return None
+
+
+def _named(event: AnyEvent) -> str | None:
+    queue = getattr(event, "queue", None)
+    return queue if isinstance(queue, str) else None

@@ -1,0 +1,122 @@
+"""state: the cluster as it was, for people, for tables and as data."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Gpol = Callable[..., Any]
+
+
+def test_state_for_people(gpol: Gpol, journal: str) -> None:
+    """The policy and since when, what exists, every queue below its cohort, and on demand the live workloads are told."""
+    done = gpol("state", journal, "--at", "6", "--workloads")
+    rows = [line.split("│")[1:-1] for line in done.out.splitlines() if line.startswith("│")]
+
+    assert done.code == 0
+    assert done.out.startswith("after event 6, at 2026-03-02T08:05:00Z\npolicy lab.gpol, since 2026-03-02T08:00:00Z (event 1), sha256:")
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["a100", "gpu", "8", "8", "8", "0"],
+        ["all", "0", "8", "-", "-", "1", "1", "0"],
+        ["guest", "0", "8", "8", "0", "1", "0", "0"],
+        ["owner", "8", "0", "0", "8", "0", "1", "0"],
+        ["g", "running", "2026-03-02T08:00:00Z", "guest", "8 gpu of a100", "-", "Running"],
+        ["o", "waiting", "2026-03-02T08:05:00Z", "owner", "-", "1 of 1", "WaitingForProtectedWorkloads"],
+    ]
+    assert " guest " in rows[2][0]
+    assert rows[2][0].startswith("   guest")
+
+
+def test_state_in_plain(gpol: Gpol, journal: str) -> None:
+    """Of one queue its amounts are told by flavor and resource, tab-separated; workloads of other queues are not."""
+    done = gpol("state", journal, "--at", "6", "--queue", "guest", "--workloads", "--format", "plain")
+
+    assert done.out.splitlines()[2:] == [
+        "queue\towns\tuses\tborrows\tlends\trunning\twaiting\ton hold",
+        "guest\t0\t8\t8\t0\t1\t0\t0",
+        "queue\tflavor\tresource\towns\tuses\tborrows\tlends",
+        "guest\ta100\tgpu\t0\t8\t8\t0",
+        "workload\tstate\tsince\tqueue\tis charged\tplace\twhy",
+        "g\trunning\t2026-03-02T08:00:00Z\tguest\t8 gpu of a100\t-\tRunning",
+    ]
+
+
+def test_state_as_data(gpol: Gpol, journal: str) -> None:
+    """In json the moment, the policy, exact amounts and every workload are objects of their own."""
+    head, capacity, everything, guest, owner, running, waiting = gpol(
+        "state", journal, "--at", "2026-03-02T08:05:00Z", "--workloads", "--format", "json"
+    ).records
+
+    assert (head["kind"], head["seq"], head["time"], head["machines"], head["in_no_queue"]) == ("state", 6, 1_772_438_700_000_000, [], 0)
+    assert (head["policy"]["file"], head["policy"]["seq"], head["policy"]["since"]) == ("lab.gpol", 1, 1_772_438_400_000_000)
+    amounts = {"exists": 8000, "owned": 8000, "used": 8000, "idle": 0}
+    assert capacity == {"v": 1, "kind": "state_capacity", "flavor": "a100", "resource": "gpu", **amounts}
+    assert (everything["kind"], everything["name"], everything["running"], everything["waiting"]) == ("state_cohort", "all", 1, 1)
+    assert (guest["kind"], guest["parent"], guest["depth"]) == ("state_queue", "all", 1)
+    assert guest["holdings"] == [{"flavor": "a100", "resource": "gpu", "owns": 0, "uses": 8000, "borrows": 8000, "lends": 0}]
+    assert owner["holdings"] == [{"flavor": "a100", "resource": "gpu", "owns": 8000, "uses": 0, "borrows": 0, "lends": 8000}]
+    assert (running["name"], running["state"], running["usage"]) == (
+        "g",
+        "running",
+        [{"flavor": "a100", "resource": "gpu", "amount": 8000}],
+    )
+    assert (waiting["name"], waiting["reason"], waiting["position"]) == ("o", "WaitingForProtectedWorkloads", 1)
+
+
+@pytest.mark.parametrize(
+    ("at", "seq"),
+    [
+        ((), 12),
+        (("--at", "8"), 9),  # a moment within a batch is after the whole of it
+        (("--at", "2026-03-02T08:07:00Z"), 6),
+        (("--at", "1772438700000000us"), 6),
+    ],
+)
+def test_moments(gpol: Gpol, journal: str, at: tuple[str, ...], seq: int) -> None:
+    """A bare number is an event, anything else a time; without a moment it is the journal's end."""
+    assert gpol("state", journal, *at, "--format", "json").records[0]["seq"] == seq
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--at", "13"), "--at: the journal has events 1 to 12, not 13; write a time as 2026-01-02T03:04:05Z"),
+        (("--at", "1772438700000000"), "or as microseconds with `us`"),
+        (("--at", "0"), "--at: the journal has events 1 to 12, not 0"),
+        (("--at", "today"), "--at: `today` is no time"),
+        (("--at", "2026-03-02T08:00:00"), "--at: `2026-03-02T08:00:00` is no time"),
+        (("--at", "0us"), "--at: nothing had happened by 0us; the first event is at 2026-03-02T08:00:00Z"),
+        (("--at", "2026-03-03T00:00:00Z"), "--at: the journal ends before 2026-03-03T00:00:00Z, with event 12 at 2026-03-02T"),
+        (("--queue", "gues"), "--queue: the policy had no queue or cohort `gues` then; did you mean guest?"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(gpol: Gpol, journal: str, arguments: tuple[str, ...], part: str) -> None:
+    """Moments before the first event and after the last, and queues that are none, are told, exit code 3."""
+    done = gpol("state", journal, *arguments)
+
+    assert (done.code, done.out) == (3, "")
+    assert part in done.err
+
+
+def test_an_empty_journal_has_no_moment(gpol: Gpol, lab: Any) -> None:
+    """Of a journal of nothing it is said that it is empty."""
+    (lab / "none.jsonl").touch()
+    gpol("run", "lab.gpol", "none.jsonl", "--journal", "none.db")
+    done = gpol("state", "none.db")
+
+    assert (done.code, done.err) == (3, "gpol: the journal is empty, so there is no moment to look at\n")
+
+
+def test_a_journal_that_cannot_have_happened(gpol: Gpol, journal: str) -> None:
+    """A journal whose events contradict each other is told as such, exit code 4."""
+    import sqlite3
+
+    connection = sqlite3.connect(journal)
+    connection.execute("DROP TRIGGER events_no_update")
+    connection.execute('UPDATE events SET payload = replace(payload, \'"workload":"g"\', \'"workload":"z"\') WHERE seq = 3')
+    connection.commit()
+    connection.close()
+    done = gpol("state", journal)
+
+    assert (done.code, done.out) == (4, "")
+    assert "event 3" in done.err
