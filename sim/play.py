@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -90,7 +89,7 @@ class Player:
         except FactError:
             if not self._may_become_possible(fact):
                 raise
-            trial = Player(_copy(self.core))
+            trial = Player(self.core.copy())
             for _ in trial.advance(before):
                 pass
             trial.core.check(fact, graph)
@@ -179,11 +178,3 @@ def _remedy(core: Core, evictions: tuple[WorkloadEvicted, ...]) -> str:
 def _by(decision: WorkloadEvicted) -> str:
     rule = decision.why.rule
     return f" by {rule.name} ({rule.file}:{rule.line})" if rule is not None else ""
-
-
-def _copy(core: Core) -> Core:
-    """A core that goes its own way. What never changes is shared."""
-    shared: list[object] = [core.graph]
-    for workload in core.state.workloads.values():
-        shared += (workload.fact, workload.assignments)
-    return deepcopy(core, {id(each): each for each in shared})

@@ -13,6 +13,7 @@ MODULES = {
 """What the engine may import, beside itself."""
 
 PARTS = {
+    "copy": {"copy"},
     "math": {"gcd", "isqrt", "lcm", "prod"},
     "fnmatch": {"fnmatchcase"},
     "datetime": {"UTC", "datetime", "timedelta"},

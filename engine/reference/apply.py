@@ -1,5 +1,7 @@
 """How events change the state: the only way it changes. Nothing is decided here, so recorded events can be applied again."""
 
+from dataclasses import replace
+
 from ..events import (
     AnyEvent,
     Assignment,
@@ -141,7 +143,7 @@ def _declared(flavor: Flavor, resource: str) -> int:
 def _activate(state: State, graph: PolicyGraph) -> None:
     for name in sorted(state.machines):
         machine = state.machines[name]
-        machine.flavor = next(iter(flavors_of_node(graph, machine.labels)), -1)
+        state.machines[name] = replace(machine, flavor=next(iter(flavors_of_node(graph, machine.labels)), -1))
     before = state.active
     tree = QuotaTree(graph, _capacity(state, graph))
     state.active = Active(

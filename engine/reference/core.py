@@ -1,5 +1,7 @@
 """The core: one fact in, its decisions out."""
 
+from copy import copy
+
 from ..errors import FactError
 from ..events import (
     AnyDecision,
@@ -38,6 +40,13 @@ class Core:
     def __init__(self) -> None:
         self.state = State()
         self._settler = Settler(self.state)
+
+    def copy(self) -> "Core":
+        """A core that stands where this one stands and goes its own way from here: neither disturbs the other."""
+        other = copy(self)
+        other.state = self.state.copy()
+        other._settler = self._settler.copy(other.state)
+        return other
 
     @property
     def seq(self) -> int:

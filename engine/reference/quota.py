@@ -7,6 +7,7 @@ Recursion is per slot; its depth is bounded by the nesting limit of the language
 """
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,6 +77,13 @@ class QuotaTree:
         self.potential[node][slot] = reach
         for child in self.nodes[node].children:
             self._reach_down(child, slot)
+
+    def copy(self) -> "QuotaTree":
+        """A tree whose use goes its own way; quotas and what follows from them stay the same, and are shared."""
+        other = copy(self)
+        other.usage = [list(amounts) for amounts in self.usage]
+        other.total = [list(amounts) for amounts in self.total]
+        return other
 
     # --- use ----------------------------------------------------------------------------------------------------
 

@@ -85,6 +85,12 @@ class Settler:
         self._refused: dict[tuple[int, Shape], int | None] = {}
         self._version = -1
 
+    def copy(self, state: State) -> "Settler":
+        """A settler of a copy of the state, with the same refusals in mind."""
+        other = Settler(state)
+        other._refused, other._version = dict(self._refused), self._version
+        return other
+
     def settle(self) -> list[AnyDecision]:
         """Decide all there is to decide; the decisions are applied already."""
         decisions: list[AnyDecision] = []

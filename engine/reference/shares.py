@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable
+from copy import copy
 from fractions import Fraction
 from math import lcm
 from operator import gt
@@ -41,6 +42,12 @@ class Shares:
             [sum(worth * tree.potential[node][slot] for slot, worth in group) for group in self.by_resource]
             for node in range(len(graph.nodes))
         ]
+
+    def over(self, tree: QuotaTree) -> "Shares":
+        """The shares of a copy of the tree. What has been worked out is shared: quotas and use decide it, whoever asks."""
+        other = copy(self)
+        other.tree = tree
+        return other
 
     def of(self, node: int) -> Share:
         """The share of a node; the root has none."""

@@ -1,7 +1,7 @@
 """The state of a cluster under a policy: what exists, what runs, what waits. Only events change it (`gpol.engine.reference.apply`)."""
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..expr import Field
@@ -22,7 +22,7 @@ SortKey = tuple[Any, ...]
 """Numbers, and in policies that decide in cycles the identity before the last one. Keys of one line have one form."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Machine:
     """A node of the cluster, by the last fact about it, and the flavor that it belongs to (-1: none)."""
 
@@ -57,6 +57,10 @@ class Line:
         entries = [entry for _, entries in self.by_shape() for entry in entries]
         return [workload for _, workload in sorted(entries, key=lambda entry: entry[0])]
 
+    def copy(self, own: dict[int, Workload]) -> "Line":
+        """The same line of a copy's own workloads, which are given by number."""
+        return Line({shape: [(key, own[workload.number]) for key, workload in entries] for shape, entries in self.shapes.items()})
+
 
 @dataclass(slots=True)
 class Pool:
@@ -71,6 +75,10 @@ class Pool:
     timeless: bool
     by_share: bool
     lines: list[Line]
+
+    def copy(self, own: dict[int, Workload]) -> "Pool":
+        """The same pool of a copy's own workloads, which are given by number."""
+        return replace(self, lines=[line.copy(own) for line in self.lines])
 
 
 @dataclass(slots=True)
@@ -98,6 +106,19 @@ class Active:
     queues: "Queues | None" = None
     inactive: dict[int, str] = field(default_factory=dict, init=False)
 
+    def copy(self, own: dict[int, Workload], consumed: dict[str, Consumed]) -> "Active":
+        """The same policy over a copy's own workloads, which are given by number, and what its local queues have consumed."""
+        tree = self.tree.copy()
+        other = replace(
+            self,
+            tree=tree,
+            shares=self.shares.over(tree),
+            lines=[line.copy(own) for line in self.lines],
+            pools=[pool.copy(own) for pool in self.pools],
+        )
+        other.queues = self.queues.copy(other, own, consumed) if self.queues is not None else None
+        return other
+
 
 @dataclass(slots=True)
 class State:
@@ -122,6 +143,21 @@ class State:
     consumed: dict[str, Consumed] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
     gave_way: dict[str, set[str]] = field(default_factory=dict)
+
+    def copy(self) -> "State":
+        """A state that goes its own way. What never changes is shared: facts, decisions, the policy and what follows from it."""
+        workloads = {name: workload.copy() for name, workload in self.workloads.items()}
+        own = {workload.number: workload for workload in workloads.values()}
+        consumed = {name: usage.copy() for name, usage in self.consumed.items()}
+        return replace(
+            self,
+            active=self.active.copy(own, consumed) if self.active is not None else None,
+            workloads=workloads,
+            overrides=dict(self.overrides),
+            consumed=consumed,
+            machines=dict(self.machines),
+            gave_way={name: set(others) for name, others in self.gave_way.items()},
+        )
 
     def superiors(self, name: str) -> set[str]:
         """All for whom a workload had to go, and those for whom they had to go in turn."""

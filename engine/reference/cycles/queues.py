@@ -5,7 +5,8 @@ best-effort queue others of its shape are parked with it, unseen.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from ...events import AnyEvent, WorkloadDeferred
@@ -35,6 +36,17 @@ class QueueState:
     preemptor: Workload | None = None
     generation: int = 0
 
+    def copy(self, own: dict[int, Workload]) -> "QueueState":
+        """The same queue of a copy's own workloads, which are given by number."""
+        return replace(
+            self,
+            waiting=self.waiting.copy(own),
+            parked=self.parked.copy(own),
+            running={name: own[workload.number] for name, workload in self.running.items()},
+            hopeless=set(self.hopeless),
+            preemptor=own[self.preemptor.number] if self.preemptor is not None else None,
+        )
+
 
 class Queues:
     """The queues of a policy, by node; `height` is how far each node is from its furthest leaf, `longest` the most flavors to try.
@@ -60,6 +72,14 @@ class Queues:
         self.idle = 0
         self.fresh = True
         self.aside: dict[str, Workload] = {}
+
+    def copy(self, policy: Active, own: dict[int, Workload], consumed: dict[str, Consumed]) -> "Queues":
+        """The same queues of a copy of the policy, with the copy's own workloads, by number, and what its local queues have consumed."""
+        other = copy(self)
+        other.policy, other.tree, other.consumed = policy, policy.tree, consumed
+        other.states = [state.copy(own) for state in self.states]
+        other.aside = {name: own[workload.number] for name, workload in self.aside.items()}
+        return other
 
     def running(self) -> list[dict[str, Workload]]:
         """Who runs, by node."""

@@ -42,6 +42,10 @@ class Consumed:
     amounts: dict[str, int] = field(default_factory=dict)
     updated: int = 0
 
+    def copy(self) -> "Consumed":
+        """One that goes its own way from here."""
+        return Consumed(dict(self.amounts), self.updated)
+
     def advance(self, now: int, holding: dict[str, int], usage: Usage) -> None:
         """Fade to a moment, with what was held since the last one."""
         if usage.half_life == 0:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from gpol.engine.errors import FactError
+from gpol.engine.events import FACT, TimeAdvanced
 from gpol.engine.graph import LocalQueue, Source, Usage
 from gpol.engine.reference.cycles.usage import Consumed, rank, remaining
 
@@ -143,6 +144,21 @@ def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
     c.rest()
 
     assert c.core.queues.rank(c.workload("a1")) == (0, (Fraction(5, 4) + Fraction(1, 2)))
+
+
+def test_a_copy_counts_for_itself(cycles: Callable[[str], Any]) -> None:
+    """What is reported to a copy, and fades there, leaves the original's count alone."""
+    c = cycles(POLICY)
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "2"})
+    submit(c, "a1", "a")
+    copy = c.core.copy()
+    later = {"kind": "UsageReported", "local_queue": "ns/a", "consumed": {"gpu": "7"}}
+    copy.step(FACT.validate_python({"time": HOUR, **later}))
+    copy.step(TimeAdvanced(time=3 * HOUR))
+
+    assert copy.queues is not None
+    assert copy.queues.rank(copy.state.workloads["a1"]) == (0, Fraction(7, 4) + Fraction(1, 2)), "faded twice, and one admitted since"
+    assert c.core.queues.rank(c.workload("a1")) == (0, 2)
 
 
 def test_who_used_most_goes_first_as_a_victim(cycles: Callable[[str], Any]) -> None:
