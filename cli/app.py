@@ -47,6 +47,19 @@ moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time
 policy_file = click.argument("policy", metavar="POLICY")
 journal_place = click.argument("journal", metavar="JOURNAL")
 policy_files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+
+
+def with_checkpoints(command: Command) -> Command:
+    """Give a command that makes a journal the options to sign it."""
+    for option in (
+        click.option("--key", metavar="FILE", help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"),
+        click.option("--checkpoint-every", metavar="N", type=click.IntRange(min=1), help="after N events, and at the end; else 10,000"),
+        click.option("--checkpoints", metavar="FOLDER", help="sign the journal as it grows, and keep the checkpoints here"),
+    ):
+        command = option(command)
+    return command
+
+
 keep = click.option("--journal", metavar="PATH", help="keep all events in this new journal")
 
 

@@ -2,7 +2,8 @@
 
 import re
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
 from ..engine.units import format_amount, format_time
@@ -12,6 +13,9 @@ from ..journal.read import select
 from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
 from .selecting import check_places, make_selection
+
+if TYPE_CHECKING:
+    from ..journal.evidence import Evidence
 
 
 def open_journal(path: str) -> Journal:
@@ -84,7 +88,20 @@ def _to_verify(path: str) -> Journal:
         refuse(str(error))
 
 
-def verify_journal(path: str, head: str | None, form: Format) -> int:
+def _evidence(checkpoints: tuple[str, ...], keys: tuple[str, ...]) -> "Evidence | None":
+    """The checkpoints given, each verified; None without any."""
+    from ..journal.evidence import Evidence
+    from .signing import code_of, public_keys
+
+    if bool(checkpoints) != bool(keys):
+        refuse("--checkpoint and --key go together: give the public key that signed the checkpoints; or leave both out")
+    try:
+        return Evidence.gather([Path(each) for each in checkpoints], public_keys(keys)) if checkpoints else None
+    except JournalError as error:
+        refuse(f"--checkpoint: {error}", code_of(error))
+
+
+def verify_journal(path: str, head: str | None, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> int:
     """Say whether the journal is whole and unchanged."""
     from ..journal.verify import verify
 
@@ -94,27 +111,33 @@ def verify_journal(path: str, head: str | None, form: Format) -> int:
             refuse("--head is a seq, a colon and 64 hexadecimal digits, as verify prints them")
         seq, _, chain = head.partition(":")
         expected = (int(seq), chain)
+    evidence = _evidence(checkpoints, keys)
     try:
         with _to_verify(path) as journal, progress("verifying", journal.head[0]) as tick:
-            report = verify(journal, tick, expected)
+            report = verify(journal, tick, expected, evidence)
     except DamagedError as error:  # so much so that not even the good events can be told from the others
         if form is Format.json:
-            say_json("verify", good=False, seq=None, chain=None, bad_seq=error.seq, problem=error.message)
+            say_json(
+                "verify", good=False, seq=None, chain=None, signed=None, bad_seq=error.seq, bad_within=None, problem=error.message
+            )  # fmt: skip
         refuse(f"{error.message}; restore a copy that verifies", NOT_VERIFIED)
     except JournalError as error:
         refuse(str(error), NOT_VERIFIED)
     if form is Format.json:
-        say_json("verify", good=report.good, seq=report.seq, chain=report.chain, bad_seq=report.bad_seq, problem=report.problem)
-    elif report.good:
-        say(f"good: {counted(report.seq, 'event')}; head {report.seq}:{report.chain}")
+        say_json(
+            "verify", good=report.good, seq=report.seq, chain=report.chain, signed=report.signed, bad_seq=report.bad_seq,
+            bad_within=report.fault.within if report.fault is not None else None, problem=report.problem,
+        )  # fmt: skip
+    elif report.fault is None:
+        signed = f"; events 1 to {report.signed} are those that were signed" if report.signed else ""
+        say(f"good: {counted(report.seq, 'event')}; head {report.seq}:{report.chain}{signed}")
     else:
-        place = f"event {report.bad_seq}" if report.bad_seq is not None else "the file"
-        say(f"bad: {place}: {report.problem}; {counted(report.seq, 'event')} {'is' if report.seq == 1 else 'are'} good")
-        if report.fault is not None:
-            told = (("expected", report.fault.expected), ("found", report.fault.found), ("meaning", report.fault.meaning))
-            for what, text in told:
-                if text:
-                    say(f"  {what}: {text}")
+        fault = report.fault
+        place = f"event {fault.seq}: " if fault.seq is not None else ""
+        say(f"bad: {place}{fault.problem}; {counted(report.seq, 'event')} {'is' if report.seq == 1 else 'are'} good")
+        for what, text in (("expected", fault.expected), ("found", fault.found), ("meaning", fault.meaning)):
+            if text:
+                say(f"  {what}: {text}")
     return GOOD if report.good else NOT_VERIFIED
 
 

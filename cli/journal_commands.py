@@ -48,12 +48,14 @@ def replay(journal: str, form: Format) -> None:
 @app.command()
 @journal_place
 @click.option("--head", metavar="SEQ:CHAIN", help="a head noted earlier that must still be there")
+@click.option("--checkpoint", "checkpoints", metavar="FILE|FOLDER", multiple=True, help="checkpoints that must still be right")
+@click.option("--key", "keys", metavar="PUBLIC", multiple=True, help="the public key that signed them, as its line or its file")
 @with_format
-def verify(journal: str, head: str | None, form: Format) -> None:
+def verify(journal: str, head: str | None, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> None:
     """Check that nothing recorded was changed, left out or put in."""
     from .auditing import verify_journal
 
-    sys.exit(verify_journal(journal, head, form))
+    sys.exit(verify_journal(journal, head, checkpoints, keys, form))
 
 
 @app.command()

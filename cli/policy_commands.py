@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .app import app, keep, policy_file, policy_files, with_format
+from .app import app, keep, policy_file, policy_files, with_checkpoints, with_format
 from .output import Format
 
 
@@ -47,12 +47,15 @@ def test(files: tuple[str, ...], form: Format) -> None:
 @keep
 @click.option("--out", metavar="PATH", help="write decisions here, one a line")
 @click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
+@with_checkpoints
 @with_format
-def run(policy: str, facts: str, journal: str | None, out: str | None, skip_invalid: bool, form: Format) -> None:
+def run(policy: str, facts: str, form: Format, **options: Any) -> None:
     """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
     from .running import run_facts
+    from .signing import Wanted
 
-    sys.exit(run_facts(policy, facts, journal, out, skip_invalid, form))
+    wanted = Wanted(options.pop("checkpoints"), options.pop("checkpoint_every"), options.pop("key"))
+    sys.exit(run_facts(policy, facts, form, wanted, **options))
 
 
 @app.command()
@@ -63,9 +66,12 @@ def run(policy: str, facts: str, journal: str | None, out: str | None, skip_inva
 @keep
 @click.option("--report", metavar="PATH", help="write a page with charts here")
 @click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
+@with_checkpoints
 @with_format
 def simulate(policy: str, workloads: str, form: Format, **options: Any) -> None:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     from .running import simulate_jobs
+    from .signing import Wanted
 
-    sys.exit(simulate_jobs(policy, workloads, form, **options))
+    wanted = Wanted(options.pop("checkpoints"), options.pop("checkpoint_every"), options.pop("key"))
+    sys.exit(simulate_jobs(policy, workloads, form, wanted, **options))

@@ -29,6 +29,7 @@ from .figures import show_figures
 from .files import replace_file
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
 from .progress import progress
+from .signing import Signer, Wanted, tell_last
 
 MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
@@ -102,19 +103,23 @@ class _Facts:
         self.skipped += 1
 
 
-def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_path: str | None, skip: bool, form: Format) -> int:
+def run_facts(
+    policy_path: str, facts_path: str, form: Format, signing: Wanted, *, journal: str | None, out: str | None, skip_invalid: bool
+) -> int:
     """Play the facts of a file."""
     if policy_path == facts_path == "-":
         refuse("standard input is either the policy or the facts; give a file for one of them")
     policy = Policy.of(checked_policy(policy_path, form))
+    signer = Signer.of(signing, journal)
     measure = Measure()
-    with _told(out_path), ExitStack() as stack:
-        facts = _Facts(facts_path, _open(facts_path, stack), skip)
-        out = _open_out(out_path, (policy_path, facts_path, journal_path), stack)
-        sink = new_journal(journal_path, stack)
-        player = Player(sink=sink) if out is None else Player(sink=sink, group=1)  # no decision is out that is not kept
-        if out is not None and stat.S_ISREG(os.fstat(out.fileno()).st_mode):
-            out.truncate(0)  # not before everything else is known to work
+    with _told(out), ExitStack() as stack:
+        facts = _Facts(facts_path, _open(facts_path, stack), skip_invalid)
+        decided = _open_out(out, (policy_path, facts_path, journal), stack)
+        kept = new_journal(journal, stack)
+        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
+        player = Player(sink=checkpointer or kept, group=500 if decided is None else 1)  # no decision is out that is not kept
+        if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
+            decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
         code = GOOD
         try:
@@ -123,10 +128,10 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
                     measure.take(fact, decisions, player.core.graph)
                     if measure.facts % 500 == 0:
                         tick(measure.facts)
-                    if out is not None:
+                    if decided is not None:
                         seq = player.core.seq - len(decisions)
                         for number, decision in enumerate(decisions, start=1):
-                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=out)
+                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=decided)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID
@@ -137,7 +142,8 @@ def run_facts(policy_path: str, facts_path: str, journal_path: str | None, out_p
     measure.check_accounts()
     if measure.facts == 0 and code == GOOD:
         complain(f"gpol: no fact was played: {facts.name} has none" + (" that is possible" if facts.skipped else ""))
-    show_figures(measure, form, journal_path, skipped=facts.skipped)
+    show_figures(measure, form, journal, skipped=facts.skipped)
+    tell_last(checkpointer, form)
     return code
 
 
@@ -210,6 +216,7 @@ def simulate_jobs(
     policy_path: str,
     workloads: str,
     form: Format,
+    signing: Wanted,
     *,
     trace: str | None,
     on_evict: str,
@@ -225,12 +232,14 @@ def simulate_jobs(
     if trace is not None and trace not in READERS:
         refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
     policy = Policy.of(checked_policy(policy_path, form))
+    signer = Signer.of(signing, journal)
     jobs = _jobs(workloads, trace)
     measure = Measure()
     series = _series(report, (policy_path, workloads, journal))
     with ExitStack() as stack:
         kept = new_journal(journal, stack)
-        player = Player(sink=kept)
+        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
+        player = Player(sink=checkpointer or kept)
         simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
@@ -252,6 +261,7 @@ def simulate_jobs(
             say_json("journal", path=journal, seq=head[0], chain=head[1].hex())
         else:
             say(f"journal {journal}: {counted(head[0], 'event')}, chain {head[1].hex()}")
+    tell_last(checkpointer, form)
     if series is not None and report is not None:
         from ..sim.report import report_page
 

@@ -24,3 +24,11 @@ class DamagedError(JournalError):
     def __init__(self, seq: int | None, message: str, remedy: str = "run `gpol verify` on it, and go back to a copy that verifies") -> None:
         super().__init__(message, remedy)
         self.seq = seq
+
+
+class EvidenceError(JournalError):
+    """A key, checkpoint or proof that cannot be used: it is none, its file is not as it should be, or it is not about what was asked."""
+
+
+class ForgedError(JournalError):
+    """A checkpoint or proof in the right form that does not prove what it says: its signature, root or hashes are not right."""

@@ -201,7 +201,16 @@ def test_half_a_journal_is_told_as_it_is(gpol: Gpol, journal: str, lab: Path) ->
     assert told.err.endswith("; restore a copy that verifies\n")
     [record] = as_json.records
     assert "`half.db` is damaged: " in record.pop("problem")
-    assert record == {"v": 1, "kind": "verify", "good": False, "seq": None, "chain": None, "bad_seq": None}
+    assert record == {
+        "v": 1,
+        "kind": "verify",
+        "good": False,
+        "seq": None,
+        "chain": None,
+        "signed": None,
+        "bad_seq": None,
+        "bad_within": None,
+    }
 
 
 def test_a_journal_of_nothing(gpol: Gpol, lab: Path) -> None:

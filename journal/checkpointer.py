@@ -1,0 +1,89 @@
+"""Writing checkpoints of a growing journal into a folder, none of which ever contradicts another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..engine.events import AnyEvent
+from .checkpoint import Checkpoint, sign_checkpoint
+from .durable import durable_file
+from .errors import ForgedError
+from .folder import CheckpointFolder, leaves_name
+from .journal import Journal
+from .keys import SigningKey
+from .merkle import Frontier, leaf_hash
+from .records import START, Head, Progress
+from .tree import sound_events
+
+_TOLD_EVERY = 1_000
+
+
+class Checkpointer:
+    """Takes batches on their way into a journal, and writes a checkpoint when the journal has passed a multiple of `every` events.
+
+    It adds nothing to an append but, at these moments, reading back what was stored since the last checkpoint. The bytes it signs are those
+    on the disk, of events whose chain it has followed from the first one on.
+    """
+
+    def __init__(self, journal: Journal, folder: Path, key: SigningKey, every: int, progress: Progress | None = None) -> None:
+        """Go on from the newest checkpoint in the folder; an empty folder, or one that is made now, begins anew.
+
+        Raises ForgedError where the journal does not begin with what that checkpoint signs: it is never contradicted.
+        """
+        self.journal = journal
+        self.folder = CheckpointFolder(folder)
+        self.key = key
+        self.every = every
+        self._head = START
+        self._frontier = Frontier()
+        self.folder.make()
+        newest = self.folder.newest([key.public])
+        self.newest: Checkpoint | None = None
+        if newest is not None:
+            self._go_on_from(*newest, progress)
+
+    def append(self, batches: Sequence[Sequence[AnyEvent]]) -> Head:
+        """Append batches to the journal, and then write a checkpoint if it is time."""
+        head = self.journal.append(batches)
+        if head.seq // self.every > self._head.seq // self.every:
+            self.write()
+        return head
+
+    def write(self, progress: Progress | None = None) -> Checkpoint:
+        """Write a checkpoint of all there is; where nothing was appended since the newest one, that one is returned."""
+        upto = self.journal.head.seq
+        if self.newest is not None and self.newest.size == upto:
+            return self.newest
+        head, frontier = self._head, self._frontier.copy()
+        with durable_file(self.folder.path / leaves_name(head.seq, upto)) as leaves:
+            for recorded in sound_events(self.journal, head, upto):
+                leaf = leaf_hash(recorded.payload)
+                leaves.write(leaf)
+                frontier.append(leaf)
+                head = Head(recorded.seq, recorded.chain)
+                _tell(progress, head.seq)
+        checkpoint = sign_checkpoint(frontier.head, self.key)
+        self.folder.keep(checkpoint)
+        self.newest, self._head, self._frontier = checkpoint, head, frontier
+        return checkpoint
+
+    def _go_on_from(self, path: Path, newest: Checkpoint, progress: Progress | None) -> None:
+        last = self.journal.head.seq
+        remedy = "find out with `gpol verify --checkpoint` which of the two was altered; for another journal take another folder"
+        if newest.size > last:
+            raise ForgedError(
+                f"`{path}` signs {newest.size} events, and `{self.journal.name}` ends at event {last}; nothing was signed", remedy
+            )
+        for recorded in sound_events(self.journal, upto=newest.size):
+            self._frontier.append(leaf_hash(recorded.payload))
+            self._head = Head(recorded.seq, recorded.chain)
+            _tell(progress, recorded.seq)
+        if self._frontier.head != newest.tree:
+            raise ForgedError(
+                f"the first {newest.size} events of `{self.journal.name}` are not those that `{path}` signs; nothing was signed", remedy
+            )
+        self.newest = newest
+
+
+def _tell(progress: Progress | None, seq: int) -> None:
+    if progress is not None and seq % _TOLD_EVERY == 0:
+        progress(seq)

@@ -1,0 +1,181 @@
+"""What an auditor holds against a journal: heads noted down and checkpoints signed earlier, compared with it event by event.
+
+The chain alone shows that a journal agrees with itself. Evidence from elsewhere shows that it is still the same journal.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from .checkpoint import Checkpoint
+from .errors import EvidenceError, ForgedError
+from .faults import Fault
+from .folder import CheckpointFolder, load_checkpoint, read_leaves
+from .keys import PublicKey
+from .merkle import Frontier, leaf_hash
+from .records import START, Head
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A checkpoint whose signature is right, and the file that it is from."""
+
+    path: Path
+    checkpoint: Checkpoint
+
+    @property
+    def size(self) -> int:
+        """How many events it signs."""
+        return self.checkpoint.size
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """A file of leaf hashes, up to what a checkpoint beside it signs."""
+
+    path: Path
+    upto: Signed
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Checkpoints by size, the smallest first, and files of leaves by the size that they start from."""
+
+    signed: tuple[Signed, ...] = ()
+    leaves: dict[int, Leaves] = field(default_factory=dict)
+
+    @classmethod
+    def gather(cls, places: Sequence[Path], keys: Sequence[PublicKey]) -> "Evidence":
+        """The checkpoints in these files and folders, each verified, and the leaves beside them.
+
+        Raises EvidenceError for what is none, ForgedError for a wrong signature and where two checkpoints say different things of one size.
+        """
+        signed: list[Signed] = []
+        for place in places:
+            if place.is_dir():
+                folder = CheckpointFolder(place)
+                signed += [Signed(path, folder.load(path, keys)) for path in folder.checkpoint_files()]
+            else:
+                signed.append(Signed(place, load_checkpoint(place, keys)))
+        if places and not signed:
+            raise EvidenceError(f"`{places[0]}` holds no checkpoint", "give a checkpoint's file, or a folder that `--checkpoints` wrote")
+        signed.sort(key=lambda each: each.size)
+        for one, other in pairwise(signed):
+            _agree(one, other)
+        return cls(tuple(signed), _leaves_of(signed))
+
+
+def _agree(one: Signed, other: Signed) -> None:
+    if one.checkpoint.origin != other.checkpoint.origin:
+        raise EvidenceError(
+            f"`{one.path}` is of `{one.checkpoint.origin}`, `{other.path}` of `{other.checkpoint.origin}`",
+            "give checkpoints of one journal",
+        )
+    if one.size == other.size and one.checkpoint.tree != other.checkpoint.tree:
+        raise ForgedError(
+            f"`{one.path}` and `{other.path}` sign two different histories of {one.size} events, and both signatures are right",
+            "whoever has the key showed a different journal to different people: keep both files, they prove it",
+        )
+
+
+def _leaves_of(signed: Sequence[Signed]) -> dict[int, Leaves]:
+    found: dict[int, Leaves] = {}
+    for folder in sorted({each.path.parent for each in signed}):
+        here = {each.size: each for each in signed if each.path.parent == folder}
+        for (after, upto), path in CheckpointFolder(folder).leaves_files().items():
+            if upto in here and upto > after:
+                found.setdefault(after, Leaves(path, here[upto]))
+    return found
+
+
+class Comparison:
+    """Compares events, taken one by one from the first on, with evidence.
+
+    `proven` is the last event of which it is shown that it and all before it are as they were; `signed` the size of the last checkpoint
+    that was reached.
+    """
+
+    def __init__(self, evidence: Evidence, noted: Head | None) -> None:
+        self.proven = START
+        self.signed = 0
+        self._noted = noted
+        self._ahead = list(reversed(evidence.signed))
+        self._files = evidence.leaves
+        self._frontier = Frontier()
+        self._leaves: Iterator[bytes] | None = None
+        self._leaves_end = 0
+
+    def begin(self) -> Fault | None:
+        """What is wrong before the first event: a file of leaves that is not what was signed."""
+        return self._signed_root(START) or self._reached()
+
+    def take(self, head: Head, payload: bytes) -> Fault | None:
+        """What the evidence says against the next event, which ends at `head` in a chain that is whole."""
+        if self._ahead:
+            leaf = leaf_hash(payload)
+            if self._leaves is not None:
+                expected = next(self._leaves, b"")
+                if leaf != expected:
+                    return Fault(head.seq, f"event {head.seq} is not the one that was signed", expected.hex(), leaf.hex(), _HERE)
+                self.proven = head
+            self._frontier.append(leaf)
+        fault = self._signed_root(head) or self._noted_head(head)
+        return fault or (self._reached() if self.signed == head.seq else None)
+
+    def end(self, last: int) -> Fault | None:
+        """Whether events after `last`, the last there is, are gone that were there when a checkpoint was signed or a head noted down."""
+        expected = max(self._ahead[0].size if self._ahead else 0, self._noted.seq if self._noted is not None else 0)
+        if expected <= last:
+            return None
+        meaning = f"{expected - last} events at the end were deleted, or this is an older copy"
+        if self.proven.seq < last:
+            meaning += f"; nothing given shows whether events {self.proven.seq + 1} to {last} are those that were signed"
+        return Fault(last + 1, "the end is missing", f"event {expected}", f"the last is event {last}", meaning)
+
+    def _signed_root(self, head: Head) -> Fault | None:
+        while self._ahead and self._ahead[-1].size == head.seq:
+            signed, root = self._ahead.pop(), self._frontier.root
+            if root != signed.checkpoint.tree.root:
+                within = (self.proven.seq + 1, head.seq)
+                problem = f"events {within[0]} to {within[1]} are not all those that `{signed.path}` signs"
+                return Fault(None, problem, signed.checkpoint.tree.root.hex(), root.hex(), _REPLACED, within)
+            self.proven, self.signed = head, head.seq
+        return None
+
+    def _noted_head(self, head: Head) -> Fault | None:
+        if self._noted is None or head.seq != self._noted.seq:
+            return None
+        if head.chain == self._noted.chain:
+            self.proven = head
+            return None
+        problem = f"event {head.seq} is not the one that was noted down"
+        if self.proven.seq == head.seq:
+            meaning = "the events up to there are those that were signed: the noted head is wrong, or another journal's"
+            return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), meaning)
+        return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), _REPLACED, (self.proven.seq + 1, head.seq))
+
+    def _reached(self) -> Fault | None:
+        """At the size of a checkpoint, or at the start, go on with the leaves from there, once they are those that the next one signs."""
+        size = self._frontier.size
+        found = self._files.get(size)
+        if found is None or size < self._leaves_end:
+            self._leaves = None if size >= self._leaves_end else self._leaves
+            return None
+        signed = found.upto
+        root, count = self._frontier.copy(), signed.size - size
+        for leaf in read_leaves(found.path):
+            root.append(leaf)
+            if root.size > signed.size:
+                break
+        if root.head != signed.checkpoint.tree:
+            problem = f"`{found.path}` does not hold the {count} events that `{signed.path}` signs"
+            meaning = "the file of leaves was altered; take it away, and the journal is compared with the checkpoint alone"
+            return Fault(None, problem, signed.checkpoint.tree.root.hex(), root.root.hex(), meaning)
+        self._leaves, self._leaves_end = read_leaves(found.path), signed.size
+        return None
+
+
+_HERE = "it was replaced, or events were put in or taken out here, and the chain was computed anew"
+
+_REPLACED = "one of them was replaced, put in or taken out, and the chain was computed anew: this is not the history that was kept"
