@@ -1,7 +1,5 @@
 """How events change the state: the only way it changes. Nothing is decided here, so recorded events can be applied again."""
 
-from dataclasses import replace
-
 from ..events import (
     AnyEvent,
     Assignment,
@@ -27,16 +25,15 @@ from ..events import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from ..graph import Flavor, PolicyGraph
+from ..graph import PolicyGraph
+from .activate import activated, capacity, machine
 from .cycles.admissible import aside
-from .cycles.queues import Queues
 from .cycles.usage import Consumed
-from .guards import is_timeless, reads_shares, time_only_frees, victim_fields
-from .order import guards_tell_apart, line_key, shape_of, victim_key, victim_shape
+from .order import line_key, shape_of, victim_key, victim_shape
 from .quota import QuotaTree, Request
 from .route import matching_queues, rank
 from .shares import Shares
-from .state import Active, Line, Machine, Pool, State
+from .state import Active, State
 from .workload import Scan, Workload, asked_by_one
 
 NOWHERE = -1
@@ -71,8 +68,7 @@ def apply(state: State, event: AnyEvent, graph: PolicyGraph | None = None) -> No
                 state.overrides[event.flavor, resource] = event.capacity[resource]
             _rebuild(state)
         case NodeAdded() | NodeChanged():
-            flavor = flavors_of_node(active(state).graph, event.labels)
-            state.machines[event.node] = Machine(event.labels, event.capacity, flavor[0] if flavor else -1)
+            state.machines[event.node] = machine(active(state).graph, event.labels, event.capacity)
             _rebuild(state)
         case NodeRemoved():
             del state.machines[event.node]
@@ -114,56 +110,11 @@ def active(state: State) -> Active:
 # --- policy and capacity --------------------------------------------------------------------------------------------
 
 
-def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
-    """The flavors whose node selector a node's labels match."""
-    return [
-        index
-        for index, flavor in enumerate(graph.flavors)
-        if flavor.nodes is not None and all(labels.get(key) == value for key, value in flavor.nodes)
-    ]
-
-
-def _capacity(state: State, graph: PolicyGraph) -> list[int]:
-    """What exists, by slot: the nodes of a flavor, or the last capacity fact, or what the policy says."""
-    amounts = []
-    for slot in graph.slots:
-        flavor = graph.flavors[slot.flavor]
-        if flavor.nodes is not None:
-            machines = (state.machines[name] for name in sorted(state.machines))
-            amounts.append(sum(machine.capacity.get(slot.resource, 0) for machine in machines if machine.flavor == slot.flavor))
-        else:
-            amounts.append(state.overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
-    return amounts
-
-
-def _declared(flavor: Flavor, resource: str) -> int:
-    return next(amount for name, amount in flavor.capacity if name == resource)
-
-
 def _activate(state: State, graph: PolicyGraph) -> None:
     for name in sorted(state.machines):
-        machine = state.machines[name]
-        state.machines[name] = replace(machine, flavor=next(iter(flavors_of_node(graph, machine.labels)), -1))
-    before = state.active
-    tree = QuotaTree(graph, _capacity(state, graph))
-    state.active = Active(
-        graph=graph,
-        tree=tree,
-        shares=Shares(graph, tree),
-        name_index={node.name: index for index, node in enumerate(graph.nodes)},
-        slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
-        lines=[Line() for _ in graph.nodes],
-        pools=[
-            Pool(rule, victim_fields(graph, rule), is_timeless(rule.guard), reads_shares(graph, rule), [Line() for _ in graph.nodes])
-            for rule in graph.preempt
-        ],
-        always=[protect for protect in graph.protect if is_timeless(protect.guard)],
-        for_a_time=[protect for protect in graph.protect if not is_timeless(protect.guard)],
-        time_only_frees=time_only_frees(graph),
-        shape_is_name=guards_tell_apart(graph),
-    )
-    if graph.settings.cycles is not None:
-        state.active.queues = Queues(state.active, state.consumed)
+        known = state.machines[name]
+        state.machines[name] = machine(graph, known.labels, known.capacity)
+    before, state.active = state.active, activated(state, graph)
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
         workload.deferral = workload.scan = None
         if workload.admitted is None or before is None:
@@ -185,7 +136,7 @@ def _move(before: Active, after: Active, workload: Workload) -> None:
 def _rebuild(state: State) -> None:
     """Build the tree anew for the capacity there is now, and charge it for all that runs."""
     policy = active(state)
-    policy.tree = QuotaTree(policy.graph, _capacity(state, policy.graph))
+    policy.tree = QuotaTree(policy.graph, capacity(state, policy.graph))
     policy.shares = Shares(policy.graph, policy.tree)
     for workload in sorted(state.workloads.values(), key=lambda workload: workload.number):
         if workload.admitted is not None:
@@ -235,18 +186,29 @@ def _put_in(state: State, workload: Workload) -> None:
         return
     if workload.admitted is None:
         if policy.queues is None:
-            policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
+            list_waiting(policy, workload)
         elif aside(policy, workload) is not None:
             policy.queues.aside[workload.name] = workload
         else:
             policy.queues.add_waiting(workload)
         return
-    policy.tree.add(workload.queue, workload.usage)
     if policy.queues is not None:
         policy.queues.fade(workload, state.time)
+    list_running(policy, workload)
+
+
+def list_running(policy: Active, workload: Workload) -> None:
+    """List a workload among those that run in its queue, and charge it."""
+    policy.tree.add(workload.queue, workload.usage)
+    if policy.queues is not None:
         policy.queues.states[workload.queue].running[workload.name] = workload
     for pool in policy.pools:
         pool.lines[workload.queue].add(victim_key(pool.rule, workload), victim_shape(pool.read, workload), workload)
+
+
+def list_waiting(policy: Active, workload: Workload) -> None:
+    """List a workload among those that wait in its queue, in a policy that decides at once."""
+    policy.lines[workload.queue].add(line_key(policy.graph, workload), shape_of(workload, policy.shape_is_name), workload)
 
 
 def _take_out(state: State, workload: Workload) -> None:

@@ -18,7 +18,8 @@ from ..events import (
     WorkloadUpdated,
 )
 from ..graph import PolicyGraph
-from .apply import active, flavors_of_node
+from .activate import flavors_of_node
+from .apply import active
 from .route import entered_by, rank
 from .state import State
 from .workload import Workload

@@ -34,11 +34,12 @@ from .workload import Workload
 class Core:
     """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
 
+    It begins with nothing, or in a `state` that is its own from then on.
     `seq` counts events from 1, a fact and then its decisions; a decision's `cause` is the seq of its fact.
     """
 
-    def __init__(self) -> None:
-        self.state = State()
+    def __init__(self, state: State | None = None) -> None:
+        self.state = State() if state is None else state
         self._settler = Settler(self.state)
 
     def copy(self) -> "Core":

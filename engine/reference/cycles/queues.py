@@ -8,6 +8,7 @@ from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Literal
 
 from ...events import AnyEvent, WorkloadDeferred
 from ..order import line_key, shape_of
@@ -17,6 +18,9 @@ from .candidates import Cluster
 from .flavors import groups_of
 from .levels import heights
 from .usage import Consumed, Rank, rank
+
+Place = Literal["waiting", "parked", "aside"]
+"""Where a workload waits: in the queue proper, until something changes, or not queued at all."""
 
 
 @dataclass(slots=True)
@@ -162,6 +166,21 @@ class Queues:
         line.drop(self.key(workload), self.shape(workload))
         if state.preemptor is workload:
             state.preemptor = None
+
+    def place_of(self, workload: Workload) -> Place:
+        """Where a workload that does not run waits."""
+        if workload.name in self.aside:
+            return "aside"
+        return "waiting" if self.is_waiting(workload) else "parked"
+
+    def put(self, workload: Workload, place: Place) -> None:
+        """Let a workload wait where it is known to."""
+        if place == "aside":
+            self.aside[workload.name] = workload
+            return
+        state = self.states[workload.queue]
+        line = state.waiting if place == "waiting" else state.parked
+        line.add(self.key(workload), self.shape(workload), workload)
 
     def is_waiting(self, workload: Workload) -> bool:
         """Whether a workload waits in the queue proper and not parked."""

@@ -9,6 +9,7 @@ from gpol.engine.errors import FactError
 from gpol.engine.events import FACT, TimeAdvanced
 from gpol.engine.graph import LocalQueue, Source, Usage
 from gpol.engine.reference.cycles.usage import Consumed, rank, remaining
+from gpol.engine.reference.snapshot import freeze, thaw
 
 ONE = 1 << 64
 HOUR = 3_600_000_000
@@ -214,3 +215,21 @@ def test_who_has_evicted_goes_first_of_equal_usage(cycles: Callable[[str], Any],
 
     assert [workload.name for workload in c.core.queues.line(c.node("q"))] == line
     assert c.core.queues.head(c.node("q")).name == line[0]
+
+
+def test_a_snapshot_keeps_what_was_used(cycles: Callable[[str], Any]) -> None:
+    """Usage is kept to the last of its binary digits, beyond 64 bits, and fades on as it would have."""
+    c = cycles(POLICY)
+    c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "3", "cpu": "1"})
+    submit(c, "a1", "a")
+    c.rest()
+    c.at("20m")
+    submit(c, "b1", "b")
+    c.rest()
+    thawed = thaw(freeze(c.core), c.core.graph)
+    assert thawed.state.consumed == c.core.state.consumed
+    assert any(amount > 1 << 64 for amount in thawed.state.consumed["ns/a"].amounts.values())
+
+    for core in (thawed, c.core):
+        core.step(FACT.validate_python({"kind": "WorkloadFinished", "time": 2 * HOUR, "workload": "a1"}))
+    assert freeze(thawed) == freeze(c.core)

@@ -1,0 +1,116 @@
+"""Snapshots of a core: what they hold, and what is refused."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from gpol.engine.reference import Core
+from gpol.engine.reference.snapshot import FORMAT, SnapshotError, freeze, thaw
+
+NODES = """policy "nodes" {
+  use gpol.fair
+}
+flavor a { gpu from nodes where model = "a" }
+flavor b { gpu from nodes where model = "b" }
+cohort all {
+  queue owner {
+    owns 4 gpu on a
+  }
+  queue guest {
+    owns nothing
+    only a
+  }
+}
+protect warm-up {
+  where victim.running < 10m
+}
+"""
+
+
+def busy(cluster: Callable[[str], Any]) -> Any:
+    """A cluster of machines with somebody who runs, somebody who waits for a protection to end, and an operator's hold."""
+    c = cluster(NODES)
+    c.node("Added", "n1", {"model": "a"}, "4")
+    c.node("Added", "n2", {"model": "b"}, "2")
+    c.node("Added", "n3", {"model": "c"}, "8")
+    c.submit("guest", "guest", "4", user='größe "7"\n')
+    c.tick("1m")
+    c.submit("owner", "owner", "2", on=["a"])
+    c.submit("held", "guest", "1")
+    c.operator("hold", "held")
+    return c
+
+
+def test_machines_and_holds_are_kept(cluster: Callable[[str], Any]) -> None:
+    """From a snapshot the protection ends at the same moment, with the same eviction; machines change and go as before."""
+    c = busy(cluster)
+    thawed = thaw(freeze(c.core), c.core.graph)
+    assert thawed.next_wake() == c.core.next_wake() == 10 * 60_000_000
+
+    c.core, original = thawed, c.core
+    assert c.tick("10m") == ["evict guest", "run owner"]
+    assert c.node("Changed", "n1", {"model": "b"}, "1") == []
+    assert c.fact("NodeRemoved", node="n3") == []
+    assert c.submit("late", "owner", "3", on=["b"]) == ["run late"], "two of n2 and one of n1"
+    assert (original.seq, original.next_wake()) == (10, 10 * 60_000_000), "the original stands where it stood"
+
+
+def test_before_the_first_policy() -> None:
+    """A core that has not begun is a state as any other, of no policy."""
+    assert thaw(freeze(Core()), None).seq == 0
+
+
+def test_another_policy_is_refused(cluster: Callable[[str], Any]) -> None:
+    """A snapshot belongs to the policy that was active, and to none where there was none."""
+    c, other = busy(cluster), cluster(NODES.replace("owns 4", "owns 3"))
+    for content, graph in ((freeze(c.core), other.core.graph), (freeze(c.core), None), (freeze(Core()), c.core.graph)):
+        with pytest.raises(SnapshotError, match="of another policy"):
+            thaw(content, graph)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": FORMAT + 1}, "format"),
+        ({"seq": -1}, "seq"),
+        ({"surprise": 1}, "surprise"),
+        ({"cycles": {"cycle": 0, "idle": 0, "fresh": True, "queues": []}}, "contradicts itself"),
+    ],
+)
+def test_what_is_not_of_this_form_is_refused(cluster: Callable[[str], Any], change: dict[str, object], says: str) -> None:
+    """Another version, an impossible value, an unknown field, cycles in a policy without any."""
+    c = busy(cluster)
+    content = json.dumps({**json.loads(freeze(c.core)), **change}, separators=(",", ":"), ensure_ascii=False).encode()
+    with pytest.raises(SnapshotError, match=says):
+        thaw(content, c.core.graph)
+
+
+@pytest.mark.parametrize(
+    ("workload", "change", "says"),
+    [
+        ("owner", {"queue": "all"}, "in a cohort"),
+        ("owner", {"queue": "nowhere"}, "nowhere"),
+        ("guest", {"queue": None}, "runs in no queue"),
+        ("owner", {"remaining": [7]}, "more pods are left than it asked for"),
+        ("owner", {"remaining": []}, "no state of this policy"),
+        ("guest", {"usage": [{"flavor": "z", "resource": "gpu", "amount": 1}]}, "no state of this policy"),
+        ("owner", {"place": "parked"}, "contradicts itself"),
+        ("owner", {"scan": [1, 1]}, "contradicts itself"),
+    ],
+)
+def test_what_contradicts_the_policy_is_refused(cluster: Callable[[str], Any], workload: str, change: dict[str, object], says: str) -> None:
+    """A workload in no queue of the policy, with more pods than it has, with what does not exist, at a place where nobody waits."""
+    c = busy(cluster)
+    document = json.loads(freeze(c.core))
+    next(each for each in document["workloads"] if each["fact"]["workload"] == workload).update(change)
+    content = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+    with pytest.raises(SnapshotError, match=says):
+        thaw(content, c.core.graph)
+
+
+def test_equal_states_give_equal_bytes_for_ever(cluster: Callable[[str], Any]) -> None:
+    """The bytes of this state are these. If they are others, raise FORMAT, so that snapshots of before are made anew."""
+    content = freeze(busy(cluster).core)
+    assert (FORMAT, hashlib.sha256(content).hexdigest()[:16]) == (1, "61e8679ef448e858")
