@@ -21,7 +21,7 @@ from .state import Active, Shape, State
 from .why import charges
 from .workload import Scan, Workload
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""
 
 Count = Annotated[int, Field(ge=0, strict=True)]
