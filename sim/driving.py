@@ -27,7 +27,7 @@ class End(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """A workload that is not over: what is left of it (None: nobody knows) and, while it runs, since when, and its number among admissions."""
+    """A workload that is not over: what is left of it (None: nobody knows); while it runs, since when and its number among admissions."""
 
     left: int | None
     submission: int
@@ -127,7 +127,8 @@ def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOME
             return
         if end is not None and (arrival is None or end.time <= arrival) and (wake is None or end.time <= wake):
             runs.over(end.workload)
-            yield from noted(runs, [player.step(WorkloadFinished(time=end.time, workload=end.workload))])
+            time = max(end.time, player.core.time)  # it may have run longer already, where histories part
+            yield from noted(runs, [player.step(WorkloadFinished(time=time, workload=end.workload))])
         elif wake is not None and (arrival is None or wake < arrival + (not player.core.collects)):
             yield from noted(runs, player.advance(wake))
         elif arrival is not None:

@@ -1,0 +1,223 @@
+"""What became of each workload in two histories, and who is affected most. Exact integers."""
+
+from dataclasses import dataclass, field
+from heapq import heappush, heappushpop
+
+from ..engine.events import (
+    AnyDecision,
+    Charge,
+    Fact,
+    WorkloadAdmitted,
+    WorkloadAdopted,
+    WorkloadCancelled,
+    WorkloadEvicted,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadReplaced,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
+from .driving import OnEvict
+from .gpus import thousandths
+from .lengths import Submission
+from .measure import NO_QUEUE
+
+MOST_AFFECTED = 10
+"""How many workloads are told of one by one."""
+
+
+@dataclass(slots=True)
+class Fate:
+    """A workload in one history. `wait` and `lost` are sums up to now: microseconds in line, and GPU-time (thousandths of a GPU times
+    microseconds) of runs that an eviction made vain.
+
+    `longest` is the longest time in line, which began with the batch that ends at event `longest_from` and ended with `admission`
+    (None: it has not ended); `eviction` is the one that cost most.
+    """
+
+    submission: Submission
+    queue: str
+    gpus: int
+    since: int
+    state: str = "waiting"
+    stopping: bool = False
+    wait: int = 0
+    lost: int = 0
+    evictions: int = 0
+    waits_from: int = 0
+    longest: int = -1
+    longest_from: int = 0
+    costliest: int = -1
+    admission: WorkloadAdmitted | None = None
+    eviction: WorkloadEvicted | None = None
+    rejection: WorkloadRejected | None = None
+    usage: int = 0
+
+    def waited(self, now: int) -> int:
+        """Its time in line up to a moment, that which has not ended included."""
+        return self.wait + (now - self.since if self.state == "waiting" else 0)
+
+
+@dataclass(slots=True)
+class Fates:
+    """Follows the workloads of one history; those that are over are kept apart until they are collected."""
+
+    on_evict: OnEvict
+    live: dict[str, Fate] = field(default_factory=dict)
+    over: dict[Submission, Fate] = field(default_factory=dict)
+    now: int = 0
+
+    def take(self, fact: Fact, decisions: list[AnyDecision], last: int, submission: int) -> None:
+        """Follow a batch that ends at event `last`; `submission` counts those of the name that a submission has."""
+        self.now = fact.time
+        touched = [getattr(fact, "workload", "")]
+        self._fact(fact, submission)
+        for decision in decisions:
+            self._decision(decision)
+            touched.append(decision.workload)
+        for name in touched:
+            fate = self.live.get(name)
+            if fate is not None and fate.state == "waiting" and fate.since == fact.time:
+                fate.waits_from = last
+
+    def _fact(self, fact: Fact, submission: int) -> None:
+        match fact:
+            case WorkloadSubmitted():
+                gpus = sum(
+                    thousandths(resource, amount) * pods.count for pods in fact.pod_sets for resource, amount in pods.requests.items()
+                )
+                self.live[fact.workload] = Fate((fact.workload, submission), fact.queue or NO_QUEUE, gpus, fact.time)
+            case WorkloadFinished():
+                self._end(fact.workload, "finished")
+            case WorkloadCancelled():
+                self._end(fact.workload, "cancelled")
+            case WorkloadAdopted():
+                fate = self.live[fact.workload]
+                fate.wait += max(0, fact.since - fate.since)
+                usage = sum(thousandths(resource, amount) for each in fact.placements for resource, amount in each.usage.items())
+                fate.state, fate.queue, fate.since, fate.usage, fate.stopping = "running", fact.queue, fact.since, usage, fact.evicting
+            case WorkloadUpdated() if fact.requeued is not None and self.live[fact.workload].stopping:
+                self._stop(self.live[fact.workload], fact.time)
+            case _:
+                return
+
+    def _decision(self, decision: AnyDecision) -> None:
+        fate = self.live[decision.workload]
+        match decision:
+            case WorkloadAdmitted():
+                wait = decision.time - fate.since
+                if wait > fate.longest:
+                    fate.longest, fate.longest_from, fate.admission = wait, fate.waits_from, decision
+                fate.wait += wait
+                fate.state, fate.queue, fate.since, fate.usage = "running", decision.queue, decision.time, _gpus(decision.usage)
+            case WorkloadEvicted():
+                fate.evictions += 1
+                if (cost := fate.usage * (decision.time - fate.since)) > fate.costliest:
+                    fate.costliest, fate.eviction = cost, decision
+                self._stop(fate, decision.time)
+            case WorkloadRejected():
+                fate.rejection = decision
+                self._end(decision.workload, "rejected")
+            case WorkloadReplaced():
+                self._end(decision.workload, "replaced")
+            case _:
+                return
+
+    def _stop(self, fate: Fate, time: int) -> None:
+        if self.on_evict == "restart":
+            fate.lost += fate.usage * (time - fate.since)
+        fate.state, fate.since, fate.usage, fate.stopping = "waiting", time, 0, False
+
+    def _end(self, workload: str, how: str) -> None:
+        fate = self.live.pop(workload)
+        fate.wait = fate.waited(self.now)
+        if fate.state == "waiting" and self.now - fate.since > fate.longest:
+            fate.longest, fate.longest_from, fate.admission = self.now - fate.since, fate.waits_from, None
+        fate.state, fate.since = how, self.now
+        self.over[fate.submission] = fate
+
+    def rest(self) -> None:
+        """At the end of the history: those that still wait have waited up to now."""
+        for fate in self.live.values():
+            if fate.state == "waiting" and self.now - fate.since > fate.longest:
+                fate.longest, fate.longest_from, fate.admission = self.now - fate.since, fate.waits_from, None
+            fate.wait, fate.since = fate.waited(self.now), self.now
+            self.over[fate.submission] = fate
+
+
+def _gpus(charges: tuple[Charge, ...]) -> int:
+    return sum(thousandths(charge.resource, charge.amount) for charge in charges)
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """A workload that fares otherwise in the other history than in the recorded one."""
+
+    before: Fate
+    after: Fate
+
+    @property
+    def extra_wait(self) -> int:
+        """How much longer it stands in line, in microseconds; below zero: how much shorter."""
+        return self.after.wait - self.before.wait
+
+    @property
+    def cost(self) -> int:
+        """GPU-time that it waits for, and that evictions take from it, beyond the recorded: thousandths of a GPU times microseconds."""
+        return self.extra_wait * self.after.gpus + self.after.lost - self.before.lost
+
+    @property
+    def rank(self) -> tuple[int, int, str, int]:
+        """The order: most GPU-time gained or lost first, then most change of wait, then name and submission."""
+        name, submission = self.after.submission
+        return (-abs(self.cost), -abs(self.extra_wait), name, submission)
+
+
+class _Backwards:
+    """A rank that is smaller the later it comes, so that a heap's first is the least affected."""
+
+    __slots__ = ("rank",)
+
+    def __init__(self, rank: tuple[int, int, str, int]) -> None:
+        self.rank = rank
+
+    def __lt__(self, other: "_Backwards") -> bool:
+        return self.rank > other.rank
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Two histories of the same workloads. A workload that is over in both is compared and let go."""
+
+    before: Fates
+    after: Fates
+    worse: int = 0
+    better: int = 0
+    compared: int = 0
+    _most: list[tuple[_Backwards, Affected]] = field(default_factory=list)
+
+    def collect(self) -> None:
+        """Compare the workloads that are over in both histories."""
+        fewer, more = sorted((self.before.over, self.after.over), key=len)
+        for submission in [submission for submission in fewer if submission in more]:
+            self._compare(self.before.over.pop(submission), self.after.over.pop(submission))
+
+    def finish(self) -> tuple[Affected, ...]:
+        """Compare all that is left, and return who is affected most; workloads that were submitted in one history only are left out."""
+        self.before.rest()
+        self.after.rest()
+        self.collect()
+        return tuple(affected for _, affected in sorted(self._most, key=lambda each: each[1].rank))
+
+    def _compare(self, before: Fate, after: Fate) -> None:
+        affected = Affected(before, after)
+        self.compared += 1
+        self.worse += affected.cost > 0 or (affected.cost == 0 and affected.extra_wait > 0)
+        self.better += affected.cost < 0 or (affected.cost == 0 and affected.extra_wait < 0)
+        if affected.cost == 0 == affected.extra_wait and before.state == after.state:
+            return
+        entry = (_Backwards(affected.rank), affected)
+        if len(self._most) < MOST_AFFECTED:
+            heappush(self._most, entry)
+        else:
+            heappushpop(self._most, entry)

@@ -1,0 +1,103 @@
+"""Figures of a run as plain numbers: of each queue, and of all of them together."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .measure import Measure, QueueFigures
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a queue got. `owned` is thousandths of a GPU, areas are those times microseconds, waits microseconds (`p95_wait` seconds)."""
+
+    queue: str
+    owned: int
+    submitted: int
+    admitted: int
+    evicted: int
+    ended: int
+    rejected: int
+    waiting: int
+    used_area: int
+    borrowed_area: int
+    lent_area: int
+    mean_wait: Fraction
+    p95_wait: int
+    longest_wait: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A whole history: by queue in order of name, all together, when it began and ended, and how many events it has."""
+
+    queues: tuple[Figures, ...]
+    total: Figures
+    start: int
+    end: int
+    facts: int
+    decisions: int
+
+    @classmethod
+    def of(cls, measure: Measure) -> "History":
+        """The figures of a run that was measured to its end."""
+        queues = [measure.queues[name] for name in sorted(measure.queues)]
+        return cls(
+            queues=tuple(_figures(each) for each in queues),
+            total=_figures(_sum(queues)),
+            start=measure.start or 0,
+            end=measure.end,
+            facts=measure.facts,
+            decisions=measure.decisions,
+        )
+
+    def of_queue(self, name: str) -> Figures:
+        """The figures of one queue; of one that there is not, all are zero."""
+        return next((each for each in self.queues if each.queue == name), _figures(QueueFigures(name)))
+
+
+def _figures(queue: QueueFigures) -> Figures:
+    return Figures(
+        queue=queue.name,
+        owned=queue.owned,
+        submitted=queue.submitted,
+        admitted=queue.admitted,
+        evicted=queue.evicted,
+        ended=queue.finished + queue.cancelled + queue.rejected,
+        rejected=queue.rejected,
+        waiting=len(queue.waiting),
+        used_area=queue.used_area,
+        borrowed_area=queue.borrowed_area,
+        lent_area=queue.lent_area,
+        mean_wait=queue.mean_wait(),
+        p95_wait=queue.wait_percentile(95),
+        longest_wait=queue.wait_most,
+    )
+
+
+_SUMS = (
+    "owned",
+    "submitted",
+    "admitted",
+    "evicted",
+    "finished",
+    "cancelled",
+    "rejected",
+    "used_area",
+    "borrowed_area",
+    "lent_area",
+    "wait_total",
+)
+
+
+def _sum(queues: Iterable[QueueFigures]) -> QueueFigures:
+    """All queues as if they were one."""
+    total = QueueFigures("")
+    for queue in queues:
+        for name in _SUMS:
+            setattr(total, name, getattr(total, name) + getattr(queue, name))
+        total.waiting |= queue.waiting
+        total.waits += Counter(queue.waits)
+        total.wait_most = max(total.wait_most, queue.wait_most)
+    return total

@@ -1,0 +1,221 @@
+"""What another policy would have made of a recorded history, in a closed loop: both histories measured, compared and explained."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from ..engine.events import AnyDecision, Fact, PolicyActivated, WorkloadSubmitted
+from ..engine.graph import PolicyGraph
+from ..engine.reference import Core
+from ..engine.reference.whereabouts import Standing
+from ..journal.asof import follow
+from ..journal.errors import DamagedError
+from ..journal.journal import Batch as RecordedBatch
+from ..journal.journal import Journal
+from ..journal.policies import PolicyRefusedError, compile_recorded
+from ..journal.records import Progress
+from .changes import Changes, Parting, Tally
+from .closed_loop import ClosedLoop, Impossible
+from .driving import OnEvict
+from .fates import Affected, Comparison, Fate, Fates
+from .figures import History
+from .lengths import recorded_lengths
+from .measure import Measure
+from .play import Player
+from .policy import Policy
+from .series import Series
+
+_PROGRESS_EVERY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A workload in one history: what became of it, and where it stood when its longest time in line began (None: it was never in line)."""
+
+    fate: Fate
+    standing: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A workload that is affected, with both histories' explanations. `cost` and `extra_wait` are those of `Affected`."""
+
+    workload: str
+    cost: int
+    extra_wait: int
+    before: Told
+    after: Told
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedImpact:
+    """The outcome. `tallies` are by kind and queue; of `compared` workloads `worse` wait for or lose more, `better` less.
+
+    `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, and the policy was activated at
+    each of them; `endless` workloads have no recorded end, and run on once they are admitted.
+    """
+
+    policy: Policy
+    on_evict: OnEvict
+    before: History
+    after: History
+    same_decisions: int
+    tallies: tuple[tuple[str, str, Tally], ...]
+    parting: Parting | None
+    parting_seq: int
+    compared: int
+    worse: int
+    better: int
+    affected: tuple[Explained, ...]
+    impossible: tuple[Impossible, ...]
+    activations: int
+    endless: int
+    loop: Literal["closed-loop"] = "closed-loop"
+
+    @property
+    def changed(self) -> int:
+        """How many decisions differ."""
+        return sum(tally.gone + tally.new + tally.other for _, _, tally in self.tallies)
+
+    @property
+    def nothing_changes(self) -> bool:
+        """Whether every recorded fact can happen, and every decision is the recorded one."""
+        return self.changed == 0 and not self.impossible
+
+
+@dataclass(slots=True)
+class _Recorded:
+    """The recorded history as it is told, batch by batch."""
+
+    changes: Changes
+    fates: Fates
+    series: Series | None
+    progress: Progress | None
+    measure: Measure = field(default_factory=Measure)
+    graph: PolicyGraph | None = None
+    activations: int = 0
+    submissions: dict[str, int] = field(default_factory=dict)
+
+    def observe(self, batch: RecordedBatch) -> None:
+        """Take in a batch. Raises DamagedError for one that cannot have happened."""
+        fact: Fact = batch.fact.event  # type: ignore[assignment]  # a batch begins with a fact
+        decisions: list[AnyDecision] = [each.event for each in batch.decisions]  # type: ignore[misc]
+        try:
+            self._take(batch.fact.seq, fact, decisions)
+        except (AssertionError, LookupError, PolicyRefusedError) as error:
+            message = f"event {batch.fact.seq} or a decision about it cannot have happened then: {error}"
+            raise DamagedError(batch.fact.seq, message, "run `gpol replay`") from None
+
+    def _take(self, seq: int, fact: Fact, decisions: list[AnyDecision]) -> None:
+        if isinstance(fact, PolicyActivated):
+            self.graph = compile_recorded(fact)
+            self.activations += 1
+        if isinstance(fact, WorkloadSubmitted):
+            self.submissions[fact.workload] = self.submissions.get(fact.workload, 0) + 1
+        self.measure.take(fact, decisions, self.graph)
+        if self.series is not None:
+            self.series.take(fact, decisions, self.measure)
+        self.changes.take_recorded(seq, fact.time, decisions)
+        self.fates.take(fact, decisions, seq + len(decisions), self.submissions.get(getattr(fact, "workload", ""), 0))
+        if self.progress is not None and self.measure.facts % _PROGRESS_EVERY == 0:
+            self.progress(seq)
+
+
+def closed_impact(
+    journal: Journal,
+    policy: Policy,
+    on_evict: OnEvict = "restart",
+    *,
+    kept: Journal | None = None,
+    series: tuple[Series, Series] | None = None,
+    progress: Progress | None = None,
+    explain: bool = True,
+) -> ClosedImpact:
+    """Play a journal again under a policy and compare.
+
+    `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
+    up. Raises JournalError, DamagedError and EndlessError.
+    """
+    with _kept(kept, explain) as sink:
+        changes = Changes()
+        comparison = Comparison(Fates(on_evict), Fates(on_evict))
+        recorded = _Recorded(changes, comparison.before, series[0] if series is not None else None, progress)
+        lengths = recorded_lengths(journal, on_evict)
+        player, measure = Player(sink=sink), Measure()
+        loop = ClosedLoop(journal, policy, player, lengths, on_evict, recorded.observe)
+        for fact, decisions in loop.run():
+            measure.take(fact, decisions, player.core.graph)
+            if series is not None:
+                series[1].take(fact, decisions, measure)
+            changes.take_played(fact.time, decisions)
+            submission = loop.submission(fact.workload) if isinstance(fact, WorkloadSubmitted) else 0
+            comparison.after.take(fact, decisions, player.core.seq, submission)
+            comparison.collect()
+        changes.finish()
+        affected = comparison.finish()
+        measure.check_accounts()
+        return ClosedImpact(
+            policy=policy,
+            on_evict=on_evict,
+            before=History.of(recorded.measure),
+            after=History.of(measure),
+            same_decisions=changes.same,
+            tallies=tuple((kind, queue, changes.tallies[kind, queue]) for kind, queue in sorted(changes.tallies)),
+            parting=changes.parting,
+            parting_seq=_seq(journal, changes.parting),
+            compared=comparison.compared,
+            worse=comparison.worse,
+            better=comparison.better,
+            affected=_explained(affected, journal, sink),
+            impossible=tuple(loop.impossible),
+            activations=recorded.activations,
+            endless=sum(recorded.submissions.values()) - len(lengths),
+        )
+
+
+@contextmanager
+def _kept(kept: Journal | None, explain: bool) -> Iterator[Journal | None]:
+    """Where the other history is kept: as asked, or for as long as it takes to look things up in it."""
+    if kept is not None or not explain:
+        yield kept
+        return
+    with TemporaryDirectory(prefix="gpol-") as folder, Journal.create(Path(folder) / "impact.db") as journal:
+        yield journal
+
+
+def _seq(journal: Journal, parting: Parting | None) -> int:
+    """The recorded decision that is no longer made or, where only others are made, the last event up to that moment."""
+    if parting is None:
+        return 0
+    return parting.recorded[0][0] if parting.recorded else journal.seq_at(parting.time)
+
+
+def _explained(affected: tuple[Affected, ...], before: Journal, after: Journal | None) -> tuple[Explained, ...]:
+    old = _standings(before, [each.before for each in affected]) if after is not None else {}
+    new = _standings(after, [each.after for each in affected]) if after is not None else {}
+    return tuple(
+        Explained(
+            each.after.submission[0],
+            each.cost,
+            each.extra_wait,
+            Told(each.before, old.get(each.before.submission)),
+            Told(each.after, new.get(each.after.submission)),
+        )
+        for each in affected
+    )
+
+
+def _standings(journal: Journal, fates: list[Fate]) -> dict[tuple[str, int], Standing]:
+    """Where workloads stood when their longest time in line began, in one walk over the journal."""
+    core, found = Core(), {}
+    for fate in sorted(fates, key=lambda fate: fate.longest_from):
+        if fate.longest <= 0:
+            continue
+        follow(journal, core, after=core.seq, upto=fate.longest_from)
+        standing = core.standing(fate.submission[0])
+        if standing is not None:
+            found[fate.submission] = standing
+    return found
