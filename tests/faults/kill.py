@@ -1,0 +1,181 @@
+"""Kills the writer of a journal at random instants, again and again, and looks each time at what is left.
+
+Run `python tests/faults/kill.py [RUNS] [URL-OR-FOLDER] [--seed N]`. A writer is a process of its own: it plays facts, appends them with
+their decisions, some batches a transaction, and says what it is about to append and what was acknowledged. It is killed by SIGKILL at an
+instant that has nothing to do with what it does. Then the journal is opened to append, as the next writer would, and has to hold exactly
+what was acknowledged or that and the whole transaction under way; it has to verify; and every decision in it has to come out again.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from random import Random
+
+from facts import Cluster
+from gpol.engine.reference import Core
+from gpol.journal.errors import JournalError
+from gpol.journal.journal import Journal
+from gpol.journal.replay import replay
+from gpol.journal.verify import verify
+
+JOURNAL_RUNS = 25
+"""So many runs go into one journal before a new one is begun: each is verified and replayed whole after every run."""
+
+LONGEST_LIFE = 0.03
+"""Seconds that a writer has at most, from its first words on."""
+
+
+@dataclass
+class Tally:
+    """What came of the runs. Facts and halves are what the promise is about; the rest says that the runs were worth something."""
+
+    runs: int = 0
+    inside: int = 0
+    kept: int = 0
+    transactions: int = 0
+    facts: int = 0
+    lost: int = 0
+    halves: int = 0
+    not_verified: int = 0
+    not_replayed: int = 0
+
+    @property
+    def good(self) -> bool:
+        """Whether the promise held in every run."""
+        return not (self.lost or self.halves or self.not_verified or self.not_replayed)
+
+    def __str__(self) -> str:
+        told = {
+            "runs": "writers killed",
+            "inside": "of them inside an append",
+            "kept": "of these with the whole transaction kept, though nobody had been told",
+            "transactions": "transactions acknowledged",
+            "facts": "facts acknowledged",
+            "lost": "acknowledged facts lost",
+            "halves": "journals with half a transaction",
+            "not_verified": "journals that did not verify",
+            "not_replayed": "journals that did not replay",
+        }
+        return "\n".join(f"{getattr(self, field.name):>9,}  {told[field.name]}" for field in fields(self))
+
+
+def write(journal: Journal, cluster: Cluster, pipe: int) -> None:
+    """Append for ever: `try SEQ FACTS` before, `ok SEQ CHAIN` after each transaction."""
+    while True:
+        batches = cluster.batches(cluster.random.randrange(1, 8))
+        os.write(pipe, b"try %d %d\n" % (cluster.core.seq, len(batches)))
+        seq, chain = journal.append(batches)
+        os.write(pipe, b"ok %d %s\n" % (seq, chain.hex().encode()))
+
+
+def killed_writer(place: str, core: Core, seed: int, life: float) -> list[list[str]]:
+    """Let a writer live for so many seconds, kill it, and return what it said, by line and word."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            with _opened(place) as journal:
+                write(journal, Cluster(Random(seed), core), writing)
+        except BaseException as error:
+            os.write(writing, f"failed {type(error).__name__} {error}\n".encode())
+        finally:
+            os._exit(1)
+    os.close(writing)
+    said = os.read(reading, 1 << 16)  # its first words: it has opened the journal
+    time.sleep(life)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while more := os.read(reading, 1 << 16):
+        said += more
+    os.close(reading)
+    return [line.split() for line in said.decode().splitlines()]
+
+
+def _opened(place: str) -> Journal:
+    """The journal, to append; a server takes a moment to notice that the last writer is gone."""
+    for _ in range(200):
+        try:
+            return Journal.open(place, readonly=False)
+        except JournalError as error:
+            if "open for writing elsewhere" not in error.message:
+                raise
+            time.sleep(0.05)
+    return Journal.open(place, readonly=False)
+
+
+def examine(place: str, before: int, said: list[list[str]], tally: Tally) -> Core:
+    """Look at what a killed writer left, and count it. Returns the core behind the journal's last event."""
+    failed = [words for words in said if words[0] == "failed"]
+    assert not failed, failed
+    tried = [(int(words[1]), int(words[2])) for words in said if words[0] == "try"]
+    acknowledged = [(int(words[1]), words[2]) for words in said if words[0] == "ok"]
+    last = acknowledged[-1][0] if acknowledged else before
+    tally.runs += 1
+    tally.transactions += len(acknowledged)
+    tally.facts += sum(facts for _, facts in tried[: len(acknowledged)])
+    core = Core()
+    with _opened(place) as journal:
+        head = journal.head.seq
+        inside = len(tried) > len(acknowledged)
+        tally.inside += inside
+        tally.kept += inside and head == tried[-1][0]
+        tally.lost += sum(head < seq or journal.at(seq).chain.hex() != chain for seq, chain in acknowledged)
+        tally.halves += head not in (last, *(seq for seq, _ in tried[-1:]))
+        verified = verify(journal)
+        tally.not_verified += not (verified.good and verified.seq == head)
+        tally.not_replayed += not replay(journal, decider=core).same
+    return core
+
+
+def run(runs: int, place_of: Callable[[int], str], seed: int = 1, progress: Callable[[int], None] | None = None) -> Tally:
+    """Kill so many writers; `place_of` a number says where the journal with that number is to be."""
+    random, tally = Random(seed), Tally()
+    core, place, head = Core(), "", 0
+    for number in range(runs):
+        if number % JOURNAL_RUNS == 0:
+            core, place, head = Core(), place_of(number // JOURNAL_RUNS), 0
+            Journal.create(place).close()
+        said = killed_writer(place, core, random.randrange(1 << 32), random.random() * LONGEST_LIFE)
+        core = examine(place, head, said, tally)
+        head = core.seq
+        if progress is not None:
+            progress(number + 1)
+    return tally
+
+
+def main() -> None:
+    """Run as often as asked, and print what came of it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("runs", nargs="?", type=int, default=200)
+    parser.add_argument("place", nargs="?", help="a folder, or the URL of a PostgreSQL database; else a temporary folder")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+
+    def tell(done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {asked.runs}", end="", file=sys.stderr)
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = asked.place or folder
+        url = "://" in place
+        joint = "&" if "?" in place else "?"
+        tally = run(
+            asked.runs,
+            lambda number: f"{place}{joint}journal=killed_{asked.seed}_{number}" if url else str(Path(place) / f"killed-{number}.db"),
+            asked.seed,
+            tell,
+        )
+    print(f"\r{'PostgreSQL' if url else 'SQLite'}, seed {asked.seed}")
+    print(tally)
+    sys.exit(not tally.good)
+
+
+if __name__ == "__main__":
+    main()
