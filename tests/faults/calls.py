@@ -1,0 +1,106 @@
+"""Database drivers whose k-th call fails: before it does anything, or after it did all, so that only its answer is lost."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+
+Moment = Literal["before", "after"]
+
+
+@dataclass
+class Faults:
+    """Which call fails and when. `calls` are the names of those that were made, up to the one that failed."""
+
+    fails_at: int
+    moment: Moment
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def happened(self) -> bool:
+        """Whether the call that was to fail was made."""
+        return len(self.calls) >= self.fails_at
+
+    def through(self, error: type[Exception], name: str, call: Callable[[], Any]) -> Any:
+        """Make a call, or fail."""
+        self.calls.append(name)
+        if len(self.calls) != self.fails_at:
+            return call()
+        if self.moment == "after":
+            call()
+        raise error(f"the cable was pulled at call {self.fails_at}, {name}")
+
+
+@contextmanager
+def failing_sqlite(faults: Faults) -> Iterator[None]:
+    """Every connection that the sqlite3 module makes meanwhile counts its calls."""
+    connect = sqlite3.connect
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, *args: Any) -> Any:
+            return faults.through(sqlite3.OperationalError, f"execute {args[0][:40]}", lambda: super(Cursor, self).execute(*args))
+
+        def executemany(self, *args: Any) -> Any:
+            return faults.through(sqlite3.OperationalError, f"executemany {args[0][:40]}", lambda: super(Cursor, self).executemany(*args))
+
+        def fetchone(self) -> Any:
+            return faults.through(sqlite3.OperationalError, "fetchone", lambda: super(Cursor, self).fetchone())
+
+        def fetchall(self) -> Any:
+            return faults.through(sqlite3.OperationalError, "fetchall", lambda: super(Cursor, self).fetchall())
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory: Any = Cursor) -> Any:
+            return super().cursor(factory)
+
+        def execute(self, *args: Any) -> Any:
+            return self.cursor().execute(*args)
+
+        def commit(self) -> None:
+            faults.through(sqlite3.OperationalError, "commit", lambda: super(Connection, self).commit())
+
+        def rollback(self) -> None:
+            faults.through(sqlite3.OperationalError, "rollback", lambda: super(Connection, self).rollback())
+
+    def connecting(*args: Any, **options: Any) -> Any:
+        return faults.through(sqlite3.OperationalError, "connect", lambda: connect(*args, **options, factory=Connection))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connecting)
+        yield
+
+
+@contextmanager
+def failing_psycopg(faults: Faults) -> Iterator[None]:
+    """Every call to the PostgreSQL driver counts meanwhile; one that fails has lost its connection."""
+    import psycopg
+
+    def counted(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def call(self: Any, *args: Any, **options: Any) -> Any:
+            told = f"{name} {str(args[0])[:40]}" if args and isinstance(args[0], str) else name
+            try:
+                return faults.through(psycopg.OperationalError, told, lambda: method(self, *args, **options))
+            except psycopg.OperationalError:
+                if faults.happened:
+                    connection = self if isinstance(self, psycopg.Connection) else self.connection
+                    connection.pgconn.finish()
+                raise
+
+        return call
+
+    connect = psycopg.Connection.connect.__func__  # type: ignore[attr-defined]
+
+    def connecting(cls: Any, *args: Any, **options: Any) -> Any:
+        return faults.through(psycopg.OperationalError, "connect", lambda: connect(cls, *args, **options))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg.Connection, "connect", classmethod(connecting))
+        patch.setattr(psycopg, "connect", psycopg.Connection.connect)
+        for name in ("commit", "rollback"):
+            patch.setattr(psycopg.Connection, name, counted(getattr(psycopg.Connection, name), name))
+        for name in ("execute", "executemany", "fetchone", "fetchall", "fetchmany"):
+            patch.setattr(psycopg.Cursor, name, counted(getattr(psycopg.Cursor, name), name))
+        yield
