@@ -59,6 +59,8 @@ class SqliteStore(Store):
         return _engine(lambda: _connect_to_read(self.path))
 
     def _writer(self) -> Engine:
+        if not os.access(self.path, os.W_OK):  # SQLite would open it without a word, and fail at the first append
+            raise UnavailableError(f"`{self.path}` may only be read", "check the permissions of the file, or open the journal readonly")
         lock = WriterLock(self.path)
         engine = _engine(lambda: _connect_to_write(self.path))
         sqlalchemy_event.listen(engine, "engine_disposed", lambda _engine: lock.release())

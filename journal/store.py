@@ -1,5 +1,6 @@
 """What a store is: where one journal lives, by what it is reached, and who may append to it. There are two, in `sqlite` and `postgres`."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from sqlalchemy.exc import DBAPIError
 from .errors import JournalError
 from .schema import revision_of, upgrade_tables
 from .tables import REVISIONS
+
+# What fails is raised and explained. The pool would log it once more, with a traceback, to a user who asked for neither.
+logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
 
 
 class Stored(NamedTuple):

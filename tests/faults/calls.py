@@ -24,7 +24,7 @@ class Faults:
         """Whether the call that was to fail was made."""
         return len(self.calls) >= self.fails_at
 
-    def through(self, error: type[Exception], name: str, call: Callable[[], Any]) -> Any:
+    def through(self, error: Callable[[str], Exception], name: str, call: Callable[[], Any]) -> Any:
         """Make a call, or fail."""
         self.calls.append(name)
         if len(self.calls) != self.fails_at:
@@ -34,6 +34,12 @@ class Faults:
         raise error(f"the cable was pulled at call {self.fails_at}, {name}")
 
 
+def _disk_failed(message: str) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(message)
+    error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_IOERR, "SQLITE_IOERR"
+    return error
+
+
 @contextmanager
 def failing_sqlite(faults: Faults) -> Iterator[None]:
     """Every connection that the sqlite3 module makes meanwhile counts its calls."""
@@ -41,16 +47,16 @@ def failing_sqlite(faults: Faults) -> Iterator[None]:
 
     class Cursor(sqlite3.Cursor):
         def execute(self, *args: Any) -> Any:
-            return faults.through(sqlite3.OperationalError, f"execute {args[0][:40]}", lambda: super(Cursor, self).execute(*args))
+            return faults.through(_disk_failed, f"execute {args[0][:40]}", lambda: super(Cursor, self).execute(*args))
 
         def executemany(self, *args: Any) -> Any:
-            return faults.through(sqlite3.OperationalError, f"executemany {args[0][:40]}", lambda: super(Cursor, self).executemany(*args))
+            return faults.through(_disk_failed, f"executemany {args[0][:40]}", lambda: super(Cursor, self).executemany(*args))
 
         def fetchone(self) -> Any:
-            return faults.through(sqlite3.OperationalError, "fetchone", lambda: super(Cursor, self).fetchone())
+            return faults.through(_disk_failed, "fetchone", lambda: super(Cursor, self).fetchone())
 
         def fetchall(self) -> Any:
-            return faults.through(sqlite3.OperationalError, "fetchall", lambda: super(Cursor, self).fetchall())
+            return faults.through(_disk_failed, "fetchall", lambda: super(Cursor, self).fetchall())
 
     class Connection(sqlite3.Connection):
         def cursor(self, factory: Any = Cursor) -> Any:
@@ -60,13 +66,13 @@ def failing_sqlite(faults: Faults) -> Iterator[None]:
             return self.cursor().execute(*args)
 
         def commit(self) -> None:
-            faults.through(sqlite3.OperationalError, "commit", lambda: super(Connection, self).commit())
+            faults.through(_disk_failed, "commit", lambda: super(Connection, self).commit())
 
         def rollback(self) -> None:
-            faults.through(sqlite3.OperationalError, "rollback", lambda: super(Connection, self).rollback())
+            faults.through(_disk_failed, "rollback", lambda: super(Connection, self).rollback())
 
     def connecting(*args: Any, **options: Any) -> Any:
-        return faults.through(sqlite3.OperationalError, "connect", lambda: connect(*args, **options, factory=Connection))
+        return faults.through(_disk_failed, "connect", lambda: connect(*args, **options, factory=Connection))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite3, "connect", connecting)

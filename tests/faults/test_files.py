@@ -15,6 +15,7 @@ from gpol.cli.main import run_command
 from gpol.engine.events import TimeAdvanced
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
+from gpol.journal.records import link
 from gpol.journal.replay import replay
 from gpol.journal.verify import verify
 
@@ -229,3 +230,70 @@ def test_clock_going_backwards(tmp_path: Path) -> None:
         with pytest.raises(JournalError, match="time runs backwards"):
             journal.append([[TimeAdvanced(time=cluster.core.time - 1)]])
         assert journal.append([[later]]).seq == head.seq + 1
+
+
+def test_payload_of_a_future_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An event of a version to come is refused by its kind and version, by every command; nothing is appended behind it."""
+    place = tmp_path / "journal.db"
+    with Journal.create(place) as journal:
+        head = journal.append(Cluster(Random(7)).batches(10))
+    payload = b'{"kind":"TimeAdvanced","v":2,"time":1999999999999999,"zone":"UTC"}'
+    connection = sqlite3.connect(place)
+    row = (head.seq + 1, "time", head.seq + 1, "TimeAdvanced", payload, link(head.chain, payload))
+    connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(JournalError, match="a TimeAdvanced of version 2, unknown to this program") as refused:
+        Journal.open(place, readonly=False)
+    assert refused.value.remedy == "use a newer gpol"
+    for command in ("verify", "replay", "log"):
+        assert run_command([command, str(place)]) == 4
+        told = capsys.readouterr()
+        assert "a TimeAdvanced of version 2, unknown to this program" in told.out + told.err, command
+
+
+_RACER = """
+import sys, time
+sys.path[:0] = sys.argv[2:]
+from gpol.engine.events import TimeAdvanced
+from gpol.journal.errors import JournalError
+from gpol.journal.journal import Journal
+appended = refused = 0
+print("ready", flush=True)
+sys.stdin.readline()
+while appended < 10:
+    try:
+        with Journal.open(sys.argv[1], readonly=False) as journal:
+            journal.append([[TimeAdvanced(time=10**15)]])
+            appended += 1
+    except JournalError as error:
+        assert "open for writing elsewhere" in error.message, error
+        refused += 1
+        time.sleep(0.002)
+print(refused)
+"""
+
+
+def test_writers_that_race(tmp_path: Path) -> None:
+    """Of several programs that open a journal at once one may append, the others are told why not, and no append is lost."""
+    place = tmp_path / "journal.db"
+    Journal.create(place).close()
+    racers = [
+        subprocess.Popen([sys.executable, "-c", _RACER, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    told = [racer.communicate(timeout=120)[0] for racer in racers]
+
+    assert [racer.returncode for racer in racers] == [0, 0, 0]
+    assert sum(map(int, told)) > 0, "nobody was refused, so nobody raced"
+    with Journal.open(place) as journal:
+        assert journal.head.seq == 30
+        assert verify(journal).good
