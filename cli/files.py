@@ -2,9 +2,10 @@
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from .output import FAILED, refuse
 
@@ -57,6 +58,39 @@ def write_new(texts: dict[str, str]) -> None:
         _refuse(path, error)
 
 
+@contextmanager
+def new_file(path: str) -> Iterator[BinaryIO]:
+    """A new file of any length: it is there, whole, once the body has ended well, and else it is not.
+
+    What is no plain file, such as a pipe, is written to as it is. Ends the command where the file can't be written.
+    """
+    target = Path(path).resolve()
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target, None) as (file, place):
+            yield file
+        try:
+            os.replace(place, target)
+        except BaseException:
+            place.unlink()
+            raise
+    except OSError as error:
+        _refuse(path, error)
+
+
+def check_new(option: str, path: str, printed: bool = True) -> None:
+    """Refuse to write over a file that is there, and names that are none; where the option is left out the result is `printed`."""
+    if path == "-":
+        refuse(f"{option}: `-` is no name for a file; {'leave the option out to print it' if printed else 'name one'}")
+    if Path(path).is_dir():
+        refuse(f"{option}: `{path}` is a folder; name a file in it")
+    if Path(path).is_file():
+        refuse(f"{option}: `{path}` is there already; choose another name, or remove the file if nobody needs it")
+
+
 def _refuse(path: str, error: OSError) -> NoReturn:
     refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
 
@@ -72,12 +106,20 @@ def _replace(target: Path, text: str, before: os.stat_result | None) -> None:
 
 def _prepare(target: Path, text: str, before: os.stat_result | None) -> Path:
     """A file beside `target` with the text, and the owner and rights that are wanted there."""
+    with _beside(target, before) as (file, place):
+        file.write(text.encode())
+    return place
+
+
+@contextmanager
+def _beside(target: Path, before: os.stat_result | None) -> Iterator[tuple[BinaryIO, Path]]:
+    """A file to write beside `target`, which gets the owner and rights that are wanted there; it is gone where the body fails."""
     from tempfile import mkstemp  # slow to load, and check never needs it
 
     handle, temporary = mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            yield file, Path(temporary)
         os.chmod(temporary, _rights(before))
         if before is not None and os.name == "posix":
             with suppress(PermissionError):  # only root may give files away
@@ -85,7 +127,6 @@ def _prepare(target: Path, text: str, before: os.stat_result | None) -> Path:
     except BaseException:
         os.unlink(temporary)
         raise
-    return Path(temporary)
 
 
 def _rights(before: os.stat_result | None) -> int:

@@ -24,7 +24,7 @@ from ..engine.errors import FactError
 from ..engine.events import PolicyActivated
 from ..engine.reference import Core
 from ..engine.units import format_time
-from .files import write_new
+from .files import check_new, write_new
 from .moments import parse_time
 from .output import (
     GOOD,
@@ -166,14 +166,9 @@ def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:
     """Refuse to write over anything: what is read, what is there, one result over the other. `targets` are paths by option."""
     read = {Path(path).resolve() for path in paths if path != "-"}
     for option, path in targets.items():
-        if path == "-":
-            refuse(f"{option}: `-` is no name for a file; {'leave the option out to print it' if option == '-o' else 'name one'}")
-        if Path(path).resolve() in read:
+        if path != "-" and Path(path).resolve() in read:
             refuse(f"{option}: `{path}` is what is read; choose another name")
-        if Path(path).is_dir():
-            refuse(f"{option}: `{path}` is a folder; name a file in it")
-        if Path(path).is_file():
-            refuse(f"{option}: `{path}` is there already; choose another name, or remove the file if nobody needs it")
+        check_new(option, path, printed=option == "-o")
     if len({Path(path).resolve() for path in targets.values()}) < len(targets):
         refuse("-o and --facts name the same file; choose two names")
 

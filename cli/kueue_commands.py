@@ -1,4 +1,4 @@
-"""The commands about other systems: import, export, kueue."""
+"""The commands about Kueue: import, export, decide."""
 
 import sys
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from .app import app, policy_file, with_format
+from .export_commands import export
 from .output import Format, use_streams
 
 
@@ -27,11 +28,6 @@ def import_kueue(dumps: tuple[str, ...], form: Format, **options: Any) -> None:
     from .kueue import import_dumps
 
     sys.exit(import_dumps(dumps, form=form, **options))
-
-
-@app.group("export")
-def export() -> None:
-    """Make another system's objects of a policy."""
 
 
 @export.command("kueue")

@@ -5,11 +5,11 @@ import sys
 
 import click
 
-from . import journal_commands, kueue_commands, policy_commands, proof_commands
+from . import export_commands, journal_commands, kueue_commands, policy_commands, proof_commands
 from .app import app
 from .output import FAILED, INVALID, RefusalError, complain
 
-__all__ = ["app", "journal_commands", "kueue_commands", "main", "policy_commands", "proof_commands", "run_command"]
+__all__ = ["app", "export_commands", "journal_commands", "kueue_commands", "main", "policy_commands", "proof_commands", "run_command"]
 
 
 def main() -> None:

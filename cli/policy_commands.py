@@ -47,6 +47,7 @@ def test(files: tuple[str, ...], form: Format) -> None:
 @keep
 @click.option("--out", metavar="PATH", help="write decisions here, one a line")
 @click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
+@click.option("--as-recorded", is_flag=True, help="play these facts and no other moments: `gpol export facts` has written all there were")
 @with_checkpoints
 @with_format
 def run(policy: str, facts: str, form: Format, **options: Any) -> None:

@@ -104,9 +104,17 @@ class _Facts:
 
 
 def run_facts(
-    policy_path: str, facts_path: str, form: Format, signing: Wanted, *, journal: str | None, out: str | None, skip_invalid: bool
+    policy_path: str,
+    facts_path: str,
+    form: Format,
+    signing: Wanted,
+    *,
+    journal: str | None,
+    out: str | None,
+    skip_invalid: bool,
+    as_recorded: bool,
 ) -> int:
-    """Play the facts of a file."""
+    """Play the facts of a file, and between them the moments at which time alone decides, unless they hold these `as_recorded`."""
     if policy_path == facts_path == "-":
         refuse("standard input is either the policy or the facts; give a file for one of them")
     policy = Policy.of(checked_policy(policy_path, form))
@@ -124,7 +132,7 @@ def run_facts(
         code = GOOD
         try:
             try:
-                for fact, decisions in stack.enter_context(closing(_play(policy, facts, player))):
+                for fact, decisions in stack.enter_context(closing(_play(policy, facts, player, as_recorded))):
                     measure.take(fact, decisions, player.core.graph)
                     if measure.facts % 500 == 0:
                         tick(measure.facts)
@@ -185,7 +193,7 @@ def _open(path: str, stack: ExitStack) -> _Bytes:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
+def _play(policy: Policy, facts: _Facts, player: Player, as_recorded: bool) -> Generator[Batch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     blank = Player()
     blank.step(policy.activation(0), policy.graph)
@@ -194,7 +202,10 @@ def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
             if player.core.graph is None:
                 blank.core.check(fact)  # a refused line must not even activate the policy at its time
                 yield player.step(policy.activation(fact.time), policy.graph)
-            yield from player.play(fact)
+            if as_recorded:
+                yield player.step(fact)
+            else:
+                yield from player.play(fact)
         except OvertakenError as error:
             moment = format_time(player.core.time)
             facts.bad(str(error), f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself")
@@ -203,6 +214,8 @@ def _play(policy: Policy, facts: _Facts, player: Player) -> Generator[Batch]:
         except EndlessError as error:
             applied = "of this line nothing but what time alone decided was applied"
             raise InputError(facts.name, facts.line, f"on the way to this line {error}", applied) from None
+    if as_recorded:
+        return
     try:
         yield from player.come_to_rest()
     except EndlessError as error:

@@ -37,7 +37,10 @@ class Origins:
         workload = getattr(event, "workload", None)
         if workload is None:
             return NO_ORIGIN
-        origin = self._known.get(workload) or self._search(workload, recorded.seq)
+        if isinstance(event, WorkloadSubmitted):
+            origin = Origin(recorded.seq, event, event.queue or self._placed_later(workload, recorded.seq))
+        else:
+            origin = self._known.get(workload) or self._search(workload, recorded.seq)
         queue = _named(event)
         if queue is not None:
             origin = origin._replace(queue=queue)
@@ -49,16 +52,15 @@ class Origins:
 
     def _search(self, workload: str, seq: int) -> Origin:
         """Go back over the workload's events to its submission; one under the same name before that was another workload's."""
-        stream = workload_stream(workload)
         queue = None
-        for recorded in self._journal.backwards(upto=seq, stream=stream):
+        for recorded in self._journal.backwards(upto=seq, stream=workload_stream(workload)):
             queue = queue or _named(recorded.event)
             if isinstance(recorded.event, WorkloadSubmitted):
-                return Origin(recorded.seq, recorded.event, queue or self._placed_later(stream, seq))
+                return Origin(recorded.seq, recorded.event, queue or self._placed_later(workload, seq))
         return Origin(None, None, queue)
 
-    def _placed_later(self, stream: str, seq: int) -> str | None:
-        for recorded in self._journal.events(after=seq, stream=stream):
+    def _placed_later(self, workload: str, seq: int) -> str | None:
+        for recorded in self._journal.of_workload(workload, after=seq):
             if isinstance(recorded.event, WorkloadSubmitted):
                 return None
             queue = _named(recorded.event)

@@ -40,12 +40,22 @@ def select(journal: Journal, selection: Selection, *, newest_first: bool = False
 
     A workload's are found by the index, a cause's by its seq, times by bisection, kinds by the database, the rest by reading on.
     """
+    for recorded, _ in _selected(journal, selection, newest_first=newest_first, with_origins=selection.of_workloads):
+        yield recorded
+
+
+def select_with_origins(journal: Journal, selection: Selection) -> Iterator[tuple[Recorded, Origin]]:
+    """The events that are selected, in order, each with the submission that its workload came with and the queue that it is in."""
+    return _selected(journal, selection, newest_first=False, with_origins=True)
+
+
+def _selected(journal: Journal, selection: Selection, *, newest_first: bool, with_origins: bool) -> Iterator[tuple[Recorded, Origin]]:
     remember = not newest_first and (not selection.kinds or selection.workload is not None)
     origins = Origins(journal, remember=remember)
     for recorded in _candidates(journal, selection, newest_first):
-        origin = origins.of(recorded) if selection.of_workloads else NO_ORIGIN
+        origin = origins.of(recorded) if with_origins else NO_ORIGIN
         if _is_selected(recorded.event, origin, selection):
-            yield recorded
+            yield recorded, origin
 
 
 def _candidates(journal: Journal, selection: Selection, newest_first: bool) -> Iterator[Recorded]:

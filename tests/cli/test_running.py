@@ -176,6 +176,20 @@ def test_a_fact_that_time_makes_possible_is_played(gpol: Gpol, facts: WriteFacts
     assert (_queue(done, "owner")["finished"], _queue(done, "guest")["evicted"]) == (1, 1)
 
 
+def test_facts_as_recorded_are_played_alone(gpol: Gpol, facts: WriteFacts) -> None:
+    """Without the moment at which its protection ends the guest runs on, and the owner's end is impossible; given as a fact, it decides."""
+    moment = {"kind": "TimeAdvanced", "time": "2026-03-02T08:10:00Z"}
+    alone = gpol("run", "lab.gpol", facts(GUEST, OWNER, _ended("o")), "--as-recorded", "--format", "json")
+    given = gpol("run", "lab.gpol", facts(GUEST, OWNER, moment, _ended("o")), "--as-recorded", "--format", "json")
+
+    assert alone.code == 3
+    assert "facts.jsonl:3: " in alone.err
+    assert (_queue(alone, "owner")["finished"], _queue(alone, "guest")["evicted"]) == (0, 0)
+    assert given.code == 0
+    assert (_queue(given, "owner")["finished"], _queue(given, "guest")["evicted"]) == (1, 1)
+    assert [each["facts"] for each in given.records if each["kind"] == "run"] == [5]  # the policy's, and these four
+
+
 def test_a_fact_that_time_overtakes_is_refused_and_the_truth_told(gpol: Gpol, facts: WriteFacts) -> None:
     """The guest is evicted on the way to its end: that stands, so the message doesn't claim that nothing was applied."""
     played = ("run", "lab.gpol", facts(GUEST, OWNER, _ended("g")), "--format", "json")

@@ -1,0 +1,240 @@
+"""One flat row an event: the columns, in order, and how an event fills them. `docs/export.md` describes them.
+
+A column is never renamed, removed or given another meaning under the same `VERSION`; new ones come last but for payload and chain.
+Amounts are integers in the smallest unit, GPUs in thousandths; times are microseconds since the epoch. What an event does not say is None.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from ...engine.events import (
+    AnyEvent,
+    CapacityChanged,
+    Charge,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
+    OperatorAction,
+    PodSet,
+    PolicyActivated,
+    UsageReported,
+    Why,
+    WorkloadAdmitted,
+    WorkloadAdopted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadReplaced,
+    WorkloadSubmitted,
+)
+from ...engine.units import INT64_MAX
+from ...journal.errors import JournalError
+from ...journal.origins import Origin
+from ...journal.records import Recorded
+from ...sim.gpus import thousandths
+
+VERSION = 1
+"""Of the columns: the `v` of a line, and `gpol.columns` in a Parquet file."""
+
+Type = Literal["integer", "text", "boolean", "time", "requests", "amounts", "assignments", "operands", "resources"]
+"""A plain type, or the name of a list of objects with the fields that `OBJECTS` gives."""
+
+OBJECTS: dict[str, dict[str, Literal["integer", "text"]]] = {
+    "requests": {"pod_set": "text", "count": "integer", "resource": "text", "amount": "integer"},
+    "amounts": {"flavor": "text", "resource": "text", "amount": "integer"},
+    "assignments": {"pod_set": "text", "count": "integer", "resource": "text", "flavor": "text"},
+    "operands": {"name": "text", "value": "text"},
+    "resources": {"resource": "text", "amount": "integer"},
+}
+"""The fields of the objects in a list."""
+
+COLUMNS: dict[str, Type] = {
+    "seq": "integer",
+    "time": "time",
+    "kind": "text",
+    "is_decision": "boolean",
+    "cause": "integer",
+    "workload": "text",
+    "submission": "integer",
+    "submitted": "time",
+    "queue": "text",
+    "namespace": "text",
+    "user": "text",
+    "group": "text",
+    "workload_kind": "text",
+    "local_queue": "text",
+    "priority": "text",
+    "pods": "integer",
+    "asked_gpu_milli": "integer",
+    "requests": "requests",
+    "gpu_milli": "integer",
+    "borrowed_gpu_milli": "integer",
+    "usage": "amounts",
+    "borrowed": "amounts",
+    "assignments": "assignments",
+    "beneficiary": "text",
+    "preemption": "text",
+    "replaced_by": "text",
+    "waits": "text",
+    "reason": "text",
+    "rule": "text",
+    "rule_file": "text",
+    "rule_line": "integer",
+    "operands": "operands",
+    "limit_kind": "text",
+    "limit_node": "text",
+    "limit_flavor": "text",
+    "limit_resource": "text",
+    "limit_asked": "integer",
+    "limit_available": "integer",
+    "limit_deficit": "integer",
+    "limit_file": "text",
+    "limit_line": "integer",
+    "operator": "text",
+    "action": "text",
+    "flavor": "text",
+    "node": "text",
+    "capacity": "resources",
+    "policy_file": "text",
+    "policy_digest": "text",
+    "payload": "text",
+    "chain": "text",
+}
+"""Every column with its type, in order."""
+
+Row = dict[str, Any]
+"""Values by column, in the order of `COLUMNS`."""
+
+_NOTHING: Row = dict.fromkeys(COLUMNS)
+
+
+def row_of(recorded: Recorded, origin: Origin) -> Row:
+    """The row of an event, all columns in order. Raises JournalError for GPUs that 64 bits do not hold in thousandths."""
+    event = recorded.event
+    row = {
+        **_NOTHING,
+        "seq": recorded.seq,
+        "time": event.time,
+        "kind": event.kind,
+        "is_decision": event.is_decision,
+        "cause": getattr(event, "cause", None),
+        "workload": getattr(event, "workload", None),
+        "queue": origin.queue,
+        "payload": recorded.payload.decode(),
+        "chain": recorded.chain.hex(),
+    }
+    if origin.submission is not None:
+        row.update(_submission(origin.submission), submission=origin.seq)
+    why = getattr(event, "why", None)
+    if why is not None:
+        row.update(_why(why))
+    row.update(_own(event))
+    for name in ("asked_gpu_milli", "gpu_milli", "borrowed_gpu_milli"):
+        if row[name] is not None and row[name] > INT64_MAX:
+            raise JournalError(f"event {recorded.seq} is about more GPUs than 64 bits hold in thousandths", "leave it out by a filter")
+    return row
+
+
+def _submission(submission: WorkloadSubmitted) -> Row:
+    """What every event of a workload says of its submission."""
+    return {
+        "submitted": submission.time,
+        "namespace": submission.namespace,
+        "user": submission.user,
+        "group": submission.group,
+        "workload_kind": submission.workload_kind,
+        "local_queue": submission.local_queue,
+        "priority": None if submission.priority is None else str(submission.priority),
+    }
+
+
+def _why(why: Why) -> Row:
+    row: Row = {"reason": why.reason, "operands": [operand.model_dump() for operand in why.operands]}
+    if why.rule is not None:
+        row.update(rule=why.rule.name, rule_file=why.rule.file, rule_line=why.rule.line)
+    limit = why.limit
+    if limit is None:
+        return row
+    row.update(limit_kind=limit.limit, limit_node=limit.node, limit_flavor=limit.flavor, limit_resource=limit.resource)
+    row.update(limit_asked=limit.asked, limit_available=limit.available, limit_deficit=limit.deficit)
+    if limit.source is not None:
+        row.update(limit_file=limit.source.file, limit_line=limit.source.line)
+    return row
+
+
+def _own(event: AnyEvent) -> Row:
+    """What events of one kind alone say."""
+    match event:
+        case WorkloadSubmitted():
+            gpus = sum(thousandths(resource, amount * pod_set.count) for pod_set in event.pod_sets for resource, amount in _of(pod_set))
+            pods = sum(pod_set.count for pod_set in event.pod_sets)
+            return {"pods": pods, "asked_gpu_milli": gpus, "requests": list(_requests(event.pod_sets))}
+        case WorkloadAdmitted():
+            assignments = [
+                {"pod_set": each.pod_set, "count": each.count, "resource": resource, "flavor": flavor}
+                for each in event.assignments
+                for resource, flavor in each.flavors.items()
+            ]
+            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": assignments}
+        case WorkloadAdopted():
+            return _adopted(event)
+        case WorkloadEvicted():
+            return {**_charged(event.usage), "beneficiary": event.beneficiary, "preemption": event.preemption}
+        case WorkloadReplaced():
+            return {**_charged(event.usage), "replaced_by": event.by}
+        case WorkloadDeferred():
+            return {"waits": event.waits}
+        case OperatorAction():
+            return {"operator": event.operator, "action": event.action}
+        case CapacityChanged():
+            return {"flavor": event.flavor, "capacity": _resources(event.capacity)}
+        case UsageReported():
+            return {"local_queue": event.local_queue}
+        case NodeRemoved():
+            return {"node": event.node}
+        case NodeAdded() | NodeChanged():
+            return {"node": event.node, "capacity": _resources(event.capacity)}
+        case PolicyActivated():
+            return {"policy_file": event.file, "policy_digest": event.digest}
+        case _:
+            return {}
+
+
+def _of(pod_set: PodSet) -> list[tuple[str, int]]:
+    return sorted(pod_set.requests.items())
+
+
+def _requests(pod_sets: Iterable[PodSet]) -> Iterator[Row]:
+    """What one pod of each pod set asks for."""
+    for pod_set in pod_sets:
+        for resource, amount in _of(pod_set):
+            yield {"pod_set": pod_set.name, "count": pod_set.count, "resource": resource, "amount": amount}
+
+
+def _charged(charges: Iterable[Charge]) -> Row:
+    usage = [charge.model_dump() for charge in charges]
+    return {"usage": usage, "gpu_milli": _gpus(usage)}
+
+
+def _borrowed(charges: Iterable[Charge]) -> Row:
+    borrowed = [charge.model_dump() for charge in charges]
+    return {"borrowed": borrowed, "borrowed_gpu_milli": _gpus(borrowed)}
+
+
+def _adopted(event: WorkloadAdopted) -> Row:
+    """A placement says flavors and amounts by resource, in two tables."""
+    totals: dict[tuple[str, str], int] = {}
+    assignments = []
+    for placement in event.placements:
+        for resource, flavor in placement.flavors.items():
+            assignments.append({"pod_set": placement.pod_set, "count": placement.count, "resource": resource, "flavor": flavor})
+            totals[flavor, resource] = totals.get((flavor, resource), 0) + placement.usage.get(resource, 0)
+    usage = [{"flavor": flavor, "resource": resource, "amount": totals[flavor, resource]} for flavor, resource in sorted(totals)]
+    return {"usage": usage, "gpu_milli": _gpus(usage), "assignments": assignments}
+
+
+def _gpus(amounts: list[Row]) -> int:
+    return sum(thousandths(each["resource"], each["amount"]) for each in amounts)
+
+
+def _resources(capacity: dict[str, int]) -> list[Row]:
+    return [{"resource": resource, "amount": amount} for resource, amount in capacity.items()]

@@ -1,0 +1,54 @@
+"""The inputs of `gpol run`, out of a journal: its policy and its facts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dsl.profiles import shipped
+from ...engine.events import PolicyActivated
+from ...engine.units import format_time
+from ...journal.errors import JournalError
+from ...journal.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A policy as it was activated, and what keeps a run of it and of the facts from ending in the same chain, if anything does."""
+
+    policy: PolicyActivated
+    notes: tuple[str, ...]
+
+
+def inputs_of(journal: Journal) -> Inputs:
+    """The policy of a journal. Raises JournalError for a journal of several policies, or of none from its beginning on."""
+    activations = list(journal.events(stream="policy"))
+    if not activations or activations[0].seq != 1:
+        raise JournalError(f"`{journal.name}` does not begin with a policy, so no run can repeat it", "export it with `gpol export jsonl`")
+    if len(activations) > 1:
+        raise JournalError(
+            f"`{journal.name}` has {len(activations)} policies, the second from event {activations[1].seq} on, and a run has one",
+            "export its events with `gpol export jsonl`",
+        )
+    policy = activations[0].event
+    assert isinstance(policy, PolicyActivated)  # its stream holds nothing else
+    return Inputs(policy, tuple(_notes(journal, policy)))
+
+
+def fact_lines(journal: Journal) -> Iterator[str]:
+    """The facts but for the policy, as they are stored, each as a line without its end."""
+    for recorded in journal.events():
+        event = recorded.event
+        if not event.is_decision and not isinstance(event, PolicyActivated):
+            yield recorded.payload.decode()
+
+
+def _notes(journal: Journal, policy: PolicyActivated) -> Iterator[str]:
+    """What a run does otherwise."""
+    first = next((recorded.event.time for recorded in journal.events(after=1) if not recorded.event.is_decision), None)
+    if first is not None and first != policy.time:
+        told = (
+            f"the policy was activated at {format_time(policy.time)}, and a run activates it with the first fact, at {format_time(first)}"
+        )
+        yield f"{told}: its chain will be another"
+    for profile in policy.profiles:
+        if shipped(profile.name) != profile.text:
+            yield f"the profile {profile.name} was another one when this was recorded: a run may decide otherwise"
