@@ -9,9 +9,7 @@ from typing import Literal
 
 from ..engine.events import AnyDecision, Fact, PolicyActivated, WorkloadSubmitted
 from ..engine.graph import PolicyGraph
-from ..engine.reference import Core
 from ..engine.reference.whereabouts import Standing
-from ..journal.asof import follow
 from ..journal.errors import DamagedError
 from ..journal.journal import Batch as RecordedBatch
 from ..journal.journal import Journal
@@ -23,6 +21,7 @@ from .driving import OnEvict
 from .fates import Affected, Comparison, Fate, Fates
 from .figures import History
 from .lengths import recorded_lengths
+from .lookup import standings_at
 from .measure import Measure
 from .play import Player
 from .policy import Policy
@@ -194,28 +193,15 @@ def _seq(journal: Journal, parting: Parting | None) -> int:
 
 
 def _explained(affected: tuple[Affected, ...], before: Journal, after: Journal | None) -> tuple[Explained, ...]:
-    old = _standings(before, [each.before for each in affected]) if after is not None else {}
-    new = _standings(after, [each.after for each in affected]) if after is not None else {}
+    old = _told(before if after is not None else None, [each.before for each in affected])
+    new = _told(after, [each.after for each in affected])
     return tuple(
-        Explained(
-            each.after.submission[0],
-            each.cost,
-            each.extra_wait,
-            Told(each.before, old.get(each.before.submission)),
-            Told(each.after, new.get(each.after.submission)),
-        )
-        for each in affected
+        Explained(each.after.submission[0], each.cost, each.extra_wait, *told) for each, *told in zip(affected, old, new, strict=True)
     )
 
 
-def _standings(journal: Journal, fates: list[Fate]) -> dict[tuple[str, int], Standing]:
-    """Where workloads stood when their longest time in line began, in one walk over the journal."""
-    core, found = Core(), {}
-    for fate in sorted(fates, key=lambda fate: fate.longest_from):
-        if fate.longest <= 0:
-            continue
-        follow(journal, core, after=core.seq, upto=fate.longest_from)
-        standing = core.standing(fate.submission[0])
-        if standing is not None:
-            found[fate.submission] = standing
-    return found
+def _told(journal: Journal | None, fates: list[Fate]) -> list[Told]:
+    """Each with where it stood when its longest time in line began, if it was ever in line."""
+    places = {(fate.longest_from, fate.submission[0]) for fate in fates if fate.longest > 0}
+    standings = standings_at(journal, places) if journal is not None else {}
+    return [Told(fate, standings.get((fate.longest_from, fate.submission[0])) if fate.longest > 0 else None) for fate in fates]

@@ -13,6 +13,7 @@ from gpol.engine.events import AnyEvent, PolicyActivated
 from gpol.engine.reference import Core
 from gpol.journal.journal import Journal
 from gpol.sim.impact import closed_impact
+from gpol.sim.open_impact import open_impact
 from gpol.sim.policy import Policy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,3 +78,22 @@ def test_the_same_policy_changes_nothing_in_cycles(case: CycleCase) -> None:
     assert found.nothing_changes
     assert (found.parting, found.affected) == (None, ())
     assert found.before == found.after
+
+
+@given(cases())
+def test_the_same_policy_decides_every_moment_alike(case: Case) -> None:
+    """In an open loop no moment is decided otherwise, and the policy has words for all that was recorded."""
+    policy, batches = at_once(case)
+    with journal_of(batches) as journal:
+        found = open_impact(journal, policy)
+
+    assert found.nothing_changes
+    assert (found.moments, found.shown, found.first) == (len(batches), (), None)
+
+
+@given(cycle_cases())
+def test_the_same_policy_decides_every_moment_alike_in_cycles(case: CycleCase) -> None:
+    """The same where decisions fall in cycles."""
+    policy, batches = in_cycles(case)
+    with journal_of(batches) as journal:
+        assert open_impact(journal, policy).nothing_changes

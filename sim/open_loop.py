@@ -1,0 +1,205 @@
+"""Open loop: every recorded moment decided again under another policy, on the state that was recorded there.
+
+One core follows the recorded history under the policy; another one, which stands where it stands, decides each fact. Where that comes to
+something else it is counted, and forgotten: the next moment is decided on the recorded state again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..engine.errors import FactError
+from ..engine.events import (
+    AnyDecision,
+    Charge,
+    Fact,
+    PolicyActivated,
+    TimeAdvanced,
+    WorkloadAdmitted,
+    WorkloadCancelled,
+    WorkloadDeferred,
+    WorkloadFinished,
+    WorkloadRejected,
+    WorkloadSubmitted,
+)
+from ..engine.reference import Core
+from ..engine.reference.whereabouts import Standing
+from ..journal.errors import DamagedError
+from ..journal.journal import Batch as RecordedBatch
+from .changes import what
+from .closed_loop import Impossible
+from .gpus import thousandths
+from .measure import NO_QUEUE
+from .policy import Policy
+
+Category = Literal[
+    "newly admitted",
+    "no longer admitted",
+    "placed otherwise",
+    "newly evicted",
+    "no longer evicted",
+    "evicted otherwise",
+    "newly rejected",
+    "no longer rejected",
+]
+"""What another policy decides about a workload at a recorded moment, as against what was decided."""
+
+_ALONE: dict[str, tuple[Category, Category, Category]] = {
+    "WorkloadAdmitted": ("newly admitted", "no longer admitted", "placed otherwise"),
+    "WorkloadEvicted": ("newly evicted", "no longer evicted", "evicted otherwise"),
+    "WorkloadRejected": ("newly rejected", "no longer rejected", "newly rejected"),
+}
+"""By kind of decision: only the other policy takes it, only the recorded one did, both do but not alike. Of one workload that takes the
+place of another its admission counts, and in cycles it counts for nothing that a workload goes on waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redecision:
+    """A decision that differs at a recorded moment: the seq of the recorded decision or, where there is none, of the fact; what both
+    decide (None: nothing), and where the workload stands under the policy where it is no longer admitted."""
+
+    category: Category
+    seq: int
+    time: int
+    workload: str
+    queue: str
+    gpus: int
+    recorded: AnyDecision | None
+    decided: AnyDecision | None
+    standing: Standing | None = None
+
+
+@dataclass(slots=True)
+class OpenLoop:
+    """Decides recorded batches again, one after the other. `unexpressed` are recorded events that the policy has no words for.
+
+    What differs about a workload is told once, at the first moment, for as long as the recorded history leaves the workload as it is.
+    """
+
+    policy: Policy
+    unexpressed: list[Impossible] = field(default_factory=list)
+    moments: int = 0
+    activations: int = 0
+    _follower: Core = field(default_factory=Core)
+    _decider: Core = field(default_factory=Core)
+    _told: set[tuple[Category, str]] = field(default_factory=set)
+    _dropped: set[str] = field(default_factory=set)
+
+    def take(self, batch: RecordedBatch) -> Iterator[Redecision]:
+        """Decide the fact of a batch again, and follow what was recorded. Raises DamagedError for what cannot have happened."""
+        fact: Fact = batch.fact.event  # type: ignore[assignment]  # a batch begins with a fact
+        recorded: list[AnyDecision] = [each.event for each in batch.decisions]  # type: ignore[misc]
+        self.moments += 1
+        if isinstance(fact, PolicyActivated):
+            self.activations += 1
+        decided = self._decide(batch.fact.seq, fact)
+        yield from self._differences(batch.fact.seq, fact, recorded, decided)
+        self._follow(batch.fact.seq, fact, recorded, decided)
+
+    # --- deciding -------------------------------------------------------------------------------------------------------
+
+    def _decide(self, seq: int, fact: Fact) -> list[AnyDecision]:
+        """What the policy decides, both cores having taken in the fact; one that it has no words for only lets time pass."""
+        about = str(getattr(fact, "workload", ""))
+        if isinstance(fact, WorkloadSubmitted):
+            self._dropped.discard(fact.workload)
+        if about not in self._dropped:
+            mine = self.policy.activation(fact.time) if isinstance(fact, PolicyActivated) else fact
+            graph = self.policy.graph if isinstance(fact, PolicyActivated) else None
+            try:
+                decided = self._decider.step(mine, graph)
+                self._follower.apply(mine, graph)
+                return decided
+            except FactError as error:
+                self._cannot(seq, fact.time, fact.kind, about or str(getattr(fact, "flavor", getattr(fact, "node", ""))), str(error))
+        if self._decider.collects or self._decider.graph is None:
+            return []
+        moment = TimeAdvanced(time=fact.time)
+        self._follower.apply(moment)
+        return self._decider.step(moment)
+
+    def _cannot(self, seq: int, time: int, kind: str, about: str, reason: str) -> None:
+        self.unexpressed.append(Impossible(seq, time, kind, about, reason))
+
+    # --- comparing ------------------------------------------------------------------------------------------------------
+
+    def _differences(self, seq: int, fact: Fact, recorded: list[AnyDecision], decided: list[AnyDecision]) -> Iterator[Redecision]:
+        """What differs, in the order of the recorded decisions and then of the others."""
+        old = {(each.kind, each.workload): (seq + place, each) for place, each in enumerate(recorded, start=1)}
+        new = {(each.kind, each.workload): each for each in decided}
+        for key, (at, before) in old.items():
+            after = new.get(key)
+            if before.kind not in _ALONE or before.workload in self._dropped or (after and what(after) == what(before)):
+                continue
+            category = _ALONE[before.kind][1 if after is None else 2]
+            yield self._redecision(category, at, fact.time, before, after)
+        for key, after in new.items():
+            if key in old or after.kind not in _ALONE:
+                continue
+            category = _ALONE[after.kind][0]
+            if (category, after.workload) not in self._told:
+                self._told.add((category, after.workload))
+                yield self._redecision(category, seq, fact.time, None, after)
+
+    def _redecision(self, category: Category, seq: int, time: int, before: AnyDecision | None, after: AnyDecision | None) -> Redecision:
+        said = after or before
+        assert said is not None
+        usage = () if isinstance(said, WorkloadRejected | WorkloadDeferred) else said.usage
+        standing = self._decider.standing(said.workload) if category == "no longer admitted" else None
+        queue = NO_QUEUE if isinstance(said, WorkloadRejected) else said.queue
+        return Redecision(category, seq, time, said.workload, queue, _gpus(usage), before, after, standing)
+
+    # --- following ------------------------------------------------------------------------------------------------------
+
+    def _follow(self, seq: int, fact: Fact, recorded: list[AnyDecision], decided: list[AnyDecision]) -> None:
+        """Bring the follower to where the recorded history stands, and the decider with it where it decided otherwise."""
+        if isinstance(fact, WorkloadFinished | WorkloadCancelled):
+            self._forget(fact.workload)
+        for place, decision in enumerate(recorded, start=1):
+            self._apply(seq + place, decision)
+        for decision in decided:
+            if isinstance(decision, WorkloadRejected):
+                self._drop(decision.workload)
+        if [what(each) for each in recorded] != [what(each) for each in decided]:
+            self._decider = self._follower.copy()
+
+    def _apply(self, seq: int, decision: AnyDecision) -> None:
+        """Apply a recorded decision; a workload that the policy has no words for is gone from here on."""
+        self._forget(decision.workload)
+        if decision.workload in self._dropped:
+            return
+        if isinstance(decision, WorkloadDeferred) and not self._follower.collects:
+            return
+        reason = self._unspeakable(decision)
+        if reason:
+            self._cannot(seq, decision.time, decision.kind, decision.workload, reason)
+            self._drop(decision.workload)
+            return
+        try:
+            self._follower.apply(decision.model_copy(update={"cause": self._follower.state.cause}))
+        except (FactError, AssertionError, LookupError, ValueError) as error:
+            raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
+
+    def _unspeakable(self, decision: AnyDecision) -> str:
+        """Why the policy cannot hold what a decision gives to a workload; empty where it can."""
+        active = self._follower.state.active
+        if not isinstance(decision, WorkloadAdmitted) or active is None:
+            return ""
+        missing = next((charge for charge in decision.usage if (charge.flavor, charge.resource) not in active.slot_index), None)
+        return "" if missing is None else f"the policy has no {missing.resource} on flavor `{missing.flavor}`, on which it ran"
+
+    def _drop(self, workload: str) -> None:
+        """Leave a workload out until it is submitted again."""
+        if workload in self._follower.state.workloads:
+            self._follower.apply(WorkloadCancelled(time=self._follower.time, workload=workload))
+        self._dropped.add(workload)
+        self._forget(workload)
+
+    def _forget(self, workload: str) -> None:
+        """The recorded history moved a workload: what differs about it from now on is told again."""
+        for category, _, _ in _ALONE.values():
+            self._told.discard((category, workload))
+
+
+def _gpus(charges: tuple[Charge, ...]) -> int:
+    return sum(thousandths(charge.resource, charge.amount) for charge in charges)
