@@ -1,16 +1,11 @@
 """explain: where a workload stands, how it got there, and what would change it."""
 
 from ..engine.events import (
+    AnyDecision,
     AnyEvent,
-    Charge,
     OperatorAction,
-    Why,
-    WorkloadAdmitted,
     WorkloadAdopted,
-    WorkloadDeferred,
-    WorkloadEvicted,
     WorkloadRejected,
-    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -19,10 +14,11 @@ from ..engine.units import format_time
 from ..journal.asof import core_at
 from ..journal.errors import JournalError
 from ..journal.journal import Recorded
+from ..sim.words import amount, decision_told
 from .auditing import details, open_journal
 from .moments import find_moment
 from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
-from .standings import amount, by, limit_told, waiting
+from .standings import waiting
 
 _MOST_EVENTS = 12
 """How many events of a long history are shown."""
@@ -67,29 +63,17 @@ def _show(workload: str, seq: int, time: int, history: list[Recorded], standing:
 
 
 def _event(event: AnyEvent) -> list[str]:
+    if isinstance(event, AnyDecision):
+        return decision_told(event)
     match event:
         case WorkloadSubmitted():
             pods = ", ".join(_pods(event, number) for number in range(len(event.pod_sets)))
             queue = f" to queue {event.queue}" if event.queue is not None else ""
             replaces = f", to take the place of {event.replaces}" if event.replaces is not None else ""
             return [f"submitted{queue}: {pods}" + (f", priority {event.priority}" if event.priority is not None else "") + replaces]
-        case WorkloadAdmitted():
-            borrowed = f", borrowing {_charges(event.borrowed)}" if event.borrowed else ""
-            place = f"admitted to {event.queue} on {_charges(event.usage)}{borrowed}"
-            return [f"{place}: {event.why.reason}{by(event.why.rule)}", *_compared(event.why)]
-        case WorkloadEvicted():
-            for_whom = f" for {event.beneficiary}" if event.beneficiary is not None else ""
-            return [f"evicted{for_whom} ({event.preemption}){by(event.why.rule)}", *_compared(event.why, "the beneficiary's limit")]
         case WorkloadAdopted():
             told = ", told to stop" if event.evicting else ""
             return [f"found running in {event.queue} since {format_time(event.since)}{told}"]
-        case WorkloadDeferred():
-            waits = "its victims" if event.preempting else "the next cycle" if event.waits == "next" else "something to become free"
-            return [f"deferred: {event.why.reason}{by(event.why.rule)}, waits for {waits}", *_compared(event.why)]
-        case WorkloadReplaced():
-            return [f"replaced by {event.by}, which is admitted with what it held: {_charges(event.usage)}"]
-        case WorkloadRejected():
-            return [f"rejected: {event.why.reason}{by(event.why.rule)}", *_compared(event.why)]
         case OperatorAction():
             return details(event)
         case WorkloadUpdated():
@@ -98,17 +82,8 @@ def _event(event: AnyEvent) -> list[str]:
             return [event.kind.removeprefix("Workload").lower()]
 
 
-def _compared(why: Why, limit: str = "limit") -> list[str]:
-    told = [", ".join(f"{operand.name} = {operand.value}" for operand in why.operands)] if why.operands else []
-    return told + ([f"{limit}: {limit_told(why.limit, why.reason)}"] if why.limit is not None else [])
-
-
 def _pods(event: WorkloadSubmitted, number: int) -> str:
     pod_set = event.pod_sets[number]
     each = " and ".join(amount(asked, resource) for resource, asked in pod_set.requests.items())
     flavors = f" on {' or '.join(pod_set.flavors)}" if pod_set.flavors else ""
     return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors
-
-
-def _charges(charges: tuple[Charge, ...]) -> str:
-    return " and ".join(f"{amount(charge.amount, charge.resource)} of {charge.flavor}" for charge in charges) or "nothing"

@@ -4,7 +4,8 @@ from fractions import Fraction
 from shlex import quote
 
 from ..engine.units import format_duration
-from ..sim.measure import HOUR_US, Measure, QueueFigures
+from ..sim.measure import Measure, QueueFigures
+from ..sim.words import gpus, hours, short
 from .output import Format, counted, say, say_json, table
 
 _SECOND = 1_000_000
@@ -40,8 +41,8 @@ def show_figures(measure: Measure, form: Format, journal: str | None = None, ski
     table("Per queue", header, rows, form)
     length = format_duration((measure.end - (measure.start or 0)) // _SECOND * _SECOND)
     longest = max((figures.owner_wait(measure.end) for figures in queues), default=0)
-    say(f"longest wait for what the workload's queue owns and does not use: {_short(longest)}")
-    say(f"{counted(measure.facts, 'fact')}, {counted(measure.decisions, 'decision')} over {length}; {_hours(total)} GPU-hours")
+    say(f"longest wait for what the workload's queue owns and does not use: {short(longest)}")
+    say(f"{counted(measure.facts, 'fact')}, {counted(measure.decisions, 'decision')} over {length}; {hours(total)} GPU-hours")
     rejected = sum(figures.rejected for figures in queues)
     if rejected:
         path, condition = ("PATH", ", once there is a journal") if journal is None else (quote(journal), "")
@@ -63,9 +64,9 @@ def _values(figures: QueueFigures, total: int, end: int) -> dict[str, object]:
         "rejected": figures.rejected,
         "running": len(figures.running),
         "waiting": len(figures.waiting),
-        "gpu_hours": _hours(figures.used_area),
-        "borrowed_gpu_hours": _hours(figures.borrowed_area),
-        "lent_gpu_hours": _hours(figures.lent_area),
+        "gpu_hours": hours(figures.used_area),
+        "borrowed_gpu_hours": hours(figures.borrowed_area),
+        "lent_gpu_hours": hours(figures.lent_area),
         "share_of_gpu_hours": str(Fraction(figures.used_area, total)) if total else "0",
         "mean_wait_us": int(figures.mean_wait()),
         "p95_wait_s": figures.wait_percentile(95),
@@ -84,29 +85,11 @@ def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
         f"{figures.evicted:,}",
         f"{figures.finished + figures.cancelled + figures.rejected:,}",
         f"{len(figures.waiting):,}",
-        _hours(figures.used_area),
-        _hours(figures.borrowed_area),
-        _hours(figures.lent_area),
+        hours(figures.used_area),
+        hours(figures.borrowed_area),
+        hours(figures.lent_area),
         share,
-        _short(int(figures.mean_wait())),
-        _short(figures.wait_percentile(95) * _SECOND),
-        _short(figures.wait_most),
+        short(int(figures.mean_wait())),
+        short(figures.wait_percentile(95) * _SECOND),
+        short(figures.wait_most),
     )
-
-
-def gpus(milli: int) -> str:
-    """Thousandths of a GPU as GPUs to read."""
-    return f"{milli // 1000:,}" if milli % 1000 == 0 else f"{milli / 1000:,.3f}"
-
-
-def _hours(area: int) -> str:
-    """Thousandths of a GPU times microseconds, as GPU-hours with one digit, rounded half up."""
-    tenths = (area * 10 + 500 * HOUR_US) // (1000 * HOUR_US)
-    return f"{tenths // 10:,}.{tenths % 10}"
-
-
-def _short(us: int) -> str:
-    """A duration to read: whole seconds, at most two units."""
-    text = format_duration(us // _SECOND * _SECOND)
-    units = [unit for unit in "dhms" if unit in text]
-    return text if len(units) <= 2 else text[: text.index(units[1]) + 1]

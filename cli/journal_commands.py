@@ -1,4 +1,4 @@
-"""The commands about journals: log, state, replay, verify, explain."""
+"""The commands about journals: log, state, replay, verify, explain, impact."""
 
 import sys
 from typing import Any
@@ -68,3 +68,17 @@ def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
     from .explaining import explain_workload
 
     sys.exit(explain_workload(journal, workload, at, form))
+
+
+@app.command()
+@journal_place
+@click.argument("policies", metavar="NEW.gpol...", nargs=-1, required=True)
+@click.option("--open-loop", is_flag=True, help="decide each recorded moment again, on the recorded state; else play history again")
+@click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted run begins anew, or goes on")
+@click.option("--journal", "kept", metavar="PATH", help="keep the other history in this new journal")
+@with_format
+def impact(journal: str, policies: tuple[str, ...], form: Format, **options: Any) -> None:
+    """Say what another policy would have made of a recorded history; exit 2 if anything differs."""
+    from .impact import show_impact
+
+    sys.exit(show_impact(journal, policies, form, **options))

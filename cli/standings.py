@@ -3,16 +3,14 @@
 from collections import Counter
 from typing import get_args
 
-from ..engine.events import Limit, RuleRef
+from ..engine.events import Limit
 from ..engine.reference.remedies import Remedy
 from ..engine.reference.whereabouts import CandidateOutcome, CandidateStanding, FlavorStanding, Standing
-from ..engine.units import format_amount, format_time
+from ..engine.units import format_time
+from ..sim.words import amount, by, limit_told, names
 
 _MOST_CANDIDATES = 20
 """How many groups are shown of those that might have gone."""
-
-_MOST_NAMES = 5
-"""How many workloads or queues of a group are named."""
 
 _OUTCOMES: tuple[CandidateOutcome, ...] = get_args(CandidateOutcome)
 
@@ -130,30 +128,3 @@ def _raised(limit: Limit) -> str:
     if limit.limit == "owned":
         return f"{limit.node} owned {more} on {limit.flavor}"
     return f"{limit.flavor} had {more} that nobody owns"
-
-
-# --- words ----------------------------------------------------------------------------------------------------------
-
-
-def by(rule: RuleRef | None) -> str:
-    """By which line of the policy; nothing where there is none."""
-    return f" by {rule.name} ({rule.file}:{rule.line})" if rule is not None else ""
-
-
-def amount(value: int, resource: str) -> str:
-    """An amount with its resource."""
-    return f"{format_amount(value, resource)} {resource}"
-
-
-def names(some: list[str]) -> str:
-    """The first few names, and how many more there are."""
-    return ", ".join(some[:_MOST_NAMES]) + (f" and {len(some) - _MOST_NAMES} more" if len(some) > _MOST_NAMES else "")
-
-
-def limit_told(limit: Limit, reason: str) -> str:
-    """A limit that makes a workload wait for this reason: what it is, where, what was asked, what is there and what is missing."""
-    kinds = {"owned": "what it may use of what is owned", "borrowing": "its borrowing limit", "capacity": "what exists"}
-    asked, available = amount(limit.asked, limit.resource), amount(limit.available, limit.resource)
-    there = f"at most {available}" if reason == "ExceedsMaxQuota" else f"{available} available"
-    deficit = amount(limit.deficit, limit.resource)
-    return f"{kinds[limit.limit]} at {limit.node}: asks for {asked} on {limit.flavor}, {there}, {deficit} more needed"

@@ -10,8 +10,8 @@ from ..journal.asof import core_at
 from ..journal.errors import JournalError
 from ..journal.journal import Journal, Recorded
 from ..sim.cluster import Capacity, Cluster, LiveWorkload, Place, cluster_of, live_workloads
+from ..sim.words import gpus
 from .auditing import open_journal
-from .figures import gpus
 from .moments import find_moment
 from .output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json, table
 from .progress import progress

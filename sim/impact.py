@@ -54,7 +54,7 @@ class ClosedImpact:
     """The outcome. `tallies` are by kind and queue; of `compared` workloads `worse` wait for or lose more, `better` less.
 
     `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, and the policy was activated at
-    each of them; `endless` workloads have no recorded end, and run on once they are admitted.
+    each of them; `endless` workloads neither finished nor were cancelled, and run on once they are admitted.
     """
 
     policy: Policy
@@ -171,7 +171,7 @@ def closed_impact(
             affected=_explained(affected, journal, sink),
             impossible=tuple(loop.impossible),
             activations=recorded.activations,
-            endless=sum(recorded.submissions.values()) - len(lengths),
+            endless=sum(recorded.submissions.values()) - len(lengths) - sum(each.cancelled for each in recorded.measure.queues.values()),
         )
 
 

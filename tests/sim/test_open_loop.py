@@ -62,7 +62,7 @@ FACTS: list[Fact] = [
 
 
 def test_an_eviction_that_is_not_made_is_told_with_its_beneficiary(tmp_path: Path, policy: Make) -> None:
-    """Where nobody goes, the guest is no longer evicted, and the owner no longer admitted, at that moment alone; what follows is as recorded."""
+    """Where nobody goes, the guest is no longer evicted, and the owner no longer admitted, at that moment: then all is as recorded."""
     found = _found(tmp_path / "j.db", policy(FAIR), FACTS, policy(NOBODY_GOES))
 
     assert _told(found) == {("no longer evicted", "g", MINUTE), ("no longer admitted", "o", MINUTE)}

@@ -1,0 +1,65 @@
+"""impact: what another policy would have made of a recorded history."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from ..journal.errors import DamagedError, JournalError
+from ..journal.journal import Journal
+from ..sim.driving import OnEvict
+from ..sim.impact import closed_impact
+from ..sim.open_impact import UnlikeError, open_impact
+from ..sim.play import EndlessError
+from ..sim.policy import Policy
+from .auditing import open_journal
+from .impact_figures import show_closed, show_open
+from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, checked_policy, refuse
+from .progress import progress
+from .running import new_journal
+
+
+def show_impact(place: str, policies: tuple[str, ...], form: Format, *, open_loop: bool, on_evict: str, kept: str | None) -> int:
+    """Print what a policy would have made of a journal; the exit code says whether anything differs."""
+    evicted = _on_evict(on_evict)
+    if open_loop and kept is not None:
+        refuse("--journal: an open loop makes no other history that could be kept; leave one of the two out")
+    policy = Policy.of(checked_policy(policies[0], form))
+    with _told(), ExitStack() as stack:
+        journal = stack.enter_context(open_to_play(place))
+        tick = stack.enter_context(progress("deciding again", journal.head.seq))
+        if open_loop:
+            opened = open_impact(journal, policy, progress=tick)
+        else:
+            closed = closed_impact(journal, policy, evicted, kept=new_journal(kept, stack), progress=tick)
+    if open_loop:
+        show_open(opened, form, place)
+        return GOOD if opened.nothing_changes else NO
+    show_closed(closed, form, place)
+    return GOOD if closed.nothing_changes else NO
+
+
+def _on_evict(text: str) -> OnEvict:
+    if text not in ("restart", "resume"):
+        refuse(f"--on-evict is restart or resume, not `{text}`")
+    return "resume" if text == "resume" else "restart"
+
+
+def open_to_play(place: str) -> Journal:
+    """A journal with events to play again. Ends the command where there is none."""
+    journal = open_journal(place)
+    if journal.head.seq == 0:
+        journal.close()
+        refuse("the journal is empty, so there is nothing to play again")
+    return journal
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """End the command where a history cannot be played, with what is wrong and the exit code for it."""
+    try:
+        yield
+    except UnlikeError as error:
+        refuse(f"{error}; leave --open-loop out: a closed loop plays either")
+    except EndlessError as error:
+        refuse(str(error), INVALID)
+    except JournalError as error:
+        refuse(str(error), NOT_VERIFIED if isinstance(error, DamagedError) else FAILED)
