@@ -10,6 +10,7 @@ from .open_impact import Shown
 from .words import by, decision_told, hours, limit_told, short
 
 _NOTHING = "nothing"
+_RUNS = "goes on running"
 
 RULES = {
     "restart": "an evicted run begins anew",
@@ -91,6 +92,8 @@ def shown_told(shown: Shown) -> tuple[list[str], list[str]]:
     found = shown.redecision
     before = decision_told(found.recorded) if found.recorded is not None else _stands(shown.before)
     after = decision_told(found.decided) if found.decided is not None else _stands(found.standing)
+    if found.category == "no longer evicted":
+        after = [_RUNS]
     return before, after
 
 
@@ -98,6 +101,6 @@ def _stands(standing: Standing | None) -> list[str]:
     if standing is None:
         return [_NOTHING]
     if standing.state == "running":
-        return ["goes on running"]
+        return [_RUNS]
     lines = [f"waits: {standing.reason}{by(standing.rule)}"]
     return [*lines, limit_told(standing.limit, standing.reason)] if standing.limit is not None else lines

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ("README.md", "examples/lab/README.md", "examples/campus/README.md", "examples/philly/README.md", "docs/kueue.md")
+PAGES = ("README.md", "examples/lab/README.md", "examples/campus/README.md", "examples/philly/README.md", "docs/kueue.md", "docs/impact.md")
 
 PHILLY = """\
 timestamp,duration,num_gpus,gpu_time,cluster
