@@ -60,7 +60,7 @@ def with_checkpoints(command: Command) -> Command:
     return command
 
 
-keep = click.option("--journal", metavar="PATH", help="keep all events in this new journal")
+keep = click.option("--journal", metavar="PATH|URL", help="keep all events in this new journal: a file, or postgresql://...")
 
 
 @click.group(context_settings={"max_content_width": 110})

@@ -3,14 +3,14 @@
 import re
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
 from ..engine.units import format_amount, format_time
-from ..journal.errors import DamagedError, JournalError
+from ..journal.errors import DamagedError, JournalError, UnavailableError
 from ..journal.journal import Journal, Recorded
 from ..journal.read import select
-from .output import GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
+from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
 from .selecting import check_places, make_selection
 
@@ -22,8 +22,15 @@ def open_journal(path: str) -> Journal:
     """A journal to read. Ends the command where it cannot be opened."""
     try:
         return Journal.open(path)
+    except DamagedError as error:
+        refuse_use(error, NOT_VERIFIED)
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED if isinstance(error, DamagedError) else INVALID)
+        refuse_use(error, INVALID)
+
+
+def refuse_use(error: JournalError, code: int = NOT_VERIFIED) -> NoReturn:
+    """End the command for what is wrong with a journal, with this exit code where it is not the store that can't be used."""
+    refuse(str(error), FAILED if isinstance(error, UnavailableError) else code)
 
 
 def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, **filters: Any) -> int:
@@ -38,7 +45,7 @@ def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, **fil
                 _show(recorded, recorded.event, form)
                 found = True
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
     if not found:
         complain("gpol: the journal is empty" if empty else "gpol: no event is selected")
     return GOOD
@@ -85,7 +92,7 @@ def _to_verify(path: str) -> Journal:
     except DamagedError:
         raise
     except JournalError as error:
-        refuse(str(error))
+        refuse_use(error, INVALID)
 
 
 def _evidence(checkpoints: tuple[str, ...], keys: tuple[str, ...]) -> "Evidence | None":
@@ -122,7 +129,7 @@ def verify_journal(path: str, head: str | None, checkpoints: tuple[str, ...], ke
             )  # fmt: skip
         refuse(f"{error.message}; restore a copy that verifies", NOT_VERIFIED)
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
     if form is Format.json:
         say_json(
             "verify", good=report.good, seq=report.seq, chain=report.chain, signed=report.signed, bad_seq=report.bad_seq,
@@ -149,7 +156,7 @@ def replay_journal(path: str, form: Format) -> int:
         with open_journal(path) as journal, progress("replaying", journal.head[0]) as tick:
             report = replay(journal, tick)
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
     if form is Format.json:
         say_json(
             "replay", same=report.same, seq=report.seq, facts=report.facts, decisions=report.decisions,

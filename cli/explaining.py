@@ -15,9 +15,9 @@ from ..journal.asof import core_at
 from ..journal.errors import JournalError
 from ..journal.journal import Recorded
 from ..sim.words import amount, decision_told
-from .auditing import details, open_journal
+from .auditing import details, open_journal, refuse_use
 from .moments import find_moment
-from .output import GOOD, NOT_VERIFIED, Format, refuse, say, say_json
+from .output import GOOD, Format, refuse, say, say_json
 from .standings import waiting
 
 _MOST_EVENTS = 12
@@ -40,7 +40,7 @@ def explain_workload(path: str, workload: str, at: str | None, form: Format) -> 
             else:
                 _show(workload, core.seq, core.time, history, standing)
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
     return GOOD
 
 

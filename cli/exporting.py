@@ -13,9 +13,9 @@ from ..adapters.export.parquet import NoParquetError, write_parquet
 from ..journal.errors import JournalError
 from ..journal.journal import Journal
 from ..journal.read import Selection, select_with_origins
-from .auditing import open_journal
+from .auditing import open_journal, refuse_use
 from .files import check_new, new_file, write_new
-from .output import FAILED, GOOD, NOT_VERIFIED, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
+from .output import FAILED, GOOD, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
 from .progress import progress
 from .selecting import check_places, make_selection
 
@@ -87,7 +87,7 @@ def _journal(path: str) -> Iterator[Journal]:
         with open_journal(path) as journal:
             yield journal
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
 
 
 def _check_out(out: str | None) -> None:

@@ -18,13 +18,14 @@ from ..adapters.traces import READERS, read_jobs
 from ..engine.errors import FactError, describe_error
 from ..engine.events import FACT, Fact, PolicyActivated
 from ..engine.units import format_time
-from ..journal.errors import JournalError, TakenError, UnavailableError
+from ..journal.errors import JournalError, TakenError
 from ..journal.journal import Journal
 from ..sim.measure import Measure
 from ..sim.play import Batch, EndlessError, OvertakenError, Player
 from ..sim.policy import Policy
 from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
+from .auditing import refuse_use
 from .figures import show_figures
 from .files import replace_file
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
@@ -49,7 +50,7 @@ def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
     except TakenError as error:  # no command appends to a journal, as a program may
         refuse(f"{error.message}; choose another name, or remove it if nobody needs it")
     except JournalError as error:
-        refuse(str(error), FAILED if isinstance(error, UnavailableError) else INVALID)
+        refuse_use(error, INVALID)
 
 
 # --- run ------------------------------------------------------------------------------------------------------------
@@ -267,13 +268,14 @@ def simulate_jobs(
         except JournalError as error:
             refuse(str(error), FAILED)
         head = kept.head if kept is not None else None
+    name = kept.name if kept is not None else None
     measure.check_accounts()
-    show_figures(measure, form, journal)
+    show_figures(measure, form, name)
     if head is not None:
         if form is Format.json:
-            say_json("journal", path=journal, seq=head[0], chain=head[1].hex())
+            say_json("journal", path=name, seq=head[0], chain=head[1].hex())
         else:
-            say(f"journal {journal}: {counted(head[0], 'event')}, chain {head[1].hex()}")
+            say(f"journal {name}: {counted(head[0], 'event')}, chain {head[1].hex()}")
     tell_last(checkpointer, form)
     if series is not None and report is not None:
         from ..sim.report import report_page

@@ -11,9 +11,9 @@ from ..journal.errors import JournalError
 from ..journal.journal import Journal, Recorded
 from ..sim.cluster import Capacity, Cluster, LiveWorkload, Place, cluster_of, live_workloads
 from ..sim.words import gpus
-from .auditing import open_journal
+from .auditing import open_journal, refuse_use
 from .moments import find_moment
-from .output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json, table
+from .output import GOOD, Format, counted, refuse, say, say_json, table
 from .progress import progress
 
 
@@ -27,7 +27,7 @@ def show_state(path: str, form: Format, *, at: str | None, queue: str | None, wo
             policy = _policy(journal, core.seq)
             live = list(_live(cluster, live_workloads(core, journal, _queues(places, queue)))) if workloads else None
     except JournalError as error:
-        refuse(str(error), NOT_VERIFIED)
+        refuse_use(error)
     if form is Format.json:
         _print_json(cluster, policy, places, live)
     else:

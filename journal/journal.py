@@ -8,9 +8,9 @@ from typing import NamedTuple, ParamSpec, Self, TypeVar
 from eventsourcing.persistence import PersistenceError, StoredEvent
 
 from ..engine.events import AnyEvent, Event
-from .errors import DamagedError, JournalError
+from .errors import DamagedError, JournalError, UnavailableError
 from .places import locate
-from .recorder import HeadMovedError, Recorder, Unread
+from .recorder import CommitError, HeadMovedError, Recorder, Unread
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store import Store, Stored
 
@@ -41,6 +41,7 @@ class Journal:
         self._store = store
         self._recorder = Recorder(store, store.open(readonly=readonly))
         self._closed = False
+        self._unsure = False  # whether what was last appended is there
         try:
             if not readonly:
                 self._head, self._time = self._end()
@@ -80,6 +81,8 @@ class Journal:
         """
         if self.readonly:
             raise JournalError(f"`{self.name}` was opened to read only", "open it with readonly=False")
+        if self._unsure:
+            raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
         stored: list[StoredEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
@@ -89,9 +92,23 @@ class Journal:
                 seq += 1
                 stored.append(StoredEvent(stream_of(event), seq, event.kind, event.payload()))
         if stored:
-            self._head = self._ask(self._recorder.append, stored, expected=self._head)
+            self._head = self._append(stored)
             self._time = time
         return self._head
+
+    def _append(self, stored: Sequence[StoredEvent]) -> Head:
+        try:
+            return self._ask(self._recorder.append, stored, expected=self._head)
+        except CommitError as failed:
+            reason = self._store.explain(getattr(failed.__cause__, "orig", None)).message
+            if failed.landed is False:
+                raise UnavailableError(f"{reason}; the commit failed, and nothing was appended", "append again") from None
+            self._unsure = True
+            told = "are there all the same" if failed.landed else "are there or not"
+            raise UnavailableError(
+                f"{reason}; the commit failed, and the events up to {failed.head.seq} {told}",
+                f"open the journal again and look at its head: they are there if it is {failed.head.seq}",
+            ) from None
 
     def _end(self) -> tuple[Head, int]:
         """The head, and the time of the last event. Nothing is appended to a journal whose last event is not sound."""
@@ -210,6 +227,8 @@ class Journal:
                 " nothing was appended",
                 "open it again, and go on from where it ends",
             ) from None
+        except CommitError:
+            raise
         except PersistenceError as error:
             raise self._store.explain(getattr(error.__cause__, "orig", None)) from None
 

@@ -10,7 +10,7 @@ from .errors import JournalError
 from .sqlite import SqliteStore
 from .store import Store
 
-_PLACES = "give a file's path, or sqlite:///PATH"
+_PLACES = "give a file's path, sqlite:///PATH, or postgresql://USER@HOST/DATABASE?journal=NAME"
 
 
 def locate(path_or_url: str | os.PathLike[str]) -> Store:
@@ -26,6 +26,8 @@ def locate(path_or_url: str | os.PathLike[str]) -> Store:
         raise JournalError(f"`{scheme}://...` is not a database URL", _PLACES) from None
     if backend == "sqlite":
         return SqliteStore(_file(url))
+    if backend in ("postgresql", "postgres"):
+        return _server(url)
     raise JournalError(f"journals in `{backend}` are not supported", _PLACES)
 
 
@@ -35,3 +37,11 @@ def _file(url: URL) -> Path:
     if not url.database or url.database == ":memory:":
         raise JournalError("a journal lives in a file, not in memory", "write sqlite:///PATH")
     return Path(url.database)
+
+
+def _server(url: URL) -> Store:
+    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise JournalError(f"`{url.drivername}` names another driver than psycopg", "write postgresql://USER@HOST/DATABASE?journal=NAME")
+    from .postgres import PostgresStore
+
+    return PostgresStore(url)

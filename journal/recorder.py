@@ -16,8 +16,9 @@ from eventsourcing.persistence import ApplicationRecorder, Notification, StoredE
 from sqlalchemy import Connection, Engine, Row, Select, insert, select
 from sqlalchemy.exc import DBAPIError
 
+from .errors import JournalError
 from .records import START, Head, link
-from .store import Store, Stored, writing
+from .store import Store, Stored
 from .tables import EVENTS
 
 PAGE_EVENTS = 1_000
@@ -32,6 +33,15 @@ class HeadMovedError(persistence.IntegrityError):
         super().__init__(f"the journal ends at event {found.seq}, not as expected at event {expected.seq}")
         self.expected = expected
         self.found = found
+
+
+class CommitError(persistence.OperationalError):
+    """A commit that failed. `landed`: whether the events up to `head` are there all the same; None: nobody can tell now."""
+
+    def __init__(self, head: Head, landed: bool | None) -> None:
+        super().__init__(f"the commit of the events up to {head.seq} failed")
+        self.head = head
+        self.landed = landed
 
 
 class Unread(NamedTuple):
@@ -51,10 +61,12 @@ class Recorder(ApplicationRecorder):
         self._engine = engine
         self._one_writer = Lock()  # fairer than SQLite's own way of waiting
         self._insert = str(insert(EVENTS).compile(dialect=engine.dialect))
+        self._stream = EVENTS.c.stream.type.dialect_impl(engine.dialect).bind_processor(engine.dialect) or str
 
     def close(self) -> None:
-        """Close all connections, and let the next writer in."""
-        self._engine.dispose()
+        """Close all connections, once an append that is under way is done, and let the next writer in."""
+        with self._one_writer:
+            self._engine.dispose()
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
@@ -69,19 +81,36 @@ class Recorder(ApplicationRecorder):
         return list(range(last - len(stored_events) + 1, last + 1))
 
     def append(self, stored_events: Sequence[StoredEvent], expected: Head | None = None) -> Head:
-        """Append events in one transaction, all or none, and return the new head. Raises HeadMovedError unless the head is as expected."""
-        with self._one_writer, _library_errors(), writing(self._engine) as connection:
-            head = _head(connection)
-            if expected is not None and head != expected:
-                raise HeadMovedError(expected, head)
-            seq, chain = head
-            rows = []
-            for stored in stored_events:
-                seq, chain = seq + 1, link(chain, stored.state)
-                rows.append((seq, stored.originator_id, stored.originator_version, stored.topic, stored.state, chain))
-            if rows:
-                connection.exec_driver_sql(self._insert, rows)  # as text: twice as fast as the construct, which rebuilds every row
-            return Head(seq, chain)
+        """Append events in one transaction, all or none, and return the new head.
+
+        Raises HeadMovedError unless the head is as expected, CommitError where it is the commit that fails, and the library's
+        errors for anything else that goes wrong; but for CommitError nothing was appended.
+        """
+        appended: Head | None = None
+        with self._one_writer, _library_errors(), self._engine.connect().execution_options(writing=True) as connection:
+            try:
+                with connection.begin():
+                    head = _head(connection)
+                    if expected is not None and head != expected:
+                        raise HeadMovedError(expected, head)
+                    rows, last = self._rows(stored_events, head)
+                    if rows:
+                        connection.exec_driver_sql(self._insert, rows)  # as text: the construct would rebuild every row
+                    appended = last
+            except DBAPIError as error:
+                if appended is None:
+                    raise
+                raise CommitError(appended, _landed(connection, appended)) from error
+        return appended
+
+    def _rows(self, stored_events: Sequence[StoredEvent], head: Head) -> tuple[list[tuple[object, ...]], Head]:
+        """Rows with the next sequence numbers and links of the chain, and the head that they lead to."""
+        seq, chain = head
+        rows: list[tuple[object, ...]] = []
+        for stored in stored_events:
+            seq, chain = seq + 1, link(chain, stored.state)
+            rows.append((seq, self._stream(stored.originator_id), stored.originator_version, stored.topic, stored.state, chain))
+        return rows, Head(seq, chain)
 
     # --- reading, as the library does ---------------------------------------------------------------------------------
 
@@ -199,6 +228,18 @@ _UNREAD = select(EVENTS.c.seq, EVENTS.c.payload, EVENTS.c.chain)
 def _head(connection: Connection) -> Head:
     row = connection.execute(_LAST).first()
     return START if row is None else Head(*row)
+
+
+def _landed(connection: Connection, head: Head) -> bool | None:
+    """Whether a commit that failed did lead to this head, as a new connection sees it once the old one is over.
+
+    On PostgreSQL the new one gets the right to append when the old one has lost it, and no commit of the old one comes after that.
+    """
+    try:
+        connection.invalidate()
+        return _head(connection) == head
+    except (DBAPIError, JournalError):
+        return None
 
 
 def _page(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:

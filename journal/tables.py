@@ -28,7 +28,7 @@ class StreamName(TypeDecorator[str]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Text, in PostgreSQL compared by its bytes: an index does not hang on the operating system's collations."""
-        return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
+        return Text(collation="C") if dialect.name == "postgresql" else Text()
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """As it is stored."""

@@ -1,8 +1,11 @@
-"""What all tests share: hypothesis profiles, and the reference data beside the repository."""
+"""What all tests share: hypothesis profiles, the reference data beside the repository, a PostgreSQL server."""
 
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import postgres_server
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -29,3 +32,24 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the reference data in `shared`, beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a database on a server of the tests' own; skips where PostgreSQL is not installed, unless GPOL_REQUIRE_POSTGRES is set."""
+    programs = postgres_server.programs()
+    if programs is None:
+        if os.environ.get("GPOL_REQUIRE_POSTGRES"):
+            pytest.fail("PostgreSQL is not installed, and GPOL_REQUIRE_POSTGRES asks for it")
+        pytest.skip("needs PostgreSQL installed: initdb on PATH, or in /usr/lib/postgresql")
+    with postgres_server.running(programs) as url:
+        yield url
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def postgres_place(postgres: str) -> str:
+    """The URL of a journal in PostgreSQL that is not there yet."""
+    return f"{postgres}&journal=j{next(_numbers)}"

@@ -1,7 +1,9 @@
 """What the journal's tests share: one event of every kind, and histories made of them."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gpol.engine.events import (
@@ -215,14 +217,63 @@ def history() -> Callable[..., Batches]:
     return _history
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker of tests that are about SQLite."""
+    config.addinivalue_line("markers", "sqlite: about the file that a journal is in SQLite; other tests run on every store")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test with a journal on every store, unless it is about one."""
+    if "place" in metafunc.fixturenames and metafunc.definition.get_closest_marker("sqlite") is None:
+        metafunc.parametrize("place", ["sqlite", "postgresql"], indirect=True)
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Where a test's journal is to be."""
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Where a test's journal is to be: a path, or the URL of another store."""
+    if getattr(request, "param", "sqlite") == "postgresql":
+        url: str = request.getfixturevalue("postgres_place")
+        return url
     return tmp_path / "journal.db"
 
 
 @pytest.fixture
-def journal(place: Path) -> Iterator[Journal]:
+def journal(place: Path | str) -> Iterator[Journal]:
     """A new journal, open to append."""
     with Journal.create(place) as made:
         yield made
+
+
+@pytest.fixture
+def hood(place: Path | str) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:
+    """Opens the hood of a journal: `hood(statement, *arguments)` changes what it likes, and gives the rows. `?` stands for an argument."""
+    connections: list[Any] = []
+
+    def execute(statement: str, *arguments: object) -> list[tuple[Any, ...]]:
+        if not connections:
+            connections.append(_open_hood(place))
+        if isinstance(place, str):
+            statement = statement.replace("%", "%%").replace("?", "%s")
+        cursor = connections[0].execute(statement, arguments)
+        return cursor.fetchall() if cursor.description else []
+
+    yield execute
+    for connection in connections:
+        connection.close()
+
+
+def _open_hood(place: Path | str) -> Any:
+    """A connection of the database's own library, without the triggers that stop changes."""
+    if isinstance(place, Path):
+        connection: Any = sqlite3.connect(place, isolation_level=None)
+        triggers = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+    else:
+        import psycopg
+
+        plain, _, name = place.rpartition("&journal=")
+        connection = psycopg.connect(plain, autocommit=True)
+        connection.execute(f"SET search_path TO {name}")
+        triggers = [name for (name,) in connection.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = 'events'::regclass")]
+    for trigger in triggers:
+        connection.execute(f"DROP TRIGGER {trigger}" + (" ON events" if isinstance(place, str) else ""))
+    return connection

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import pytest
 from gpol.engine.events import AnyEvent
 from gpol.journal.journal import Journal
+
+pytestmark = pytest.mark.sqlite
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "events.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """The recorder keeps the eventsourcing library's contract, proved by the library's own published test case, and adds its own."""
 
 import tempfile
+import threading
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -9,13 +10,13 @@ from uuid import UUID, uuid4
 import pytest
 from eventsourcing.persistence import IntegrityError, StoredEvent
 from eventsourcing.tests.persistence import ApplicationRecorderTestCase
+from gpol.journal.places import locate
 from gpol.journal.recorder import HeadMovedError, Recorder
 from gpol.journal.records import Head
-from gpol.journal.sqlite import SqliteStore
 
 
-def _recorder(path: Path) -> Recorder:
-    store = SqliteStore(path)
+def _recorder(place: Path | str) -> Recorder:
+    store = locate(place)
     store.create()
     return Recorder(store, store.open(readonly=False))
 
@@ -36,12 +37,28 @@ class TestLibraryContract(ApplicationRecorderTestCase[Recorder]):
         return str(uuid4())
 
 
+class TestLibraryContractOnPostgres(TestLibraryContract):
+    """The same on PostgreSQL."""
+
+    @pytest.fixture(autouse=True)
+    def _take_place(self, postgres_place: str) -> None:
+        self.place = postgres_place
+
+    def create_recorder(self) -> Recorder:
+        """A recorder in a new schema. The test case does not wait for its readers, whose connections are closed when they are back."""
+        recorder = _recorder(self.place)
+        before = set(threading.enumerate())
+        self.addCleanup(recorder.close)
+        self.addCleanup(lambda: [thread.join() for thread in set(threading.enumerate()) - before])
+        return recorder
+
+
 del ApplicationRecorderTestCase  # or it would be collected by itself
 
 
 @pytest.fixture
-def recorder(place: Path) -> Iterator[Recorder]:
-    """A recorder on a new file."""
+def recorder(place: Path | str) -> Iterator[Recorder]:
+    """A recorder of a new journal."""
     made = _recorder(place)
     yield made
     made.close()

@@ -1,6 +1,6 @@
 """Replay: the recorded facts give the recorded decisions again, and the first that differs is named with both versions."""
 
-import sqlite3
+import functools
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -91,19 +91,24 @@ def small(place: Path) -> Path:
     return place
 
 
-def _rewrite(place: Path, change: Callable[[list[AnyEvent]], list[AnyEvent]]) -> None:
-    """Change the events of a journal as a forger would, everything else made to fit."""
-    with Journal.open(place, readonly=True) as journal:
-        events = change([recorded.event for recorded in journal.events()])
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_delete")
-    connection.execute("DELETE FROM events")
-    chain = bytes(32)
-    for seq, event in enumerate(events, 1):
-        chain = sha256(chain + event.payload()).digest()
-        row = (seq, stream_of(event), seq, event.kind, event.payload(), chain)
-        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
-    connection.close()
+Change = Callable[[list[AnyEvent]], list[AnyEvent]]
+
+
+@pytest.fixture
+def rewrite(place: Path, hood) -> Callable[[Change], None]:
+    """Changes the events of a journal as a forger would, everything else made to fit."""
+
+    def rewrite(change: Change) -> None:
+        with Journal.open(place, readonly=True) as journal:
+            events = change([recorded.event for recorded in journal.events()])
+        hood("DELETE FROM events")
+        chain = bytes(32)
+        for seq, event in enumerate(events, 1):
+            chain = sha256(chain + event.payload()).digest()
+            row = (seq, stream_of(event), seq, event.kind, event.payload(), chain)
+            hood("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", *row)
+
+    return rewrite
 
 
 def _replay(place: Path, decider: Rejecter | None = None) -> ReplayReport:
@@ -133,9 +138,9 @@ def test_empty(journal: Journal) -> None:
     assert replay(journal) == ReplayReport(0, 0, None)
 
 
-def test_changed_decision(small: Path) -> None:
+def test_changed_decision(small: Path, rewrite) -> None:
     """A decision that was changed and chained anew verifies, and is named with both versions."""
-    _rewrite(small, lambda events: [*events[:6], events[6].model_copy(update={"why": Why(reason="Because")})])
+    rewrite(lambda events: [*events[:6], events[6].model_copy(update={"why": Why(reason="Because")})])
     with Journal.open(small, readonly=True) as journal:
         assert verify(journal).good
     report = _replay(small)
@@ -147,9 +152,9 @@ def test_changed_decision(small: Path) -> None:
     assert '"reason":"Denied"' in (report.difference.recomputed or "")
 
 
-def test_missing_decision(small: Path) -> None:
+def test_missing_decision(small: Path, rewrite) -> None:
     """A decision that is gone is a difference at the place where it should be."""
-    _rewrite(small, lambda events: events[:6])
+    rewrite(lambda events: events[:6])
     difference = _replay(small).difference
 
     assert difference is not None
@@ -158,10 +163,10 @@ def test_missing_decision(small: Path) -> None:
     assert "the fact at event 6 causes one more than was recorded" in difference.problem
 
 
-def test_extra_decision(small: Path) -> None:
+def test_extra_decision(small: Path, rewrite) -> None:
     """A decision that does not follow from its fact is a difference."""
     extra = WorkloadRejected(time=1, cause=1, workload="a", why=Why(reason="Denied"))
-    _rewrite(small, lambda events: [events[0], extra])
+    rewrite(lambda events: [events[0], extra])
     difference = _replay(small).difference
 
     assert difference is not None
@@ -169,18 +174,18 @@ def test_extra_decision(small: Path) -> None:
     assert "does not follow from the fact at event 1" in difference.problem
 
 
-def test_left_out_fact(small: Path) -> None:
+def test_left_out_fact(small: Path, rewrite) -> None:
     """A fact that was left out shows in the decisions after it."""
-    _rewrite(small, lambda events: [events[0], events[3]])
+    rewrite(lambda events: [events[0], events[3]])
     difference = _replay(small).difference
 
     assert difference is not None
     assert (difference.seq, difference.recorded) == (3, None)
 
 
-def test_impossible_fact(small: Path) -> None:
+def test_impossible_fact(small: Path, rewrite) -> None:
     """A fact that the core refuses is a difference with the core's reason."""
-    _rewrite(small, lambda events: [events[0], _submission(2, "impossible")])
+    rewrite(lambda events: [events[0], _submission(2, "impossible")])
     difference = _replay(small).difference
 
     assert difference is not None
@@ -188,13 +193,9 @@ def test_impossible_fact(small: Path) -> None:
     assert "cannot have happened: there is no such thing" in difference.problem
 
 
-def test_unreadable_event(small: Path) -> None:
+def test_unreadable_event(small: Path, hood) -> None:
     """Bytes that are no event end the replay with a difference, not a traceback."""
-    connection = sqlite3.connect(small)
-    connection.execute("DROP TRIGGER events_no_update")
-    connection.execute("UPDATE events SET payload = x'7b' WHERE seq = 4")
-    connection.commit()
-    connection.close()
+    hood("UPDATE events SET payload = ? WHERE seq = 4", b"{")
     difference = _replay(small).difference
 
     assert difference is not None
@@ -264,26 +265,23 @@ def test_core_resumes(cluster: Path) -> None:
         assert replay(journal).same
 
 
-def test_forged_policy(cluster: Path) -> None:
+def _with_policy(text: str, events: list[AnyEvent]) -> list[AnyEvent]:
+    return [events[0].model_copy(update={"text": text}), *events[1:]]
+
+
+def test_forged_policy(cluster: Path, rewrite) -> None:
     """A policy whose text no longer has the recorded digest, or does not compile, is a difference at its event."""
     for text, words in (
         (POLICY.replace("8 gpu on", "7 gpu on"), "another digest"),
         (POLICY.replace("flavor", "flavour"), "does not compile"),
     ):
-        _rewrite_first_policy(cluster, text)
+        rewrite(functools.partial(_with_policy, text))
         with Journal.open(cluster, readonly=True) as journal:
             difference = replay(journal).difference
 
         assert difference is not None
         assert difference.seq == 1
         assert words in difference.problem
-
-
-def _rewrite_first_policy(place: Path, text: str) -> None:
-    connection = sqlite3.connect(place)
-    connection.execute("CREATE TRIGGER IF NOT EXISTS events_no_delete BEFORE DELETE ON events BEGIN SELECT 1; END")
-    connection.close()
-    _rewrite(place, lambda events: [events[0].model_copy(update={"text": text}), *events[1:]])
 
 
 def test_profiles_come_from_the_event(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ from gpol.journal.tables import METADATA, REVISIONS
 from gpol.journal.verify import verify
 from sqlalchemy import Connection, create_engine
 
+pytestmark = pytest.mark.sqlite
+
 _OLD = (
     "CREATE TABLE events (seq INTEGER NOT NULL, stream TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL, "
     "payload BLOB NOT NULL, chain BLOB NOT NULL, PRIMARY KEY (seq), UNIQUE (stream, version))",

@@ -13,6 +13,8 @@ from gpol.journal.journal import Journal
 from gpol.journal.places import locate
 from gpol.journal.sqlite import SqliteStore
 
+pytestmark = pytest.mark.sqlite
+
 
 def _refused(place: object, words: str, **options: bool) -> JournalError:
     with pytest.raises(JournalError, match=words) as caught:

@@ -42,29 +42,12 @@ def _fault(place: Path) -> Fault:
     return report.fault
 
 
-def _open_hood(place: Path) -> sqlite3.Connection:
-    """A connection that may change what it likes."""
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_update")
-    connection.execute("DROP TRIGGER events_no_delete")
-    return connection
-
-
-def _alter(place: Path, *statements: str) -> None:
-    connection = _open_hood(place)
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
-
-
-def _rechain(place: Path) -> None:
+def _rechain(hood) -> None:
     """Compute the whole chain anew, as a forger would."""
-    connection = _open_hood(place)
     chain = bytes(32)
-    for seq, payload in connection.execute("SELECT seq, payload FROM events ORDER BY seq").fetchall():
+    for seq, payload in hood("SELECT seq, payload FROM events ORDER BY seq"):
         chain = sha256(chain + payload).digest()
-        connection.execute("UPDATE events SET chain = ? WHERE seq = ?", (chain, seq))
-    connection.close()
+        hood("UPDATE events SET chain = ? WHERE seq = ?", chain, seq)
 
 
 def test_whole_journal_is_good(written: Path) -> None:
@@ -96,6 +79,7 @@ def _payload_bits(place: Path) -> Iterator[tuple[int, int, int]]:
                 yield seq, offset, bit
 
 
+@pytest.mark.sqlite
 def test_every_flipped_bit_is_found(written: Path) -> None:
     """A bit flipped in the file, in any payload or chain value, is found at the event it belongs to (a fixed sample of all bits)."""
     data = written.read_bytes()
@@ -120,6 +104,7 @@ def _streams(place: Path) -> list[list[int]]:
         return [[each.seq for each in journal.of_workload(f"w{number}")] for number in range(13)]
 
 
+@pytest.mark.sqlite
 def test_any_damaged_byte_is_found_or_harmless(written: Path) -> None:
     """Whatever byte of the file goes bad: a fault, a refusal, or a journal that still holds and finds exactly what was written."""
     data = written.read_bytes()
@@ -140,6 +125,7 @@ def test_any_damaged_byte_is_found_or_harmless(written: Path) -> None:
     assert found > 100
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("keep", [0.05, 0.3, 0.5, 0.7, 0.95])
 def test_cut_off_file_is_found(written: Path, keep: float) -> None:
     """A file that ends early is refused or found damaged."""
@@ -151,6 +137,7 @@ def test_cut_off_file_is_found(written: Path, keep: float) -> None:
         assert "damaged" in error.message or "not a" in error.message  # noqa: PT017
 
 
+@pytest.mark.sqlite
 def test_zeroed_page_is_found(written: Path) -> None:
     """A page of zeros where events were is damage, reported and not raised."""
     data = bytearray(written.read_bytes())
@@ -162,24 +149,31 @@ def test_zeroed_page_is_found(written: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("change", "value", "seq", "words"),
+    [
+        ("payload", b'{"kind":"TimeAdvanced","v":1,"time":1}', 16, "payload was altered after it was written, or"),
+        ("payload", b"", 16, "payload was altered"),
+        ("chain", bytes(32), 16, "chain value was altered; the event itself is as it was"),
+        ("chain", b"", 16, "chain value was altered; the event"),
+        ("chain", bytes(32), 29, "payload or its chain value was altered"),
+        ("kind", "WorkloadFinished", 16, "column `kind`"),
+        ("stream", "workload/w8", 16, "column `stream`"),
+        ("version", 400, 16, "column `version`"),
+    ],
+)
+def test_altered_columns(written: Path, hood, change: str, value: object, seq: int, words: str) -> None:
+    """Every column that is altered is found at its row, with what is wrong and what it means."""
+    hood(f"UPDATE events SET {change} = ? WHERE seq = ?", value, seq)
+    fault = _fault(written)
+
+    assert fault.seq == seq
+    assert words in f"{fault.problem}: {fault.meaning}"
+    assert fault.expected != fault.found
+
+
+@pytest.mark.parametrize(
     ("statement", "seq", "words"),
     [
-        ("UPDATE events SET payload = replace(CAST(payload AS TEXT), 'w7', 'w8') WHERE seq = 16", 16, "another form"),
-        (
-            "UPDATE events SET payload = CAST(replace(CAST(payload AS TEXT), 'w7', 'w8') AS BLOB) WHERE seq = 16",
-            16,
-            "payload was altered after it was written, or",
-        ),
-        ("UPDATE events SET chain = zeroblob(32) WHERE seq = 16", 16, "chain value was altered; the event itself is as it was"),
-        ("UPDATE events SET chain = zeroblob(32) WHERE seq = 29", 29, "payload or its chain value was altered"),
-        ("UPDATE events SET chain = x'' WHERE seq = 16", 16, "chain value was altered; the event"),
-        ("UPDATE events SET chain = hex(chain) WHERE seq = 16", 16, "stored in another form"),
-        ("UPDATE events SET payload = x'' WHERE seq = 16", 16, "payload was altered"),
-        ("UPDATE events SET kind = 'WorkloadFinished' WHERE seq = 16", 16, "column `kind`"),
-        ("UPDATE events SET stream = 'workload/w8' WHERE seq = 16", 16, "column `stream`"),
-        ("UPDATE events SET stream = CAST(x'ff77' AS TEXT) WHERE seq = 16", 16, "column `stream`"),
-        ("UPDATE events SET kind = CAST(kind AS BLOB) WHERE seq = 16", 16, "stored in another form"),
-        ("UPDATE events SET version = 400 WHERE seq = 16", 16, "column `version`"),
         ("DELETE FROM events WHERE seq = 16", 16, "event 16 is missing"),
         ("DELETE FROM events WHERE seq = 1", 1, "event 1 is missing"),
         ("DELETE FROM events WHERE seq BETWEEN 5 AND 9", 5, "event 5 is missing"),
@@ -188,37 +182,62 @@ def test_zeroed_page_is_found(written: Path) -> None:
         ("INSERT INTO events SELECT 30, stream, 30, kind, payload, chain FROM events WHERE seq = 29", 30, "does not match its chain value"),
     ],
 )
-def test_altered_rows(written: Path, statement: str, seq: int, words: str) -> None:
-    """Every way to alter a row is found at that row, with what is wrong and what it means."""
-    _alter(written, statement)
+def test_altered_rows(written: Path, hood, statement: str, seq: int, words: str) -> None:
+    """Rows that are gone, that were put in or that have another number are found."""
+    hood(statement)
     fault = _fault(written)
 
     assert fault.seq == seq
     assert words in f"{fault.problem}: {fault.meaning}"
-    assert fault.expected != fault.found
 
 
-def test_swapped_events(written: Path) -> None:
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE events SET payload = replace(CAST(payload AS TEXT), 'w7', 'w8') WHERE seq = 16", "another form"),
+        ("UPDATE events SET chain = hex(chain) WHERE seq = 16", "stored in another form"),
+        ("UPDATE events SET stream = CAST(x'ff77' AS TEXT) WHERE seq = 16", "column `stream`"),
+        ("UPDATE events SET kind = CAST(kind AS BLOB) WHERE seq = 16", "stored in another form"),
+    ],
+)
+def test_altered_forms(written: Path, hood, statement: str, words: str) -> None:
+    """SQLite takes values of any type, and text that is none: that is found, too."""
+    hood(statement)
+    fault = _fault(written)
+
+    assert fault.seq == 16
+    assert words in fault.problem
+
+
+@pytest.mark.parametrize("column", ["payload", "chain", "stream", "kind"])
+def test_nothing_where_something_was(place: Path, written: Path, hood, column: str) -> None:
+    """A row that lost a value, which takes more than changing rows, is found."""
+    if isinstance(place, Path):
+        hood("PRAGMA writable_schema = ON")
+        hood("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')")
+        hood("PRAGMA writable_schema = RESET")
+    else:
+        hood(f"ALTER TABLE events ALTER {column} DROP NOT NULL")
+    hood(f"UPDATE events SET {column} = NULL WHERE seq = 16")
+
+    assert "stored in another form" in _fault(written).problem
+
+
+def test_swapped_events(written: Path, hood) -> None:
     """Two events that changed places are found at the first of them."""
-    _alter(
-        written,
-        "CREATE TEMP TABLE pair AS SELECT * FROM events WHERE seq IN (8, 15)",
-        "DELETE FROM events WHERE seq IN (8, 15)",
-        "INSERT INTO events SELECT 23 - seq, stream, 23 - version, kind, payload, chain FROM pair",
-    )
+    hood("CREATE TEMP TABLE pair AS SELECT * FROM events WHERE seq IN (8, 15)")
+    hood("DELETE FROM events WHERE seq IN (8, 15)")
+    hood("INSERT INTO events SELECT 23 - seq, stream, 23 - version, kind, payload, chain FROM pair")
 
     assert _fault(written).seq == 8
 
 
-def test_expected_and_found_are_given(written: Path) -> None:
+def test_expected_and_found_are_given(written: Path, hood) -> None:
     """A broken link is reported with the value that the bytes have and the one that stands there."""
-    connection = sqlite3.connect(written)
-    before, payload, chain = connection.execute(
-        "SELECT (SELECT chain FROM events WHERE seq = 15), payload, chain FROM events WHERE seq = 16"
-    ).fetchone()
-    connection.close()
+    ((before, payload, chain),) = hood("SELECT (SELECT chain FROM events WHERE seq = 15), payload, chain FROM events WHERE seq = 16")
     altered = payload.replace(b"w7", b"w8")
-    _alter(written, f"UPDATE events SET payload = x'{altered.hex()}' WHERE seq = 16")
+    hood("UPDATE events SET payload = ? WHERE seq = 16", altered)
     fault = _fault(written)
 
     assert (fault.expected, fault.found) == (sha256(before + altered).hexdigest(), chain.hex())
@@ -237,17 +256,13 @@ def test_expected_and_found_are_given(written: Path) -> None:
         (17, b'"cause":16', b'"cause":17', "a cause that it cannot have"),
     ],
 )
-def test_forged_events(written: Path, seq: int, old: bytes, new: bytes, words: str) -> None:
+def test_forged_events(written: Path, hood, seq: int, old: bytes, new: bytes, words: str) -> None:
     """What no gpol would have written is found even where the chain was computed anew."""
-    connection = _open_hood(written)
-    (payload,) = connection.execute("SELECT payload FROM events WHERE seq = ?", (seq,)).fetchone()
+    ((payload,),) = hood("SELECT payload FROM events WHERE seq = ?", seq)
     forged = payload.replace(old, new, 1)
     assert forged != payload
-    connection.execute("UPDATE events SET payload = ? WHERE seq = ?", (forged, seq))
-    connection.execute("CREATE TRIGGER events_no_update BEFORE UPDATE ON events WHEN 0 BEGIN SELECT 1; END")
-    connection.execute("CREATE TRIGGER events_no_delete BEFORE DELETE ON events WHEN 0 BEGIN SELECT 1; END")
-    connection.close()
-    _rechain(written)
+    hood("UPDATE events SET payload = ? WHERE seq = ?", forged, seq)
+    _rechain(hood)
     fault = _fault(written)
 
     assert fault.seq == seq
@@ -255,34 +270,27 @@ def test_forged_events(written: Path, seq: int, old: bytes, new: bytes, words: s
     assert "the chain was computed anew" in fault.meaning
 
 
-def test_decisions_go_with_their_fact(place: Path, history) -> None:
+@pytest.mark.parametrize(("early", "seq", "words"), [(False, 3, "not at the time of its cause"), (True, 1, "begins with a decision")])
+def test_decisions_go_with_their_fact(place: Path, journal: Journal, history, hood, early: bool, seq: int, words: str) -> None:
     """A decision at another time than its fact, or before any fact, is found where the chain is whole."""
-    batches = history(2)
-    fact, *decisions = batches[1]
-    for events, seq, words in (
-        ([*batches[0], fact, decisions[0].model_copy(update={"time": fact.time + 1})], 3, "not at the time of its cause"),
-        ([decisions[0]], 1, "begins with a decision"),
-    ):
-        place.unlink(missing_ok=True)
-        Journal.create(place).close()
-        connection = sqlite3.connect(place, isolation_level=None)
-        for number, event in enumerate(events, 1):
-            row = (number, stream_of(event), number, event.kind, event.payload(), b"")
-            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
-        connection.close()
-        _rechain(place)
-        fault = _verify(place).fault
+    first, (fact, decision, _) = history(2)
+    late = decision.model_copy(update={"time": fact.time + 1})
+    for number, event in enumerate([decision] if early else [*first, fact, late], 1):
+        row = (number, stream_of(event), number, event.kind, event.payload(), b"")
+        hood("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", *row)
+    _rechain(hood)
+    fault = _verify(place).fault
 
-        assert fault is not None
-        assert (fault.seq, words in fault.problem) == (seq, True)
+    assert fault is not None
+    assert (fault.seq, words in fault.problem) == (seq, True)
 
 
-def test_cut_off_end_needs_a_noted_head(written: Path) -> None:
+def test_cut_off_end_needs_a_noted_head(written: Path, hood) -> None:
     """Events gone from the end leave a chain that is whole; only a head noted down elsewhere shows it."""
     noted = _verify(written)
     expected = (noted.seq, noted.chain)
     assert _verify(written, expected_head=expected).good
-    _alter(written, "DELETE FROM events WHERE seq > 27")
+    hood("DELETE FROM events WHERE seq > 27")
 
     assert _verify(written).good
     report = _verify(written, expected_head=expected)
@@ -299,18 +307,12 @@ def test_growth_keeps_a_noted_head(written: Path, history) -> None:
     assert _verify(written, expected_head=(noted.seq, noted.chain)).good
 
 
-def test_replaced_history_needs_a_noted_head(written: Path) -> None:
+def test_replaced_history_needs_a_noted_head(written: Path, hood) -> None:
     """A whole chain computed anew over altered events is good by itself, and found with a head noted down elsewhere."""
     noted = _verify(written)
-    connection = _open_hood(written)
-    (payload,) = connection.execute("SELECT payload FROM events WHERE seq = 17").fetchone()
-    forged = payload.replace(b'"reason":"Admitted"', b'"reason":"Admired!"')
-    connection.execute("UPDATE events SET payload = ? WHERE seq = 17", (forged,))
-    chain = bytes(32)
-    for seq, payload in connection.execute("SELECT seq, payload FROM events ORDER BY seq").fetchall():
-        chain = sha256(chain + payload).digest()
-        connection.execute("UPDATE events SET chain = ? WHERE seq = ?", (chain, seq))
-    connection.close()
+    ((payload,),) = hood("SELECT payload FROM events WHERE seq = 17")
+    hood("UPDATE events SET payload = ? WHERE seq = 17", payload.replace(b'"reason":"Admitted"', b'"reason":"Admired!"'))
+    _rechain(hood)
 
     assert _verify(written).good
     fault = _verify(written, expected_head=(noted.seq, noted.chain)).fault
@@ -326,10 +328,10 @@ def test_expected_head_must_be_one(written: Path, expected: tuple[int, str]) -> 
         _verify(written, expected_head=expected)
 
 
+@pytest.mark.sqlite
 def test_broken_index(written: Path) -> None:
     """An index that no longer agrees with the events is found, though every event is as it was written."""
-    connection = _open_hood(written)
-    connection.execute("PRAGMA writable_schema = ON")
+    connection = sqlite3.connect(written)
     (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'events'").fetchone()
     connection.close()
     data = bytearray(written.read_bytes())

@@ -1,0 +1,285 @@
+"""Journals in PostgreSQL: a schema of a database each, by URL.
+
+The right to append is an advisory lock of the very session that appends: who loses the connection loses both, and who gets the
+lock knows that the session which had it is over, and what became of its last commit.
+"""
+
+import re
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, LargeBinary, case, create_engine, func, literal, select, type_coerce
+from sqlalchemy.engine import URL, Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeDecorator
+
+from .errors import DamagedError, JournalError, TakenError, UnavailableError
+from .schema import create_tables
+from .store import Store
+from .tables import EVENTS, unescaped
+
+if TYPE_CHECKING:
+    import psycopg
+
+_DEFAULT_NAME = "gpol"
+
+_NAME = re.compile("(?!pg_)[a-z_][a-z0-9_]{0,62}")
+"""What a journal may be called: a name that PostgreSQL takes for a schema as it is."""
+
+_REFUSED_OPTIONS = {
+    "dbname": "name the database in the URL's path",
+    "client_encoding": "leave it out: it is always UTF-8",
+    "replication": "leave it out: a journal needs an ordinary session",
+}
+
+_LOCK_WAIT = "1s"
+"""How long to wait for the right to append: as long as a server may need to notice that the writer before was killed."""
+
+_LOCK_CLASS = int.from_bytes(b"gpol")
+"""The upper half of the lock's number, by which people find it in pg_locks; the lower half is the table's own number."""
+
+_COLUMNS = ["bigint", "text", "bigint", "text", "bytea", "bytea"]
+
+
+class _EscapedBytes(TypeDecorator[bytes]):
+    """The name of a stream as bytes, as it was before it was escaped."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else unescaped(value)
+
+
+class PostgresStore(Store):
+    """A journal's schema in a PostgreSQL database."""
+
+    stored = select(
+        EVENTS.c.seq,
+        EVENTS.c.payload,
+        EVENTS.c.chain,
+        type_coerce(func.convert_to(EVENTS.c.stream, "UTF8"), _EscapedBytes),
+        EVENTS.c.version,
+        func.convert_to(EVENTS.c.kind, "UTF8", type_=LargeBinary),
+        func.concat_ws(
+            " ",
+            *(
+                case((EVENTS.c[name].is_(None), literal("null")), else_=literal(kind))
+                for name, kind in (("payload", "blob"), ("chain", "blob"), ("stream", "text"), ("kind", "text"))
+            ),
+        ),
+    ).order_by(EVENTS.c.seq)
+
+    def __init__(self, url: URL) -> None:
+        self._psycopg = _library()
+        query = dict(url.query)
+        schema = query.pop("journal", _DEFAULT_NAME)
+        if not isinstance(schema, str) or _NAME.fullmatch(schema) is None:
+            raise JournalError(
+                "`journal` in the URL is no name for a journal",
+                "give one name of lower-case letters, digits and underscores, up to 63, that does not begin with a digit or pg_",
+            )
+        if not url.database:
+            raise JournalError("the URL names no database", "write postgresql://USER@HOST/DATABASE?journal=NAME")
+        self.schema = schema
+        self._url = url.set(drivername="postgresql+psycopg", query=query)
+        self.name = _shown(self._url, schema)
+        known = {option.keyword.decode() for option in self._psycopg.pq.Conninfo.get_defaults()}
+        for option in sorted(query):
+            if option in _REFUSED_OPTIONS:
+                raise JournalError(f"the URL may not say `{option}`", _REFUSED_OPTIONS[option])
+            if option not in known:
+                raise JournalError(f"the URL says `{option}`, which is no option", "leave it out, or give one of libpq's, such as sslmode")
+
+    # --- opening ----------------------------------------------------------------------------------------------------
+
+    def create(self) -> None:
+        """Make a new journal: its schema, if there is none of this name, and its tables."""
+        engine = self._engine(lambda: self._connect(write=True), connections=1)
+        try:
+            with self.explained(), engine.begin() as connection:
+                self._claim(connection)
+                create_tables(connection)
+        finally:
+            engine.dispose()
+
+    def _claim(self, connection: Connection) -> None:
+        """Make the schema, or take one in which there is nothing yet."""
+        there = connection.exec_driver_sql("SELECT to_regnamespace(%s)::oid", (self.schema,)).scalar()
+        if there is None:
+            connection.exec_driver_sql(f'CREATE SCHEMA "{self.schema}"')
+        elif connection.exec_driver_sql("SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = %s)", (there,)).scalar():
+            raise TakenError(f"`{self.name}` is already there", "open it to append to it, or choose another name")
+
+    def _reader(self) -> Engine:
+        return self._engine(lambda: self._connect(write=False), connections=5)
+
+    def _writer(self) -> Engine:
+        engine = self._engine(self._connect_and_lock, connections=1)
+        try:
+            with self.explained(), engine.connect():
+                return engine
+        except BaseException:
+            engine.dispose()
+            raise
+
+    def _version(self, connection: Connection) -> str:
+        if connection.exec_driver_sql("SELECT to_regnamespace(%s)", (self.schema,)).scalar() is None:
+            raise JournalError(f"there is no journal at `{self.name}`", "check the URL, or create the journal first")
+        version = super()._version(connection)
+        columns = connection.exec_driver_sql(
+            "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'events'::regclass AND attnum > 0 ORDER BY attnum"
+        )
+        if list(columns.scalars()) != _COLUMNS:
+            raise self._foreign()
+        return version
+
+    def _foreign(self) -> JournalError:
+        return JournalError(f"`{self.name}` is a schema of the database, but not a journal", "give the name of one that gpol created")
+
+    def _engine(self, connect: Any, connections: int) -> Engine:
+        return create_engine(
+            "postgresql+psycopg://",
+            creator=connect,
+            paramstyle="format",
+            use_native_hstore=False,
+            pool_size=connections,
+            max_overflow=0,
+        )
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def _connect(self, *, write: bool) -> "psycopg.Connection[Any]":
+        _, options = self._url.get_dialect()().create_connect_args(self._url)
+        connection: psycopg.Connection[Any] = self._psycopg.connect(
+            **{"connect_timeout": "10", "application_name": "gpol", **options}, client_encoding="UTF8", autocommit=True
+        )
+        try:
+            connection.execute(f"""SET search_path TO "{self.schema}" """)
+            connection.execute("SET default_transaction_isolation TO 'read committed'")
+            connection.execute(f"SET default_transaction_read_only TO {'off' if write else 'on'}")
+            self._check_server(connection, write=write)
+        except BaseException:
+            connection.close()
+            raise
+        connection.autocommit = False
+        return connection
+
+    def _check_server(self, connection: "psycopg.Connection[Any]", *, write: bool) -> None:
+        """Raise JournalError where what is written would not be safe, or not come back as it was."""
+        asked = ("server_encoding", "fsync", "full_page_writes", "synchronous_commit")
+        found = {name: connection.execute("SELECT current_setting(%s)", (name,)).fetchone()[0] for name in asked}  # type: ignore[index]
+        if found["server_encoding"] != "UTF8":
+            message = f"the database of `{self.name}` is in {found['server_encoding']}, which cannot hold every name"
+            raise JournalError(message, "use a database in UTF8")
+        if not write:
+            return
+        for name in ("fsync", "full_page_writes"):
+            if found[name] != "on":
+                message = f"the server of `{self.name}` runs with {name} off, so what it acknowledges may be lost"
+                raise JournalError(message, f"set {name} to on, and restart the server")
+        if found["synchronous_commit"] == "off":
+            connection.execute("SET synchronous_commit TO on")
+
+    def _connect_and_lock(self) -> "psycopg.Connection[Any]":
+        connection = self._connect(write=True)
+        try:
+            # The server has to notice, too, when a writer's machine is gone, or nobody else could ever write.
+            for setting, seconds in (("idle", 30), ("interval", 10), ("count", 3)):
+                connection.execute(f"SET tcp_keepalives_{setting} TO {seconds}")
+            connection.execute(f"SET lock_timeout TO '{_LOCK_WAIT}'")
+            connection.execute(f"SELECT pg_advisory_lock({_LOCK_CLASS}::bigint << 32 | 'events'::regclass::oid::bigint)")
+            connection.execute("RESET lock_timeout")
+            connection.commit()
+        except self._psycopg.errors.LockNotAvailable:
+            connection.close()
+            raise JournalError(f"`{self.name}` is open for writing elsewhere", "close it there, or open it readonly here") from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    # --- health -----------------------------------------------------------------------------------------------------
+
+    def structural_damage(self, connection: Connection) -> str | None:
+        """What PostgreSQL's extension amcheck finds in the indexes, where it is installed and may be used; else nothing is looked at."""
+        found = connection.exec_driver_sql(
+            "SELECT format('%%I.bt_index_check', nspname), has_function_privilege(p.oid, 'EXECUTE')"
+            " FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace"
+            " JOIN pg_proc p ON pronamespace = n.oid AND proname = 'bt_index_check' AND pronargs = 2 WHERE extname = 'amcheck'"
+        ).first()
+        if found is None or not found[1]:
+            return None
+        try:
+            connection.exec_driver_sql(f"SELECT {found[0]}(indexrelid, true) FROM pg_index WHERE indrelid = 'events'::regclass").all()
+        except DBAPIError as error:
+            if _state(error.orig)[:2] != _DAMAGE:
+                raise
+            return _words(error.orig)
+        return None
+
+    def explain(self, error: BaseException | None) -> JournalError:
+        """What PostgreSQL's error means for a journal."""
+        name, state, words = self.name, _state(error), _words(error)
+        if isinstance(error, self._psycopg.ProgrammingError) and not state:
+            return JournalError(f"the URL of `{name}` is refused: {words}", "correct its options")
+        if not state and _ANSWERED.search(words):
+            remedy = "check database and user in the URL, and the password: in the URL, in PGPASSWORD or in ~/.pgpass"
+            return JournalError(f"the server of `{name}` refuses the connection: {words}", remedy)
+        if not state or state[:2] in ("08", "57"):
+            return UnavailableError(f"the server of `{name}` cannot be reached: {words}", "check host and port, and that the server runs")
+        if state in _TAKEN:
+            return TakenError(f"`{name}` is already there", "choose another name")
+        if state == "23505":
+            return JournalError(
+                f"somebody else has appended to `{name}`; nothing was appended", "open it again, and go on from where it ends"
+            )
+        if state == "42501":
+            return JournalError(f"`{name}`: {words}", "ask the database's owner for the right")
+        if state == "25006":
+            return JournalError(f"`{name}` is on a server, or for a user, that may only read: {words}", "write to the primary server")
+        if state == "53100":
+            return UnavailableError(
+                f"there is no room left to write `{name}`, and nothing was appended", "free some disk space and append again"
+            )
+        if state[:2] in ("40", "53", "55"):
+            return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
+        if state[:2] == "58":
+            return UnavailableError(f"the disk failed on `{name}`: {words}", "check the server's disk, then run `gpol verify`")
+        return DamagedError(None, f"`{name}` is damaged: {words}")
+
+
+_TAKEN = ("42P06", "42P07", "42710")
+"""The schema, a table or a trigger is there already: somebody else made the journal in the same moment."""
+
+_DAMAGE = "XX"
+"""The class of what PostgreSQL finds damaged in its own files."""
+
+_ANSWERED = re.compile("FATAL|fe_sendauth|password")
+"""In what libpq says of a failed connection, for which there is no code: a server did answer."""
+
+
+def _state(error: BaseException | None) -> str:
+    return getattr(error, "sqlstate", None) or ""
+
+
+def _words(error: BaseException | None) -> str:
+    """The first line of what the database says."""
+    if error is None:
+        return "its tables cannot be made out"
+    return next(iter(str(error).strip().removeprefix("connection failed: ").splitlines()), "")
+
+
+def _library() -> ModuleType:
+    try:
+        import psycopg
+    except ImportError:
+        raise JournalError("journals in PostgreSQL need the library psycopg", "install it: pip install 'gpol[postgres]'") from None
+    return psycopg
+
+
+def _shown(url: URL, schema: str) -> str:
+    """The URL without its password, and without options, which may hold another."""
+    place = {key: url.query[key] for key in ("host", "port") if key in url.query}
+    shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query={**place, "journal": schema})
+    return shown.render_as_string()
