@@ -5,7 +5,7 @@ The chain alone shows that a journal agrees with itself. Evidence from elsewhere
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from .checkpoint import Checkpoint
@@ -32,10 +32,18 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """A file of leaf hashes, up to what a checkpoint beside it signs."""
+    """Files of leaf hashes, one going on where the other ends, up to what a checkpoint beside them signs."""
 
-    path: Path
+    paths: tuple[Path, ...]
     upto: Signed
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The hashes, in order."""
+        return chain.from_iterable(map(read_leaves, self.paths))
+
+    def __str__(self) -> str:
+        more = f" to `{self.paths[-1].name}`" if len(self.paths) > 1 else ""
+        return f"`{self.paths[0]}`{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +88,26 @@ def _agree(one: Signed, other: Signed) -> None:
 
 
 def _leaves_of(signed: Sequence[Signed]) -> dict[int, Leaves]:
+    """For sizes at which a journal is known to be right, 0 or a checkpoint's, the leaves from there up to the next one in a folder."""
     found: dict[int, Leaves] = {}
+    known = {0, *(each.size for each in signed)}
     for folder in sorted({each.path.parent for each in signed}):
-        here = {each.size: each for each in signed if each.path.parent == folder}
-        for (after, upto), path in CheckpointFolder(folder).leaves_files().items():
-            if upto in here and upto > after:
-                found.setdefault(after, Leaves(path, here[upto]))
+        before = {upto: (after, path) for (after, upto), path in CheckpointFolder(folder).leaves_files().items() if after < upto}
+        for each in signed:
+            if each.path.parent == folder:
+                start, paths = _back(each.size, before, known)
+                if paths:
+                    found.setdefault(start, Leaves(paths, each))
     return found
+
+
+def _back(size: int, before: dict[int, tuple[int, Path]], known: set[int]) -> tuple[int, tuple[Path, ...]]:
+    """The files that lead up to a size from one that is known, in order; none where a file is missing."""
+    paths: list[Path] = []
+    while size in before and (not paths or size not in known):
+        size, path = before[size]
+        paths.append(path)
+    return size, tuple(reversed(paths)) if size in known else ()
 
 
 class Comparison:
@@ -100,28 +121,16 @@ class Comparison:
         self.proven = START
         self.signed = 0
         self._noted = noted
-        self._ahead = list(reversed(evidence.signed))
+        self._ahead = [each for each in reversed(evidence.signed) if each.size]
         self._files = evidence.leaves
         self._frontier = Frontier()
         self._leaves: Iterator[bytes] | None = None
         self._leaves_end = 0
 
-    def begin(self) -> Fault | None:
-        """What is wrong before the first event: a file of leaves that is not what was signed."""
-        return self._signed_root(START) or self._reached()
-
     def take(self, head: Head, payload: bytes) -> Fault | None:
         """What the evidence says against the next event, which ends at `head` in a chain that is whole."""
-        if self._ahead:
-            leaf = leaf_hash(payload)
-            if self._leaves is not None:
-                expected = next(self._leaves, b"")
-                if leaf != expected:
-                    return Fault(head.seq, f"event {head.seq} is not the one that was signed", expected.hex(), leaf.hex(), _HERE)
-                self.proven = head
-            self._frontier.append(leaf)
-        fault = self._signed_root(head) or self._noted_head(head)
-        return fault or (self._reached() if self.signed == head.seq else None)
+        fault = self._leaf(head, payload) if self._ahead else None
+        return fault or self._signed_root(head) or self._noted_head(head)
 
     def end(self, last: int) -> Fault | None:
         """Whether events after `last`, the last there is, are gone that were there when a checkpoint was signed or a head noted down."""
@@ -133,13 +142,31 @@ class Comparison:
             meaning += f"; nothing given shows whether events {self.proven.seq + 1} to {last} are those that were signed"
         return Fault(last + 1, "the end is missing", f"event {expected}", f"the last is event {last}", meaning)
 
+    def _leaf(self, head: Head, payload: bytes) -> Fault | None:
+        fault = self._open_leaves() if self._frontier.size == self.signed else None
+        if fault is not None:
+            return fault
+        leaf = leaf_hash(payload)
+        if self._leaves is not None:
+            expected = next(self._leaves, b"")
+            if leaf != expected:
+                return Fault(head.seq, f"event {head.seq} is not the one that was signed", expected.hex(), leaf.hex(), _HERE)
+            self.proven = head
+        self._frontier.append(leaf)
+        return None
+
     def _signed_root(self, head: Head) -> Fault | None:
         while self._ahead and self._ahead[-1].size == head.seq:
             signed, root = self._ahead.pop(), self._frontier.root
-            if root != signed.checkpoint.tree.root:
+            expected = signed.checkpoint.tree.root.hex()
+            if root.hex() != expected and self.proven.seq == head.seq:
+                problem = f"`{signed.path}` contradicts what newer checkpoints sign, and all signatures are right"
+                meaning = "whoever has the key signed two histories: keep all files, they prove it"
+                return Fault(None, problem, expected, root.hex(), meaning)
+            if root.hex() != expected:
                 within = (self.proven.seq + 1, head.seq)
                 problem = f"events {within[0]} to {within[1]} are not all those that `{signed.path}` signs"
-                return Fault(None, problem, signed.checkpoint.tree.root.hex(), root.hex(), _REPLACED, within)
+                return Fault(None, problem, expected, root.hex(), _REPLACED, within)
             self.proven, self.signed = head, head.seq
         return None
 
@@ -155,24 +182,25 @@ class Comparison:
             return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), meaning)
         return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), _REPLACED, (self.proven.seq + 1, head.seq))
 
-    def _reached(self) -> Fault | None:
-        """At the size of a checkpoint, or at the start, go on with the leaves from there, once they are those that the next one signs."""
+    def _open_leaves(self) -> Fault | None:
+        """At a size that is known to be right, go on with the leaves from there, once they are those that the next checkpoint signs."""
         size = self._frontier.size
-        found = self._files.get(size)
-        if found is None or size < self._leaves_end:
-            self._leaves = None if size >= self._leaves_end else self._leaves
+        if size < self._leaves_end:
             return None
-        signed = found.upto
-        root, count = self._frontier.copy(), signed.size - size
-        for leaf in read_leaves(found.path):
+        self._leaves = None
+        found = self._files.get(size)
+        if found is None:
+            return None
+        signed, root = found.upto, self._frontier.copy()
+        for leaf in found:
             root.append(leaf)
             if root.size > signed.size:
                 break
         if root.head != signed.checkpoint.tree:
-            problem = f"`{found.path}` does not hold the {count} events that `{signed.path}` signs"
-            meaning = "the file of leaves was altered; take it away, and the journal is compared with the checkpoint alone"
+            problem = f"{found} does not hold the leaves of events {size + 1} to {signed.size} that `{signed.path}` signs"
+            meaning = "the leaves were altered; take them away, and the journal is compared with the checkpoint alone"
             return Fault(None, problem, signed.checkpoint.tree.root.hex(), root.root.hex(), meaning)
-        self._leaves, self._leaves_end = read_leaves(found.path), signed.size
+        self._leaves, self._leaves_end = iter(found), signed.size
         return None
 
 

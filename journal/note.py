@@ -56,7 +56,7 @@ def parse_note(note: str) -> Note:
     if any(each < " " and each != "\n" for each in note):
         raise EvidenceError("the note holds control characters", _REMEDY)
     text, blank, lines = note.rpartition("\n\n")
-    if not blank or not lines.endswith("\n"):
+    if not blank or not lines.startswith(_MARK) or not lines.endswith("\n"):
         raise EvidenceError("this is no signed note: it has no blank line with signatures below it", _REMEDY)
     signed = lines.removesuffix("\n").split("\n")
     if len(signed) > MOST_SIGNATURES:

@@ -29,7 +29,7 @@ def verify(
     noted = None if expected_head is None else _parse_head(*expected_head)
     comparison = Comparison(evidence or Evidence(), noted)
     check = _Check(journal, comparison)
-    fault = comparison.begin() or check.events(progress) or comparison.end(check.head.seq) or _structure(journal)
+    fault = check.events(progress) or comparison.end(check.head.seq) or _structure(journal)
     # Where the evidence names a range, what lies in it agrees with itself, but is not known to be good.
     good = check.head if fault is None or fault.within is None else comparison.proven
     return VerifyReport(good.seq, good.chain.hex(), fault, comparison.signed)

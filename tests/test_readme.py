@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ("README.md", "examples/lab/README.md", "examples/campus/README.md", "examples/philly/README.md", "docs/kueue.md", "docs/impact.md")
+PAGES = (
+    "README.md",
+    "examples/lab/README.md",
+    "examples/campus/README.md",
+    "examples/philly/README.md",
+    "docs/kueue.md",
+    "docs/impact.md",
+    "docs/audit.md",
+)
 
 PHILLY = """\
 timestamp,duration,num_gpus,gpu_time,cluster
