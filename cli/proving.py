@@ -10,7 +10,7 @@ from ..journal.folder import load_checkpoint
 from ..journal.keys import PublicKey
 from ..journal.proofs import GrowthProof, InclusionProof, check_growth, check_inclusion, parse_proof
 from ..journal.records import parse
-from .output import GOOD, NOT_VERIFIED, Format, counted, read_bytes, refuse, say, say_json, say_text, use_streams
+from .output import GOOD, NOT_VERIFIED, Format, counted, read_bytes, refuse, say, say_json, say_text, shown, use_streams
 from .signing import code_of, fresh_checkpoint, keep_new, public_keys, signing_key
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def _tell_made(proof: InclusionProof | GrowthProof, out: str | None, form: Forma
         about = {"seq": proof.index + 1} if isinstance(proof, InclusionProof) else {"old_size": proof.old_size}
         say_json("proof", **about, size=size, path=out, text=proof.text)
     elif out is None:
+        if any(shown(line) != line for line in proof.text.split("\n")):  # nobody has vouched for a checkpoint that was handed in
+            refuse("the checkpoint holds characters that would steer a terminal; write the proof to a file with -o PROOF")
         use_streams(utf8=True)
         say_text(proof.text.removesuffix("\n"))
     elif isinstance(proof, InclusionProof):

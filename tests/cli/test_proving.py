@@ -81,6 +81,37 @@ def test_a_forged_proof_proves_nothing(gpol: Gpol, signed: str) -> None:
     assert (record["good"], "does not show" in record["problem"]) == (False, True)
 
 
+def test_an_event_that_nobody_here_knows_is_proved_all_the_same(gpol: Gpol, signed: str) -> None:
+    """Bytes that are no event of this version are proved as bytes, and that is said."""
+    from gpol.journal.checkpoint import sign_checkpoint
+    from gpol.journal.keys import SigningKey
+    from gpol.journal.merkle import TreeHead, leaf_hash
+    from gpol.journal.proofs import InclusionProof
+
+    payload = b'{"kind":"WorkloadMoved","v":2,"time":0}'
+    checkpoint = sign_checkpoint(TreeHead(1, leaf_hash(payload)), SigningKey.read(Path("lab.key")))
+    Path("p").write_text(InclusionProof(payload, 0, (), checkpoint).text, encoding="utf-8")
+    done = gpol("verify-proof", "p", "--key", "lab.pub")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(
+        "good: event 1 of 1 event of acme.example/lab\n  event 1 is a WorkloadMoved of version 2, unknown to this program\n"
+    )
+    assert done.out.endswith(f"  {payload.decode()}\n")
+
+
+def test_a_checkpoint_that_would_steer_a_terminal_is_not_printed(gpol: Gpol, signed: str) -> None:
+    """A signature line by somebody unknown may hold anything: with such characters the proof goes to a file, and not to a terminal."""
+    with open("new", "a", encoding="utf-8") as file:
+        file.write("— \u202eevil c2lnbmF0dXJl\n")
+    done = gpol("prove", signed, "8", "--checkpoint", "new")
+
+    assert (done.code, done.out) == (3, "")
+    assert "would steer a terminal" in done.err
+    assert gpol("prove", signed, "8", "--checkpoint", "new", "-o", "p").code == 0
+    assert gpol("verify-proof", "p", "--key", "lab.pub").code == 0
+
+
 def test_a_journal_that_is_not_what_was_signed_proves_nothing(gpol: Gpol, signed: str) -> None:
     """Where journal and checkpoint do not fit, no proof is made, exit code 4."""
     done = gpol("prove", "shorter.db", "3", "--checkpoint", "new", "-o", "p")
