@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal
@@ -17,12 +18,43 @@ from .progress import progress
 from .running import new_journal
 
 
-def show_impact(place: str, policies: tuple[str, ...], form: Format, *, open_loop: bool, on_evict: str, kept: str | None) -> int:
-    """Print what a policy would have made of a journal; the exit code says whether anything differs."""
+def show_impact(
+    place: str,
+    files: tuple[str, ...],
+    form: Format,
+    *,
+    open_loop: bool,
+    on_evict: str,
+    kept: str | None,
+    settings: tuple[str, ...],
+    **how: Any,
+) -> int:
+    """Print what policies would have made of a journal, one or a sweep of several; the exit code says whether anything differs."""
     evicted = _on_evict(on_evict)
     if open_loop and kept is not None:
         refuse("--journal: an open loop makes no other history that could be kept; leave one of the two out")
-    policy = Policy.of(checked_policy(policies[0], form))
+    policies = [Policy.of(checked_policy(file, form)) for file in files]
+    if len(policies) == 1 and not settings:
+        _alone(how)
+        return _one(place, policies[0], form, open_loop, evicted, kept)
+    for option, given in (("--open-loop", open_loop), ("--journal", kept is not None)):
+        if given:
+            refuse(f"{option} is for one policy, and this is a sweep of several; give one policy, without --set")
+    from .sweeping import chosen_variants, show_sweep
+
+    tried = chosen_variants(policies, settings, form)
+    open_to_play(place).close()  # before any worker starts
+    return show_sweep(place, tried, evicted, form, **how)
+
+
+def _alone(how: dict[str, Any]) -> None:
+    """Refuse options that say how to spread work where there is nothing to spread."""
+    for option, without in (("backend", "local"), ("jobs", None), ("scheduler", None)):
+        if how[option] != without:
+            refuse(f"--{option} is for a sweep; give several policies, or --set")
+
+
+def _one(place: str, policy: Policy, form: Format, open_loop: bool, evicted: OnEvict, kept: str | None) -> int:
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(open_to_play(place))
         tick = stack.enter_context(progress("deciding again", journal.head.seq))

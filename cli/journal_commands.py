@@ -72,13 +72,17 @@ def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
 
 @app.command()
 @journal_place
-@click.argument("policies", metavar="NEW.gpol...", nargs=-1, required=True)
+@click.argument("files", metavar="NEW.gpol...", nargs=-1, required=True)
 @click.option("--open-loop", is_flag=True, help="decide each recorded moment again, on the recorded state; else play history again")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted run begins anew, or goes on")
 @click.option("--journal", "kept", metavar="PATH", help="keep the other history in this new journal")
+@click.option("--set", "settings", metavar="PATH=VALUES", multiple=True, help="try these numbers, such as queue.nlp.owns.h100=32..96:16")
+@click.option("--backend", metavar="local|dask|ray", default="local", help="where a sweep of several policies is played")
+@click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="policies played at once; else as many as there are cores")
+@click.option("--scheduler", metavar="ADDRESS", help="of a Dask cluster; else one is started on this machine")
 @with_format
-def impact(journal: str, policies: tuple[str, ...], form: Format, **options: Any) -> None:
-    """Say what another policy would have made of a recorded history; exit 2 if anything differs."""
+def impact(journal: str, files: tuple[str, ...], form: Format, **options: Any) -> None:
+    """Say what another policy would have made of a recorded history, or each of several; exit 2 if anything differs."""
     from .impact import show_impact
 
-    sys.exit(show_impact(journal, policies, form, **options))
+    sys.exit(show_impact(journal, files, form, **options))

@@ -1,0 +1,136 @@
+"""impact with several policies: a sweep, and the table of what each of them would have made of a recorded history."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from fractions import Fraction
+
+from ..dsl.checker import check
+from ..dsl.names import listed
+from ..dsl.rendering import render
+from ..dsl.settable import SettingError
+from ..sim.driving import OnEvict
+from ..sim.figures import Figures, History
+from ..sim.policy import Policy
+from ..sim.sweep import Backend, Failure, MissingExtraError, Outcome, Variant, sweep, values_of, variants
+from ..sim.words import hours, short, signed
+from .impact_figures import figures_json
+from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json, table
+from .progress import progress
+
+_CODES = {"endless": INVALID, "journal": FAILED, "damaged": NOT_VERIFIED, "defect": FAILED}
+_BACKENDS: dict[str, Backend] = {"local": "local", "dask": "dask", "ray": "ray"}
+
+
+def chosen_variants(policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[Variant]:
+    """Every policy with every combination of the values that `--set` gives. Ends the command for what cannot be set or is no policy."""
+    try:
+        values = dict(_setting(text) for text in settings)
+        if len(values) < len(settings):
+            refuse("--set: one path is set twice; give its values once, with commas in between")
+        tried = variants([(policy.file, policy.text) for policy in policies], values)
+    except SettingError as error:
+        refuse(f"--set: {error}")
+    if values:
+        _check(tried, form)
+    return tried
+
+
+def _setting(text: str) -> tuple[str, tuple[str, ...]]:
+    path, equals, values = text.rpartition("=")
+    if not equals:
+        refuse(f"--set: `{text}` sets nothing; write it as PATH=VALUES, such as queue.nlp.owns.h100=32..96:16")
+    return path, values_of(values)
+
+
+def _check(tried: list[Variant], form: Format) -> None:
+    """Refuse the whole sweep, before any work, where a value makes a policy that has errors."""
+    for variant in tried:
+        checked = check(variant.text, variant.file)
+        if checked.errors:
+            for diagnostic in checked.errors:
+                complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
+            refuse(f"--set: `{variant.name}` has {counted(len(checked.errors), 'error')}; leave that value out, and nothing was played")
+
+
+def show_sweep(
+    place: str, tried: list[Variant], on_evict: OnEvict, form: Format, *, backend: str, jobs: int | None, scheduler: str | None
+) -> int:
+    """Play every variant and print one table, the recorded history first."""
+    if backend not in _BACKENDS:
+        refuse(f"--backend is one of {listed(_BACKENDS)}, not `{backend}`")
+    if scheduler is not None and backend != "dask":
+        refuse("--scheduler is the address of a Dask cluster; use it with --backend dask")
+    found: list[Outcome | Failure] = []
+    try:
+        with (
+            progress("playing policies", len(tried)) as tick,
+            closing(sweep(place, tried, on_evict, _BACKENDS[backend], jobs or -1, scheduler)) as outcomes,
+        ):
+            for outcome in outcomes:
+                found.append(outcome)
+                tick(len(found))
+    except MissingExtraError as error:
+        refuse(str(error))
+    except ConnectionError as error:
+        refuse(str(error), FAILED)
+    _print(tried, found, form)
+    return _code(tried, found)
+
+
+def _code(tried: list[Variant], found: list[Outcome | Failure]) -> int:
+    """Tell the failures; of all exit codes the highest counts."""
+    code = GOOD
+    for variant, outcome in zip(tried, found, strict=True):
+        if isinstance(outcome, Failure):
+            complain(f"gpol: {variant.name}: {outcome.message}")
+            code = max(code, _CODES[outcome.kind])
+        elif outcome.changed or outcome.impossible:
+            code = max(code, NO)
+    return code
+
+
+def _print(tried: list[Variant], found: list[Outcome | Failure], form: Format) -> None:
+    before = next((outcome.before for outcome in found if isinstance(outcome, Outcome)), None)
+    if form is Format.json:
+        if before is not None:
+            say_json("impact-variant", variant="recorded", **_total_json(before))
+        for variant, outcome in zip(tried, found, strict=True):
+            say_json("impact-variant", variant=variant.name, policy=variant.file, settings=dict(variant.values), **_outcome_json(outcome))
+        return
+    header = ("policy", "changed", "evicted", "mean wait", "p95", "GPU-hours", "makespan", "worse", "better", "most hurt")
+    rows = [("recorded", "", *_totals(before), "", "", "")] if before is not None else []
+    table("Policies", header, [*rows, *(_row(*pair) for pair in zip(tried, found, strict=True))], form)
+    say("changed: decisions; worse and better: workloads; most hurt: the queue whose mean wait grew most, and by how much")
+
+
+def _totals(history: History) -> tuple[str, ...]:
+    total: Figures = history.total
+    waits = short(int(total.mean_wait)), short(total.p95_wait * 1_000_000)
+    return f"{total.evicted:,}", *waits, hours(total.used_area), short(history.end - history.start)
+
+
+def _row(variant: Variant, outcome: Outcome | Failure) -> tuple[str, ...]:
+    if isinstance(outcome, Failure):
+        return (variant.name, "failed", *[""] * 8)
+    hurt = f"{outcome.worst_queue} {signed(short(int(outcome.worst_wait)))}" if outcome.worst_queue is not None else "none"
+    return (variant.name, f"{outcome.changed:,}", *_totals(outcome.after), f"{outcome.worse:,}", f"{outcome.better:,}", hurt)
+
+
+def _outcome_json(outcome: Outcome | Failure) -> dict[str, object]:
+    if isinstance(outcome, Failure):
+        return {"failed": outcome.kind, "message": outcome.message}
+    grown: Fraction = outcome.worst_wait
+    return {
+        **_total_json(outcome.after),
+        "changed": outcome.changed,
+        "worse": outcome.worse,
+        "better": outcome.better,
+        "impossible": outcome.impossible,
+        "worst_queue": outcome.worst_queue,
+        "worst_queue_extra_wait_us": int(grown),
+    }
+
+
+def _total_json(history: History) -> dict[str, object]:
+    queues = {each.queue: figures_json(each) for each in history.queues}
+    return {"total": {**figures_json(history.total), "start": history.start, "end": history.end}, "queues": queues}

@@ -1,0 +1,196 @@
+"""Sweeps: one recorded history under many policies, each played by a worker of its own."""
+
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..dsl.settable import SettingError, with_values
+from ..journal.errors import DamagedError, JournalError
+from ..journal.journal import Journal
+from .driving import OnEvict
+from .figures import History
+from .impact import closed_impact
+from .play import EndlessError
+from .policy import Policy
+
+if TYPE_CHECKING:
+    pass
+
+MOST_VARIANTS = 200
+"""How many policies a sweep plays at most."""
+
+Backend = Literal["local", "dask", "ray"]
+
+_RANGE = re.compile(r"([0-9]+)([A-Za-z]*)\.\.([0-9]+)([A-Za-z]*):([0-9]+)([A-Za-z]*)")
+
+
+class MissingExtraError(RuntimeError):
+    """A backend whose libraries are not installed; the message names what to install."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A policy to try, as plain data: its file and text, and the numbers that were set in it."""
+
+    file: str
+    text: str
+    values: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What to call it: its file, and what was set."""
+        return " ".join([self.file, *(f"{path}={value}" for path, value in self.values)])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a variant made of the history: both measured, what differs, and the queue whose mean wait grew most (None: no queue's did)."""
+
+    before: History
+    after: History
+    changed: int
+    worse: int
+    better: int
+    impossible: int
+    worst_queue: str | None
+    worst_wait: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a variant could not be played: the policy lets workloads take turns, the journal cannot be read or trusted, or a defect."""
+
+    kind: Literal["endless", "journal", "damaged", "defect"]
+    message: str
+
+
+# --- variants -------------------------------------------------------------------------------------------------------
+
+
+def values_of(text: str) -> tuple[str, ...]:
+    """The values of `32..96:16` or `32,48,64`. Raises SettingError."""
+    if ".." not in text:
+        return tuple(text.split(","))
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        raise SettingError(f"`{text}` is no range; write it as FIRST..LAST:STEP, such as 32..96:16 or 5m..30m:5m")
+    first, last, step = (int(number) for number in found.group(1, 3, 5))
+    units = set(found.group(2, 4, 6)) - {""}
+    if len(units) > 1 or step == 0 or first > last:
+        raise SettingError(f"`{text}` is no range; it goes up from FIRST to LAST by a STEP above zero, all in one unit")
+    if (last - first) // step >= MOST_VARIANTS:
+        raise SettingError(f"`{text}` has {(last - first) // step + 1:,} values; a sweep plays at most {MOST_VARIANTS} policies")
+    unit = units.pop() if units else ""
+    return tuple(f"{value}{unit}" for value in range(first, last + 1, step))
+
+
+def variants(policies: Sequence[tuple[str, str]], settings: Mapping[str, Sequence[str]]) -> list[Variant]:
+    """Every policy (file and text) with every combination of values, the last path's changing fastest. Raises SettingError."""
+    count = len(policies)
+    for values in settings.values():
+        count *= len(values)
+    if count > MOST_VARIANTS:
+        raise SettingError(f"that makes {count:,} policies; a sweep plays at most {MOST_VARIANTS}")
+    made = []
+    for file, text in policies:
+        for values in product(*settings.values()):
+            chosen = dict(zip(settings, values, strict=True))
+            made.append(Variant(file, with_values(text, file, chosen), tuple(chosen.items())))
+    return made
+
+
+# --- playing --------------------------------------------------------------------------------------------------------
+
+
+def sweep(
+    place: str, tried: Sequence[Variant], on_evict: OnEvict, backend: Backend = "local", jobs: int = -1, scheduler: str | None = None
+) -> Generator[Outcome | Failure]:
+    """What each variant makes of a journal, in their order whatever the backend. Close it to stop all workers.
+
+    `jobs` workers play at once (-1: as many as there are cores), and each opens the journal by its place. `scheduler` is the address of a
+    Dask cluster that is there already; without it one is started on this machine. Raises MissingExtraError, and ConnectionError.
+    """
+    from joblib import Parallel, delayed
+
+    with ExitStack() as stack:
+        stack.enter_context(_backend(backend, jobs, scheduler))
+        work = (delayed(play_variant)(place, variant, on_evict) for variant in tried)
+        if backend == "ray":  # whose results come all at once
+            yield from Parallel(n_jobs=jobs)(work)
+        else:
+            yield from stack.enter_context(closing(Parallel(n_jobs=jobs, return_as="generator")(work)))
+
+
+@contextmanager
+def _backend(name: Backend, jobs: int, scheduler: str | None) -> Iterator[None]:
+    """Let joblib run its work there while the context lasts."""
+    from joblib import parallel_config
+
+    with ExitStack() as stack:
+        if name == "dask":
+            stack.enter_context(_dask(jobs, scheduler))
+        elif name == "ray":
+            stack.enter_context(_ray(jobs))
+        stack.enter_context(parallel_config(backend="loky" if name == "local" else name))
+        yield
+
+
+@contextmanager
+def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("the backend dask needs the library distributed; install gpol[dask]") from None
+    options: dict[str, Any] = {"n_workers": jobs if jobs > 0 else None, "threads_per_worker": 1, "dashboard_address": None}
+    try:
+        client = Client(scheduler, timeout="30s") if scheduler is not None else Client(**options)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at `{scheduler}`: {error}") from None
+    with client:
+        yield
+
+
+@contextmanager
+def _ray(jobs: int) -> Iterator[None]:
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise MissingExtraError("the backend ray needs the library ray; install gpol[ray]") from None
+    register_ray()  # type: ignore[no-untyped-call]
+    ray.init(num_cpus=jobs if jobs > 0 else None, include_dashboard=False, log_to_driver=False)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def play_variant(place: str, variant: Variant, on_evict: OnEvict) -> Outcome | Failure:
+    """Play one variant, in whatever process; what goes wrong is told as data."""
+    from ..dsl.checker import check
+
+    try:
+        policy = Policy.of(check(variant.text, variant.file))
+        with Journal.open(place) as journal:
+            found = closed_impact(journal, policy, on_evict, explain=False)
+    except EndlessError as error:
+        return Failure("endless", str(error))
+    except DamagedError as error:
+        return Failure("damaged", str(error))
+    except JournalError as error:
+        return Failure("journal", str(error))
+    except Exception as error:  # a worker's defect must not take the others with it
+        return Failure("defect", f"{type(error).__name__}: {error}")
+    queue, more = _worst(found.before, found.after)
+    return Outcome(found.before, found.after, found.changed, found.worse, found.better, len(found.impossible), queue, more)
+
+
+def _worst(before: History, after: History) -> tuple[str | None, Fraction]:
+    """The queue whose mean wait grew most, the first by name of several, and by how much."""
+    grown = [(after.of_queue(each.queue).mean_wait - before.of_queue(each.queue).mean_wait, each.queue) for each in after.queues]
+    more, queue = max(sorted(grown, key=lambda each: each[1]), key=lambda each: each[0], default=(Fraction(0), ""))
+    return (queue, more) if more > 0 else (None, Fraction(0))

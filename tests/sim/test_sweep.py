@@ -1,0 +1,128 @@
+"""Sweeps: which variants there are, and that every backend gives the same outcomes in the same order."""
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from gpol.dsl.settable import SettingError
+from gpol.journal.journal import Journal
+from gpol.sim.play import Batch, Player
+from gpol.sim.policy import Policy
+from gpol.sim.simulate import Simulation
+from gpol.sim.sweep import Failure, MissingExtraError, Outcome, Variant, play_variant, sweep, values_of, variants
+from gpol.sim.workload import Job
+
+TEXT = """policy "p" { use gpol.fair }
+flavor a100 { gpu 8 }
+cohort all {
+  queue owner { owns 8 gpu }
+  queue guest { owns nothing }
+}
+protect warm-up { where victim.running < 10m }
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job]) -> str:
+    """A journal in which a guest yields to an owner after ten minutes."""
+    path = tmp_path / "j.db"
+    jobs = [job("g", "guest", "0s", "2h"), job("o", "owner", "1m", "1h")]
+    with Journal.create(path) as journal:
+        batches: list[Batch] = list(Simulation(policy(TEXT), jobs, Player(sink=journal)).run())
+    assert batches
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("32..96:16", ("32", "48", "64", "80", "96")),
+        ("1..2:5", ("1",)),
+        ("5m..15m:5m", ("5m", "10m", "15m")),
+        ("500..1000:250m", ("500m", "750m", "1000m")),
+        ("8", ("8",)),
+        ("80Gi,1,2.5", ("80Gi", "1", "2.5")),
+    ],
+)
+def test_values_are_a_range_or_a_list(text: str, values: tuple[str, ...]) -> None:
+    """A range has its ends, as far as steps reach; its unit may be said once."""
+    assert values_of(text) == values
+
+
+@pytest.mark.parametrize("text", ["1..5", "5..1:1", "1..5:0", "1m..5h:1m", "1..5:1:1", "a..b:c", "0..100000:1"])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    """Without a step, downwards, in two units, or longer than a sweep may be."""
+    with pytest.raises(SettingError):
+        values_of(text)
+
+
+def test_settings_multiply_in_order() -> None:
+    """Each policy with each combination, the last path's values changing fastest; the name says what was set."""
+    made = variants([("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4", "8"), "protect.warm-up.victim.running": ("5m", "1h")})
+
+    assert [each.name for each in made] == [
+        f"p.gpol queue.owner.owns.a100={owned} protect.warm-up.victim.running={minutes}" for owned in ("4", "8") for minutes in ("5m", "1h")
+    ]
+    assert "owns 4 gpu" in made[0].text
+    assert "running < 1h" in made[1].text
+
+
+def test_a_sweep_is_bounded() -> None:
+    """The message says how many policies that would have been."""
+    with pytest.raises(SettingError, match="makes 1,024 policies; a sweep plays at most 200"):
+        variants([("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4",) * 32, "protect.warm-up.victim.running": ("5m",) * 32})
+
+
+TRIED = variants([("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m", "10m", "0s")})
+
+
+def _told(found: list[Outcome | Failure]) -> list[tuple[int, int, str | None]]:
+    assert all(isinstance(each, Outcome) for each in found)
+    return [(each.changed, each.after.total.evicted, each.worst_queue) for each in found if isinstance(each, Outcome)]
+
+
+EXPECTED = [
+    (6, 1, "owner"),  # an eviction and an admission gone and new, and the guest's second admission
+    (0, 1, None),
+    (6, 1, None),  # the owner goes first, at once
+]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_workers_of_this_machine_give_outcomes_in_order(place: str, jobs: int) -> None:
+    """In this process or in others; the order is that of the variants."""
+    with closing(sweep(place, TRIED, "restart", "local", jobs)) as found:
+        assert _told(list(found)) == EXPECTED
+
+
+def test_a_dask_cluster_gives_the_same(place: str) -> None:
+    """Two workers of a cluster that is there already, found by its address."""
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        closing(sweep(place, TRIED, "restart", "dask", 2, cluster.scheduler_address)) as found,
+    ):
+        assert _told(list(found)) == EXPECTED
+
+
+@pytest.mark.parametrize(("backend", "library"), [("dask", "distributed"), ("ray", "ray")])
+def test_a_backend_that_is_not_installed_names_its_extra(place: str, monkeypatch: pytest.MonkeyPatch, backend: str, library: str) -> None:
+    """The message says what to install."""
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(MissingExtraError, match=rf"install gpol\[{backend}\]"):
+        list(sweep(place, TRIED, "restart", backend))  # type: ignore[arg-type]
+
+
+def test_a_failure_is_data(place: str, tmp_path: Path) -> None:
+    """A worker that cannot open the journal, or whose variant is no policy, tells so and takes no other with it."""
+    missing = play_variant(str(tmp_path / "none.db"), TRIED[0], "restart")
+    broken = play_variant(place, Variant("p.gpol", "nothing at all"), "restart")
+
+    assert isinstance(missing, Failure)
+    assert (missing.kind, "none.db" in missing.message) == ("journal", True)
+    assert isinstance(broken, Failure)
+    assert broken.kind == "defect"
