@@ -1,9 +1,10 @@
 """The checkpointer: it signs what is on the disk, goes on where it was, and never contradicts what it signed before."""
 
 import shutil
-import sqlite3
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gpol.engine.events import TimeAdvanced
@@ -15,6 +16,8 @@ from gpol.journal.journal import Journal
 from gpol.journal.keys import SigningKey
 from gpol.journal.merkle import TreeHead, leaf_hash
 from gpol.journal.tree import tree_of
+
+Hood = Callable[..., list[tuple[Any, ...]]]
 
 KEY = SigningKey.new("acme.example/cluster")
 
@@ -97,47 +100,41 @@ def test_leaves_without_their_checkpoint_are_written_again(journal: Journal, his
     assert (kept / leaves_name(0, 7)).read_bytes() == b"".join(leaf_hash(recorded.payload) for recorded in journal.events())
 
 
-def forge(place: Path, seq: int) -> None:
+def forge(hood: Hood, seq: int) -> None:
     """Alter a fact, and compute the chain anew."""
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_update")
-    (payload,) = connection.execute("SELECT payload FROM events WHERE seq = ?", (seq,)).fetchone()
-    connection.execute("UPDATE events SET payload = ? WHERE seq = ?", (payload.replace(b'"user":""', b'"user":"eve"'), seq))
+    [(payload,)] = hood("SELECT payload FROM events WHERE seq = ?", seq)
+    hood("UPDATE events SET payload = ? WHERE seq = ?", payload.replace(b'"user":""', b'"user":"eve"'), seq)
     chain = bytes(32)
-    for number, stored in connection.execute("SELECT seq, payload FROM events ORDER BY seq").fetchall():
+    for number, stored in hood("SELECT seq, payload FROM events ORDER BY seq"):
         chain = sha256(chain + stored).digest()
-        connection.execute("UPDATE events SET chain = ? WHERE seq = ?", (chain, number))
-    connection.close()
+        hood("UPDATE events SET chain = ? WHERE seq = ?", chain, number)
 
 
-def test_it_never_contradicts_the_newest_checkpoint(place: Path, history, kept: Path) -> None:
+def test_it_never_contradicts_the_newest_checkpoint(place: Path | str, history, kept: Path, hood: Hood) -> None:
     """Over a journal whose history was replaced, or cut off, nothing is signed: journal and checkpoint are both named."""
     with Journal.create(place) as journal:
         checkpointer = Checkpointer(journal, kept, KEY, every=1_000)
         checkpointer.append(history(5))
         checkpointer.write()
     before = names(kept)
-    shorter = place.with_name("shorter.db")
+    shorter = kept.with_name("shorter.db")
     with Journal.create(shorter) as journal:
         journal.append(history(4))
         with pytest.raises(ForgedError, match=r"000011.checkpoint` signs 11 events, and `.*shorter.db` ends at event 8; nothing"):
             Checkpointer(journal, kept, KEY, every=1_000)
-    forge(place, 2)
+    forge(hood, 2)
     with Journal.open(place, readonly=False) as journal:
         journal.append([[TimeAdvanced(time=2**60)]])
-        with pytest.raises(ForgedError, match=r"events of `.*journal.db` are not those that `.*000011.checkpoint` signs; nothing"):
+        with pytest.raises(ForgedError, match=r"events of `.*` are not those that `.*000011.checkpoint` signs; nothing"):
             Checkpointer(journal, kept, KEY, every=1_000)
     assert names(kept) == before
 
 
-def test_a_broken_chain_is_not_signed(place: Path, history, kept: Path) -> None:
+def test_a_broken_chain_is_not_signed(place: Path | str, history, kept: Path, hood: Hood) -> None:
     """A journal whose chain is broken is not signed, whether the break is behind the newest checkpoint or before it."""
     with Journal.create(place) as journal:
         journal.append(history(5))
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_update")
-    connection.execute("UPDATE events SET chain = zeroblob(32) WHERE seq = 7")
-    connection.close()
+    hood("UPDATE events SET chain = ? WHERE seq = 7", bytes(32))
     with Journal.open(place) as journal:
         with pytest.raises(DamagedError, match=r"event 7 does not match its chain value"):
             Checkpointer(journal, kept, KEY, every=1).write()
