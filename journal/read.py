@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..engine.events import AnyEvent
 from .journal import Journal
-from .origins import NO_ORIGIN, Origin, Origins
+from .origins import NO_ORIGIN, Origin, Origins, with_coming
 from .records import Recorded, workload_stream
 
 
@@ -50,10 +50,14 @@ def select_with_origins(journal: Journal, selection: Selection) -> Iterator[tupl
 
 
 def _selected(journal: Journal, selection: Selection, *, newest_first: bool, with_origins: bool) -> Iterator[tuple[Recorded, Origin]]:
-    remember = not newest_first and (not selection.kinds or selection.workload is not None)
-    origins = Origins(journal, remember=remember)
-    for recorded in _candidates(journal, selection, newest_first):
-        origin = origins.of(recorded) if with_origins else NO_ORIGIN
+    found = _candidates(journal, selection, newest_first)
+    if not with_origins:
+        yield from ((recorded, NO_ORIGIN) for recorded in found if _is_selected(recorded.event, NO_ORIGIN, selection))
+        return
+    whole = not newest_first and (not selection.kinds or selection.workload is not None)  # all events of each workload, in order
+    origins = Origins(journal, remember=whole)
+    for recorded, coming in with_coming(found) if whole else ((recorded, ()) for recorded in found):
+        origin = origins.of(recorded, coming)
         if _is_selected(recorded.event, origin, selection):
             yield recorded, origin
 

@@ -106,6 +106,17 @@ def test_both_forms_say_the_same(gpol: Gpol, journal: str, lab: Path) -> None:
     assert one == other
 
 
+def test_gpu_hours_are_those_of_the_run(gpol: Gpol, lab: Path, root: Path) -> None:
+    """The page's query for GPU-hours comes to what the simulation itself counted, with evictions and runs that begin anew."""
+    simulated = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "new.db", "--format", "json").records
+    gpol("export", "parquet", "new.db", "-o", "e.parquet")
+    query = (root / "docs" / "export.md").read_text().split("```sql\n")[1].split("```")[0]
+    found = duckdb.sql(query.replace("'lab.parquet'", f"'{lab / 'e.parquet'}'")).fetchall()
+
+    assert dict(found) == {each["queue"]: float(each["gpu_hours"]) for each in simulated if each["kind"] == "queue"}
+    assert dict(found) == {"guest": 17.3, "owner": 8.0}
+
+
 def test_what_is_said_as_data(gpol: Gpol, journal: str) -> None:
     """In json one object says what was written where."""
     [lines] = gpol("export", "jsonl", journal, "-o", "e.jsonl", "--format", "json").records

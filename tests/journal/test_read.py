@@ -22,8 +22,9 @@ from gpol.engine.events import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
+from gpol.journal import origins
 from gpol.journal.journal import Journal
-from gpol.journal.read import Selection, select
+from gpol.journal.read import Selection, select, select_with_origins
 
 
 def _submitted(time: int, name: str, queue: str | None = None, user: str = "ada") -> WorkloadSubmitted:
@@ -67,6 +68,9 @@ EVENTS: list[list[AnyEvent]] = [
 QUEUES = {2: "p", 3: "q", 4: "p", 6: "q", 9: "q", 10: "p", 11: "p", 12: "r", 13: "p", 14: "r", 15: "p", 16: "p", 17: "p"}
 """The queue of each event that has one."""
 
+SUBMISSIONS = {2: 2, 3: 3, 4: 2, 6: 3, 7: 7, 8: 7, 9: 3, 10: 10, 11: 2, 12: 10, 13: 2, 14: 10, 15: 15, 16: 2, 17: 15, 18: 18}
+"""The submission of each event that is of a workload."""
+
 USERS = {seq: "bob" if seq in (10, 12, 14) else "ada" for seq in range(2, 19) if seq not in (5,)}
 """Who submitted the workload of each event that is of one."""
 
@@ -87,9 +91,11 @@ def test_everything(filled: Journal) -> None:
     assert _selected(filled) == list(range(1, 19))
 
 
+@pytest.mark.parametrize("at_hand", [1, 2, 3, 100])
 @pytest.mark.parametrize("queue", ["p", "q", "r", "s"])
-def test_queues(filled: Journal, queue: str) -> None:
-    """A queue's events are those that name it and those of the workloads in it at the time."""
+def test_queues(filled: Journal, queue: str, at_hand: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue's events are those that name it and those of the workloads in it at the time, however far one looks ahead."""
+    monkeypatch.setattr(origins, "_AT_HAND", at_hand)
     assert _selected(filled, queue=queue) == [seq for seq, name in QUEUES.items() if name == queue]
 
 
@@ -164,6 +170,18 @@ def test_all_combinations(filled: Journal, newest_first: bool) -> None:
 def test_filters(filled: Journal, choices: dict[str, Any], newest_first: bool) -> None:
     """Whose the workload is, what the decision says, which fact caused it, and where to begin are each exact, also together."""
     assert _selected(filled, newest_first, **choices) == _expected(**choices)[:: -1 if newest_first else 1]
+
+
+@pytest.mark.parametrize("choices", [{}, {"after": 11}, {"workload": "b"}, {"kinds": ("WorkloadFinished", "WorkloadCancelled")}])
+def test_origins(filled: Journal, choices: dict[str, Any]) -> None:
+    """Each event comes with the submission of its workload, of two under the same name the right one, and with its queue."""
+    found = {recorded.seq: origin for recorded, origin in select_with_origins(filled, Selection(**choices))}
+
+    assert list(found) == _expected(**choices)
+    assert {seq: origin.seq for seq, origin in found.items()} == {seq: SUBMISSIONS.get(seq) for seq in found}
+    assert {seq: origin.queue for seq, origin in found.items()} == {seq: QUEUES.get(seq) for seq in found}
+    for origin in found.values():
+        assert origin.submission == (None if origin.seq is None else FLAT[origin.seq - 1])
 
 
 def test_filters_find_something() -> None:
