@@ -18,6 +18,7 @@ from ..sim.words import amount, decision_told
 from .auditing import details, open_journal, refuse_use
 from .moments import find_moment
 from .output import GOOD, Format, refuse, say, say_json
+from .progress import progress
 from .standings import waiting
 
 _MOST_EVENTS = 12
@@ -28,7 +29,9 @@ def explain_workload(path: str, workload: str, at: str | None, form: Format) -> 
     """Explain a workload as of a moment."""
     try:
         with open_journal(path) as journal:
-            core = core_at(journal, find_moment(journal, at))
+            moment = find_moment(journal, at)
+            with progress("going through events", moment) as tick:
+                core = core_at(journal, moment, progress=tick)
             history = list(journal.events(upto=core.seq, stream=f"workload/{workload}"))
             if not history:
                 refuse(f"no workload `{workload}` was submitted up to event {core.seq}; `gpol log` lists what was")

@@ -1,4 +1,4 @@
-"""The commands about journals: log, state, replay, verify, explain, impact."""
+"""The commands about journals: log, state, replay, verify, snapshot, explain, impact."""
 
 import sys
 from typing import Any
@@ -56,6 +56,17 @@ def verify(journal: str, head: str | None, checkpoints: tuple[str, ...], keys: t
     from .auditing import verify_journal
 
     sys.exit(verify_journal(journal, head, checkpoints, keys, form))
+
+
+@app.command()
+@journal_place
+@click.option("--afresh", is_flag=True, help="drop those that are there, and go through all events")
+@with_format
+def snapshot(journal: str, afresh: bool, form: Format) -> None:
+    """Keep the state at the end of a journal in it, so that it opens without going through all events."""
+    from .snapshots import snapshot_journal
+
+    sys.exit(snapshot_journal(journal, form, afresh=afresh))
 
 
 @app.command()

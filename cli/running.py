@@ -17,9 +17,11 @@ from ..adapters.rows import once
 from ..adapters.traces import READERS, read_jobs
 from ..engine.errors import FactError, describe_error
 from ..engine.events import FACT, Fact, PolicyActivated
+from ..engine.reference import Core
 from ..engine.units import format_time
 from ..journal.errors import JournalError, TakenError
 from ..journal.journal import Journal
+from ..journal.snapshots import Snapshotter
 from ..sim.measure import Measure
 from ..sim.play import Batch, EndlessError, OvertakenError, Player
 from ..sim.policy import Policy
@@ -38,6 +40,7 @@ MAX_LINE = 1_000_000
 _Bytes = IO[bytes] | gzip.GzipFile
 
 if TYPE_CHECKING:
+    from ..journal.checkpointer import Checkpointer
     from ..sim.series import Series
 
 
@@ -51,6 +54,11 @@ def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
         refuse(f"{error.message}; choose another name, or remove it if nobody needs it")
     except JournalError as error:
         refuse_use(error, INVALID)
+
+
+def _sink(journal: Journal | None, checkpointer: "Checkpointer | None", core: Core, stack: ExitStack) -> Snapshotter | None:
+    """What takes the batches into a journal: with snapshots of the core, a last one when the stack closes, and checkpoints if wanted."""
+    return stack.enter_context(Snapshotter(journal, core, checkpointer)) if journal is not None else None
 
 
 # --- run ------------------------------------------------------------------------------------------------------------
@@ -126,7 +134,8 @@ def run_facts(
         decided = _open_out(out, (policy_path, facts_path, journal), stack)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(sink=checkpointer or kept, group=500 if decided is None else 1)  # no decision is out that is not kept
+        player = Player(group=500 if decided is None else 1)  # no decision is out that is not kept
+        player.sink = _sink(kept, checkpointer, player.core, stack)
         if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
             decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
@@ -253,7 +262,8 @@ def simulate_jobs(
     with ExitStack() as stack:
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(sink=checkpointer or kept)
+        player = Player()
+        player.sink = _sink(kept, checkpointer, player.core, stack)
         simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:

@@ -21,7 +21,9 @@ def show_state(path: str, form: Format, *, at: str | None, queue: str | None, wo
     """Print the cluster as of a moment: all of it, or a queue or cohort with what is below it."""
     try:
         with open_journal(path) as journal:
-            core = core_at(journal, find_moment(journal, at))
+            moment = find_moment(journal, at)
+            with progress("going through events", moment) as tick:
+                core = core_at(journal, moment, progress=tick)
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = _policy(journal, core.seq)

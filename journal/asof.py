@@ -1,5 +1,6 @@
 """The state of the cluster as it was: recorded events are applied again, without deciding anything."""
 
+from contextlib import suppress
 from typing import Protocol
 
 from ..engine.errors import FactError
@@ -9,6 +10,10 @@ from ..engine.reference import Core
 from .errors import DamagedError, JournalError
 from .journal import Journal
 from .policies import Compile, PolicyRefusedError, compile_recorded
+from .records import Progress
+from .snapshots import newest_core
+
+_PROGRESS_EVERY = 1_000
 
 
 class Follower(Protocol):
@@ -19,15 +24,26 @@ class Follower(Protocol):
         ...
 
 
-def core_at(journal: Journal, seq: int | None = None, *, time: int | None = None) -> Core:
+def core_at(journal: Journal, seq: int | None = None, *, time: int | None = None, progress: Progress | None = None) -> Core:
     """The core as it stood after the batch that holds event `seq`, or after all events up to and at `time`; neither: at the end.
 
-    Nothing is decided again. The core explains (`standing`), but does not know when to wake: one that goes on deciding comes from
-    `replay`. Raises JournalError for a moment that the journal does not reach, and DamagedError for events that cannot have happened.
+    Nothing is decided again: the newest snapshot before that moment is taken, where there is one, and the events after it are applied.
+    Raises JournalError for a moment that the journal does not reach, and DamagedError for events that cannot have happened.
     """
+    upto = moment(journal, seq, time=time)
+    core = newest_core(journal, upto)
+    if core is not None:
+        with suppress(DamagedError):  # is it the events? without the snapshot they tell
+            follow(journal, core, after=core.seq, upto=upto, progress=progress)
+            return core
     core = Core()
-    follow(journal, core, upto=moment(journal, seq, time=time))
+    follow(journal, core, upto=upto, progress=progress)
     return core
+
+
+def resume(journal: Journal, progress: Progress | None = None) -> Core:
+    """A core at the end of a journal, to go on deciding with: what comes next is decided as if the journal had never been closed."""
+    return core_at(journal, progress=progress)
 
 
 def moment(journal: Journal, seq: int | None = None, *, time: int | None = None) -> int:
@@ -45,7 +61,13 @@ def moment(journal: Journal, seq: int | None = None, *, time: int | None = None)
 
 
 def follow(
-    journal: Journal, follower: Follower, *, after: int = 0, upto: int | None = None, compile_policy: Compile = compile_recorded
+    journal: Journal,
+    follower: Follower,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    compile_policy: Compile = compile_recorded,
+    progress: Progress | None = None,
 ) -> None:
     """Apply the batches after event `after`, up to the one that holds event `upto`, to a follower that stands at `after`.
 
@@ -60,6 +82,8 @@ def follow(
             follower.apply(event, graph)
         except (FactError, AssertionError, LookupError, ValueError) as error:  # only events that the core wrote itself are sure to fit
             raise DamagedError(recorded.seq, f"event {recorded.seq} cannot have happened then: {error}", "run `gpol replay`") from None
+        if progress is not None and recorded.seq % _PROGRESS_EVERY == 0:
+            progress(recorded.seq)
 
 
 def _graph(seq: int, event: PolicyActivated, compile_policy: Compile) -> PolicyGraph:

@@ -10,7 +10,7 @@ from eventsourcing.persistence import PersistenceError, StoredEvent
 from ..engine.events import AnyEvent, Event
 from .errors import DamagedError, JournalError, UnavailableError
 from .places import locate
-from .recorder import CommitError, HeadMovedError, Recorder, Unread
+from .recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store import Store, Stored
 
@@ -79,8 +79,7 @@ class Journal:
 
         A batch is one fact and then the decisions it caused, each with the fact's time and its seq as `cause`.
         """
-        if self.readonly:
-            raise JournalError(f"`{self.name}` was opened to read only", "open it with readonly=False")
+        self._check_writable()
         if self._unsure:
             raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
         stored: list[StoredEvent] = []
@@ -109,6 +108,10 @@ class Journal:
                 f"{reason}; the commit failed, and the events up to {failed.head.seq} {told}",
                 f"open the journal again and look at its head: they are there if it is {failed.head.seq}",
             ) from None
+
+    def _check_writable(self) -> None:
+        if self.readonly:
+            raise JournalError(f"`{self.name}` was opened to read only", "open it with readonly=False")
 
     def _end(self) -> tuple[Head, int]:
         """The head, and the time of the last event. Nothing is appended to a journal whose last event is not sound."""
@@ -206,6 +209,31 @@ class Journal:
             else:
                 high = middle - 1
         return low
+
+    # --- snapshots --------------------------------------------------------------------------------------------------
+
+    def keep_snapshot(self, snapshot: Snapshot, instead_of: Sequence[int] = ()) -> None:
+        """Keep a snapshot, and drop others; they are a cache, and no event hangs on them (`snapshots.py`)."""
+        self._check_writable()
+        self._ask(self._recorder.keep_snapshot, snapshot, instead_of)
+
+    def drop_snapshots(self) -> None:
+        """Drop all snapshots: the next state asked for is taken from all events."""
+        self._check_writable()
+        self._ask(self._recorder.drop_snapshots)
+
+    def snapshot_seqs(self, upto: int | None = None) -> list[int]:
+        """After which events there are snapshots, in order, up to `upto` (None: to the end, and beyond where something is wrong)."""
+        return [seq for seq in self._ask(self._recorder.snapshot_seqs) if upto is None or seq <= upto]
+
+    def snapshot(self, seq: int, *, content: bool = True) -> Snapshot:
+        """The snapshot after an event, as it lies there; without its content where that is not needed."""
+        found = self._ask(self._recorder.snapshot, seq, content=content)
+        if found is None:
+            raise JournalError(f"`{self.name}` has no snapshot after event {seq}", "take the state from its events")
+        return found
+
+    # --- for verification -------------------------------------------------------------------------------------------
 
     def stored_page(self, after: int) -> list[Stored]:
         """For `verify`: the next rows as they lie in the store, however damaged."""

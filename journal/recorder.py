@@ -13,13 +13,13 @@ from uuid import UUID
 
 from eventsourcing import persistence
 from eventsourcing.persistence import ApplicationRecorder, Notification, StoredEvent, Subscription
-from sqlalchemy import Connection, Engine, Row, Select, insert, select
+from sqlalchemy import Connection, Engine, LargeBinary, Row, Select, case, cast, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from .errors import JournalError
 from .records import START, Head, link
-from .store import Store, Stored
-from .tables import EVENTS
+from .store import Store, Stored, writing
+from .tables import EVENTS, SNAPSHOTS
 
 PAGE_EVENTS = 1_000
 PAGE_BYTES = 1 << 20
@@ -50,6 +50,24 @@ class Unread(NamedTuple):
     seq: int
     payload: object
     chain: object
+
+
+class Snapshot(NamedTuple):
+    """A state of the core as the journal keeps it: after event `seq`, whose chain value is `chain`; `digest` is that of `content`.
+
+    It is a cache, so nobody has looked at it: but for `seq`, anything may be there. `content` is None where it was not asked for, or is
+    longer than any that is written.
+    """
+
+    seq: int
+    chain: object
+    format: object
+    digest: object
+    content: object
+
+
+MOST_CONTENT = 1 << 27
+"""How long the content of a snapshot may be to be read."""
 
 
 class Recorder(ApplicationRecorder):
@@ -111,6 +129,18 @@ class Recorder(ApplicationRecorder):
             seq, chain = seq + 1, link(chain, stored.state)
             rows.append((seq, self._stream(stored.originator_id), stored.originator_version, stored.topic, stored.state, chain))
         return rows, Head(seq, chain)
+
+    def keep_snapshot(self, snapshot: Snapshot, instead_of: Sequence[int]) -> None:
+        """Keep a snapshot in place of the one that is there and of others, in one transaction of its own."""
+        places = SNAPSHOTS.c.seq
+        with self._one_writer, _library_errors(), writing(self._engine) as connection:
+            connection.execute(delete(SNAPSHOTS).where(places.in_([*instead_of, snapshot.seq])))
+            connection.execute(insert(SNAPSHOTS), snapshot._asdict())
+
+    def drop_snapshots(self) -> None:
+        """Drop all snapshots."""
+        with self._one_writer, _library_errors(), writing(self._engine) as connection:
+            connection.execute(delete(SNAPSHOTS))
 
     # --- reading, as the library does ---------------------------------------------------------------------------------
 
@@ -205,6 +235,20 @@ class Recorder(ApplicationRecorder):
                 if not rows:
                     raise
         return rows
+
+    def snapshot_seqs(self) -> list[int]:
+        """Where there are snapshots, in order."""
+        return [seq for (seq,) in self._all(select(SNAPSHOTS.c.seq).order_by(SNAPSHOTS.c.seq))]
+
+    def snapshot(self, seq: int, *, content: bool) -> Snapshot | None:
+        """The snapshot after an event, with or without its content."""
+        columns = SNAPSHOTS.c
+        short = case((func.length(columns.content) <= (MOST_CONTENT if content else -1), columns.content))
+        query = select(
+            columns.seq, *(cast(each, LargeBinary) for each in (columns.chain, columns.digest)), columns.format, cast(short, LargeBinary)
+        )
+        row = next(iter(self._all(query.where(columns.seq == seq))), None)
+        return None if row is None else Snapshot(row[0], row[1], row[3], row[2], row[4])
 
     def structural_damage(self) -> str | None:
         """The first thing that the database itself finds wrong with how it keeps the journal, indexes included; None: nothing."""

@@ -168,7 +168,7 @@ def _consumed(name: str, consumed: Consumed) -> _Consumed:
 def _workload(policy: Active, workload: Workload) -> _Workload:
     placed = workload.queue != NOWHERE
     queued = placed and policy.queues is not None and workload.admitted is None
-    return _Workload(
+    return _Workload.model_construct(  # what is in it was checked when it came to be
         fact=workload.fact,
         number=workload.number,
         queue=policy.graph.nodes[workload.queue].name if placed else None,

@@ -108,7 +108,7 @@ def test_an_empty_journal_has_no_moment(gpol: Gpol, lab: Any) -> None:
 
 
 def test_a_journal_that_cannot_have_happened(gpol: Gpol, journal: str) -> None:
-    """A journal whose events contradict each other is told as such, exit code 4."""
+    """A journal whose events contradict each other is told as such, exit 4, where the state is taken from them, not from a snapshot."""
     import sqlite3
 
     connection = sqlite3.connect(journal)
@@ -116,7 +116,7 @@ def test_a_journal_that_cannot_have_happened(gpol: Gpol, journal: str) -> None:
     connection.execute('UPDATE events SET payload = replace(payload, \'"workload":"g"\', \'"workload":"z"\') WHERE seq = 3')
     connection.commit()
     connection.close()
-    done = gpol("state", journal)
+    done = gpol("state", journal, "--at", "4")
 
     assert (done.code, done.out) == (4, "")
     assert "event 3" in done.err

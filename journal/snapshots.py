@@ -1,0 +1,168 @@
+"""Snapshots: states of the core kept in the journal, so that opening it does not mean going through all that ever happened.
+
+They are a cache. One counts only where its chain value is the journal's at that place, its digest is that of its content, its form is this
+program's and it can be read; any other is passed over, and the next one written takes its place. Nothing that audits a journal
+uses them.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Protocol, Self
+
+from ..engine.events import AnyEvent, PolicyActivated
+from ..engine.graph import PolicyGraph
+from ..engine.reference import Core
+from ..engine.reference.snapshot import FORMAT, SnapshotError, freeze, thaw
+from .errors import JournalError
+from .journal import Journal
+from .policies import PolicyRefusedError, compile_recorded
+from .recorder import Snapshot
+
+FORM = f"core {FORMAT}"
+"""How the content of a snapshot is to be read: packed with zlib, and then as the core's own form of this version."""
+
+EVERY = 10_000
+"""After how many events a writer keeps a snapshot. Applying as many takes less than a second, keeping one some milliseconds."""
+
+MOST_BYTES = 1 << 28
+"""How much a content may unpack to; more is none of ours."""
+
+_NEWEST = 2
+"""How many of the newest are kept in any case: should the last one be unreadable, there is one before it."""
+
+
+# --- keeping --------------------------------------------------------------------------------------------------------
+
+
+def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
+    """Keep the state of a core that stands at the end of a journal open to append. Raises JournalError where it does not stand there.
+
+    What can be of no use, and older ones beyond a few that lie further and further apart (`expendable`), are dropped with it.
+    """
+    head = journal.head
+    if core.seq != head.seq:
+        raise JournalError(
+            f"the core stands at event {core.seq}, and `{journal.name}` ends at event {head.seq}", "bring it to the end first"
+        )
+    content = zlib.compress(freeze(core), 1)
+    snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
+    there = [seq for seq in journal.snapshot_seqs() if seq != head.seq]
+    useless = [seq for seq in there if _misplaced(journal, journal.snapshot(seq, content=False))]
+    left = [seq for seq in there if seq not in useless]
+    journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
+    return snapshot
+
+
+def expendable(seqs: Sequence[int], every: int = EVERY) -> list[int]:
+    """Which of the snapshots at these places to drop: all but the newest two and, each time twice as far back, the oldest one there.
+
+    The oldest, as it is the one that gets furthest; so of any number of events some dozens are kept at most.
+    """
+    older, last = sorted(seqs)[:-_NEWEST], max(seqs)
+    kept: dict[int, int] = {}
+    for seq in older:
+        kept.setdefault(((last - seq) // every).bit_length(), seq)
+    return [seq for seq in older if seq not in kept.values()]
+
+
+class Sink(Protocol):
+    """Takes batches into a journal: it, or something between."""
+
+    def append(self, batches: Sequence[Sequence[AnyEvent]]) -> object:
+        """Keep batches, all or none."""
+        ...
+
+
+class Snapshotter:
+    """Takes batches on their way into a journal, and then and again keeps a snapshot of the core that decided them; a context manager.
+
+    One is kept after `every` events, or half as many as there are live workloads if that is more, and at a good end. It comes after what
+    was appended is on the disk. Where it fails the journal is as good without it, and goes on.
+    """
+
+    def __init__(self, journal: Journal, core: Core, sink: Sink | None = None, every: int = EVERY) -> None:
+        self.journal, self.core, self.every = journal, core, every
+        self._sink: Sink = journal if sink is None else sink
+        self._last = core.seq
+
+    def append(self, batches: Sequence[Sequence[AnyEvent]]) -> None:
+        """Append batches to the journal, and then keep a snapshot if it is time."""
+        self._sink.append(batches)
+        if self.core.seq - self._last >= max(self.every, len(self.core.state.workloads) // 2):
+            self._keep()
+
+    def _keep(self) -> None:
+        if self.core.seq > self._last:
+            self._last = self.core.seq
+            with suppress(JournalError):
+                keep_snapshot(self.journal, self.core, self.every)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:  # a core that was interrupted may stand anywhere
+            self._keep()
+
+
+# --- using ----------------------------------------------------------------------------------------------------------
+
+
+def newest_core(journal: Journal, upto: int) -> Core | None:
+    """A core from the newest snapshot at or before an event that counts; None where none does."""
+    with suppress(JournalError):  # such as in a journal of before there were snapshots
+        for seq in reversed(journal.snapshot_seqs(upto)):
+            with suppress(SnapshotError, JournalError):
+                return restore(journal, journal.snapshot(seq))
+    return None
+
+
+def restore(journal: Journal, snapshot: Snapshot) -> Core:
+    """The core that a snapshot of a journal holds. Raises SnapshotError for one that does not count, saying why."""
+    misplaced = _misplaced(journal, snapshot)
+    if misplaced:
+        raise SnapshotError(misplaced)
+    if not isinstance(snapshot.content, bytes):
+        raise SnapshotError("its content is missing, or too long")
+    if hashlib.sha256(snapshot.content).digest() != snapshot.digest:
+        raise SnapshotError("its content is not what was written")
+    core = thaw(_unpacked(snapshot.content), _graph(journal, snapshot.seq))
+    if core.seq != snapshot.seq:
+        raise SnapshotError(f"its content is the state after event {core.seq}")
+    return core
+
+
+def _misplaced(journal: Journal, snapshot: Snapshot) -> str:
+    """Why a snapshot is of no use whatever its content is; empty where it may be."""
+    if snapshot.format != FORM:
+        return f"it is in the form `{snapshot.format}`, and this program's is `{FORM}`"
+    if snapshot.seq > journal.head.seq:
+        return f"the journal ends at event {journal.head.seq}"
+    if snapshot.seq < 1 or journal.at(snapshot.seq).chain != snapshot.chain:
+        return f"it is of another history: event {snapshot.seq} has another chain value"
+    return ""
+
+
+def _unpacked(content: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        unpacked = unpacker.decompress(content, MOST_BYTES)
+    except zlib.error as error:
+        raise SnapshotError(f"its content cannot be unpacked: {error}") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise SnapshotError("its content is cut off, too long, or followed by something else")
+    return unpacked
+
+
+def _graph(journal: Journal, seq: int) -> PolicyGraph | None:
+    """The policy that was active after an event."""
+    recorded = next(journal.backwards(upto=seq, stream="policy"), None)
+    if recorded is None or not isinstance(recorded.event, PolicyActivated):
+        return None
+    try:
+        return compile_recorded(recorded.event)
+    except PolicyRefusedError as error:
+        raise SnapshotError(f"the policy recorded at event {recorded.seq} does not compile: {error}") from None
