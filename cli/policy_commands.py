@@ -1,4 +1,4 @@
-"""The commands about policies: check, fmt, test, run, simulate. Each loads what it needs when it is called, so that all start fast."""
+"""The commands about policies: check, fmt, test, diff, run, simulate. Each loads what it needs when called, so that all start fast."""
 
 import sys
 from typing import Any
@@ -39,6 +39,17 @@ def test(files: tuple[str, ...], form: Format) -> None:
     from .policies import test_files
 
     sys.exit(test_files(files, form))
+
+
+@app.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@with_format
+def diff(old: str, new: str, form: Format) -> None:
+    """Say what differs between the meanings of two policies, with a workload that shows it; exit 2 if anything does."""
+    from .diffing import compare_policies
+
+    sys.exit(compare_policies(old, new, form))
 
 
 @app.command()

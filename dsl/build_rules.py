@@ -92,8 +92,9 @@ class BuildRules:
         return tree.Pods(gang.count if gang else None, all_of(parts, tree.Amount), all_of(parts, tree.Name), span=span_of(parts))
 
     def attribute(self, parts: list[Part]) -> tree.Attribute:
-        key = parts[1] if parts[0] == "label" else None
-        return tree.Attribute(str(parts[0]), key, parts[-1], span=span_of(parts))  # type: ignore[arg-type]
+        key = first_of(parts[:-1], tree.Text)
+        words = "namespace label" if key is not None and parts[0] == "namespace" else str(parts[0])
+        return tree.Attribute(words, key, parts[-1], span=span_of(parts))  # type: ignore[arg-type]
 
     def act(self, parts: list[Part]) -> tree.Act:
         return tree.Act(str(parts[0]), parts[1], span=span_of(parts))  # type: ignore[arg-type]

@@ -22,8 +22,8 @@ _MIRRORED: dict[Direction, Direction] = {"larger": "smaller", "smaller": "larger
 class Change:
     """One difference: of which subject, in what, and how. `old` and `new` are texts; empty where the subject is not there.
 
-    `about` is empty where the subject itself is new, gone or renamed. `slot` is the flavor and resource it is about. `note` is what may
-    be but is not certain.
+    `about` is empty where the subject itself is new, gone or renamed. `fields` are those of the graph that say it, `slot` is the flavor
+    and resource it is about (see `Statement`). `note` is what may be but is not certain.
     """
 
     subject: Subject
@@ -33,6 +33,7 @@ class Change:
     new: str
     old_source: Source | None
     new_source: Source | None
+    fields: tuple[str, ...] = ()
     slot: tuple[str, str] | None = None
     note: str = ""
 
@@ -118,7 +119,7 @@ def _compared(subject: Subject, before: Entry, after: Entry) -> Iterator[Change]
         old_source = was.source if was is not None else before.source
         new_source = now.source if now is not None else after.source
         direction = _direction(old_said.extent, new_said.extent)
-        yield Change(subject, about, direction, old_said.text, new_said.text, old_source, new_source, some.slot)
+        yield Change(subject, about, direction, old_said.text, new_said.text, old_source, new_source, some.fields, some.slot)
 
 
 def _direction(old: object, new: object) -> Direction:

@@ -301,7 +301,7 @@ def _pods(node: tree.Pods) -> str:
 
 def _attribute(node: tree.Attribute) -> str:
     if node.key is not None and isinstance(node.value, tree.Text):
-        return f"label {quoted(node.key.text)} = {quoted(node.value.text)}"
+        return f"{node.attribute} {quoted(node.key.text)} = {quoted(node.value.text)}"
     if isinstance(node.value, tree.Name):
         return f"{node.attribute} {name(node.value)}"
     return f"{node.attribute} {quoted(node.value.text) if isinstance(node.value, tree.Text) else node.value.text}"

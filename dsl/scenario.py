@@ -107,8 +107,9 @@ def _submit(context: Context, action: tree.Submit) -> None:
     totals: dict[str, int] = {}
     for pods in action.pods:
         _pods(context, pods, totals)
-    labels = [attribute.key for attribute in action.attributes if attribute.key is not None]
-    _at_most(context, labels, _MOST_LABELS, "labels")
+    for kind in ("label", "namespace label"):
+        labels = [attribute.key for attribute in action.attributes if attribute.key is not None and attribute.attribute == kind]
+        _at_most(context, labels, _MOST_LABELS, f"{kind}s")
     seen: dict[str, tree.Spanned] = {}
     for attribute in action.attributes:
         key = attribute.attribute + (f" {attribute.key.text}" if attribute.key is not None else "")

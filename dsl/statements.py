@@ -41,13 +41,15 @@ class Said(NamedTuple):
 class Statement:
     """What a subject says about one thing, what holds where it says nothing (None: it always says it), and the line that says it.
 
-    `slot` is the flavor and the resource that it is about, by name.
+    `fields` are those of the graph that say it, of the subject's own part; of a part of that with a dot. `slot` is the flavor and the
+    resource that it is about, by name.
     """
 
     about: str
     said: Said
     unsaid: Said | None
     source: Source
+    fields: tuple[str, ...]
     slot: tuple[str, str] | None = None
 
 
@@ -93,39 +95,63 @@ def policy(graph: PolicyGraph) -> Iterator[Statement]:
     settings, place = graph.settings, graph.nodes[0].source
     cycles = settings.cycles
     heads = cycles is not None and cycles.flat
-    yield Statement("name", Said(graph.name, quoted(graph.name)), None, place)
-    yield Statement("ignore", Said(graph.ignored, ", ".join(graph.ignored)), Said((), "nothing"), place)
+    yield Statement("name", Said(graph.name, quoted(graph.name)), None, place, ("name",))
+    yield Statement("ignore", Said(graph.ignored, ", ".join(graph.ignored)), Said((), "nothing"), place, ("ignored",))
     together = "; ".join(", ".join(group) for group in graph.groups)
-    yield Statement("resources from one flavor", Said(graph.groups, together or "none"), None, place)
+    yield Statement("resources from one flavor", Said(graph.groups, together or "none"), None, place, ("groups",))
     order = f"{'heads' if heads else 'queues'} by {keys(settings.queue_order)}"
-    yield Statement("order queues", Said((heads, settings.queue_order), order), None, place)
-    yield Statement("order workloads", Said(settings.workload_order, f"by {keys(settings.workload_order)}"), None, place)
+    yield Statement(
+        "order queues", Said((heads, settings.queue_order), order), None, place, ("settings.queue_order", "settings.cycles.flat")
+    )
+    yield Statement(
+        "order workloads", Said(settings.workload_order, f"by {keys(settings.workload_order)}"), None, place, ("settings.workload_order",)
+    )
     share = settings.share + (" rounded" if settings.rounded else "")
-    yield Statement("share", Said((settings.share, settings.rounded), share), None, place)
-    yield Statement("when borrowing", next_flavor(settings.next_flavor_before_borrowing), None, place)
-    yield Statement("when evicting", next_flavor(settings.next_flavor_before_evicting), None, place)
+    yield Statement("share", Said((settings.share, settings.rounded), share), None, place, ("settings.share", "settings.rounded"))
+    yield Statement(
+        "when borrowing", next_flavor(settings.next_flavor_before_borrowing), None, place, ("settings.next_flavor_before_borrowing",)
+    )
+    yield Statement(
+        "when evicting", next_flavor(settings.next_flavor_before_evicting), None, place, ("settings.next_flavor_before_evicting",)
+    )
     rules = tuple(rule.name for rule in graph.preempt)
-    yield Statement("preempt by", Said(rules, ", ".join(rules)), Said((), "nothing"), place)
+    yield Statement("preempt by", Said(rules, ", ".join(rules)), Said((), "nothing"), place, ("preempt",))
     yield from _cycles(cycles, place)
 
 
 def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:
     at_once = Said(None, "at once")
     if cycles is None:
-        yield Statement("decide", at_once, None, place)
+        yield Statement("decide", at_once, None, place, ("settings.cycles",))
         return
-    yield Statement("decide", Said(cycles.period, f"in cycles of {format_duration(cycles.period)}"), None, place)
+    yield Statement(
+        "decide", Said(cycles.period, f"in cycles of {format_duration(cycles.period)}"), None, place, ("settings.cycles.period",)
+    )
     strategies = ", ".join(strategy.replace("-", " ") for strategy in cycles.strategies)
     way = f"{cycles.victims} by {strategies}" if strategies else cycles.victims
-    yield Statement("victims", Said((cycles.victims, cycles.strategies), way), Said(None, "by preempt rules"), place)
+    yield Statement(
+        "victims",
+        Said((cycles.victims, cycles.strategies), way),
+        Said(None, "by preempt rules"),
+        place,
+        ("settings.cycles.victims", "settings.cycles.strategies"),
+    )
     if cycles.usage is None:
         return
     usage = cycles.usage
     not_at_all = Said(None, "never")
-    yield Statement("usage halves every", Said(usage.half_life, format_duration(usage.half_life)), not_at_all, place)
-    yield Statement("usage sampled every", Said(usage.sampling, format_duration(usage.sampling)), not_at_all, place)
+    yield Statement(
+        "usage halves every",
+        Said(usage.half_life, format_duration(usage.half_life)),
+        not_at_all,
+        place,
+        ("settings.cycles.usage.half_life",),
+    )
+    yield Statement(
+        "usage sampled every", Said(usage.sampling, format_duration(usage.sampling)), not_at_all, place, ("settings.cycles.usage.sampling",)
+    )
     for resource, weight in usage.weights:
-        yield Statement(f"usage weighs {resource}", Said(weight, str(weight)), Said(1, "1"), place)
+        yield Statement(f"usage weighs {resource}", Said(weight, str(weight)), Said(1, "1"), place, ("settings.cycles.usage.weights",))
 
 
 def next_flavor(looks: bool) -> Said:
@@ -145,17 +171,17 @@ def flavor(each: Flavor) -> Iterator[Statement]:
     """What there is of a flavor, its worth, and what its nodes are like."""
     for resource, amount in each.capacity:
         there = Said(amount, format_amount(amount, resource), amount) if each.nodes is None else Said(("nodes", amount), "from nodes")
-        yield Statement(f"has {resource}", there, Said(None, "none", -1), each.source, (each.name, resource))
+        yield Statement(f"has {resource}", there, Said(None, "none", -1), each.source, ("capacity", "nodes"), (each.name, resource))
     nodes = " and ".join(f"{key} = {quoted(value)}" for key, value in each.nodes or ())
-    yield Statement("nodes where", Said(each.nodes, nodes), Said(None, "none"), each.source)
-    yield Statement("worth", Said(each.worth, str(each.worth)), Said(1, "1"), each.source)
+    yield Statement("nodes where", Said(each.nodes, nodes), Said(None, "none"), each.source, ("nodes", "capacity"))
+    yield Statement("worth", Said(each.worth, str(each.worth)), Said(1, "1"), each.source, ("worth",))
     labels = ", ".join(f"{key} = {quoted(value)}" for key, value in each.labels)
-    yield Statement("label", Said(each.labels, labels), Said((), "none"), each.source)
+    yield Statement("label", Said(each.labels, labels), Said((), "none"), each.source, ("labels",))
     taints = Said(each.taints, ", ".join(map(_taint, each.taints)), Less(frozenset(each.taints)))
-    yield Statement("taint", taints, Said((), "none", Less(frozenset())), each.source)
+    yield Statement("taint", taints, Said((), "none", Less(frozenset())), each.source, ("taints",))
     tolerations = Said(each.tolerations, ", ".join(map(_toleration, each.tolerations)), frozenset(each.tolerations))
-    yield Statement("tolerates", tolerations, Said((), "nothing", frozenset()), each.source)
-    yield Statement("missing", yes_or_no(each.missing, more=False), yes_or_no(False, more=False), each.source)
+    yield Statement("tolerates", tolerations, Said((), "nothing", frozenset()), each.source, ("tolerations",))
+    yield Statement("missing", yes_or_no(each.missing, more=False), yes_or_no(False, more=False), each.source, ("missing",))
 
 
 def _taint(taint: Taint) -> str:
@@ -173,5 +199,5 @@ def _value(value: str) -> str:
 
 def priority(each: PriorityClass) -> Iterator[Statement]:
     """What a priority class counts for."""
-    yield Statement("value", Said(each.value, str(each.value), each.value), None, each.source)
-    yield Statement("never evicted", yes_or_no(each.never_evicted), yes_or_no(False), each.source)
+    yield Statement("value", Said(each.value, str(each.value), each.value), None, each.source, ("value",))
+    yield Statement("never evicted", yes_or_no(each.never_evicted), yes_or_no(False), each.source, ("never_evicted",))

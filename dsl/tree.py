@@ -534,9 +534,9 @@ class Admission(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Spanned):
-    """`priority batch`, `user "ada"`, `label "k" = "v"` of a submission."""
+    """`priority batch`, `user "ada"`, `label "k" = "v"`, `namespace label "k" = "v"` of a submission."""
 
-    attribute: Literal["priority", "user", "group", "namespace", "kind", "label"]
+    attribute: Literal["priority", "user", "group", "namespace", "kind", "label", "namespace label"]
     key: Text | None
     value: Name | Text | Number
 

@@ -46,15 +46,36 @@ class TestResult:
 
 
 @dataclass(slots=True)
-class _Play:
+class TestPlay:
     """A test being played: the last admission and eviction of each workload, and rejections."""
 
-    player: Player
+    __test__ = False  # not a test of pytest's
+
+    player: Player = field(default_factory=Player)
     admitted: dict[str, WorkloadAdmitted] = field(default_factory=dict)
     evicted: dict[str, WorkloadEvicted] = field(default_factory=dict)
     rejected: dict[str, WorkloadRejected] = field(default_factory=dict)
 
-    def note(self, decisions: list[AnyDecision]) -> None:
+    @classmethod
+    def of(cls, policy: Policy) -> "TestPlay":
+        """The play of a test under a policy: an empty cluster at time 0."""
+        play = cls()
+        play.player.step(policy.activation(0), policy.graph)
+        return play
+
+    def at(self, step: tree.At) -> None:
+        """Play a step, and before it what time alone decides. Raises FactError, EndlessError."""
+        time = parse_duration(step.time.text)
+        fact = _fact(step.action, time)
+        for _, decisions in self.player.advance(time) if fact is None else self.player.play(fact):
+            self._note(decisions)
+
+    def rest(self, before: int | None = None) -> None:
+        """Where the policy decides in cycles, run those that are due, or those that are before a time. Raises EndlessError."""
+        for _, decisions in self.player.come_to_rest(*([] if before is None else [before])):
+            self._note(decisions)
+
+    def _note(self, decisions: list[AnyDecision]) -> None:
         for decision in decisions:
             match decision:
                 case WorkloadAdmitted():
@@ -68,19 +89,17 @@ class _Play:
 def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
     """Play one test under its policy, from an empty cluster at time 0."""
     index = LineIndex(policy.text)
-    play = _Play(Player())
-    play.player.step(policy.activation(0), policy.graph)
+    play = TestPlay.of(policy)
     failures: list[Failure] = []
     times = [parse_duration(step.time.text) for step in test.steps if isinstance(step, tree.At)]
     for step in test.steps:
         line = index.line(step.span.start)
         try:
             if isinstance(step, tree.At):
-                _at(play, step)
+                play.at(step)
                 times.pop(0)
             else:
-                for _, decisions in play.player.come_to_rest(*times[:1]):
-                    play.note(decisions)
+                play.rest(*times[:1])
                 if (found := _expect(play, step)) is not None:
                     failures.append(Failure(line, *found))
         except FactError as error:
@@ -89,13 +108,6 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
             failures.append(Failure(line, "the decisions come to rest", str(error)))
             break
     return TestResult(test.name.text, index.line(test.span.start), tuple(failures))
-
-
-def _at(play: _Play, step: tree.At) -> None:
-    time = parse_duration(step.time.text)
-    fact = _fact(step.action, time)
-    for _, decisions in play.player.advance(time) if fact is None else play.player.play(fact):
-        play.note(decisions)
 
 
 def _fact(action: tree.Submit | tree.Act | tree.SetCapacity | None, time: int) -> Fact | None:
@@ -123,21 +135,22 @@ def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
         flavors = tuple(flavor.text for flavor in pods.flavors)
         pod_sets.append(PodSet(name=f"pods-{number + 1}" if number else "main", count=count, requests=requests, flavors=flavors))
     said: dict[str, object] = {}
-    labels: dict[str, str] = {}
+    labels: dict[str, dict[str, str]] = {"label": {}, "namespace label": {}}
     for attribute in action.attributes:
         value = attribute.value.text
         if attribute.key is not None:
-            labels[attribute.key.text] = value
+            labels[attribute.attribute][attribute.key.text] = value
         elif attribute.attribute == "priority":
             said["priority"] = int(value) if isinstance(attribute.value, tree.Number) else value
         else:
             said["workload_kind" if attribute.attribute == "kind" else attribute.attribute] = value
     queue = action.queue.text if action.queue is not None else None
-    common = {"time": time, "workload": action.workload.text, "queue": queue, "labels": labels, "pod_sets": tuple(pod_sets)}
+    common = {"time": time, "workload": action.workload.text, "queue": queue, "pod_sets": tuple(pod_sets)}
+    common |= {"labels": labels["label"], "namespace_labels": labels["namespace label"]}
     return WorkloadSubmitted.model_validate({**common, **said})
 
 
-def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
+def _expect(play: TestPlay, step: tree.Expect) -> tuple[str, str] | None:
     """None where the expectation holds; else what was expected and what is the case."""
     name = step.workload.text
     expected = f"{name} {step.state}"
@@ -148,7 +161,7 @@ def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
         case "admitted":
             return _expect_admitted(play, step, expected, now, told)
         case "pending":
-            rule = _rule(play, standing) or "no rule"
+            rule = keeping_rule(play, standing) or "no rule"
             if now != "pending":
                 return expected, told
             if step.reason is not None and standing is not None and step.reason.text != standing.reason:
@@ -166,7 +179,7 @@ def _expect(play: _Play, step: tree.Expect) -> tuple[str, str] | None:
     return None
 
 
-def _rule(play: _Play, standing: Standing | None) -> str | None:
+def keeping_rule(play: TestPlay, standing: Standing | None) -> str | None:
     """The rule that keeps a workload waiting; None where it is a queue's place in line or a limit, which have lines but are no rules."""
     graph = play.player.core.graph
     if standing is None or standing.rule is None or graph is None:
@@ -176,7 +189,7 @@ def _rule(play: _Play, standing: Standing | None) -> str | None:
     return standing.rule.name if (standing.rule.name, standing.rule.file, standing.rule.line) in places else None
 
 
-def _expect_admitted(play: _Play, step: tree.Expect, expected: str, now: str, told: str) -> tuple[str, str] | None:
+def _expect_admitted(play: TestPlay, step: tree.Expect, expected: str, now: str, told: str) -> tuple[str, str] | None:
     if now != "running":
         return expected, told
     decision = play.admitted[step.workload.text]

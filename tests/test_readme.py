@@ -21,6 +21,7 @@ PAGES = (
     "docs/kueue.md",
     "docs/impact.md",
     "docs/audit.md",
+    "docs/diff.md",
 )
 
 PHILLY = """\

@@ -2,6 +2,7 @@
 
 import pytest
 from gpol.dsl.checker import check
+from gpol.dsl.formatter import format_text
 from gpol.sim.policy import Policy
 from gpol.sim.policytest import Failure, TestResult, run_test
 
@@ -161,3 +162,29 @@ def test_a_policy_without_rest_fails_its_tests() -> None:
     [failure] = run_test(Policy.of(checked), checked.tests[0]).failures
     assert failure.line == 15
     assert "by anyone (t.gpol:8)" in str(failure)
+
+
+BY_NAMESPACE = """policy "n" { use kueue.fair }
+flavor a100 { gpu as owned }
+queue nlp {
+  serves gpu from a100
+  owns 8 gpu
+  for namespaces where label "team" in "nlp"
+}
+test "n" {
+  at 0s submit mine by nlp { 4 gpu, namespace label "team" = "nlp", label "team" = "other" }
+  at 0s submit theirs by nlp { 4 gpu, namespace label "team" = "vision", label "team" = "nlp" }
+  expect mine admitted
+  expect theirs pending because Misconfigured
+}
+"""
+
+
+def test_a_submission_says_the_labels_of_its_namespace() -> None:
+    """They are not the workload's own labels: queues that admit by namespaces look at them alone."""
+    checked = check(BY_NAMESPACE, "n.gpol")
+    assert checked.errors == ()
+    assert run_test(Policy.of(checked), checked.tests[0]).failures == ()
+    assert format_text(BY_NAMESPACE, "n.gpol").count('namespace label "team" = ') == 2
+    twice = BY_NAMESPACE.replace('label "team" = "other"', 'namespace label "team" = "other"')
+    assert [error.code for error in check(twice, "n.gpol").errors] == ["GP022"]

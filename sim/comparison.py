@@ -1,0 +1,50 @@
+"""Two policies compared: what each queue may be given, and for each difference a workload that shows it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..dsl.differences import Change
+from .constants import Constants, Side
+from .policy import Policy
+from .reach import Verdict, verdict
+from .witness import Search, Searched
+
+MOST_TRIED = 300
+"""How many scenarios are tried for one change at most."""
+
+MOST_TRIED_IN_ALL = 4_000
+"""How many are tried for all changes together: where there are many, each has an equal part of them."""
+
+FEWEST_TRIED = 20
+"""How many are tried for a change however many there are."""
+
+SHOWN_ONLY = ("name", "because")
+"""What people are shown and nothing is decided by."""
+
+
+def _decides(change: Change, old: Policy, new: Policy) -> bool:
+    """Whether anything is decided by a thing itself; in cycles what there is of a flavor is no more than the sum of what is owned."""
+    in_cycles = all(policy.graph.settings.cycles is not None for policy in (old, new))
+    return change.about not in SHOWN_ONLY and not (in_cycles and change.about.startswith("has "))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A change with the search for a workload that shows it; `searched` is None where nothing is decided by it."""
+
+    change: Change
+    searched: Searched | None
+
+
+def verdicts(old: Policy, new: Policy) -> dict[str, Verdict]:
+    """For each queue that both policies have, by name: what may be admitted there alone in the cluster, under the new one."""
+    before, after = Side.of(old.graph), Side.of(new.graph)
+    return {queue: verdict(before, after, queue) for queue in sorted(before.queues) if queue in after.queues}
+
+
+def findings(old: Policy, new: Policy, changes: Sequence[Change], most: int = MOST_TRIED) -> Iterator[Finding]:
+    """Each of the differences between two policies with its witness, in the order given; `most` scenarios are tried for one."""
+    search = Search(old, new, Constants(Side.of(old.graph), Side.of(new.graph)))
+    most = min(most, max(FEWEST_TRIED, MOST_TRIED_IN_ALL // max(1, len(changes))))
+    for change in changes:
+        yield Finding(change, search.find(change, most) if _decides(change, old, new) else None)
