@@ -1,6 +1,7 @@
 """log, verify and replay: what an auditor does with a journal."""
 
 import re
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -8,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
 from ..engine.units import format_amount, format_time
 from ..journal.errors import DamagedError, JournalError, UnavailableError
-from ..journal.journal import Journal, Recorded
-from ..journal.read import select
+from ..journal.journal import Journal, Recorded, pause
+from ..journal.read import select, select_live
 from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
 from .progress import progress
 from .selecting import check_places, make_selection
@@ -33,15 +34,20 @@ def refuse_use(error: JournalError, code: int = NOT_VERIFIED) -> NoReturn:
     refuse(str(error), FAILED if isinstance(error, UnavailableError) else code)
 
 
-def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, **filters: Any) -> int:
-    """Print the events that are selected, one a line: all or the first `limit`, in order or the newest first."""
+def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, follow: bool, **filters: Any) -> int:
+    """Print the events that are selected, one a line: all or the first `limit`, in order or the newest first; or as they come."""
     selection = make_selection(**filters)
+    if follow:
+        for option, given in (("--reverse", reverse), ("--until", filters["until"]), ("--cause", filters["cause"])):
+            if given:
+                refuse(f"--follow goes on to what is still to come, and {option} does not; leave one of them out")
     found = empty = False
     try:
         with open_journal(path) as journal:
             empty = journal.head.seq == 0
             check_places(journal, selection)
-            for recorded in islice(select(journal, selection, newest_first=reverse), limit):
+            events = select_live(journal, selection, _flushed_pause) if follow else select(journal, selection, newest_first=reverse)
+            for recorded in islice(events, limit):
                 _show(recorded, recorded.event, form)
                 found = True
     except JournalError as error:
@@ -49,6 +55,12 @@ def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, **fil
     if not found:
         complain("gpol: the journal is empty" if empty else "gpol: no event is selected")
     return GOOD
+
+
+def _flushed_pause() -> bool:
+    """Let nothing lie in a buffer while there is nothing to read."""
+    sys.stdout.flush()
+    return pause()
 
 
 def _show(recorded: Recorded, event: AnyEvent, form: Format) -> None:

@@ -1,4 +1,4 @@
-"""The commands about journals: log, state, replay, verify, snapshot, explain, impact."""
+"""The commands about journals: log, state, replay, verify, snapshot, explain, impact, backup."""
 
 import sys
 from typing import Any
@@ -14,6 +14,7 @@ from .output import Format
 @with_selection
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="the first N of them")
 @click.option("--reverse", is_flag=True, help="the newest first")
+@click.option("--follow", is_flag=True, help="and then those that are appended, as they come, until stopped")
 @with_format
 def log(journal: str, form: Format, **options: Any) -> None:
     """Read the events of a journal; of several filters all must hold."""
@@ -97,3 +98,14 @@ def impact(journal: str, files: tuple[str, ...], form: Format, **options: Any) -
     from .impact import show_impact
 
     sys.exit(show_impact(journal, files, form, **options))
+
+
+@app.command()
+@journal_place
+@click.argument("destination", metavar="DESTINATION")
+@with_format
+def backup(journal: str, destination: str, form: Format) -> None:
+    """Copy a journal, which may be in use, to a new file or URL, verified; from there it can be copied back."""
+    from .copying import back_up
+
+    sys.exit(back_up(journal, destination, form))

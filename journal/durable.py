@@ -24,7 +24,7 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -32,7 +32,8 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
         raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk knows the names in a folder."""
     if os.name != "posix":  # elsewhere a folder cannot be opened, and the rename is as durable as the system makes it
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from time import sleep
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
@@ -18,6 +19,16 @@ __all__ = ["Batch", "Journal", "Recorded"]
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
+
+
+Wait = Callable[[], bool]
+"""Called when there is nothing to read: lets some time pass, and says whether to look again."""
+
+
+def pause() -> bool:
+    """Wait for a quarter of a second, for ever again."""
+    sleep(0.25)
+    return True
 
 
 class Batch(NamedTuple):
@@ -147,11 +158,11 @@ class Journal:
                 after = unread.seq
                 yield _recorded(unread)
 
-    def batches(self) -> Iterator[Batch]:
-        """Each fact with its decisions, in order."""
+    def batches(self, after: int = 0, upto: int | None = None) -> Iterator[Batch]:
+        """Each fact with its decisions, in order; `after` and `upto` are the last events of batches."""
         fact: Recorded | None = None
         decisions: list[Recorded] = []
-        for recorded in self.events():
+        for recorded in self.events(after, upto):
             if recorded.event.is_decision:
                 decisions.append(recorded)
                 continue
@@ -162,8 +173,34 @@ class Journal:
             fact, decisions = recorded, []
         if fact is not None:
             yield Batch(fact, tuple(decisions))
+        elif decisions and after:
+            raise JournalError(f"event {after} of `{self.name}` is not the last one of its batch", "read on after one that is, or after 0")
         elif decisions:
             raise DamagedError(1, f"`{self.name}` begins with a decision, which no fact caused")
+
+    def tail(self, after: int = 0, wait: Wait = pause) -> Iterator[Batch]:
+        """Each batch after event `after`, the last of a batch, and then each that is appended, until `wait` says that it is enough.
+
+        Whatever a writer does meanwhile, no batch is missed, comes in part or out of order.
+        """
+        for start, head in self.growth(after, wait):
+            yield from self.batches(start, head)
+
+    def growth(self, after: int = 0, wait: Wait = pause) -> Iterator[tuple[int, int]]:
+        """From which event to which there is more to read, at once and whenever the journal has grown, until `wait` says no more.
+
+        What lies between are whole batches. Raises DamagedError for a journal that ends before event `after`, or does so later on.
+        """
+        while True:
+            head = self.head.seq
+            if head < after:
+                message = f"`{self.name}` ends at event {head}, though there was an event {after}"
+                raise DamagedError(head + 1, message, "find the whole journal, or read this one from its beginning")
+            if head > after:
+                yield after, head
+                after = head
+            elif not wait():
+                return
 
     def of_workload(self, name: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of one workload, found without reading the others."""

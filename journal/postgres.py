@@ -5,8 +5,9 @@ lock knows that the session which had it is over, and what became of its last co
 """
 
 import re
+import secrets
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, case, create_engine, func, literal, select, type_coerce
 from sqlalchemy.engine import URL, Dialect
@@ -198,6 +199,37 @@ class PostgresStore(Store):
             connection.close()
             raise
         return connection
+
+    # --- drafts -----------------------------------------------------------------------------------------------------
+
+    def draft(self) -> Self:
+        """Another schema of the same database."""
+        engine = self._reader()
+        try:
+            with self.explained(), engine.connect() as connection:
+                if connection.exec_driver_sql("SELECT to_regnamespace(%s)", (self.schema,)).scalar() is not None:
+                    raise TakenError(f"`{self.name}` is already there", "choose another name")
+        finally:
+            engine.dispose()
+        draft = type(self)(self._url.update_query_dict({"journal": f"gpol_draft_{secrets.token_hex(8)}"}))
+        draft.name = self.name
+        return draft
+
+    def put_in_place(self, draft: Self) -> None:
+        """Rename the draft's schema; that there is none of the name yet is the server's to see."""
+        draft._in_one_go(f'ALTER SCHEMA "{draft.schema}" RENAME TO "{self.schema}"')
+
+    def discard(self) -> None:
+        """Remove the draft's schema with all that is in it."""
+        self._in_one_go(f'DROP SCHEMA IF EXISTS "{self.schema}" CASCADE')
+
+    def _in_one_go(self, statement: str) -> None:
+        engine = self._engine(lambda: self._connect(write=True), connections=1)
+        try:
+            with self.explained(), engine.begin() as connection:
+                connection.exec_driver_sql(statement)
+        finally:
+            engine.dispose()
 
     # --- health -----------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 """Reading a journal by what an event is about: its workload and whose that is, its kind, queue, reason, cause and time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..engine.events import AnyEvent
-from .journal import Journal
+from .journal import Journal, Wait, pause
 from .origins import NO_ORIGIN, Origin, Origins, with_coming
 from .records import Recorded, workload_stream
 
@@ -14,7 +14,8 @@ class Selection:
     """Which events to read; all that is given must hold. Times are microseconds since the epoch, both included.
 
     `kinds`: of one of these (none given: of any). `user` and `namespace` are those that the event's workload was submitted with.
-    `reason` and `rule` are those of a decision's why. `cause` is the seq of the fact that caused it. `after`: behind this seq.
+    `reason` and `rule` are those of a decision's why. `cause` is the seq of the fact that caused it. `after`: behind this
+    seq. `upto`: not behind this one.
     """
 
     workload: str | None = None
@@ -28,6 +29,7 @@ class Selection:
     since: int | None = None
     until: int | None = None
     after: int = 0
+    upto: int | None = None
 
     @property
     def of_workloads(self) -> bool:
@@ -42,6 +44,12 @@ def select(journal: Journal, selection: Selection, *, newest_first: bool = False
     """
     for recorded, _ in _selected(journal, selection, newest_first=newest_first, with_origins=selection.of_workloads):
         yield recorded
+
+
+def select_live(journal: Journal, selection: Selection, wait: Wait = pause) -> Iterator[Recorded]:
+    """The events that are selected, and then those among the ones that are appended, until `wait` says that it is enough."""
+    for after, upto in journal.growth(selection.after, wait):
+        yield from select(journal, replace(selection, after=after, upto=upto))
 
 
 def select_with_origins(journal: Journal, selection: Selection) -> Iterator[tuple[Recorded, Origin]]:
@@ -77,8 +85,10 @@ def _candidates(journal: Journal, selection: Selection, newest_first: bool) -> I
 
 def _bounds(journal: Journal, selection: Selection) -> tuple[int, int | None]:
     """Behind which event those begin that may be selected, and with which they end (None: with the journal)."""
-    after = selection.after
-    upto = None if selection.until is None else journal.seq_at(selection.until)
+    after, upto = selection.after, selection.upto
+    if selection.until is not None:
+        last = journal.seq_at(selection.until)
+        upto = last if upto is None else min(upto, last)
     if selection.since is not None:
         after = max(after, journal.seq_at(selection.since - 1))
     if selection.cause is not None:

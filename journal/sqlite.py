@@ -1,14 +1,18 @@
 """Journals in SQLite: one file each, in WAL mode, synced at every commit."""
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, func, select
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import QueuePool
 
+from .durable import sync_folder
 from .errors import DamagedError, JournalError, TakenError, UnavailableError
 from .schema import create_tables
 from .store import Store, writing
@@ -16,6 +20,10 @@ from .tables import EVENTS
 
 _BUSY_SECONDS = 10.0
 """How long to wait for another connection's transaction before giving up."""
+
+
+_COPIED_PAGES = 4_096
+"""So many pages are copied between two reports of progress."""
 
 
 class SqliteStore(Store):
@@ -47,7 +55,7 @@ class SqliteStore(Store):
         try:
             with self.explained(), writing(engine) as connection:
                 create_tables(connection)
-            _sync_folder(self.path.absolute().parent)
+            sync_folder(self.path.absolute().parent)
         except BaseException:
             self.path.unlink()
             raise
@@ -66,6 +74,52 @@ class SqliteStore(Store):
         sqlalchemy_event.listen(engine, "engine_disposed", lambda _engine: lock.release())
         return engine
 
+    def draft(self) -> Self:
+        """A hidden file beside this one."""
+        if os.path.lexists(self.path):
+            raise TakenError(f"`{self.path}` is already there", "choose another name")
+        if not self.path.absolute().parent.is_dir():
+            raise JournalError(f"`{self.path}` cannot be created: there is no such folder", "make it first, or choose another")
+        draft = type(self)(self.path.with_name(f".{self.path.name[:100]}.{secrets.token_hex(8)}"))
+        draft.name = self.name
+        return draft
+
+    def put_in_place(self, draft: Self) -> None:
+        """Give the draft's file its name, which no other file may have."""
+        try:
+            _rename_to_new(draft.path, self.path)
+            sync_folder(self.path.absolute().parent)
+        except FileExistsError:
+            raise TakenError(f"`{self.path}` is already there", "choose another name") from None
+        except OSError as error:
+            raise UnavailableError(f"`{self.path}` cannot be made: {_reason(error)}", "check the folder's permissions") from None
+        draft.discard()
+
+    def discard(self) -> None:
+        """Remove the draft's file, and what SQLite and the lock have put beside it."""
+        for suffix in ("", "-wal", "-shm", "-lock"):
+            beside(self.path, suffix).unlink(missing_ok=True)
+
+    def copy_into(self, draft: Self, progress: Callable[[int, int], None]) -> None:
+        """Copy the file into a draft as it is at one moment, while others go on writing it: SQLite's own online backup.
+
+        `progress` is told how many pages are left of how many.
+        """
+        try:
+            source = _connect_to_read(self.path)
+        except sqlite3.Error as error:
+            raise self.explain(error) from None
+        try:
+            source.execute("BEGIN")
+            source.execute("SELECT max(seq) FROM events").fetchone()  # from here on it is the same moment for all pages
+            with closing(sqlite3.connect(draft.path, isolation_level=None)) as target:
+                target.execute("PRAGMA synchronous=FULL")
+                source.backup(target, pages=_COPIED_PAGES, progress=lambda _status, left, total: progress(left, total))
+        except sqlite3.Error as error:
+            raise draft.explain(error) from None
+        finally:
+            source.close()
+
     def _foreign(self) -> JournalError:
         return JournalError(f"`{self.path}` is a SQLite file, but not a journal", "give a file that gpol created")
 
@@ -76,7 +130,7 @@ class SqliteStore(Store):
 
     def explain(self, error: BaseException | None) -> JournalError:
         """What SQLite's error means for a journal's file."""
-        path, name = self.path, str(getattr(error, "sqlite_errorname", ""))
+        path, name = self.name, str(getattr(error, "sqlite_errorname", ""))
         if name == "SQLITE_NOTADB":
             return JournalError(f"`{path}` is not a SQLite file, so not a journal", "give a file that gpol created")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -112,14 +166,16 @@ def _reason(error: OSError | ValueError) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
-def _sync_folder(folder: Path) -> None:
-    """Wait until the disk knows the names in a folder; not every system can, and those that can't need not."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _rename_to_new(old: Path, new: Path) -> None:
+    """Rename a file, but never over another one, which rename does. Raises FileExistsError."""
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:  # not every file system has links; then nothing but a file made in this very moment is not seen
+        if os.path.lexists(new):
+            raise FileExistsError from None
+        os.rename(old, new)
 
 
 def beside(path: Path, suffix: str) -> Path:

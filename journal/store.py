@@ -4,7 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import Connection, Engine, Select
 from sqlalchemy.exc import DBAPIError
@@ -89,6 +89,21 @@ class Store(ABC):
     @abstractmethod
     def _foreign(self) -> JournalError:
         """What to say where there is something, but no journal."""
+
+    @abstractmethod
+    def draft(self) -> Self:
+        """Where a journal can be made that is to be put here once it is whole; messages call it by the name that it will have.
+
+        Raises TakenError where there is anything already.
+        """
+
+    @abstractmethod
+    def put_in_place(self, draft: Self) -> None:
+        """Give a draft of this store, a closed journal, the store's own name: at once, and safe on the disk. Raises TakenError."""
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Remove a draft, whatever there is of it."""
 
     @abstractmethod
     def structural_damage(self, connection: Connection) -> str | None:
