@@ -8,7 +8,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ROOMS := engine dsl journal policies sim adapters cli
 
-.PHONY: demo test conformance lint types coverage install install-dev clean
+.PHONY: demo test conformance faults lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
@@ -19,6 +19,12 @@ test: install-dev
 # Compares gpol with Kueue; needs the reference data in ../shared, and ends with 0 where everything matches that is not excused.
 conformance: install
 	@$(BIN)/python tests/conformance/conform.py
+
+# What `make test` does in small: writers killed thousands of times, and every call to a database failing once. Takes half an hour.
+faults: install-dev
+	$(BIN)/python tests/faults/kill.py 2000
+	$(BIN)/python tests/faults/kill.py 500 --postgres
+	GPOL_FAULTS=all $(BIN)/pytest tests/faults
 
 lint: install-dev
 	$(BIN)/ruff check .

@@ -100,7 +100,13 @@ def failing_psycopg(faults: Faults) -> Iterator[None]:
     connect = psycopg.Connection.connect.__func__  # type: ignore[attr-defined]
 
     def connecting(cls: Any, *args: Any, **options: Any) -> Any:
-        return faults.through(psycopg.OperationalError, "connect", lambda: connect(cls, *args, **options))
+        made = []
+        try:
+            return faults.through(psycopg.OperationalError, "connect", lambda: made.append(connect(cls, *args, **options)) or made[0])
+        except psycopg.OperationalError:
+            for connection in made:
+                connection.close()
+            raise
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(psycopg.Connection, "connect", classmethod(connecting))

@@ -1,6 +1,6 @@
 """Kills the writer of a journal at random instants, again and again, and looks each time at what is left.
 
-Run `python tests/faults/kill.py [RUNS] [URL-OR-FOLDER] [--seed N]`. A writer is a process of its own: it plays facts, appends them with
+Run `python tests/faults/kill.py [RUNS] [--postgres] [--seed N]`. A writer is a process of its own: it plays facts, appends them with
 their decisions, some batches a transaction, and says what it is about to append and what was acknowledged. It is killed by SIGKILL at an
 instant that has nothing to do with what it does. Then the journal is opened to append, as the next writer would, and has to hold exactly
 what was acknowledged or that and the whole transaction under way; it has to verify; and every decision in it has to come out again.
@@ -12,7 +12,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from random import Random
@@ -150,11 +151,28 @@ def run(runs: int, place_of: Callable[[int], str], seed: int = 1, progress: Call
     return tally
 
 
+@contextmanager
+def _places(postgres: bool) -> Iterator[Callable[[int], str]]:
+    """Where journals are to be, by number."""
+    if not postgres:
+        with tempfile.TemporaryDirectory() as folder:
+            yield lambda number: str(Path(folder) / f"killed-{number}.db")
+        return
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "stores"))
+    import postgres_server
+
+    programs = postgres_server.programs()
+    if programs is None:
+        sys.exit("PostgreSQL is not installed; install its server programs (Debian, Ubuntu: apt install postgresql)")
+    with postgres_server.running(programs) as url:
+        yield lambda number: f"{url}&journal=killed_{number}"
+
+
 def main() -> None:
     """Run as often as asked, and print what came of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("runs", nargs="?", type=int, default=200)
-    parser.add_argument("place", nargs="?", help="a folder, or the URL of a PostgreSQL database; else a temporary folder")
+    parser.add_argument("--postgres", action="store_true", help="journals in PostgreSQL, on a server of its own; else in SQLite files")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
 
@@ -162,17 +180,9 @@ def main() -> None:
         if sys.stderr.isatty():
             print(f"\r{done} of {asked.runs}", end="", file=sys.stderr)
 
-    with tempfile.TemporaryDirectory() as folder:
-        place = asked.place or folder
-        url = "://" in place
-        joint = "&" if "?" in place else "?"
-        tally = run(
-            asked.runs,
-            lambda number: f"{place}{joint}journal=killed_{asked.seed}_{number}" if url else str(Path(place) / f"killed-{number}.db"),
-            asked.seed,
-            tell,
-        )
-    print(f"\r{'PostgreSQL' if url else 'SQLite'}, seed {asked.seed}")
+    with _places(asked.postgres) as place_of:
+        tally = run(asked.runs, place_of, asked.seed, tell)
+    print(f"\r{'PostgreSQL' if asked.postgres else 'SQLite'}, seed {asked.seed}")
     print(tally)
     sys.exit(not tally.good)
 

@@ -1,5 +1,6 @@
 """Whichever call to the database fails: what was acknowledged is there, nothing else is there in part, and the error says what to do."""
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from calls import Faults, Moment, failing_sqlite
+from calls import Faults, Moment, failing_psycopg, failing_sqlite
 from facts import Cluster
 from gpol.engine.events import AnyEvent
 from gpol.journal.errors import JournalError
@@ -15,8 +16,11 @@ from gpol.journal.journal import Journal
 from gpol.journal.replay import replay
 from gpol.journal.verify import verify
 
-MOST_CALLS = 400
+MOST_CALLS = 1_000
 """A life of a journal takes fewer."""
+
+EVERY = os.environ.get("GPOL_FAULTS") == "all"
+"""Whether every call to PostgreSQL is asked for. Else it is every seventh, since one takes most of a second; `make faults` asks for all."""
 
 Batches = list[list[AnyEvent]]
 Failing = Callable[[Faults], AbstractContextManager[None]]
@@ -96,10 +100,10 @@ def _is_there(place: str) -> bool:
     return True
 
 
-def sweep(failing: Failing, moment: Moment, parts: list[Batches], place_of: Callable[[int], str]) -> list[str]:
-    """Let every call of a life fail in turn, until none does; the names of the calls that failed."""
+def sweep(failing: Failing, moment: Moment, parts: list[Batches], place_of: Callable[[int], str], step: int = 1) -> list[str]:
+    """Let every call of a life fail in turn, or every `step`th, until none does; the names of the calls that failed."""
     failed = []
-    for number in range(1, MOST_CALLS):
+    for number in range(1, MOST_CALLS, step):
         faults, life = Faults(number, moment), Life(place_of(number), parts)
         with failing(faults):
             life.live()
@@ -112,7 +116,7 @@ def sweep(failing: Failing, moment: Moment, parts: list[Batches], place_of: Call
         for error in life.errors:
             assert error.message
             assert error.remedy
-    raise AssertionError(f"{MOST_CALLS} calls failed, and there is no end")
+    raise AssertionError(f"after {MOST_CALLS} calls there is no end")
 
 
 @pytest.mark.slow
@@ -123,3 +127,13 @@ def test_every_call_to_sqlite(moment: Moment, parts: list[Batches], tmp_path: Pa
 
     assert failed.count("commit") >= 3
     assert len(failed) > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_every_call_to_postgres(moment: Moment, parts: list[Batches], postgres: str) -> None:
+    """PostgreSQL: the same; whatever call fails has lost its connection, and nobody knows whether the server carried it out."""
+    failed = sweep(failing_psycopg, moment, parts, lambda number: f"{postgres}&journal=calls_{moment}_{number}", 1 if EVERY else 7)
+
+    assert len(failed) > (300 if EVERY else 40)
+    assert not EVERY or failed.count("commit") >= 3
