@@ -3,7 +3,8 @@
 Run `python tests/faults/kill.py [RUNS] [--postgres] [--seed N]`. A writer is a process of its own: it plays facts, appends them with
 their decisions, some batches a transaction, and says what it is about to append and what was acknowledged. It is killed by SIGKILL at an
 instant that has nothing to do with what it does. Then the journal is opened to append, as the next writer would, and has to hold exactly
-what was acknowledged or that and the whole transaction under way; it has to verify; and every decision in it has to come out again.
+what was acknowledged or that and the whole transaction under way; it has to verify, also against the checkpoints that writers signed meanwhile;
+every decision in it has to come out again; and a core resumed from its snapshots has to stand where a replayed one does.
 """
 
 import argparse
@@ -20,15 +21,26 @@ from random import Random
 
 from facts import Cluster
 from gpol.engine.reference import Core
+from gpol.engine.reference.snapshot import freeze
+from gpol.journal.asof import resume
+from gpol.journal.checkpointer import Checkpointer
 from gpol.journal.errors import JournalError
+from gpol.journal.evidence import Evidence
 from gpol.journal.journal import Journal
+from gpol.journal.keys import SigningKey
 from gpol.journal.replay import replay
+from gpol.journal.snapshots import Snapshotter
 from gpol.journal.verify import verify
 
 JOURNAL_RUNS = 25
 """So many runs go into one journal before a new one is begun: each is verified and replayed whole after every run."""
 
-LONGEST_LIFE = 0.03
+EVERY = 40
+"""Events between two checkpoints, and two snapshots: some fall into every writer's life."""
+
+KEY = SigningKey.new("faults.example/journal")
+
+LONGEST_LIFE = 0.06
 """Seconds that a writer has at most, from its first words on."""
 
 
@@ -43,13 +55,15 @@ class Tally:
     facts: int = 0
     lost: int = 0
     halves: int = 0
+    checkpoints: int = 0
     not_verified: int = 0
     not_replayed: int = 0
+    not_resumed: int = 0
 
     @property
     def good(self) -> bool:
         """Whether the promise held in every run."""
-        return not (self.lost or self.halves or self.not_verified or self.not_replayed)
+        return not (self.lost or self.halves or self.not_verified or self.not_replayed or self.not_resumed)
 
     def __str__(self) -> str:
         told = {
@@ -60,22 +74,25 @@ class Tally:
             "facts": "facts acknowledged",
             "lost": "acknowledged facts lost",
             "halves": "journals with half a transaction",
-            "not_verified": "journals that did not verify",
+            "checkpoints": "checkpoints looked at",
+            "not_verified": "journals that did not verify against them",
             "not_replayed": "journals that did not replay",
+            "not_resumed": "journals whose snapshots led elsewhere",
         }
         return "\n".join(f"{getattr(self, field.name):>9,}  {told[field.name]}" for field in fields(self))
 
 
-def write(journal: Journal, cluster: Cluster, pipe: int) -> None:
+def write(journal: Journal, folder: Path, cluster: Cluster, pipe: int) -> None:
     """Append for ever: `try SEQ FACTS` before, `ok SEQ CHAIN` after each transaction."""
+    sink = Snapshotter(journal, cluster.core, Checkpointer(journal, folder, KEY, EVERY), EVERY)
     while True:
         batches = cluster.batches(cluster.random.randrange(1, 8))
         os.write(pipe, b"try %d %d\n" % (cluster.core.seq, len(batches)))
-        seq, chain = journal.append(batches)
-        os.write(pipe, b"ok %d %s\n" % (seq, chain.hex().encode()))
+        sink.append(batches)
+        os.write(pipe, b"ok %d %s\n" % (journal.head.seq, journal.head.chain.hex().encode()))
 
 
-def killed_writer(place: str, core: Core, seed: int, life: float) -> list[list[str]]:
+def killed_writer(place: str, folder: Path, core: Core, seed: int, life: float) -> list[list[str]]:
     """Let a writer live for so many seconds, kill it, and return what it said, by line and word."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -83,7 +100,7 @@ def killed_writer(place: str, core: Core, seed: int, life: float) -> list[list[s
         try:
             os.close(reading)
             with _opened(place) as journal:
-                write(journal, Cluster(Random(seed), core), writing)
+                write(journal, folder, Cluster(Random(seed), core), writing)
         except BaseException as error:
             os.write(writing, f"failed {type(error).__name__} {error}\n".encode())
         finally:
@@ -111,8 +128,8 @@ def _opened(place: str) -> Journal:
     return Journal.open(place, readonly=False)
 
 
-def examine(place: str, before: int, said: list[list[str]], tally: Tally) -> Core:
-    """Look at what a killed writer left, and count it. Returns the core behind the journal's last event."""
+def examine(place: str, folder: Path, before: int, said: list[list[str]], tally: Tally) -> Core:
+    """Look at what a killed writer left, and count it. Returns a core at the journal's end, for the next one."""
     failed = [words for words in said if words[0] == "failed"]
     assert not failed, failed
     tried = [(int(words[1]), int(words[2])) for words in said if words[0] == "try"]
@@ -121,7 +138,10 @@ def examine(place: str, before: int, said: list[list[str]], tally: Tally) -> Cor
     tally.runs += 1
     tally.transactions += len(acknowledged)
     tally.facts += sum(facts for _, facts in tried[: len(acknowledged)])
-    core = Core()
+    replayed = Core()
+    signed = any(folder.glob("*.checkpoint"))
+    evidence = Evidence.gather([folder], [KEY.public]) if signed else Evidence()
+    tally.checkpoints += len(evidence.signed)
     with _opened(place) as journal:
         head = journal.head.seq
         inside = len(tried) > len(acknowledged)
@@ -129,25 +149,29 @@ def examine(place: str, before: int, said: list[list[str]], tally: Tally) -> Cor
         tally.kept += inside and head == tried[-1][0]
         tally.lost += sum(head < seq or journal.at(seq).chain.hex() != chain for seq, chain in acknowledged)
         tally.halves += head not in (last, *(seq for seq, _ in tried[-1:]))
-        verified = verify(journal)
+        verified = verify(journal, evidence=evidence)
         tally.not_verified += not (verified.good and verified.seq == head)
-        tally.not_replayed += not replay(journal, decider=core).same
-    return core
+        tally.not_replayed += not replay(journal, decider=replayed).same
+        resumed = resume(journal)
+        tally.not_resumed += freeze(resumed) != freeze(replayed)
+    return resumed
 
 
 def run(runs: int, place_of: Callable[[int], str], seed: int = 1, progress: Callable[[int], None] | None = None) -> Tally:
     """Kill so many writers; `place_of` a number says where the journal with that number is to be."""
     random, tally = Random(seed), Tally()
     core, place, head = Core(), "", 0
-    for number in range(runs):
-        if number % JOURNAL_RUNS == 0:
-            core, place, head = Core(), place_of(number // JOURNAL_RUNS), 0
-            Journal.create(place).close()
-        said = killed_writer(place, core, random.randrange(1 << 32), random.random() * LONGEST_LIFE)
-        core = examine(place, head, said, tally)
-        head = core.seq
-        if progress is not None:
-            progress(number + 1)
+    with tempfile.TemporaryDirectory() as folders:
+        for number in range(runs):
+            if number % JOURNAL_RUNS == 0:
+                core, place, head = Core(), place_of(number // JOURNAL_RUNS), 0
+                Journal.create(place).close()
+            folder = Path(folders) / str(number // JOURNAL_RUNS)
+            said = killed_writer(place, folder, core, random.randrange(1 << 32), random.random() * LONGEST_LIFE)
+            core = examine(place, folder, head, said, tally)
+            head = core.seq
+            if progress is not None:
+                progress(number + 1)
     return tally
 
 

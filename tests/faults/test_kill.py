@@ -27,7 +27,7 @@ def test_killed_writers(tmp_path: Path) -> None:
 
 def _left(place: Path, *claims: str) -> Tally:
     tally = Tally()
-    examine(str(place), 0, [claim.split() for claim in claims], tally)
+    examine(str(place), place.parent / "none", 0, [claim.split() for claim in claims], tally)
     return tally
 
 
