@@ -1,10 +1,16 @@
 """key, checkpoint, and checkpoints of run and simulate: what is signed, and what is refused before anything is made."""
 
+import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gpol.cli.output import RefusalError
+from gpol.cli.signing import Signer, Wanted
+from gpol.engine.events import TimeAdvanced
+from gpol.journal.journal import Journal
 
 Gpol = Callable[..., Any]
 
@@ -135,6 +141,29 @@ def test_a_run_that_ends_in_an_error_is_signed_too(gpol: Gpol, facts: Callable[.
 
     assert done.code == 3
     assert gpol("verify", "j.db", "--checkpoint", "kept", "--key", "lab.pub").code == 0
+
+
+@pytest.mark.parametrize(("stopped", "told"), [(False, RefusalError), (True, KeyboardInterrupt)])
+def test_a_last_checkpoint_that_fails(gpol: Gpol, lab: Path, key: str, stopped: bool, told: type[BaseException]) -> None:
+    """Where the last checkpoint cannot be written, that is told, exit code 1; but what stopped the command before is told first."""
+    signer = Signer.of(Wanted("kept", None, key), "j.db")
+    assert signer is not None
+
+    def play() -> None:
+        with ExitStack() as stack:
+            journal = stack.enter_context(Journal.create("j.db"))
+            signer.sign(journal, stack).append([[TimeAdvanced(time=1)]])
+            shutil.rmtree("kept")
+            if stopped:
+                raise KeyboardInterrupt
+
+    with pytest.raises(told) as caught:
+        play()
+    if not stopped:
+        assert "the journal is whole, but its last checkpoint was not written: `kept/" in str(caught.value)
+        assert getattr(caught.value, "code", None) == 1
+    with Journal.open("j.db") as journal:
+        assert journal.head.seq == 1
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,9 @@ def test_what_is_said_is_true(forged: list[bytes], sizes: set[int], data: st.Dat
         if fault is None:
             assert comparison.signed == max(sizes)
         elif fault.within is not None:
-            assert fault.within[0] <= bad <= fault.within[1]
-            assert fault.within[0] - 1 == comparison.proven.seq
-            assert fault.within[1] in sizes
+            before, behind = max({0, *sizes} & set(range(bad))), min(sizes - set(range(bad)))
+            assert fault.within == (before + 1, behind), "as narrow as the checkpoints allow"
+            assert comparison.proven.seq == before
         elif fault.seq != bad:
             assert fault.seq == len(forged) + 1
             assert f"whether events {comparison.proven.seq + 1} to {len(forged)} are those that were signed" in fault.meaning

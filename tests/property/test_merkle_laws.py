@@ -91,6 +91,7 @@ def test_every_consistency_verifies() -> None:
             assert continues(heads[old], heads[new], path), (old, new)
             assert old == new or not continues(heads[new], heads[old], path), (old, new)
             assert not continues(heads[old], heads[new], [*path, leaves[0]]), (old, new)
+            assert not 0 < old < new or not continues(heads[old], TreeHead(4 * new, heads[new].root), path), (old, new)
 
 
 @given(SIZES, st.data())
