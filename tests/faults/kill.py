@@ -3,8 +3,8 @@
 Run `python tests/faults/kill.py [RUNS] [--postgres] [--seed N]`. A writer is a process of its own: it plays facts, appends them with
 their decisions, some batches a transaction, and says what it is about to append and what was acknowledged. It is killed by SIGKILL at an
 instant that has nothing to do with what it does. Then the journal is opened to append, as the next writer would, and has to hold exactly
-what was acknowledged or that and the whole transaction under way; it has to verify, also against the checkpoints that writers signed meanwhile;
-every decision in it has to come out again; and a core resumed from its snapshots has to stand where a replayed one does.
+what was acknowledged or that and the whole transaction under way; it has to verify, also against the checkpoints signed
+meanwhile; every decision in it has to come out again; and a core resumed from its snapshots has to stand where a replayed one does.
 """
 
 import argparse
