@@ -3,8 +3,10 @@
 import gzip
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,30 @@ def test_a_file_is_whole_or_not_there(gpol: Gpol, journal: str, lab: Path, what:
     assert (done.code, done.out) == (4, "")
     assert "event 10 cannot be read" in done.err
     assert _files(lab) == before
+
+
+@pytest.mark.parametrize("what", ["jsonl", "parquet", "facts"])
+@pytest.mark.parametrize(("out", "problem"), [("/dev/full", "No space left on device"), ("nowhere/e.out", "No such file or directory")])
+def test_a_file_that_cannot_be_written(gpol: Gpol, journal: str, lab: Path, what: str, out: str, problem: str) -> None:
+    """A full disk and a folder that is not there are told with the file's name, exit code 1, and nothing is left."""
+    if out == "/dev/full" and not Path(out).exists():
+        pytest.skip("this system has no /dev/full")
+    before = _files(lab)
+    done = gpol("export", what, journal, "-o", out)
+
+    assert (done.code, done.out) == (1, "")
+    assert f"`{out}` cannot be written: {problem}" in done.err
+    assert _files(lab) == before
+
+
+def test_a_pipe_is_written_to(gpol: Gpol, journal: str, lab: Path) -> None:
+    """What is there and no plain file, such as a pipe, is written to as it is, and stays."""
+    os.mkfifo(lab / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((lab / "pipe").read_text, encoding="utf-8")
+        assert gpol("export", "jsonl", journal, "-o", "pipe").code == 0
+        assert read.result(timeout=60) == gpol("export", "jsonl", journal).out
+    assert (lab / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize(
