@@ -12,10 +12,11 @@ from ..sim.open_impact import UnlikeError, open_impact
 from ..sim.play import EndlessError
 from ..sim.policy import Policy
 from .auditing import open_journal
+from .files import replace_file
 from .impact_figures import show_closed, show_open
-from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, checked_policy, refuse
+from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, checked_policy, refuse, say, say_json
 from .progress import progress
-from .running import new_journal
+from .running import new_journal, series_for
 
 
 def show_impact(
@@ -26,6 +27,7 @@ def show_impact(
     open_loop: bool,
     on_evict: str,
     kept: str | None,
+    report: str | None,
     settings: tuple[str, ...],
     **how: Any,
 ) -> int:
@@ -33,11 +35,13 @@ def show_impact(
     evicted = _on_evict(on_evict)
     if open_loop and kept is not None:
         refuse("--journal: an open loop makes no other history that could be kept; leave one of the two out")
+    if open_loop and report is not None:
+        refuse("--report: an open loop makes no other history that could be drawn; leave one of the two out")
     policies = [Policy.of(checked_policy(file, form)) for file in files]
     if len(policies) == 1 and not settings:
         _alone(how)
-        return _one(place, policies[0], form, open_loop, evicted, kept)
-    for option, given in (("--open-loop", open_loop), ("--journal", kept is not None)):
+        return _open(place, policies[0], form) if open_loop else _closed(place, policies[0], files[0], form, evicted, kept, report)
+    for option, given in (("--open-loop", open_loop), ("--journal", kept is not None), ("--report", report is not None)):
         if given:
             refuse(f"{option} is for one policy, and this is a sweep of several; give one policy, without --set")
     from .sweeping import chosen_variants, show_sweep
@@ -54,19 +58,28 @@ def _alone(how: dict[str, Any]) -> None:
             refuse(f"--{option} is for a sweep; give several policies, or --set")
 
 
-def _one(place: str, policy: Policy, form: Format, open_loop: bool, evicted: OnEvict, kept: str | None) -> int:
+def _open(place: str, policy: Policy, form: Format) -> int:
+    with _told(), open_to_play(place) as journal, progress("deciding again", journal.head.seq) as tick:
+        found = open_impact(journal, policy, progress=tick)
+    show_open(found, form, place)
+    return GOOD if found.nothing_changes else NO
+
+
+def _closed(place: str, policy: Policy, file: str, form: Format, evicted: OnEvict, kept: str | None, report: str | None) -> int:
+    before, after = (series_for(report, (place, file, kept)) for _ in range(2))
+    series = (before, after) if before is not None and after is not None else None
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(open_to_play(place))
-        tick = stack.enter_context(progress("deciding again", journal.head.seq))
-        if open_loop:
-            opened = open_impact(journal, policy, progress=tick)
-        else:
-            closed = closed_impact(journal, policy, evicted, kept=new_journal(kept, stack), progress=tick)
-    if open_loop:
-        show_open(opened, form, place)
-        return GOOD if opened.nothing_changes else NO
-    show_closed(closed, form, place)
-    return GOOD if closed.nothing_changes else NO
+        sink = new_journal(kept, stack)
+        tick = stack.enter_context(progress("playing again", journal.head.seq))
+        found = closed_impact(journal, policy, evicted, kept=sink, series=series, progress=tick)
+    show_closed(found, form, place)
+    if series is not None and report is not None:
+        from ..sim.impact_report import impact_page
+
+        replace_file(report, impact_page(found, *series))
+        say(f"report {report}") if form is not Format.json else say_json("report", path=report)
+    return GOOD if found.nothing_changes else NO
 
 
 def _on_evict(text: str) -> OnEvict:

@@ -88,6 +88,7 @@ def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
 @click.option("--open-loop", is_flag=True, help="decide each recorded moment again, on the recorded state; else play history again")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted run begins anew, or goes on")
 @click.option("--journal", "kept", metavar="PATH", help="keep the other history in this new journal")
+@click.option("--report", metavar="PATH", help="write a page with both histories side by side here")
 @click.option("--set", "settings", metavar="PATH=VALUES", multiple=True, help="try these numbers, such as queue.nlp.owns.h100=32..96:16")
 @click.option("--backend", metavar="local|dask|ray", default="local", help="where a sweep of several policies is played")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="policies played at once; else as many as there are cores")

@@ -258,7 +258,7 @@ def simulate_jobs(
     signer = Signer.of(signing, journal)
     jobs = _jobs(workloads, trace)
     measure = Measure()
-    series = _series(report, (policy_path, workloads, journal))
+    series = series_for(report, (policy_path, workloads, journal))
     with ExitStack() as stack:
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
@@ -304,7 +304,7 @@ def _jobs(path: str, trace: str | None) -> list[Job]:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def _series(report: str | None, others: tuple[str | None, ...]) -> "Series | None":
+def series_for(report: str | None, others: tuple[str | None, ...]) -> "Series | None":
     """What a report is made of; whether it can be written is looked at before the work, not after it."""
     if report is None:
         return None

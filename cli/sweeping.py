@@ -98,7 +98,7 @@ def _print(tried: list[Variant], found: list[Outcome | Failure], form: Format) -
             say_json("impact-variant", variant=variant.name, policy=variant.file, settings=dict(variant.values), **_outcome_json(outcome))
         return
     header = ("policy", "changed", "evicted", "mean wait", "p95", "GPU-hours", "makespan", "worse", "better", "most hurt")
-    rows = [("recorded", "", *_totals(before), "", "", "")] if before is not None else []
+    rows = [("recorded", "-", *_totals(before), "-", "-", "-")] if before is not None else []
     table("Policies", header, [*rows, *(_row(*pair) for pair in zip(tried, found, strict=True))], form)
     say("changed: decisions; worse and better: workloads; most hurt: the queue whose mean wait grew most, and by how much")
 
@@ -111,7 +111,7 @@ def _totals(history: History) -> tuple[str, ...]:
 
 def _row(variant: Variant, outcome: Outcome | Failure) -> tuple[str, ...]:
     if isinstance(outcome, Failure):
-        return (variant.name, "failed", *[""] * 8)
+        return (variant.name, "failed", *["-"] * 8)
     hurt = f"{outcome.worst_queue} {signed(short(int(outcome.worst_wait)))}" if outcome.worst_queue is not None else "none"
     return (variant.name, f"{outcome.changed:,}", *_totals(outcome.after), f"{outcome.worse:,}", f"{outcome.better:,}", hurt)
 

@@ -53,8 +53,8 @@ class Explained:
 class ClosedImpact:
     """The outcome. `tallies` are by kind and queue; of `compared` workloads `worse` wait for or lose more, `better` less.
 
-    `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, and the policy was activated at
-    each of them; `endless` workloads neither finished nor were cancelled, and run on once they are admitted.
+    `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, `recorded_policy` is the last of
+    them, and the policy was activated at each; `endless` workloads neither finished nor were cancelled, and run on once they are admitted.
     """
 
     policy: Policy
@@ -71,6 +71,7 @@ class ClosedImpact:
     affected: tuple[Explained, ...]
     impossible: tuple[Impossible, ...]
     activations: int
+    recorded_policy: PolicyActivated | None
     endless: int
     loop: Literal["closed-loop"] = "closed-loop"
 
@@ -95,6 +96,7 @@ class _Recorded:
     progress: Progress | None
     measure: Measure = field(default_factory=Measure)
     graph: PolicyGraph | None = None
+    policy: PolicyActivated | None = None
     activations: int = 0
     submissions: dict[str, int] = field(default_factory=dict)
 
@@ -112,6 +114,7 @@ class _Recorded:
         if isinstance(fact, PolicyActivated):
             self.graph = compile_recorded(fact)
             self.activations += 1
+            self.policy = fact
         if isinstance(fact, WorkloadSubmitted):
             self.submissions[fact.workload] = self.submissions.get(fact.workload, 0) + 1
         self.measure.take(fact, decisions, self.graph)
@@ -171,6 +174,7 @@ def closed_impact(
             affected=_explained(affected, journal, sink),
             impossible=tuple(loop.impossible),
             activations=recorded.activations,
+            recorded_policy=recorded.policy,
             endless=sum(recorded.submissions.values()) - len(lengths) - sum(each.cancelled for each in recorded.measure.queues.values()),
         )
 

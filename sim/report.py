@@ -11,6 +11,7 @@ from plotly.io import to_html
 from ..engine.events import RuleRef, WorkloadEvicted
 from ..engine.units import format_duration
 from .measure import HOUR_US, Measure, QueueFigures
+from .page import date, document, source, table
 from .policy import Policy
 from .series import METRICS, Series
 
@@ -24,39 +25,21 @@ _TITLES = {
 _MOST_LINES = 30
 """Queues that a chart shows one by one; a browser, and a reader, bears no more."""
 
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--paper:#ffffff;--card:#f6f8fa;--mark:#0550ae}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--dim:#9da7b3;--line:#30363d;--paper:#0d1117;--card:#161b22;--mark:#79c0ff}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1200px;margin:2rem auto;padding:0 1rem}
-h1{margin-bottom:.2rem}.sub{color:var(--dim);margin-top:0}.tiles{display:flex;flex-wrap:wrap;gap:1rem;margin:1.5rem 0}
-.tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.8rem 1.2rem;min-width:9rem}
-.tile b{display:block;font-size:1.5rem}.tile span{color:var(--dim)}.scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
-th:first-child,td:first-child,td.l,th.l{text-align:left}.chart{background:#fff;border:1px solid var(--line);border-radius:8px;margin:1rem 0;padding:.5rem}
-a{color:var(--mark)}pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:1rem;overflow-x:auto}
-pre a{color:var(--dim);text-decoration:none;display:inline-block;width:3.5rem}pre a:target{color:var(--mark);font-weight:bold}
-"""
-
 
 def report_page(policy: Policy, measure: Measure, series: Series) -> str:
     """The page of a run, as HTML."""
     title = escape(policy.graph.name)
     sections = [
-        f"<h1>{title}</h1><p class='sub'>Simulated from {_date(measure.start or 0)} to {_date(measure.end)}, by gpol. "
+        f"<h1>{title}</h1><p class='sub'>Simulated from {date(measure.start or 0)} to {date(measure.end)}, by gpol. "
         f"Policy {escape(policy.file)}, {escape(policy.graph.digest[:19])}.</p>",
         _tiles(measure, series),
         "<h2>Per queue</h2>" + _table(measure),
         "<h2>Over time</h2>" + _charts(series),
-        "<h2>Evictions</h2>" + _evictions(policy, series),
-        "<h2>The policy</h2>" + _source(policy.file, policy.text),
-        *(f"<h3>Profile {escape(name)}</h3>" + _source(name.replace(".", "/") + ".gpol", text) for name, text in policy.profiles),
+        "<h2>Evictions</h2>" + _evictions(series),
+        "<h2>The policy</h2>" + source(policy.file, policy.text),
+        *(f"<h3>Profile {escape(name)}</h3>" + source(name.replace(".", "/") + ".gpol", text) for name, text in policy.profiles),
     ]
-    head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{title}: gpol report</title><style>{_STYLE}</style>"
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(sections)}</body></html>\n"
-
-
-def _date(us: int) -> str:
-    return datetime.fromtimestamp(us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M")
+    return document(f"{policy.graph.name}: gpol report", sections)
 
 
 def _hours(area: int) -> str:
@@ -100,20 +83,18 @@ def _table(measure: Measure) -> str:
         "p95 wait",
         "Longest wait",
     )
-    rows = "".join(f"<tr>{_row(measure.queues[name])}</tr>" for name in sorted(measure.queues))
-    return f"<div class='scroll'><table><thead><tr>{''.join(f'<th>{each}</th>' for each in header)}</tr></thead><tbody>{rows}</tbody></table></div>"
+    return table(header, [_row(measure.queues[name]) for name in sorted(measure.queues)])
 
 
-def _row(figures: QueueFigures) -> str:
+def _row(figures: QueueFigures) -> tuple[str, ...]:
     ended = figures.finished + figures.cancelled + figures.rejected
-    values = (
+    return (
         escape(figures.name),
         f"{figures.owned / 1000:g}",
         *(f"{count:,}" for count in (figures.submitted, figures.admitted, figures.evicted, ended, len(figures.waiting))),
         *(_hours(area) for area in (figures.used_area, figures.borrowed_area, figures.lent_area)),
         *(_wait(us) for us in (int(figures.mean_wait()), figures.wait_percentile(95) * 1_000_000, figures.wait_most)),
     )
-    return "".join(f"<td>{value}</td>" for value in values)
 
 
 def _charts(series: Series) -> str:
@@ -142,39 +123,28 @@ def _largest(names: list[str], values: npt.NDArray[np.float64]) -> list[tuple[st
     return lines + ([(f"{len(rest):,} other queues", values[:, rest].sum(axis=1))] if rest else [])
 
 
-def _evictions(policy: Policy, series: Series) -> str:
+def _evictions(series: Series) -> str:
     if not series.eviction_count:
         return "<p>None.</p>"
     left_out = series.eviction_count - len(series.evictions)
     note = f"<p>The last {len(series.evictions):,}; {left_out:,} earlier ones are in the journal.</p>" if left_out else ""
-    rows = "".join(f"<tr>{_eviction(policy, event)}</tr>" for event in reversed(series.evictions))
-    header = "".join(f"<th class='l'>{each}</th>" for each in ("When", "Evicted", "Queue", "For", "Rule", "Compared"))
-    return f"{note}<div class='scroll'><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
+    header = ("When", "Evicted", "Queue", "For", "Rule", "Compared")
+    return note + table(header, [_eviction(event) for event in reversed(series.evictions)], numbers=False)
 
 
-def _eviction(policy: Policy, event: WorkloadEvicted) -> str:
+def _eviction(event: WorkloadEvicted) -> tuple[str, ...]:
     compared = ", ".join(f"{operand.name} = {operand.value}" for operand in event.why.operands)
-    cells = (
-        _date(event.time),
+    return (
+        date(event.time),
         escape(event.workload),
         escape(event.queue),
         escape(event.beneficiary or "an operator"),
         _link(event.why.rule),
         escape(compared),
     )
-    return "".join(f"<td class='l'>{cell}</td>" for cell in cells)
 
 
 def _link(rule: RuleRef | None) -> str:
     if rule is None:
         return ""
     return f"<a href='#{escape(rule.file, quote=True)}-{rule.line}'>{escape(rule.name)}</a> ({escape(rule.file)}:{rule.line})"
-
-
-def _source(file: str, text: str) -> str:
-    anchor = escape(file, quote=True)
-    lines = (
-        f"<a id='{anchor}-{number}' href='#{anchor}-{number}'>{number}</a>{escape(line)}"
-        for number, line in enumerate(text.splitlines(), start=1)
-    )
-    return "<pre>" + "\n".join(lines) + "</pre>"

@@ -83,6 +83,15 @@ def test_the_other_history_can_be_kept(gpol: Gpol, journal: str, eager: str) -> 
     assert "evicted for o" in gpol("explain", "other.db", "g").out
 
 
+def test_a_report_is_written(gpol: Gpol, lab: Path, journal: str, eager: str) -> None:
+    """A page with both histories, named at the end; the exit code is that of the impact."""
+    done = gpol("impact", journal, eager, "--report", "page.html")
+
+    assert done.code == 2
+    assert done.out.endswith("report page.html\n")
+    assert "What eager.gpol would have made of it" in (lab / "page.html").read_text()
+
+
 def test_a_run_that_goes_on_needs_less(gpol: Gpol, lab: Path, eager: str) -> None:
     """With `resume` the guest's two hours are two hours, however often it is evicted."""
     assert gpol("simulate", "lab.gpol", "jobs.csv", "--on-evict", "resume", "--journal", "resumed.db").code == 0
@@ -115,6 +124,9 @@ def test_facts_that_cannot_happen_are_listed(gpol: Gpol, lab: Path, facts: Calla
         (("none.db", "lab.gpol"), 3, "none.db"),
         (("lab.db", "broken.gpol"), 3, "has 1 error"),
         (("lab.db", "lab.gpol", "--open-loop", "--journal", "x.db"), 3, "an open loop makes no other history"),
+        (("lab.db", "lab.gpol", "--open-loop", "--report", "x.html"), 3, "an open loop makes no other history that could be drawn"),
+        (("lab.db", "lab.gpol", "--report", "lab.db"), 3, "which the same command needs"),
+        (("lab.db", "lab.gpol", "--report", "none/x.html"), 3, "the folder of `none/x.html` does not exist"),
         (("lab.db", "lab.gpol", "--journal", "lab.db"), 3, "choose another name"),
         (
             ("lab.db", "cycles.gpol", "--open-loop"),

@@ -19,7 +19,7 @@ def test_a_sweep_is_one_table(gpol: Gpol, journal: str) -> None:
     assert done.out.splitlines()[:4] == [
         "policy\tchanged\tevicted\tmean wait\tp95\tGPU-hours\tmakespan\tworse\tbetter\tmost hurt",
         # g: 0 and 1h, o: 5m; 10 minutes of 8 GPUs are lost.
-        "recorded\t\t1\t21m40s\t1h\t25.3\t3h10m\t\t\t",
+        "recorded\t-\t1\t21m40s\t1h\t25.3\t3h10m\t-\t-\t-",
         f"lab.gpol {RUNNING}=10m\t0\t1\t21m40s\t1h\t25.3\t3h10m\t0\t0\tnone",
         # g: 0 and 1h, o: 25m; half an hour is lost.
         f"lab.gpol {RUNNING}=30m\t6\t1\t28m20s\t1h\t28.0\t3h30m\t2\t0\towner +20m",
