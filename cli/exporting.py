@@ -10,12 +10,12 @@ from ..adapters.export.columns import Row, row_of
 from ..adapters.export.inputs import Inputs, fact_lines, inputs_of
 from ..adapters.export.jsonl import json_lines
 from ..adapters.export.parquet import NoParquetError, write_parquet
-from ..journal.errors import JournalError
+from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal
 from ..journal.read import Selection, select_with_origins
 from .auditing import open_journal, refuse_use
 from .files import check_new, new_file, write_new
-from .output import FAILED, GOOD, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
+from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
 from .progress import progress
 from .selecting import check_places, make_selection
 
@@ -87,7 +87,7 @@ def _journal(path: str) -> Iterator[Journal]:
         with open_journal(path) as journal:
             yield journal
     except JournalError as error:
-        refuse_use(error)
+        refuse_use(error, NOT_VERIFIED if isinstance(error, DamagedError) else INVALID)
 
 
 def _check_out(out: str | None) -> None:

@@ -15,6 +15,7 @@ import pytest
 from gpol.adapters.export import parquet
 from gpol.adapters.export.columns import COLUMNS
 from gpol.adapters.export.parquet import NoParquetError
+from gpol.journal.journal import Journal
 
 Gpol = Callable[..., Any]
 
@@ -250,6 +251,20 @@ def test_the_same_history_again(gpol: Gpol, journal: str, lab: Path, ways: str) 
     assert gpol("run", f"again/{policy}", "facts.jsonl", "--as-recorded", "--journal", "again.db").code == 0
     assert "TimeAdvanced" in (lab / "facts.jsonl").read_text()
     assert gpol("verify", "again.db").out == gpol("verify", source).out
+
+
+def test_a_history_of_several_policies_is_no_run(gpol: Gpol, journal: str, lab: Path) -> None:
+    """Facts of a journal in which the policy was changed are refused by name, exit code 3, and nothing is written."""
+    with Journal.open(journal) as kept:
+        first = kept.at(1).event
+    with Journal.create(lab / "two.db") as made:
+        made.append([[first], [first]])
+    before = _files(lab)
+    done = gpol("export", "facts", "two.db", "-o", "f.jsonl", "-p", "p.gpol")
+
+    assert (done.code, done.out) == (3, "")
+    assert "`two.db` has 2 policies, the second from event 2 on, and a run has one" in done.err
+    assert _files(lab) == before
 
 
 def test_facts_are_printed(gpol: Gpol, journal: str) -> None:
