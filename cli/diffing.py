@@ -84,7 +84,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         return
     witness = finding.searched.witness
     if witness is None:
-        yield f"  no workload found that shows it ({counted(finding.searched.tried, 'scenario')} tried)"
+        tried = finding.searched.tried
+        yield f"  no workload found that shows it ({counted(tried, 'scenario') if tried else 'none'} tried)"
         return
     yield f"  {witness.workload} under the old policy: {_told(witness.old)}"
     yield f"  {witness.workload} under the new policy: {_told(witness.new)}"

@@ -1,5 +1,6 @@
 """Two policies compared: what each queue may be given, and for each difference a workload that shows it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +14,13 @@ MOST_TRIED = 300
 """How many scenarios are tried for one change at most."""
 
 MOST_TRIED_IN_ALL = 4_000
-"""How many are tried for all changes together: where there are many, each has an equal part of them."""
+"""How many are tried for all changes together, in policies of up to `SMALL` cohorts and queues; in bigger ones as many fewer."""
 
-FEWEST_TRIED = 20
-"""How many are tried for a change however many there are."""
+SMALL = 50
+"""Cohorts and queues of a policy in which all that many scenarios are played in some seconds."""
+
+FEWEST_TRIED = 10
+"""How many are tried for a change that is searched: of more changes than that allows for, the last of those that are alike are not."""
 
 SHOWN_ONLY = ("name", "because")
 """What people are shown and nothing is decided by."""
@@ -45,6 +49,21 @@ def verdicts(old: Policy, new: Policy) -> dict[str, Verdict]:
 def findings(old: Policy, new: Policy, changes: Sequence[Change], most: int = MOST_TRIED) -> Iterator[Finding]:
     """Each of the differences between two policies with its witness, in the order given; `most` scenarios are tried for one."""
     search = Search(old, new, Constants(Side.of(old.graph), Side.of(new.graph)))
-    most = min(most, max(FEWEST_TRIED, MOST_TRIED_IN_ALL // max(1, len(changes))))
+    size = max(SMALL, len(old.graph.nodes), len(new.graph.nodes))
+    in_all = MOST_TRIED_IN_ALL * SMALL // size
+    chosen = _unlike_first(changes)[: max(1, in_all // FEWEST_TRIED)]
+    each = min(most, max(FEWEST_TRIED, in_all // max(1, len(chosen))))
+    for number, change in enumerate(changes):
+        tried = each if number in chosen else 0
+        yield Finding(change, search.find(change, tried) if _decides(change, old, new) else None)
+
+
+def _unlike_first(changes: Sequence[Change]) -> list[int]:
+    """The places of the changes, so that the first of each kind come before those that say the same of another subject."""
+    met: Counter[tuple[str, ...]] = Counter()
+    ranks = []
     for change in changes:
-        yield Finding(change, search.find(change, most) if _decides(change, old, new) else None)
+        kind = (change.subject.kind, change.about, change.direction, *((change.old, change.new) if change.about else ()))
+        ranks.append(met[kind])
+        met[kind] += 1
+    return sorted(range(len(changes)), key=lambda number: (ranks[number], number))
