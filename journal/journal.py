@@ -107,8 +107,11 @@ class Journal:
         return self._head
 
     def _append(self, stored: Sequence[StoredEvent]) -> Head:
+        """Append, and say of whatever goes wrong whether the events are there all the same."""
         try:
             return self._ask(self._recorder.append, stored, expected=self._head)
+        except UnavailableError as error:
+            raise UnavailableError(f"{error.message}, and nothing was appended", error.remedy) from None
         except CommitError as failed:
             reason = self._store.explain(getattr(failed.__cause__, "orig", None)).message
             if failed.landed is False:

@@ -271,9 +271,7 @@ class PostgresStore(Store):
         if state == "25006":
             return JournalError(f"`{name}` is on a server, or for a user, that may only read: {words}", "write to the primary server")
         if state == "53100":
-            return UnavailableError(
-                f"there is no room left to write `{name}`, and nothing was appended", "free some disk space and append again"
-            )
+            return UnavailableError(f"there is no room left to write `{name}`", "free some disk space and append again")
         if state[:2] in ("40", "53", "55"):
             return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
         if state[:2] == "58":

@@ -136,7 +136,7 @@ class SqliteStore(Store):
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return UnavailableError(f"`{path}` is locked by another program", "wait until it is done, or stop it")
         if name == "SQLITE_FULL":
-            message = f"there is no room left to write `{path}`, and nothing was appended"
+            message = f"there is no room left to write `{path}`"
             return UnavailableError(message, "free some disk space and append again")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             message = f"`{path}` cannot be opened or written: {error}"

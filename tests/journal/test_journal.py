@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from gpol.engine.events import AnyEvent
 from gpol.journal import recorder as recorder_module
-from gpol.journal.errors import DamagedError, JournalError
+from gpol.journal.errors import DamagedError, JournalError, UnavailableError
 from gpol.journal.journal import Journal
 from gpol.journal.records import Head
 from gpol.journal.verify import verify
@@ -192,6 +192,38 @@ def test_full_disk(journal: Journal, history) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count = 100000")
     journal.append(batches[1:])
     assert verify(journal).good
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("lands", [False, True])
+def test_failed_commit(journal: Journal, place: Path, history, monkeypatch: pytest.MonkeyPatch, lands: bool) -> None:
+    """Where the disk fails at the commit, the journal looks and says which: nothing is there, or all is, and it has to be opened again."""
+    batches = history(3)
+    journal.append(batches[:1])
+    dialect = journal._recorder._engine.dialect
+    commit = dialect.do_commit
+
+    def failing(connection: sqlite3.Connection) -> None:
+        monkeypatch.setattr(dialect, "do_commit", commit)
+        if lands:
+            connection.commit()
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+        raise error
+
+    monkeypatch.setattr(dialect, "do_commit", failing)
+    told = "the commit failed, and the events up to 7 are there all the same" if lands else "the commit failed, and nothing was appended"
+    with pytest.raises(UnavailableError, match=f"the disk failed on .*{told}"):
+        journal.append(batches[1:])
+    if lands:
+        with pytest.raises(JournalError, match="is not known; open it again"):
+            journal.append(batches[1:])
+    else:
+        journal.append(batches[1:])
+    journal.close()
+
+    with Journal.open(place, readonly=False) as again:
+        assert again.head.seq == verify(again).seq == 7
 
 
 @pytest.mark.sqlite
