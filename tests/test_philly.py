@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from gpol.adapters.traces import read_jobs
 from gpol.dsl.checker import check
+from gpol.journal.journal import Journal
+from gpol.sim.figures import History
+from gpol.sim.impact import closed_impact
 from gpol.sim.measure import Measure
 from gpol.sim.play import Player
 from gpol.sim.policy import Policy
@@ -82,3 +85,24 @@ def test_owners_do_wait_for_protections_to_end(root: Path, jobs: list[Job]) -> N
 
     waits = [figures.owner_wait(measure.end) for figures in measure.queues.values()]
     assert MINUTE < max(waits) <= 60 * MINUTE
+
+
+@pytest.mark.slow
+def test_impact_makes_what_simulate_makes(root: Path, tmp_path: Path, jobs: list[Job]) -> None:
+    """With what one virtual cluster owns halved, impact on the journal of 3,000 jobs has every figure of a simulation under that policy."""
+    text = (root / "examples" / "philly" / "quarter.gpol").read_text(encoding="utf-8")
+    text = re.sub(r"(owns|gpu) (\d+)", lambda found: f"{found[1]} {int(found[2]) // 4}", text)
+    halved = text.replace("queue b436b2 { owns 32 gpu }", "queue b436b2 { owns 16 gpu }")
+    assert halved != text
+    old, new = (Policy.of(check(each, "quarter.gpol")) for each in (text, halved))
+    with Journal.create(tmp_path / "philly.db") as journal:
+        for _ in Simulation(old, jobs[:3_000], Player(sink=journal)).run():
+            pass
+        found = closed_impact(journal, new, explain=False)
+    player, measure = Player(), Measure()
+    for fact, decisions in Simulation(new, jobs[:3_000], player).run():
+        measure.take(fact, decisions, player.core.graph)
+
+    assert found.after == History.of(measure)
+    assert found.changed > 100
+    assert found.compared == 3_000
