@@ -6,6 +6,7 @@ lock knows that the session which had it is over, and what became of its last co
 
 import re
 import secrets
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -38,6 +39,9 @@ _LOCK_WAIT = "1s"
 
 _LOCK_CLASS = int.from_bytes(b"gpol")
 """The upper half of the lock's number, by which people find it in pg_locks; the lower half is the table's own number."""
+
+_INSERT = "INSERT INTO events SELECT * FROM unnest(%b::bigint[], %b::text[], %b::bigint[], %b::text[], %b::bytea[], %b::bytea[])"
+"""The parameters go as binary, so that payloads need no escapes."""
 
 _COLUMNS = ["bigint", "text", "bigint", "text", "bytea", "bytea"]
 
@@ -232,6 +236,11 @@ class PostgresStore(Store):
             engine.dispose()
 
     # --- health -----------------------------------------------------------------------------------------------------
+
+    def insert(self, connection: Connection, rows: Sequence[tuple[object, ...]]) -> None:
+        """Insert rows as arrays, one for each column: one statement and one answer, whatever their number."""
+        columns = tuple(list(column) for column in zip(*rows, strict=True))
+        connection.exec_driver_sql(_INSERT, columns)
 
     def structural_damage(self, connection: Connection) -> str | None:
         """What PostgreSQL's extension amcheck finds in the indexes, where it is installed and may be used; else nothing is looked at."""

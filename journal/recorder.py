@@ -78,7 +78,6 @@ class Recorder(ApplicationRecorder):
         self._store = store
         self._engine = engine
         self._one_writer = Lock()  # fairer than SQLite's own way of waiting
-        self._insert = str(insert(EVENTS).compile(dialect=engine.dialect))
         self._stream = EVENTS.c.stream.type.dialect_impl(engine.dialect).bind_processor(engine.dialect) or str
 
     def close(self) -> None:
@@ -113,7 +112,7 @@ class Recorder(ApplicationRecorder):
                         raise HeadMovedError(expected, head)
                     rows, last = self._rows(stored_events, head)
                     if rows:
-                        connection.exec_driver_sql(self._insert, rows)  # as text: the construct would rebuild every row
+                        self._store.insert(connection, rows)
                     appended = last
             except DBAPIError as error:
                 if appended is None:

@@ -2,7 +2,7 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
@@ -104,6 +104,10 @@ class Store(ABC):
     @abstractmethod
     def discard(self) -> None:
         """Remove a draft, whatever there is of it."""
+
+    @abstractmethod
+    def insert(self, connection: Connection, rows: Sequence[tuple[object, ...]]) -> None:
+        """Insert rows of events, their values in the order of the table's columns, in the quickest way there is."""
 
     @abstractmethod
     def structural_damage(self, connection: Connection) -> str | None:
