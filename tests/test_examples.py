@@ -106,7 +106,7 @@ def test_the_kueue_cluster_has_the_shape_that_its_page_states(root: Path) -> Non
 
 @pytest.mark.slow
 def test_the_demo_shows_a_wait_an_eviction_and_a_good_journal(root: Path, tmp_path: Path) -> None:
-    """The demo ends well; the wait and the eviction that it explains have a rule and its line, and the journal replays and verifies."""
+    """The demo ends well: what it explains has a rule and its line, the journal replays and verifies, and half for vision changes a lot."""
     shutil.copytree(root / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "160"}
     done = subprocess.run([sys.executable, "examples/demo.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
@@ -118,7 +118,10 @@ def test_the_demo_shows_a_wait_an_eviction_and_a_good_journal(root: Path, tmp_pa
     assert "fair.gpol:" in eviction
     assert "\nsame: " in done.stdout
     assert "\ngood: " in done.stdout
+    assert "owns gpu on a100: smaller, 16 -> 8" in done.stdout
+    assert "closed-loop impact of less-for-vision.gpol" in done.stdout
     assert (tmp_path / "out" / "campus.html").stat().st_size > 0
+    assert (tmp_path / "out" / "impact.html").stat().st_size > 0
 
 
 @pytest.mark.slow
