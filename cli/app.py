@@ -60,6 +60,16 @@ def with_checkpoints(command: Command) -> Command:
     return command
 
 
+def with_evidence(command: Command) -> Command:
+    """Give a command that checks a journal the options for what was signed earlier."""
+    for option in (
+        click.option("--key", "keys", metavar="PUBLIC", multiple=True, help="the public key that signed them, as its line or its file"),
+        click.option("--checkpoint", "checkpoints", metavar="FILE|FOLDER", multiple=True, help="checkpoints that must still be right"),
+    ):
+        command = option(command)
+    return command
+
+
 keep = click.option("--journal", metavar="PATH|URL", help="keep all events in this new journal: a file, or postgresql://...")
 
 

@@ -97,7 +97,7 @@ def details(event: AnyEvent) -> list[str]:
             return []
 
 
-def _to_verify(path: str) -> Journal:
+def open_to_verify(path: str) -> Journal:
     """A journal to verify: one that is damaged raises DamagedError."""
     try:
         return Journal.open(path)
@@ -107,7 +107,7 @@ def _to_verify(path: str) -> Journal:
         refuse_use(error, INVALID)
 
 
-def _evidence(checkpoints: tuple[str, ...], keys: tuple[str, ...]) -> "Evidence | None":
+def read_evidence(checkpoints: tuple[str, ...], keys: tuple[str, ...]) -> "Evidence | None":
     """The checkpoints given, each verified; None without any."""
     from ..journal.evidence import Evidence
     from .signing import code_of, public_keys
@@ -130,9 +130,9 @@ def verify_journal(path: str, head: str | None, checkpoints: tuple[str, ...], ke
             refuse("--head is a seq, a colon and 64 hexadecimal digits, as verify prints them")
         seq, _, chain = head.partition(":")
         expected = (int(seq), chain)
-    evidence = _evidence(checkpoints, keys)
+    evidence = read_evidence(checkpoints, keys)
     try:
-        with _to_verify(path) as journal, progress("verifying", journal.head[0]) as tick:
+        with open_to_verify(path) as journal, progress("verifying", journal.head[0]) as tick:
             report = verify(journal, tick, expected, evidence)
     except DamagedError as error:  # so much so that not even the good events can be told from the others
         if form is Format.json:

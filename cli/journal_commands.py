@@ -1,11 +1,11 @@
-"""The commands about journals: log, state, replay, verify, snapshot, explain, impact, backup."""
+"""The commands about journals: log, state, replay, verify, fsck, snapshot, explain, impact, backup."""
 
 import sys
 from typing import Any
 
 import click
 
-from .app import app, journal_place, moment, with_format, with_selection
+from .app import app, journal_place, moment, with_evidence, with_format, with_selection
 from .output import Format
 
 
@@ -49,14 +49,24 @@ def replay(journal: str, form: Format) -> None:
 @app.command()
 @journal_place
 @click.option("--head", metavar="SEQ:CHAIN", help="a head noted earlier that must still be there")
-@click.option("--checkpoint", "checkpoints", metavar="FILE|FOLDER", multiple=True, help="checkpoints that must still be right")
-@click.option("--key", "keys", metavar="PUBLIC", multiple=True, help="the public key that signed them, as its line or its file")
+@with_evidence
 @with_format
 def verify(journal: str, head: str | None, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> None:
     """Check that nothing recorded was changed, left out or put in."""
     from .auditing import verify_journal
 
     sys.exit(verify_journal(journal, head, checkpoints, keys, form))
+
+
+@app.command()
+@journal_place
+@with_evidence
+@with_format
+def fsck(journal: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> None:
+    """Look for everything that can be wrong with a journal, and say what to do about it."""
+    from .checking import check_journal
+
+    sys.exit(check_journal(journal, checkpoints, keys, form))
 
 
 @app.command()

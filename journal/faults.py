@@ -8,7 +8,8 @@ class Fault:
     """What is wrong first, what was expected, what was found, and what it means.
 
     It is at event `seq`; or, where the evidence does not tell which, at one of the events `within` (first and last); with neither, the
-    events up to there are good, and something else is wrong: the file, or a piece of evidence.
+    events up to there are good, and something else is wrong: the file, or a piece of evidence. `kind` says of what sort the fault is,
+    `events` how many it is about.
     """
 
     seq: int | None
@@ -17,6 +18,8 @@ class Fault:
     found: str
     meaning: str
     within: tuple[int, int] | None = None
+    kind: str = "evidence"
+    events: int = 1
 
 
 @dataclass(frozen=True, slots=True)

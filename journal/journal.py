@@ -283,6 +283,14 @@ class Journal:
         """For `verify`: the first thing that the database itself finds wrong; None: nothing."""
         return self._ask(self._recorder.structural_damage)
 
+    def structure_differences(self) -> list[str]:
+        """For `fsck`: what of the tables and triggers is not as gpol makes them."""
+        return self._ask(self._recorder.structure_differences)
+
+    def surroundings(self) -> list[tuple[str, str]]:
+        """For `fsck`: what lies beside the journal and who has it open, each as a kind of finding and a sentence."""
+        return self._ask(self._recorder.surroundings)
+
     def _ask(self, question: Callable[_Asked, _Answer], *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
         """Ask the recorder, and explain what goes wrong."""
         if self._closed:

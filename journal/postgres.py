@@ -259,6 +259,19 @@ class PostgresStore(Store):
             return _words(error.orig)
         return None
 
+    def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
+        """Drafts of backups that were killed, a lock that is held."""
+        found = []
+        held = (
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            " AND classid::bigint = %s AND objid = 'events'::regclass::oid)"
+        )
+        if connection.exec_driver_sql(held, (_LOCK_CLASS,)).scalar():
+            found.append(("writer", f"`{self.name}` is open for writing elsewhere"))
+        drafts = connection.exec_driver_sql("SELECT nspname FROM pg_namespace WHERE nspname ~ '^gpol_draft_[0-9a-f]{16}$' ORDER BY nspname")
+        found += [("leftover", f"the schema `{name}` is a backup that was not finished") for name in drafts.scalars()]
+        return found
+
     def explain(self, error: BaseException | None) -> JournalError:
         """What PostgreSQL's error means for a journal."""
         name, state, words = self.name, _state(error), _words(error)

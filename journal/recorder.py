@@ -254,6 +254,18 @@ class Recorder(ApplicationRecorder):
         with _library_errors(), self._engine.connect() as connection:
             return self._store.structural_damage(connection)
 
+    def structure_differences(self) -> list[str]:
+        """What of the tables and triggers is not as gpol makes them."""
+        from .structure import structure_differences
+
+        with _library_errors(), self._engine.connect() as connection:
+            return structure_differences(connection)
+
+    def surroundings(self) -> list[tuple[str, str]]:
+        """What lies beside the journal, and whether somebody has it open to append, each as a kind of finding and a sentence."""
+        with _library_errors(), self._engine.connect() as connection:
+            return self._store.surroundings(connection)
+
     def _unread(self, query: Select[Any]) -> list[Unread]:
         with _library_errors(), self._engine.connect() as connection:
             return [Unread._make(row) for row in _page(connection, query)]

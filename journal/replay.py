@@ -83,7 +83,7 @@ def replay(
     facts = decisions = 0
     try:
         for batch in journal.batches():
-            difference = _replay_batch(batch, decider, compile_policy)
+            difference = replay_batch(batch, decider, compile_policy)
             if difference is not None:
                 return ReplayReport(facts, decisions, difference)
             facts, decisions = facts + 1, decisions + len(batch.decisions)
@@ -103,7 +103,8 @@ def _core() -> Decider:
     return Core()
 
 
-def _replay_batch(batch: Batch, decider: Decider, compile_policy: Compile) -> Difference | None:
+def replay_batch(batch: Batch, decider: Decider, compile_policy: Compile) -> Difference | None:
+    """Decide a fact again, and compare; None where every decision is the recorded one."""
     seq, fact = batch.fact.seq, batch.fact.event
     graph: PolicyGraph | None = None
     if isinstance(fact, PolicyActivated):

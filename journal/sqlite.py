@@ -1,6 +1,7 @@
 """Journals in SQLite: one file each, in WAL mode, synced at every commit."""
 
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -131,6 +132,28 @@ class SqliteStore(Store):
         """What SQLite's own check of the file finds."""
         found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
         return None if found == "ok" else str(found)
+
+    def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
+        """Drafts of backups that were killed, a write-ahead log, a lock that is held."""
+        found = []
+        if self._is_locked():
+            found.append(("writer", f"`{self.path}` is open for writing elsewhere"))
+        elif (log := beside(self.path, "-wal")).exists() and log.stat().st_size:
+            found.append(("log", f"`{log}` holds events that `{self.path.name}` alone has not: they belong together"))
+        real = self.path.resolve()
+        draft = re.compile(re.escape(f".{real.name[:100]}.") + "[0-9a-f]{16}")
+        drafts = sorted(each.name for each in real.parent.iterdir() if draft.fullmatch(each.name))
+        found += [("leftover", f"`{real.with_name(name)}` is a backup to `{real.name}` that was not finished") for name in drafts]
+        return found
+
+    def _is_locked(self) -> bool:
+        if not beside(self.path, "-lock").exists():
+            return False
+        try:
+            WriterLock(self.path).release()
+        except JournalError:
+            return True
+        return False
 
     def explain(self, error: BaseException | None) -> JournalError:
         """What SQLite's error means for a journal's file."""

@@ -114,6 +114,10 @@ class Store(ABC):
         """The first thing that the database itself finds wrong with how it keeps the journal, indexes included; None: nothing."""
 
     @abstractmethod
+    def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
+        """What lies beside the journal (`leftover`, `log`), and whether somebody has it open to append (`writer`), each as a sentence."""
+
+    @abstractmethod
     def explain(self, error: BaseException | None) -> JournalError:
         """What an error of the database's means for the journal; None: one that could not even be read."""
 

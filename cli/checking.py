@@ -1,0 +1,54 @@
+"""fsck: everything that is wrong with a journal."""
+
+from typing import TYPE_CHECKING
+
+from ..journal.errors import DamagedError, JournalError
+from .auditing import open_to_verify, read_evidence, refuse_use
+from .output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json
+from .progress import progress
+
+if TYPE_CHECKING:
+    from ..journal.fsck import Finding
+
+
+def check_journal(path: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> int:
+    """Say everything that is wrong with a journal, and what to do about it."""
+    from ..journal.fsck import fsck
+
+    evidence = read_evidence(checkpoints, keys)
+    try:
+        with open_to_verify(path) as journal, progress("looking at everything", 2 * journal.head.seq) as tick:
+            report = fsck(journal, tick, evidence)
+    except DamagedError as error:  # so much so that there is nothing to look at
+        if form is Format.json:
+            say_json("fsck", good=False, seq=None, decided=None, findings=None, problem=error.message)
+        refuse(f"{error.message}; restore a backup that verifies", NOT_VERIFIED)
+    except JournalError as error:
+        refuse_use(error)
+    for finding in report.findings:
+        _show(finding, form)
+    faults = sum(finding.is_fault for finding in report.findings)
+    if form is Format.json:
+        say_json("fsck", good=report.good, seq=report.seq, decided=report.decided, findings=len(report.findings), problem="")
+    elif report.good:
+        say(f"good: {counted(report.seq, 'event')}, every decision made again")
+    else:
+        say(
+            f"bad: {counted(faults, 'kind')} of faults in {counted(report.seq, 'event')}, decisions made again up to event {report.decided}"
+        )
+    return GOOD if report.good else NOT_VERIFIED
+
+
+def _show(finding: "Finding", form: Format) -> None:
+    fault = finding.fault
+    if form is Format.json:
+        say_json(
+            "finding", is_fault=finding.is_fault, sort=finding.kind, seq=fault.seq, within=fault.within, count=finding.count,
+            problem=fault.problem, expected=fault.expected, found=fault.found, meaning=fault.meaning, remedy=finding.remedy,
+        )  # fmt: skip
+        return
+    more = f" (the first of {finding.count:,})" if finding.count > 1 else ""
+    say(f"{'fault' if finding.is_fault else 'note'} {finding.kind}: {fault.problem}{more}")
+    for what, text in (("expected", fault.expected), ("found", fault.found), ("meaning", fault.meaning), ("remedy", finding.remedy)):
+        if text:
+            say(f"  {what}: {text}")

@@ -1,0 +1,210 @@
+"""Everything that can be wrong with a journal: all of it, each with where it begins, how much it is about, and what to do.
+
+Where `verify` and `replay` stop at the first fault, this goes on behind it as far as it can. Memory does not depend on the journal's
+length: of faults of one kind the first is told, and the others are counted.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from ..engine.errors import FactError
+from ..engine.events import PolicyActivated
+from ..engine.reference import Core
+from ..engine.reference.snapshot import SnapshotError, freeze
+from .asof import follow
+from .checks import Walk, structure_faults, unreadable
+from .errors import DamagedError, JournalError
+from .evidence import Comparison, Evidence
+from .faults import Fault
+from .journal import Batch, Journal
+from .policies import compile_recorded
+from .records import Head, Progress
+from .replay import replay_batch
+from .snapshots import restore
+
+_RESTORE = "go back to a backup that verifies; what was appended since then, its sources have to tell again"
+
+_REMEDIES = {
+    "file": _RESTORE,
+    "structure": "if that is all, make the journal anew with `gpol export facts` and `gpol run --as-recorded`; else go back to a backup",
+    "missing": _RESTORE,
+    "stored": _RESTORE,
+    "chain": f"compare with a backup or a checkpoint to see which event was altered; {_RESTORE}",
+    "unreadable": _RESTORE,
+    "future": "use a newer gpol",
+    "form": "find out which program wrote it; its events cannot be trusted to be gpol's",
+    "column": "nothing recorded is lost: make the journal anew with `gpol export facts` and `gpol run --as-recorded`",
+    "time": "find out which program wrote it; its events cannot be trusted to be gpol's",
+    "cause": "find out which program wrote it; its events cannot be trusted to be gpol's",
+    "policy": "use the version of gpol that wrote it; if that refuses it as well, it was altered",
+    "decision": "look at both versions with `gpol replay`; where the chain is whole, it was written anew, or another gpol decided it",
+    "undecided": "mend what is wrong before, and look again",
+    "snapshot": "make one anew: `gpol snapshot JOURNAL --afresh`",
+    "evidence": "keep both: they show that this is not the journal that was signed; go back to a backup that verifies against it",
+    "writer": "look again when it is closed, if something at the end is wrong",
+    "log": "never remove it; copy journals with `gpol backup`, and it is done with",
+    "leftover": "remove it, unless a backup is under way",
+}
+"""What to do about a fault, by its kind."""
+
+NOTES = frozenset({"writer", "log", "leftover"})
+"""Kinds of findings that are no fault."""
+
+_ANCHOR_EVERY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong: the first fault of its kind, and how many events, or other things, are so in all."""
+
+    fault: Fault
+    count: int
+
+    @property
+    def kind(self) -> str:
+        """The sort of fault, by a token."""
+        return self.fault.kind
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it says that something is wrong, and not only that something is to be known."""
+        return self.kind not in NOTES
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return _REMEDIES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class FsckReport:
+    """All findings, in the order of what was looked at. `seq` is the last event there is, `decided` the last that was decided again."""
+
+    seq: int
+    decided: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong."""
+        return not any(finding.is_fault for finding in self.findings)
+
+
+def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence | None = None) -> FsckReport:
+    """Look at everything: the database, tables, every event, every decision, snapshots, what lies beside it, and checkpoints if given.
+
+    Raises JournalError only where the store cannot be reached.
+    """
+    check = _Fsck(journal, progress or (lambda _seq: None))
+    check.place()
+    check.events(Comparison(evidence or Evidence(), None))
+    check.decisions()
+    check.snapshots()
+    return FsckReport(check.last, check.decided, tuple(check.findings.values()))
+
+
+class _Fsck:
+    """What was found so far; `last` is the last event, `decided` the last one that was decided again."""
+
+    def __init__(self, journal: Journal, progress: Progress) -> None:
+        self.journal = journal
+        self.progress = progress
+        self.findings: dict[str, Finding] = {}
+        self.last = 0
+        self.decided = 0
+        self._unchecked: list[int] = []
+        with suppress(JournalError):  # a journal of before there were snapshots; were the table missing, its structure would tell
+            self._unchecked = journal.snapshot_seqs()
+
+    def _add(self, fault: Fault | None) -> None:
+        if fault is not None:
+            known = self.findings.get(fault.kind)
+            self.findings[fault.kind] = Finding(fault, fault.events) if known is None else replace(known, count=known.count + fault.events)
+
+    # --- around the events ------------------------------------------------------------------------------------------
+
+    def place(self) -> None:
+        """The database, its tables, and what lies beside them."""
+        for fault in structure_faults(self.journal):
+            self._add(fault)
+        try:
+            for problem in self.journal.structure_differences():
+                self._add(Fault(None, problem, "", "", "the database was changed by hand, or not made by gpol", kind="structure"))
+            for kind, problem in self.journal.surroundings():
+                self._add(Fault(None, problem, "", "", "", kind=kind))
+        except DamagedError as error:
+            self._add(unreadable(None, error))
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def events(self, comparison: Comparison) -> None:
+        """Every event as it is stored, beside the evidence as long as none is missing."""
+        walk, comparing = Walk(self.journal), True
+        try:
+            while page := self.journal.stored_page(walk.head.seq):
+                for row in page:
+                    for fault in walk.take(row):
+                        self._add(fault)
+                        comparing = comparing and fault.kind != "missing"
+                    if comparing:
+                        signed = comparison.take(Head(row.seq, row.chain or b""), row.payload or b"")
+                        self._add(signed)
+                        comparing = signed is None
+                self.progress(walk.head.seq)
+        except DamagedError as error:
+            self._add(unreadable(walk.head.seq + 1, error))
+        self.last = walk.head.seq
+        if comparing:
+            self._add(comparison.end(self.last))
+
+    # --- decisions --------------------------------------------------------------------------------------------------
+
+    def decisions(self) -> None:
+        """Every decision, made again; behind one that differs history is taken as it was recorded."""
+        core = anchor = Core()
+        why = ""
+        try:
+            for number, batch in enumerate(self.journal.batches(), 1):
+                difference = replay_batch(batch, core, compile_recorded)
+                if difference is not None:
+                    self._add(_differing(batch, difference.seq, difference.problem, difference.recorded, difference.recomputed))
+                    core = anchor.copy()
+                    follow(self.journal, core, after=core.seq, upto=batch.fact.seq)
+                if difference is not None or number % _ANCHOR_EVERY == 0:
+                    anchor = core.copy()
+                    self.progress(core.seq)
+                self.decided = core.seq
+                if self.decided in self._unchecked:
+                    self._snapshot(self.decided, core)
+        except DamagedError as error:
+            why = error.message
+        except (FactError, AssertionError, LookupError, ValueError) as error:  # a state that no recorded history should lead to
+            why = f"the recorded history leads to what cannot be: {error}"
+        if why and self.decided < self.last:
+            first, count = self.decided + 1, self.last - self.decided
+            self._add(Fault(first, f"events from {first} on were not decided again: {why}", "", "", "", kind="undecided", events=count))
+
+    # --- snapshots --------------------------------------------------------------------------------------------------
+
+    def snapshots(self) -> None:
+        """Snapshots that no batch ends at, or that lie behind what could be decided again."""
+        for seq in list(self._unchecked):
+            self._snapshot(seq, None)
+
+    def _snapshot(self, seq: int, core: Core | None) -> None:
+        """A snapshot, compared with the state that the events gave, where that is known."""
+        self._unchecked.remove(seq)
+        try:
+            kept = restore(self.journal, self.journal.snapshot(seq))
+            if core is None or freeze(kept) == freeze(core):
+                return
+            problem = "it is not the state that the events give"
+        except (SnapshotError, JournalError) as error:
+            problem = error.message if isinstance(error, JournalError) else str(error)
+        meaning = "no event hangs on it, but states taken from it may be wrong" if core is not None else "no event hangs on it"
+        self._add(Fault(seq, f"the snapshot after event {seq} does not count: {problem}", "", "", meaning, kind="snapshot"))
+
+
+def _differing(batch: Batch, seq: int, problem: str, recorded: str | None, recomputed: str | None) -> Fault:
+    policy = seq == batch.fact.seq and isinstance(batch.fact.event, PolicyActivated)
+    return Fault(seq, problem, recomputed or "", recorded or "", "", kind="policy" if policy else "decision")
