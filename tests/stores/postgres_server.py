@@ -18,6 +18,7 @@ server=$!
 read -r end  # until this pipe is closed, if only by the end of the process that opened it
 kill -INT $server
 wait $server
+rm -rf "$2"
 """
 
 _STARTUP_SECONDS = 60
@@ -42,13 +43,14 @@ def running(folder_of_programs: Path) -> Iterator[str]:
         user = next(pwd.getpwnam(name) for name in ("postgres", "nobody") if _is_user(name))
         os.chown(folder, user.pw_uid, user.pw_gid)
         command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *command]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, cwd=folder)
+    # In a session of its own, so that a signal to all that run in the foreground leaves it alone, and it can end in order.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", start_new_session=True)
     try:
         _wait(process, folder)
         yield f"postgresql://gpol@/postgres?host={folder}"
     finally:
         process.communicate()
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # what is left where the server did not start
 
 
 def _is_user(name: str) -> bool:
