@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from gpol.dsl import check
-from gpol.engine.events import AnyEvent, PodSet, PolicyActivated, ProfileText, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.events import PodSet, PolicyActivated, ProfileText, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.reference import Core
 from gpol.journal.errors import JournalError
 from gpol.journal.evidence import Evidence
@@ -357,16 +357,6 @@ def test_an_empty_journal(place: Path) -> None:
     """A journal without events is sound."""
     Journal.create(place).close()
     assert looked(place).good
-
-
-def test_memory_does_not_grow(place: Path, history: Callable[..., list[list[AnyEvent]]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a page of rows at a time, never all; of faults of one kind the first, whatever their number."""
-    monkeypatch.setattr("gpol.journal.recorder.PAGE_EVENTS", 7)
-    with Journal.create(place) as journal:
-        journal.append(history(60))
-    report = looked(place)
-    assert len(report.findings) < 10
-    assert report.seq > 100
 
 
 def test_a_journal_of_nowhere(tmp_path: Path) -> None:
