@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dsl.differences import Change, differences
 from ..dsl.printer import statement
+from ..dsl.statements import Kind
 from ..engine.events import Charge
 from ..engine.graph import Source
 from ..sim.comparison import Finding, findings, verdicts
@@ -24,6 +25,9 @@ _VERDICTS: dict[Verdict, str] = {
     "changed": "whether more or less may be admitted alone in the cluster cannot be told",
 }
 """What became of a queue as a whole, in words; nothing where it is the same."""
+
+_PLACES: tuple[Kind, ...] = ("cohort", "queue", "local queue")
+"""Of these it is said for whom something is larger, as to lend less is."""
 
 
 def compare_policies(old_path: str, new_path: str, form: Format) -> int:
@@ -46,8 +50,9 @@ def compare_policies(old_path: str, new_path: str, form: Format) -> int:
         )
         table("", ("queue", "alone"), [(queue, judged[queue]) for queue in sorted(judged)], form)
     elif changes:
-        _show(found, judged)
-        say(f"{counted(len(changes), 'difference')}, {counted(sum(_is_shown(each) for each in found), 'workload')} to show them")
+        shown, all_shown = _show(found, judged), sum(_is_shown(each) for each in found)
+        alike = f"; {all_shown - shown} more of differences that are alike" if shown < all_shown else ""
+        say(f"{counted(len(changes), 'difference')}, {counted(shown, 'workload')} to show {'it' if len(changes) == 1 else 'them'}{alike}")
     else:
         say("no difference: the two policies mean the same")
     return NO if changes else GOOD
@@ -60,25 +65,53 @@ def _is_shown(finding: Finding) -> bool:
 # --- for people -----------------------------------------------------------------------------------------------------
 
 
-def _show(found: list[Finding], judged: dict[str, Verdict]) -> None:
-    """All differences, by subject; queues that differ only by what others own at the end."""
-    told: set[str] = set()
-    for subject, group in groupby(found, key=lambda finding: finding.change.subject):
-        verdict = _VERDICTS[judged.get(subject.name, "equal")] if subject.kind == "queue" else ""
-        told |= {subject.name} if subject.kind == "queue" else set()
-        say(f"{subject}" + (f": {verdict}" if verdict else ""))
-        for finding in group:
-            for line in _finding(finding):
+_Part = tuple[Finding, ...]
+"""All differences of one subject."""
+
+
+def _show(found: list[Finding], judged: dict[str, Verdict]) -> int:
+    """All differences, by subject, those that are alike once; queues that differ only by what others own at the end.
+
+    Returns how many workloads are shown.
+    """
+    shown = 0
+    for alike in _alike(found, judged):
+        kind, subjects = alike[0][0].change.subject.kind, [part[0].change.subject.name for part in alike]
+        _say_heading(kind, subjects, judged.get(subjects[0], "equal") if kind == "queue" else "equal")
+        for findings_of_one in zip(*alike, strict=True):
+            finding = next((each for each in findings_of_one if _is_shown(each)), findings_of_one[0])
+            shown += _is_shown(finding)
+            for line in _finding(finding, one_of_many=len(alike) > 1):
                 say(f"  {line}")
-    for queue in sorted(judged):
-        if queue not in told and judged[queue] != "equal":
-            say(f"queue {queue}: {_VERDICTS[judged[queue]]}")
+    told = {finding.change.subject.name for finding in found if finding.change.subject.kind == "queue"}
+    for verdict in _VERDICTS:
+        others = [queue for queue in sorted(judged) if queue not in told and judged[queue] == verdict != "equal"]
+        if others:
+            _say_heading("queue", others, verdict)
+    return shown
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _alike(found: list[Finding], judged: dict[str, Verdict]) -> list[list[_Part]]:
+    """The differences by subject; together, in the order of the first of them, those subjects of which the same is to be told."""
+    together: dict[tuple[object, ...], list[_Part]] = {}
+    for subject, group in groupby(found, key=lambda finding: finding.change.subject):
+        part = tuple(group)
+        told = tuple((each.change.about, each.change.direction, each.change.old, each.change.new, each.change.note) for each in part)
+        together.setdefault((subject.kind, judged.get(subject.name) if subject.kind == "queue" else None, told), []).append(part)
+    return list(together.values())
+
+
+def _say_heading(kind: Kind, subjects: list[str], verdict: Verdict) -> None:
+    several = "priorities" if kind == "priority" else f"{kind}s"
+    heading = f"{kind if len(subjects) == 1 else several} {', '.join(subjects)}".rstrip()
+    say(heading + (f": {_VERDICTS[verdict]}" if _VERDICTS[verdict] else ""))
+
+
+def _finding(finding: Finding, one_of_many: bool) -> Iterator[str]:
     change = finding.change
     note = f"; {change.note}" if change.note else ""
-    yield f"{_how(change)}{note} ({_places(change)})"
+    whose = f"{change.subject.name}: " if one_of_many else ""
+    yield f"{_how(change)}{note} ({whose}{_places(change)})"
     if finding.searched is None:
         yield "  nothing is decided by it alone"
         return
@@ -106,7 +139,9 @@ def _how(change: Change) -> str:
         case "renamed":
             return f"renamed: {change.old} -> {change.new}"
         case direction:
-            return f"{change.about}: {direction}, {change.old} -> {change.new}"
+            kind = change.subject.kind
+            for_whom = f" for the {kind}" if kind in _PLACES and direction in ("larger", "smaller") else ""
+            return f"{change.about}: {direction}{for_whom}, {change.old} -> {change.new}"
 
 
 def _places(change: Change) -> str:

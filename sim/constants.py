@@ -166,6 +166,16 @@ class Constants:
         ends = sorted([*both[-1:], *both[:1], *both[1:-1]], key=lambda each: each[1] != change.subject.name)
         return list(dict.fromkeys([None, *(name for _, name in ends[:2]), *numbers, *(name for _, name in ends[2:])]))[:MOST_PRIORITIES]
 
+    def contested_pairs(self, change: Change) -> list[tuple[int | str | None, int | str | None]]:
+        """Priorities of one that is there and of one that comes, if a change is about a class: the class, and those that it overtakes."""
+        name = change.subject.name
+        old, new = ({each.name: each.value for each in side.graph.priorities} for side in self._sides)
+        if change.subject.kind != "priority" or name not in old or name not in new:
+            return []
+        both = sorted(each for each in old if each in new)
+        overtaken: list[int | str | None] = [each for each in both if (old[each] < old[name]) != (new[each] < new[name])]
+        return [*((each, name) for each in overtaken), *((name, each) for each in overtaken), (name, None), (name, name)]
+
     def gaps(self) -> list[int]:
         """How long to wait before the last submission, in microseconds: at and between the durations that differ, or else past them all."""
         old, new = ({int(value) for value in self._compared(Type.DURATION, "", side.graph)} for side in self._sides)

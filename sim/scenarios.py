@@ -197,7 +197,7 @@ class _Place:
 
     def own(self) -> Iterator[Scenario]:
         """A workload of the queue that comes when the queue itself has filled all that it can, of another priority first."""
-        pairs = [*self._pairs[1:], *self._pairs[:1]]
+        pairs = sorted(self._pairs, key=lambda pair: pair == (None, None))
         for (theirs, ours), gap, amount in nearest(pairs, self.constants.gaps(), [self._fewest, *self._amounts]):
             for filling in self.constants.fillings(self.queue, self.slot):
                 yield *self._fill(filling, self.queue, priority=theirs), self._ask(amount, priority=ours).at(gap)
@@ -259,9 +259,10 @@ class _Place:
 
     @property
     def _pairs(self) -> list[tuple[int | str | None, int | str | None]]:
-        """The priorities of those that are there and of those that come: none, then all pairs of different ones."""
-        known = self.constants.priorities(self.change)
-        return [(None, None), *((theirs, ours) for theirs, ours in nearest(known, known) if theirs != ours)]
+        """Priorities of those that are there and of those that come: what the change is about, none, then all pairs of different ones."""
+        known, contested = self.constants.priorities(self.change), self.constants.contested_pairs(self.change)
+        others = [(None, None), *((theirs, ours) for theirs, ours in nearest(known, known) if theirs != ours)]
+        return list(dict.fromkeys([*contested, *others]))
 
 
 def nearest(*pools: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -53,13 +53,14 @@ Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class _Grade:
-    """The workload about which a scenario shows a change, and how badly: only together with others, only in how something happens."""
+    """The workload about which a scenario shows a change, and how badly: only together with others, only in how something happens, and
+    for a queue's change of what it may have by a workload of another queue."""
 
     workload: str
-    rank: tuple[bool, bool]
+    rank: tuple[bool, bool, bool]
 
 
-_BEST = (False, False)
+_BEST = (False, False, False)
 
 _Grading = Callable[[Scenario], _Grade | None]
 
@@ -74,7 +75,8 @@ class Search:
     _played: dict[tuple[bool, Scenario], Outcomes | None] = field(default_factory=dict)
 
     def find(self, change: Change, most: int) -> Searched:
-        """The scenario that shows a change best, the first of those: by itself, and in what happens to a workload rather than in how."""
+        """The scenario that shows a change best, the first of those: by itself, in what happens to a workload rather than in how, and to
+        one of the queue that the change is about."""
         grade = self._grading(change)
         best: tuple[_Grade, Scenario] | None = None
         tried = 0
@@ -105,12 +107,13 @@ class Search:
             if found is None:
                 return None
             workload, strong = found
+            how = not strong, _is_foreign(change, scenario, workload)
             if with_it is None and without_it is None:
-                return _Grade(workload, (False, not strong))
+                return _Grade(workload, (False, *how))
             if with_it is not None and _are_alike(played(with_it, scenario), self._outcomes(True, scenario), workload):
-                return _Grade(workload, (False, not strong))
+                return _Grade(workload, (False, *how))
             if without_it is not None and _are_alike(played(without_it, scenario), self._outcomes(False, scenario), workload):
-                return _Grade(workload, (True, not strong))
+                return _Grade(workload, (True, *how))
             return None
 
         return grade
@@ -174,6 +177,15 @@ def played(policy: Policy, scenario: Scenario) -> Outcomes | None:
         return None
     names = [step.action.workload.text for step in scenario if isinstance(step.action, tree.Submit)]
     return {name: found for name in names if (found := outcome(play, name)) is not None}
+
+
+def _is_foreign(change: Change, scenario: Scenario, workload: str) -> bool:
+    """Whether a change of what a queue itself may have is shown by a workload of another queue; what it lends is for others."""
+    if change.subject.kind != "queue" or change.about.startswith("lends "):
+        return False
+    queues = {step.action.workload.text: step.action.queue for step in scenario if isinstance(step.action, tree.Submit)}
+    queue, former = queues[workload], change.old if change.direction == "renamed" else change.subject.name
+    return queue is not None and queue.text not in (change.subject.name, former)
 
 
 def _are_alike(one: Outcomes | None, other: Outcomes | None, workload: str) -> bool:

@@ -87,7 +87,35 @@ def test_without_a_workload_it_says_how_many_were_tried(gpol, lab) -> None:
     assert done.code == 2
     assert "worth: changed, 1 -> 2" in done.out
     assert "no workload found that shows it (" in done.out
-    assert done.out.endswith("1 difference, 0 workloads to show them\n")
+    assert done.out.endswith("1 difference, 0 workloads to show it\n")
+
+
+def test_what_is_alike_is_told_once(gpol, lab) -> None:
+    """Queues of which the same is to be said share a heading and a workload; programs get each of them."""
+    queues = [f"  queue q{number} {{ owns {amount} gpu on a100 }}\n" for number, amount in enumerate((2, 2, 1))]
+    rest = ("  queue other { owns nothing }\n  queue idle { owns nothing }\n", "}\n")
+    head = 'policy "p" { use gpol.fair }\nflavor a100 { gpu 8 }\ncohort all {\n'
+    (lab / "a.gpol").write_text("".join([head, *queues, *rest]))
+    (lab / "b.gpol").write_text("".join([head.replace("gpu 8", "gpu 9"), *(each.replace("owns 2", "owns 3") for each in queues), *rest]))
+    lines = gpol("diff", "a.gpol", "b.gpol").out.splitlines()
+
+    assert [line for line in lines if line.startswith("queue")] == [
+        "queues q0, q1: alone in the cluster more may be admitted",
+        "queues idle, other, q2: alone in the cluster more may be admitted",
+    ]
+    assert "  owns gpu on a100: larger for the queue, 2 -> 3 (q0: old a.gpol:4, new b.gpol:4)" in lines
+    assert sum(line.startswith('    test "queue q') for line in lines) == 1
+    assert lines[-1] == "3 differences, 2 workloads to show them; 1 more of differences that are alike"
+    records = gpol("diff", "a.gpol", "b.gpol", "--format", "json").records
+    assert [each["subject"] for each in records if each["kind"] == "change"] == ["a100", "q0", "q1"]
+    assert all(each["witness"] for each in records if each["kind"] == "change")
+
+
+def test_it_says_for_whom_it_is_larger(gpol, lab) -> None:
+    """A queue that lends less has more for itself."""
+    text = (lab / "lab.gpol").read_text()
+    (lab / "keeps.gpol").write_text(text.replace("queue owner {", "queue owner {\n    lends up to 0 gpu on a100\n   ", 1))
+    assert "  lends gpu on a100: larger for the queue, anything -> up to 0 (" in gpol("diff", "lab.gpol", "keeps.gpol").out
 
 
 def test_a_broken_policy_is_refused(gpol, lab) -> None:

@@ -139,6 +139,39 @@ def test_a_workload_shows_an_edit(text: str, old: str, new: str, states: tuple[s
     assert {*states} <= {state for pair in seen for state in pair}
 
 
+CAMPUS = Path(__file__).parents[2] / "examples" / "campus" / "campus.gpol"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "states"),
+    [
+        ("production 1000 { never evicted }", "production 1000", ("pending", "admitted")),
+        ("urgent 200", "urgent 2000", ("pending", "admitted")),
+    ],
+)
+def test_a_class_is_shown_against_those_that_it_overtakes(old: str, new: str, states: tuple[str, str]) -> None:
+    """However many queues and classes there are: what a class is changed for is tried first."""
+    text = CAMPUS.read_text().partition("\ntest ")[0]
+    assert old in text
+    [witness] = witnesses(compared(text, text.replace(old, new)))
+    assert (witness.old.expect.state, witness.new.expect.state) == states
+
+
+def test_what_a_queue_may_have_is_shown_by_its_own_workload() -> None:
+    """Not by that of a neighbour which is here to fill the cluster, if one of the queue shows it as well."""
+    found = witnesses(
+        compared(
+            CYCLES,
+            CYCLES.replace(
+                "queue nlp {\n    serves gpu from h100, a100\n    owns 4", "queue nlp {\n    serves gpu from h100, a100\n    owns 2"
+            ),
+        )
+    )
+    assert all(
+        witness.new_test is not None and " by nlp " in witness.new_test.partition("submit w")[2].partition("\n")[0] for witness in found
+    )
+
+
 def test_a_witness_is_small() -> None:
     """It has no step that is not needed."""
     [witness] = witnesses(compared(LAB, LAB.replace("workload.gpu > 4", "workload.gpu > 3")))
