@@ -23,8 +23,8 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, path)
-            sync_folder(path.parent)
+            with settled_names(path.parent):
+                os.replace(beside, path)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -32,12 +32,18 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
         raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until the disk knows the names in a folder."""
+@contextmanager
+def settled_names(folder: Path) -> Iterator[None]:
+    """Wait, once the body has made or renamed files in a folder, until the disk knows their names. Raises OSError.
+
+    Of a folder that can't be synced, such as one that may be written to and not read, that is found out before the body.
+    """
     if os.name != "posix":  # elsewhere a folder cannot be opened, and the rename is as durable as the system makes it
+        yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
+        yield
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, fun
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import QueuePool
 
-from .durable import sync_folder
+from .durable import settled_names
 from .errors import DamagedError, JournalError, TakenError, UnavailableError
 from .schema import create_tables
 from .store import Store, writing
@@ -44,24 +44,29 @@ class SqliteStore(Store):
 
     def create(self) -> None:
         """Make a new journal's file, safe on the disk."""
+        _refuse_other_logs(self.path)
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+            with settled_names(self.path.absolute().parent):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+                self._make_tables()
         except FileExistsError:
             raise TakenError(f"`{self.path}` is already there", "open it to append to it, or choose another name") from None
         except (OSError, ValueError) as error:
-            raise JournalError(
-                f"`{self.path}` cannot be created: {_reason(error)}", "choose a folder that exists and that you may write to"
-            ) from None
+            remedy = "choose a folder that exists, and that you may read and write"
+            raise JournalError(f"`{self.path}` cannot be created: {_reason(error)}", remedy) from None
+
+    def _make_tables(self) -> None:
+        """Make the empty file a journal, or remove it."""
         engine = _engine(lambda: _connect_to_write(self.path))
         try:
-            with self.explained(), writing(engine) as connection:
-                create_tables(connection)
-            sync_folder(self.path.absolute().parent)
+            try:
+                with self.explained(), writing(engine) as connection:
+                    create_tables(connection)
+            finally:
+                engine.dispose()
         except BaseException:
-            self.path.unlink()
+            self.discard()
             raise
-        finally:
-            engine.dispose()
 
     def _reader(self) -> Engine:
         _check_place(self.path)
@@ -81,15 +86,17 @@ class SqliteStore(Store):
             raise TakenError(f"`{self.path}` is already there", "choose another name")
         if not self.path.absolute().parent.is_dir():
             raise JournalError(f"`{self.path}` cannot be created: there is no such folder", "make it first, or choose another")
-        draft = type(self)(self.path.with_name(f".{self.path.name[:100]}.{secrets.token_hex(8)}"))
+        _refuse_other_logs(self.path)
+        draft = type(self)(self.path.with_name(_draft_prefix(self.path) + secrets.token_hex(8)))
         draft.name = self.name
         return draft
 
     def put_in_place(self, draft: Self) -> None:
         """Give the draft's file its name, which no other file may have."""
+        _refuse_other_logs(self.path)
         try:
-            _rename_to_new(draft.path, self.path)
-            sync_folder(self.path.absolute().parent)
+            with settled_names(self.path.absolute().parent):
+                _rename_to_new(draft.path, self.path)
         except FileExistsError:
             raise TakenError(f"`{self.path}` is already there", "choose another name") from None
         except OSError as error:
@@ -141,7 +148,7 @@ class SqliteStore(Store):
         elif (log := beside(self.path, "-wal")).exists() and log.stat().st_size:
             found.append(("log", f"`{log}` holds events that `{self.path.name}` alone has not: they belong together"))
         real = self.path.resolve()
-        draft = re.compile(re.escape(f".{real.name[:100]}.") + "[0-9a-f]{16}")
+        draft = re.compile(re.escape(_draft_prefix(real)) + "[0-9a-f]{16}")
         drafts = sorted(each.name for each in real.parent.iterdir() if draft.fullmatch(each.name))
         found += [("leftover", f"`{real.with_name(name)}` is a backup to `{real.name}` that was not finished") for name in drafts]
         return found
@@ -187,6 +194,23 @@ def _check_place(path: Path) -> None:
         raise JournalError(f"`{path}` cannot be read: {_reason(error)}", "check the path and its permissions") from None
     if size == 0:
         raise JournalError(f"`{path}` is an empty file, not a journal", "delete it, or choose another name")
+
+
+def _refuse_other_logs(path: Path) -> None:
+    """Raise TakenError where a file is to be made beside what SQLite kept for another one of the same name.
+
+    Of a journal whose writer was killed the last events are there. SQLite would put them into the new file, or throw them away.
+    """
+    for suffix in ("-wal", "-journal"):
+        left = path.with_name(path.name + suffix)
+        if os.path.lexists(left) and not os.path.lexists(path):
+            message = f"`{left}` is left of another journal that was at `{path}`, and may hold its last events"
+            raise TakenError(message, "put it back beside that journal, or delete it if nobody needs them, or choose another name")
+
+
+def _draft_prefix(path: Path) -> str:
+    """How the name of a draft begins; no more of the file's own than leaves room for 16 digits and SQLite's suffixes in 255 bytes."""
+    return f".{path.name[:50]}."
 
 
 def _reason(error: OSError | ValueError) -> str:

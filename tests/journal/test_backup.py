@@ -161,6 +161,57 @@ def test_no_links(place: Path, journal: Journal, copies: Path, history, monkeypa
         backup(place, copies / "copy.db")
 
 
+@pytest.mark.sqlite
+def test_long_names(place: Path, journal: Journal, copies: Path, history) -> None:
+    """A name as long as a file's may be, in characters of four bytes, is no hindrance."""
+    journal.append(history(4))
+    for name in ("\U00010348" * 61, "x" * 245):
+        assert backup(place, copies / name) == journal.head
+
+
+_KILLED = """
+import os, sys
+from gpol.engine.events import TimeAdvanced
+from gpol.journal.journal import Journal
+journal = Journal.create(sys.argv[1])
+journal.append([[TimeAdvanced(time=1)]] * 100)
+os._exit(9)
+"""
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("make", ["restore", "create"])
+def test_a_log_of_another_journal(place: Path, journal: Journal, copies: Path, history, make: str) -> None:
+    """Where a killed writer's file was taken away and its log was not, nothing is put beside that: SQLite would mix the two."""
+    journal.append(history(4))
+    killed = copies / "killed.db"
+    subprocess.run([sys.executable, "-c", _KILLED, str(killed)], check=False)
+    killed.unlink()
+    log = killed.with_name("killed.db-wal").read_bytes()
+    with pytest.raises(TakenError, match=r"killed.db-wal` is left of another journal .*, and may hold its last events") as caught:
+        backup(place, killed) if make == "restore" else Journal.create(killed)
+
+    assert "put it back beside that journal" in caught.value.remedy
+    assert not killed.exists()
+    assert killed.with_name("killed.db-wal").read_bytes() == log
+
+
+@pytest.mark.sqlite
+def test_a_log_that_comes_meanwhile(place: Path, journal: Journal, copies: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that comes to lie there while the copy is made stops it, too."""
+    journal.append(history(4))
+
+    def verify_late(*args: object) -> object:
+        (copies / "copy.db-wal").write_bytes(b"log")
+        return verify(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(backup_module, "verify", verify_late)
+    with pytest.raises(TakenError, match="is left of another journal"):
+        backup(place, copies / "copy.db")
+
+    assert [file.name for file in copies.iterdir()] == ["copy.db-wal"]
+
+
 _WRITER = """
 import sys
 from gpol.engine.events import TimeAdvanced

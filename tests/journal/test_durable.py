@@ -67,3 +67,22 @@ def test_a_folder_that_does_not_take_it_is_told(tmp_path: Path) -> None:
         durable_file(tmp_path / "none" / "file") as file,
     ):
         file.write(b"new")
+
+
+def test_a_folder_that_cannot_be_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the name could not be made to last, the file does not get it: what stood there stands."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    opened = os.open
+
+    def no_folders(path: Path, flags: int, *args: int) -> int:
+        if os.path.isdir(path):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *args)
+
+    monkeypatch.setattr(os, "open", no_folders)
+    with pytest.raises(JournalError, match="cannot be written: Permission denied"), durable_file(path) as file:
+        file.write(b"new")
+
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -207,3 +207,46 @@ def test_read_only_medium(tmp_path_factory: pytest.TempPathFactory, history) -> 
             Path(name).chmod(0o755)
 
     assert (result.stdout, result.stderr) == ("8\n", "")
+
+
+_MAKER = """
+import os, sys
+from gpol.journal.backup import backup
+from gpol.journal.errors import JournalError
+from gpol.journal.journal import Journal
+import gpol.journal.verify
+journal, new = sys.argv[1:]
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for make in (lambda: Journal.create(new), lambda: backup(journal, new)):
+    try:
+        make()
+    except JournalError as error:
+        print(error.message)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+def test_folder_that_cannot_be_read(history) -> None:
+    """In a folder that may be written to and not read, a file's name can't be synced: nothing is made there, and nothing is left."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        place, folder = Path(name) / "journal.db", Path(name) / "folder"
+        with Journal.create(place) as journal:
+            journal.append(history(4))
+        Path(name).chmod(0o755)
+        place.chmod(0o644)
+        folder.mkdir()
+        folder.chmod(0o333)
+        made = subprocess.run(
+            [sys.executable, "-c", _MAKER, str(place), str(folder / "new.db")], capture_output=True, text=True, check=False
+        )
+        folder.chmod(0o755)
+        left = list(folder.iterdir())
+
+    assert made.stderr == ""
+    first, second = made.stdout.splitlines()
+    assert first.endswith("new.db` cannot be created: permission denied")
+    assert second.endswith("new.db` cannot be made: permission denied")
+    assert left == []
