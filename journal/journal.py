@@ -117,11 +117,11 @@ class Journal:
             if failed.landed is False:
                 raise UnavailableError(f"{reason}; the commit failed, and nothing was appended", "append again") from None
             self._unsure = True
-            told = "are there all the same" if failed.landed else "are there or not"
-            raise UnavailableError(
-                f"{reason}; the commit failed, and the events up to {failed.head.seq} {told}",
-                f"open the journal again and look at its head: they are there if it is {failed.head.seq}",
-            ) from None
+            told, remedy = "are there all the same", "open the journal again, and go on from where it ends"
+            if failed.landed is None:
+                told = "are there or not"
+                remedy = f"open the journal again and look at its head: they are there if it is {failed.head.seq}"
+            raise UnavailableError(f"{reason}; the commit failed, and the events up to {failed.head.seq} {told}", remedy) from None
 
     def _check_writable(self) -> None:
         if self.readonly:

@@ -288,11 +288,12 @@ def _head(connection: Connection) -> Head:
 def _landed(connection: Connection, head: Head) -> bool | None:
     """Whether a commit that failed did lead to this head, as a new connection sees it once the old one is over.
 
-    On PostgreSQL the new one gets the right to append when the old one has lost it, and no commit of the old one comes after that.
+    On PostgreSQL the new one gets the right to append when the old one has lost it, and no commit of the old one comes after that; but
+    somebody else may have had the right in between, and gone on from there.
     """
     try:
         connection.invalidate()
-        return _head(connection) == head
+        return connection.execute(select(EVENTS.c.chain).where(EVENTS.c.seq == head.seq)).scalar() == head.chain
     except (DBAPIError, JournalError):
         return None
 

@@ -349,6 +349,28 @@ def test_commit_that_happened_all_the_same(postgres_place: str, monkeypatch: pyt
         assert again.head.seq == 7
 
 
+def test_commit_on_which_somebody_else_went_on(postgres_place: str, monkeypatch: pytest.MonkeyPatch, history) -> None:
+    """Where another writer has appended before the journal could look, what it had committed is still known to be there."""
+    batches = history(3)
+
+    def commit_and_lose_the_right(connection: Any) -> None:
+        connection.commit()
+        connection.dbapi_connection.close()
+        with Journal.open(postgres_place, readonly=False) as other:
+            other.append(batches[2:])
+        raise psycopg.OperationalError("the connection is lost")
+
+    with Journal.create(postgres_place) as journal:
+        journal.append(batches[:1])
+        _fail_commit(monkeypatch, journal, commit_and_lose_the_right)
+        with pytest.raises(UnavailableError, match="the events up to 4 are there all the same") as caught:
+            journal.append(batches[1:2])
+
+    assert caught.value.remedy == "open the journal again, and go on from where it ends"
+    with Journal.open(postgres_place) as again:
+        assert verify(again).seq == 7
+
+
 def _unreachable(*, write: bool) -> None:
     raise psycopg.OperationalError("the connection is refused")
 
