@@ -11,7 +11,7 @@ from typing import Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, func, select
 from sqlalchemy import event as sqlalchemy_event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from .durable import settled_names
 from .errors import DamagedError, JournalError, TakenError, UnavailableError
@@ -70,7 +70,14 @@ class SqliteStore(Store):
 
     def _reader(self) -> Engine:
         _check_place(self.path)
-        return _engine(lambda: _connect_to_read(self.path))
+        engine = _engine(lambda: _connect_to_read(self.path))
+
+        @sqlalchemy_event.listens_for(engine, "checkin")
+        def checkin(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+            if isinstance(connection, _OneLook):
+                record.invalidate()
+
+        return engine
 
     def _writer(self) -> Engine:
         if not os.access(self.path, os.W_OK):  # SQLite would open it without a word, and fail at the first append
@@ -249,6 +256,10 @@ def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
     return engine
 
 
+class _OneLook(sqlite3.Connection):
+    """A connection that takes the file for one that nobody changes. It would see nothing new, so it is used for one look alone."""
+
+
 def _connect_to_write(path: Path) -> sqlite3.Connection:
     return _connect(path, "mode=rw", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL")
 
@@ -260,13 +271,13 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         # On a read-only medium SQLite cannot make the files that it reads a WAL database with. Without a WAL it needs none of them.
         if error.sqlite_errorname not in ("SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY") or beside(path, "-wal").exists():
             raise
-        return _connect(path, "mode=ro&immutable=1", "SELECT count(*) FROM sqlite_master")
+        return _connect(path, "mode=ro&immutable=1", "SELECT count(*) FROM sqlite_master", factory=_OneLook)
 
 
-def _connect(path: Path, options: str, *statements: str) -> sqlite3.Connection:
+def _connect(path: Path, options: str, *statements: str, factory: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
     """Connect without ever creating the file; the statements run at once, so that what is wrong with it shows here."""
     place = f"{path.absolute().as_uri()}?{options}"
-    connection = sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=factory)
     try:
         for statement in ("PRAGMA trusted_schema=OFF", *statements):
             connection.execute(statement).fetchall()

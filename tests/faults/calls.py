@@ -72,7 +72,7 @@ def failing_sqlite(faults: Faults) -> Iterator[None]:
             faults.through(_disk_failed, "rollback", lambda: super(Connection, self).rollback())
 
     def connecting(*args: Any, **options: Any) -> Any:
-        return faults.through(_disk_failed, "connect", lambda: connect(*args, **options, factory=Connection))
+        return faults.through(_disk_failed, "connect", lambda: connect(*args, **{**options, "factory": Connection}))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite3, "connect", connecting)

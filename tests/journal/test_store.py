@@ -209,6 +209,51 @@ def test_read_only_medium(tmp_path_factory: pytest.TempPathFactory, history) -> 
     assert (result.stdout, result.stderr) == ("8\n", "")
 
 
+_LOOKER = """
+import os, sys
+from gpol.journal.journal import Journal
+from gpol.journal.verify import verify
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+with Journal.open(sys.argv[1]) as journal:
+    while True:
+        print(verify(journal).seq, flush=True)
+        if not sys.stdin.readline():
+            break
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+def test_reader_that_cannot_write_beside(history) -> None:
+    """Who may write nothing beside the file still sees what others append to it later, when it looks again."""
+    import tempfile
+
+    batches = history(300)
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name) / "journal.db"
+        with Journal.create(place) as journal:
+            journal.append(batches[:4])
+        place.chmod(0o644)
+        Path(name).chmod(0o555)
+        with subprocess.Popen(
+            [sys.executable, "-c", _LOOKER, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as looker:
+            assert looker.stdin is not None
+            assert looker.stdout is not None
+            seen = [int(looker.stdout.readline())]
+            Path(name).chmod(0o755)
+            with Journal.open(place, readonly=False) as journal:
+                last = journal.append(batches[4:]).seq
+            Path(name).chmod(0o555)
+            looker.stdin.write("again\n")
+            looker.stdin.flush()
+            seen.append(int(looker.stdout.readline()))
+            looker.stdin.close()
+        Path(name).chmod(0o755)
+
+    assert seen == [8, last]
+
+
 _MAKER = """
 import os, sys
 from gpol.journal.backup import backup
