@@ -10,8 +10,9 @@ from ..journal.folder import load_checkpoint
 from ..journal.keys import PublicKey
 from ..journal.proofs import GrowthProof, InclusionProof, check_growth, check_inclusion, parse_proof
 from ..journal.records import parse
+from .files import check_new, write_new
 from .output import GOOD, NOT_VERIFIED, Format, counted, read_bytes, refuse, say, say_json, say_text, shown, use_streams
-from .signing import code_of, fresh_checkpoint, keep_new, public_keys, signing_key
+from .signing import code_of, fresh_checkpoint, public_keys, signing_key
 
 if TYPE_CHECKING:
     from ..journal.journal import Journal
@@ -26,6 +27,8 @@ def prove(
         refuse("prove either an event, by its SEQ, or the growth since a checkpoint, with --from OLD.checkpoint")
     if checkpoint is not None and key is not None:
         refuse("--checkpoint and --key: a proof ends either in a checkpoint that is there or in one that is signed now; leave one out")
+    if out is not None:
+        check_new("-o", out)
     signer = signing_key(key) if checkpoint is None else None
     from .auditing import open_journal
     from .progress import progress
@@ -40,7 +43,7 @@ def prove(
     except JournalError as error:
         refuse(str(error), code_of(error))
     if out is not None:
-        keep_new(out, proof.text)
+        write_new({out: proof.text})
     _tell_made(proof, out, form)
     return GOOD
 

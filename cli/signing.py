@@ -11,7 +11,7 @@ from ..journal.checkpoint import Checkpoint, sign_checkpoint
 from ..journal.errors import DamagedError, EvidenceError, ForgedError, JournalError
 from ..journal.folder import CheckpointFolder, checkpoint_name
 from ..journal.keys import PublicKey, SigningKey, read_public_key
-from .files import write_new
+from .files import check_new, write_new
 from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, counted, refuse, say, say_json, say_text, use_streams
 
 if TYPE_CHECKING:
@@ -63,18 +63,12 @@ def public_keys(given: tuple[str, ...]) -> list[PublicKey]:
         refuse(f"--key: {error}")
 
 
-def keep_new(path: str, text: str) -> None:
-    """Write a text to a new file. Ends the command where something is there already."""
-    if os.path.lexists(path):
-        refuse(f"-o: `{path}` is already there, and is not written over; choose another name")
-    write_new({path: text})
-
-
 # --- key --------------------------------------------------------------------------------------------------------------
 
 
 def new_key(name: str, path: str, form: Format) -> int:
     """Make a signing key, keep it in a file of its own, and print the public key."""
+    check_new("-o", path, printed=False)
     try:
         key = SigningKey.new(name)
         key.write_new(Path(path))
@@ -110,8 +104,8 @@ def sign_journal(journal_path: str, folder: str | None, out: str | None, key_pat
     from .progress import progress
 
     key = signing_key(key_path)
-    if out is not None and os.path.lexists(out):
-        refuse(f"-o: `{out}` is already there, and is not written over; choose another name")
+    if out is not None:
+        check_new("-o", out)
     try:
         with open_journal(journal_path) as journal, progress("signing", journal.head.seq) as tick:
             if folder is not None:
@@ -122,7 +116,7 @@ def sign_journal(journal_path: str, folder: str | None, out: str | None, key_pat
         refuse(str(error), code_of(error))
     path = str(Path(folder) / checkpoint_name(checkpoint.size)) if folder is not None else out
     if out is not None:
-        keep_new(out, checkpoint.note)
+        write_new({out: checkpoint.note})
     tell_checkpoint(checkpoint, path, form)
     return GOOD
 

@@ -62,16 +62,21 @@ class Evidence:
         signed: list[Signed] = []
         for place in places:
             if place.is_dir():
-                folder = CheckpointFolder(place)
-                signed += [Signed(path, folder.load(path, keys)) for path in folder.checkpoint_files()]
+                signed += _in_folder(place, keys)
             else:
                 signed.append(Signed(place, load_checkpoint(place, keys)))
-        if places and not signed:
-            raise EvidenceError(f"`{places[0]}` holds no checkpoint", "give a checkpoint's file, or a folder that `--checkpoints` wrote")
         signed.sort(key=lambda each: each.size)
         for one, other in pairwise(signed):
             _agree(one, other)
         return cls(tuple(signed), _leaves_of(signed))
+
+
+def _in_folder(place: Path, keys: Sequence[PublicKey]) -> list[Signed]:
+    folder = CheckpointFolder(place)
+    signed = [Signed(path, folder.load(path, keys)) for path in folder.checkpoint_files()]
+    if not signed:
+        raise EvidenceError(f"`{place}` holds no checkpoint", "give a checkpoint's file, or a folder that `--checkpoints` wrote")
+    return signed
 
 
 def _agree(one: Signed, other: Signed) -> None:

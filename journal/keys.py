@@ -15,12 +15,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from .durable import sync_folder
 from .errors import EvidenceError, JournalError
 
 _ED25519 = b"\x01"
 """The signature type of Ed25519, which stands before key bytes and in the key's id."""
 
 _SECRET = "PRIVATE+KEY+"
+
+_SEEN = "give the file, or the key in GPOL_SIGNING_KEY; what stands in a command line others may have seen, so make a new key"
 
 MOST_NAME = 200
 """The longest name of a key, in characters."""
@@ -80,6 +83,8 @@ class SigningKey:
     @classmethod
     def new(cls, name: str) -> Self:
         """A new key, of the system's randomness. Raises EvidenceError for a name that a key cannot have."""
+        if name.startswith(_SECRET):
+            raise EvidenceError("a signing key stands where the name of a new one belongs", _SEEN)
         problem = name_problem(name)
         if problem:
             raise EvidenceError(f"`{name}` is no name for a key: {problem}", "name it like a web address, such as acme.example/cluster-7")
@@ -101,36 +106,40 @@ class SigningKey:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a signing key's file. Raises EvidenceError for one that others than its owner can read, and for one that holds no key."""
+        if _SECRET in str(path):  # the key itself, and so not to be repeated in a message
+            raise EvidenceError("a signing key stands where the file that holds it belongs", _SEEN)
         try:
             with path.open("rb") as file:
                 rights = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
                 text = file.read(MOST_KEY_BYTES + 1)
         except OSError as error:
             raise EvidenceError(f"`{path}` cannot be read: {error.strerror}", "check the name and your rights") from None
+        key = cls.parse(_text(text), f"`{path}`")
         if os.name == "posix" and rights & (stat.S_IRWXG | stat.S_IRWXO):
             raise EvidenceError(
                 f"the signing key `{path}` can be read by others (its rights are {rights:04o}), so it is not used",
                 f"make it yours alone with `chmod 600 {path}`, or a new key if others may have read it",
             )
-        return cls.parse(_text(text), f"`{path}`")
+        return key
 
     def write_new(self, path: Path) -> None:
         """Write the key to a new file that only its owner can read. Raises EvidenceError where something is there already, and
         JournalError where it cannot be written."""
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                    file.write(f"{_SECRET}{self.name}+{self.public.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+                sync_folder(path.parent)
+            except BaseException:
+                path.unlink()
+                raise
         except FileExistsError:
             raise EvidenceError(f"`{path}` is already there, and is not written over", "choose another name") from None
         except OSError as error:
             raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(f"{_SECRET}{self.name}+{self.public.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            path.unlink()
-            raise
 
     @property
     def public(self) -> PublicKey:

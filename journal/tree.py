@@ -41,11 +41,15 @@ def tree_of(journal: Journal, upto: int, progress: Progress | None = None) -> Tr
 def prove_event(journal: Journal, seq: int, checkpoint: Checkpoint, progress: Progress | None = None) -> InclusionProof:
     """The proof that an event is the one at `seq` among those that a checkpoint signs.
 
-    Raises EvidenceError for an event that the checkpoint does not sign, and ForgedError where the journal is not what was signed.
+    Raises EvidenceError for an event that is not there or that the checkpoint does not sign, and ForgedError where the journal is not what
+    was signed.
     """
     _reaches(journal, checkpoint)
-    if not 1 <= seq <= checkpoint.size:
-        raise EvidenceError(f"the checkpoint signs events 1 to {checkpoint.size}, and not event {seq}", "give a newer checkpoint, or --key")
+    last = journal.head.seq
+    if not 1 <= seq <= last:
+        raise EvidenceError(f"`{journal.name}` has no event {seq}", f"its events are numbered from 1 to {last}" if last else "it is empty")
+    if seq > checkpoint.size:
+        raise EvidenceError(f"the checkpoint signs {checkpoint.size} events, and not event {seq}", "give a newer checkpoint, or --key")
     payload = journal.at(seq).payload
     path = inclusion_path(seq - 1, checkpoint.size, leaf_hashes(journal, checkpoint.size, progress))
     if not includes(checkpoint.tree, seq - 1, leaf_hash(payload), path):

@@ -1,5 +1,6 @@
 """Keys: their text forms are those of Go's `sumdb/note`, and a signing key is kept from others."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -129,3 +130,15 @@ def test_a_key_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
         SigningKey.new("a").write_new(tmp_path / "none" / "k.key")
     with pytest.raises(EvidenceError, match=r"none` cannot be read"):
         SigningKey.read(tmp_path / "none")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk does not take a new key, that is told with the file's name, and no part of a key stays behind."""
+
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(JournalError, match=r"k.key` cannot be written: No space left on device"):
+        SigningKey.new("a").write_new(tmp_path / "k.key")
+    assert list(tmp_path.iterdir()) == []

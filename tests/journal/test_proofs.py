@@ -126,8 +126,12 @@ def test_what_cannot_be_proved_is_told(kept: Journal) -> None:
     """An event that the checkpoint does not sign, one of another journal, and exchanged checkpoints are told."""
     old, new = signed(kept, 11), signed(kept, COUNT)
     foreign = sign_checkpoint(old.tree, SigningKey.new("other.example/cluster"))
-    for seq in (0, 12):
-        with pytest.raises(EvidenceError, match=r"signs events 1 to 11"):
+    for seq, told in (
+        (0, "has no event 0; its events"),
+        (COUNT + 1, f"has no event {COUNT + 1}"),
+        (12, "signs 11 events, and not event 12"),
+    ):
+        with pytest.raises(EvidenceError, match=told):
             prove_event(kept, seq, old)
     with pytest.raises(ForgedError, match=r"signs 30 events, and .* ends at event 29"):
         prove_event(kept, 1, sign_checkpoint(TreeHead(30, bytes(32)), KEY))
