@@ -25,6 +25,9 @@ class Walk:
 
     def take(self, row: Stored) -> list[Fault]:
         """All that is wrong with the next row, what is behind the others first."""
+        if row.seq < 1:
+            problem, meaning = f"a row numbered {row.seq} stands before event 1", "it was put in, or renumbered"
+            return [Fault(1, problem, "event 1", f"event {row.seq}", meaning, kind="stray")]
         faults = self._place(row)
         if row.types != SOUND_TYPES:
             faults.append(

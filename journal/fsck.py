@@ -27,6 +27,7 @@ _RESTORE = "go back to a backup that verifies; what was appended since then, its
 _REMEDIES = {
     "file": _RESTORE,
     "structure": "if that is all, make the journal anew with `gpol export facts` and `gpol run --as-recorded`; else go back to a backup",
+    "stray": "nothing recorded is lost: make the journal anew with `gpol export facts` and `gpol run --as-recorded`",
     "missing": _RESTORE,
     "stored": _RESTORE,
     "chain": f"compare with a backup or a checkpoint to see which event was altered; {_RESTORE}",
@@ -140,16 +141,18 @@ class _Fsck:
     def events(self, comparison: Comparison) -> None:
         """Every event as it is stored, beside the evidence as long as none is missing."""
         walk, comparing = Walk(self.journal), True
+        after: int | None = None  # from the first row on, whatever its number
         try:
-            while page := self.journal.stored_page(walk.head.seq):
+            while page := self.journal.stored_page(after):
                 for row in page:
                     for fault in walk.take(row):
                         self._add(fault)
                         comparing = comparing and fault.kind != "missing"
-                    if comparing:
+                    if comparing and row.seq == walk.head.seq:  # a stray row is passed over
                         signed = comparison.take(Head(row.seq, row.chain or b""), row.payload or b"")
                         self._add(signed)
                         comparing = signed is None
+                after = page[-1].seq
                 self.progress(walk.head.seq)
         except DamagedError as error:
             self._add(unreadable(walk.head.seq + 1, error))

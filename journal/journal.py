@@ -275,8 +275,8 @@ class Journal:
 
     # --- for verification -------------------------------------------------------------------------------------------
 
-    def stored_page(self, after: int) -> list[Stored]:
-        """For `verify`: the next rows as they lie in the store, however damaged."""
+    def stored_page(self, after: int | None) -> list[Stored]:
+        """For `verify`: the next rows as they lie in the store, however damaged; after None the first, even of numbers below 1."""
         return self._ask(self._recorder.stored_page, after)
 
     def structural_damage(self) -> str | None:

@@ -224,12 +224,16 @@ class Recorder(ApplicationRecorder):
             query = query.where(EVENTS.c.kind.in_(kinds))
         return self._unread(query.order_by(place.desc()))
 
-    def stored_page(self, after: int) -> list[Stored]:
-        """The next rows as they lie there. Where they can't be read on, the page ends early; where not even one can be, this raises."""
+    def stored_page(self, after: int | None) -> list[Stored]:
+        """The next rows as they lie there; after None the first, whatever their numbers.
+
+        Where they can't be read on, the page ends early; where not even one can be, this raises.
+        """
         rows: list[Stored] = []
+        query = self._store.stored if after is None else self._store.stored.where(EVENTS.c.seq > after)
         with _library_errors(), self._engine.connect() as connection:
             try:
-                rows.extend(Stored._make(row) for row in _page(connection, self._store.stored.where(EVENTS.c.seq > after)))
+                rows.extend(Stored._make(row) for row in _page(connection, query))
             except (DBAPIError, UnicodeDecodeError):
                 if not rows:
                     raise

@@ -55,15 +55,17 @@ class _Check:
     def events(self, progress: Progress | None) -> Fault | None:
         """The first fault of any event."""
         walk = Walk(self.journal)
+        after: int | None = None  # from the first row on, whatever its number
         try:
-            while page := self.journal.stored_page(self.head.seq):
+            while page := self.journal.stored_page(after):
                 for row in page:
                     fault = next(iter(walk.take(row)), None) or self.comparison.take(walk.head, row.payload or b"")
                     if fault is not None:
                         return fault
                     self.head = walk.head
+                after = self.head.seq
                 if progress is not None:
-                    progress(self.head.seq)
+                    progress(after)
         except DamagedError as error:
             return unreadable(self.head.seq + 1, error)
         return None

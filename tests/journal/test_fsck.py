@@ -145,6 +145,15 @@ def test_a_trigger_that_was_altered(sound: Path) -> None:
     assert "`events_no_update` was altered" in first(sound, "structure").fault.problem
 
 
+def test_rows_before_the_first_event(sound: Path, hood: Hood) -> None:
+    """Rows numbered below 1 are none of the history: each is counted, and all events behind them are good."""
+    for seq in (0, -(1 << 63)):
+        hood("INSERT INTO events SELECT ?, stream, ?, kind, payload, chain FROM events WHERE seq = 5", seq, seq)
+
+    assert alike(told(sound)) == {"stray": (1, 2)}
+    assert "numbered -9223372036854775808" in first(sound, "stray").fault.problem
+
+
 def test_events_that_are_missing(sound: Path, hood: Hood) -> None:
     """Two gaps, of two events and of one, and nothing is said of those between and behind; decisions stop at the first."""
     hood("DELETE FROM events WHERE seq IN (8, 9, 30)")

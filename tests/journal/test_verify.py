@@ -178,7 +178,17 @@ def test_altered_columns(written: Path, hood, change: str, value: object, seq: i
         ("DELETE FROM events WHERE seq = 1", 1, "event 1 is missing"),
         ("DELETE FROM events WHERE seq BETWEEN 5 AND 9", 5, "event 5 is missing"),
         ("UPDATE events SET seq = seq + 100 WHERE seq = 29", 29, "event 29 is missing"),
-        ("UPDATE events SET seq = -seq WHERE seq = 1", 1, "event 1 is missing"),
+        ("UPDATE events SET seq = -seq WHERE seq = 1", 1, "a row numbered -1 stands before event 1"),
+        (
+            "INSERT INTO events SELECT 0, stream, 0, kind, payload, chain FROM events WHERE seq = 29",
+            1,
+            "a row numbered 0 stands before event 1",
+        ),
+        (
+            f"INSERT INTO events SELECT {-(1 << 63)}, stream, 0, kind, payload, chain FROM events WHERE seq = 29",
+            1,
+            f"a row numbered {-(1 << 63)} stands before event 1: it was put in",
+        ),
         ("INSERT INTO events SELECT 30, stream, 30, kind, payload, chain FROM events WHERE seq = 29", 30, "does not match its chain value"),
     ],
 )
