@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from .durable import sync_folder
+from .durable import settled_names
 from .errors import EvidenceError, JournalError
 
 _ED25519 = b"\x01"
@@ -126,16 +126,16 @@ class SigningKey:
         """Write the key to a new file that only its owner can read. Raises EvidenceError where something is there already, and
         JournalError where it cannot be written."""
         try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                    file.write(f"{_SECRET}{self.name}+{self.public.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-                sync_folder(path.parent)
-            except BaseException:
-                path.unlink()
-                raise
+            with settled_names(path.parent):
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                try:
+                    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                        file.write(f"{_SECRET}{self.name}+{self.public.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}\n")
+                        file.flush()
+                        os.fsync(file.fileno())
+                except BaseException:
+                    path.unlink()
+                    raise
         except FileExistsError:
             raise EvidenceError(f"`{path}` is already there, and is not written over", "choose another name") from None
         except OSError as error:
