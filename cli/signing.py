@@ -74,10 +74,7 @@ def new_key(name: str, path: str, form: Format) -> int:
         key.write_new(Path(path))
     except JournalError as error:
         refuse(str(error), code_of(error))
-    if form is Format.json:
-        say_json("key", name=key.name, public=key.public.line, path=path)
-    else:
-        say(key.public.line)
+    _tell_key(key, path, form)
     return GOOD
 
 
@@ -87,11 +84,16 @@ def show_key(path: str, form: Format) -> int:
         key = SigningKey.read(Path(path))
     except JournalError as error:
         refuse(str(error), code_of(error))
+    _tell_key(key, path, form)
+    return GOOD
+
+
+def _tell_key(key: SigningKey, path: str, form: Format) -> None:
     if form is Format.json:
         say_json("key", name=key.name, public=key.public.line, path=path)
     else:
+        use_streams(utf8=True)  # whatever the locale: the line is kept in a file, and a name is part of its key's id
         say(key.public.line)
-    return GOOD
 
 
 # --- checkpoint -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """key, checkpoint, and checkpoints of run and simulate: what is signed, and what is refused before anything is made."""
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +14,7 @@ from gpol.cli.output import RefusalError
 from gpol.cli.signing import Signer, Wanted
 from gpol.engine.events import TimeAdvanced
 from gpol.journal.journal import Journal
+from gpol.journal.keys import PublicKey, SigningKey
 
 Gpol = Callable[..., Any]
 
@@ -35,6 +39,16 @@ def test_a_new_key(gpol: Gpol, key: str) -> None:
     assert as_json.records == [{"v": 1, "kind": "key", "name": "acme.example/lab", "public": public.strip(), "path": key}]
     assert Path(key).stat().st_mode & 0o777 == 0o600
     assert secret not in shown.out + shown.err + as_json.out
+
+
+def test_a_key_of_any_name_is_printed_to_be_used(tmp_path: Path) -> None:
+    """Where the locale knows ASCII alone, the public key is printed as the same line, which its id stands for."""
+    key = SigningKey.new("größe/☃")
+    key.write_new(tmp_path / "a.key")
+    command = [sys.executable, "-c", "from gpol.cli.main import main; main()", "key", "show", str(tmp_path / "a.key")]
+    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
+
+    assert PublicKey.parse(done.stdout.decode()) == key.public
 
 
 @pytest.mark.parametrize(
