@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, case, create_engine, func, literal, select, type_coerce
 from sqlalchemy.engine import URL, Dialect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.types import TypeDecorator
 
 from .errors import DamagedError, JournalError, TakenError, UnavailableError
@@ -95,6 +95,19 @@ class PostgresStore(Store):
                 raise JournalError(f"the URL may not say `{option}`", _REFUSED_OPTIONS[option])
             if option not in known:
                 raise JournalError(f"the URL says `{option}`, which is no option", "leave it out, or give one of libpq's, such as sslmode")
+            if not isinstance(query[option], str) and option not in ("host", "port"):
+                raise JournalError(f"the URL says `{option}` more than once", "say it once")
+        self._options = self._connect_options()
+
+    def _connect_options(self) -> dict[str, Any]:
+        """What the URL says, as psycopg takes it."""
+        try:
+            _, options = self._url.get_dialect()().create_connect_args(self._url)
+        except ArgumentError as error:
+            raise JournalError(f"the URL of `{self.name}` is refused: {error}", "correct its hosts and ports") from None
+        if any("\0" in str(value) for value in options.values()):  # libpq would stop reading there
+            raise JournalError(f"the URL of `{self.name}` has a NUL in it", "take %00 out of it")
+        return dict(options)
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
@@ -129,8 +142,11 @@ class PostgresStore(Store):
             raise
 
     def _version(self, connection: Connection) -> str:
-        if connection.exec_driver_sql("SELECT to_regnamespace(%s)", (self.schema,)).scalar() is None:
+        usable = connection.exec_driver_sql("SELECT has_schema_privilege(to_regnamespace(%s)::oid, 'USAGE')", (self.schema,)).scalar()
+        if usable is None:
             raise JournalError(f"there is no journal at `{self.name}`", "check the URL, or create the journal first")
+        if not usable:
+            raise JournalError(f"`{self.name}`: permission denied for schema {self.schema}", "ask the database's owner for the right")
         version = super()._version(connection)
         columns = connection.exec_driver_sql(
             "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'events'::regclass AND attnum > 0 ORDER BY attnum"
@@ -155,9 +171,8 @@ class PostgresStore(Store):
     # --- sessions ---------------------------------------------------------------------------------------------------
 
     def _connect(self, *, write: bool) -> "psycopg.Connection[Any]":
-        _, options = self._url.get_dialect()().create_connect_args(self._url)
         connection: psycopg.Connection[Any] = self._psycopg.connect(
-            **{"connect_timeout": "10", "application_name": "gpol", **options}, client_encoding="UTF8", autocommit=True
+            **{"connect_timeout": "10", "application_name": "gpol", **self._options}, client_encoding="UTF8", autocommit=True
         )
         try:
             connection.execute(f"""SET search_path TO "{self.schema}" """)
@@ -192,6 +207,8 @@ class PostgresStore(Store):
             # The server has to notice, too, when a writer's machine is gone, or nobody else could ever write.
             for setting, seconds in (("idle", 30), ("interval", 10), ("count", 3)):
                 connection.execute(f"SET tcp_keepalives_{setting} TO {seconds}")
+            # It may be quiet for long, and keeps the right. Servers before 14 do not know the setting.
+            connection.execute("SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'")
             connection.execute(f"SET lock_timeout TO '{_LOCK_WAIT}'")
             connection.execute(f"SELECT pg_advisory_lock({_LOCK_CLASS}::bigint << 32 | 'events'::regclass::oid::bigint)")
             connection.execute("RESET lock_timeout")
@@ -275,12 +292,16 @@ class PostgresStore(Store):
     def explain(self, error: BaseException | None) -> JournalError:
         """What PostgreSQL's error means for a journal."""
         name, state, words = self.name, _state(error), _words(error)
-        if isinstance(error, self._psycopg.ProgrammingError) and not state:
+        if not state and (isinstance(error, self._psycopg.ProgrammingError) or _MISTAKEN.match(words)):
             return JournalError(f"the URL of `{name}` is refused: {words}", "correct its options")
+        if state == "53100":
+            return UnavailableError(f"there is no room left to write `{name}`", "free some disk space and append again")
+        if (not state and _BUSY.search(words)) or state == "57014" or state[:2] in ("40", "53", "55"):
+            return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
         if not state and _ANSWERED.search(words):
             remedy = "check database and user in the URL, and the password: in the URL, in PGPASSWORD or in ~/.pgpass"
             return JournalError(f"the server of `{name}` refuses the connection: {words}", remedy)
-        if not state or state[:2] in ("08", "57"):
+        if not state or state[:2] in ("08", "57") or state in _ENDED:
             return UnavailableError(f"the server of `{name}` cannot be reached: {words}", "check host and port, and that the server runs")
         if state in _TAKEN:
             return TakenError(f"`{name}` is already there", "choose another name")
@@ -292,10 +313,6 @@ class PostgresStore(Store):
             return JournalError(f"`{name}`: {words}", "ask the database's owner for the right")
         if state == "25006":
             return JournalError(f"`{name}` is on a server, or for a user, that may only read: {words}", "write to the primary server")
-        if state == "53100":
-            return UnavailableError(f"there is no room left to write `{name}`", "free some disk space and append again")
-        if state[:2] in ("40", "53", "55"):
-            return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
         if state[:2] == "58":
             return UnavailableError(f"the disk failed on `{name}`: {words}", "check the server's disk, then run `gpol verify`")
         return DamagedError(None, f"`{name}` is damaged: {words}")
@@ -306,6 +323,15 @@ _TAKEN = ("42P06", "42P07", "42710")
 
 _DAMAGE = "XX"
 """The class of what PostgreSQL finds damaged in its own files."""
+
+_ENDED = ("25P03", "25P04")
+"""The server ended the session, for it had been idle inside a transaction, or the transaction took too long."""
+
+_MISTAKEN = re.compile("connection is bad: (?!connection to server)")
+"""How psycopg begins where libpq did not even try to connect, as the options make no sense to it."""
+
+_BUSY = re.compile("FATAL: .*(too many|connection slots|starting up|shutting down|recovery mode|accepting connections)")
+"""In what libpq says of a connection that a server has no place for, or does not take yet, or no longer."""
 
 _ANSWERED = re.compile("FATAL|fe_sendauth|password")
 """In what libpq says of a failed connection, for which there is no code: a server did answer."""

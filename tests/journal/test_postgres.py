@@ -15,6 +15,7 @@ from gpol.journal.errors import DamagedError, JournalError, TakenError, Unavaila
 from gpol.journal.journal import Journal
 from gpol.journal.places import locate
 from gpol.journal.verify import verify
+from sqlalchemy.exc import DBAPIError
 
 
 @pytest.fixture
@@ -65,6 +66,14 @@ def test_names(url: str, name: str) -> None:
         ("postgresql://h/db?client_encoding=latin1", "may not say `client_encoding`"),
         ("postgresql+asyncpg://h/db", "another driver than psycopg"),
         ("postgresql://h:port/db", "not a database URL"),
+        ("postgresql:///db?host=h&port=first", "is refused: .*non-integer port"),
+        ("postgresql:///db?host=a&host=b&port=1", "is refused: .*multihost"),
+        ("postgresql://h/db?sslmode=allow&sslmode=require", "says `sslmode` more than once"),
+        ("postgresql://me:secret%00x@h/db", "has a NUL in it"),
+        ("postgresql://h/db%00x?port=1", "has a NUL in it"),
+        ("postgresql://h/db?connect_timeout=soon", "is refused: .*connect_timeout"),
+        ("postgresql://127.0.0.1:1/db?sslmode=maybe", 'is refused: .*invalid sslmode value: "maybe"'),
+        ("postgresql:///db?host=127.0.0.1,127.0.0.1&port=1,2,3", "is refused: .*hosts and ports don't match"),
     ],
 )
 def test_urls_that_are_refused(url: str, words: str) -> None:
@@ -146,12 +155,16 @@ def test_rights(postgres_place: str, admin: psycopg.Connection[Any], history) ->
     with Journal.create(postgres_place) as journal:
         journal.append(history(4))
     admin.execute("DROP ROLE IF EXISTS auditor; CREATE ROLE auditor LOGIN")
-    _refused(reader, r"permission denied|not a journal")
+    error = _refused(reader, f"permission denied for schema {name}")
+    assert "owner for the right" in error.remedy
     admin.execute(f"GRANT USAGE ON SCHEMA {name} TO auditor; GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO auditor")  # type: ignore[arg-type]
     with Journal.open(reader) as journal:
         assert verify(journal).seq == 8
     with Journal.open(reader, readonly=False) as journal, pytest.raises(JournalError, match="permission denied for table events"):
         journal.append([[TimeAdvanced(time=2**60)]])
+    admin.execute(f"GRANT INSERT ON {name}.events TO auditor")  # type: ignore[arg-type]
+    with Journal.open(reader, readonly=False) as journal:
+        assert journal.append([[TimeAdvanced(time=2**60)]]).seq == 9
     with pytest.raises(JournalError, match="permission denied for database"):
         Journal.create(reader + "x")
     admin.execute("DROP OWNED BY auditor; DROP ROLE auditor")
@@ -226,6 +239,54 @@ def test_other_encodings_are_refused(postgres: str, admin: psycopg.Connection[An
         Journal.create(postgres.replace("/postgres?", "/latin?"))
 
 
+def test_no_place_for_one_more(postgres: str, postgres_place: str, admin: psycopg.Connection[Any]) -> None:
+    """A server that has no place for a session is told to be tried later, and not as one that refuses this user."""
+    Journal.create(postgres_place).close()
+    name = _name(postgres_place)
+    admin.execute("DROP ROLE IF EXISTS crowd; CREATE ROLE crowd LOGIN CONNECTION LIMIT 1")
+    admin.execute(f"GRANT USAGE ON SCHEMA {name} TO crowd; GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO crowd")  # type: ignore[arg-type]
+    crowd = postgres_place.replace("gpol@", "crowd@")
+    with Journal.open(crowd):
+        error = _refused(crowd, "could not do it: .*too many connections", UnavailableError)
+    assert error.remedy == "try again later"
+    admin.execute("DROP OWNED BY crowd; DROP ROLE crowd")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "remaining connection slots are reserved for roles with the SUPERUSER attribute",
+        "sorry, too many clients already",
+        "the database system is starting up",
+        "the database system is shutting down",
+        "the database system is in recovery mode",
+        "the database system is not yet accepting connections",
+    ],
+)
+def test_servers_that_take_nobody_now(words: str) -> None:
+    """What PostgreSQL says of itself while it starts, stops, recovers or is full is no fault of who asks."""
+    error = locate("postgresql://h/db").explain(
+        psycopg.OperationalError(f'connection failed: connection to server at "h" failed: FATAL:  {words}')
+    )
+
+    assert isinstance(error, UnavailableError)
+    assert error.remedy == "try again later"
+
+
+def test_statements_that_take_too_long(postgres_place: str, admin: psycopg.Connection[Any]) -> None:
+    """A server that ends a statement is not one that cannot be reached."""
+    Journal.create(postgres_place).close()
+    with Journal.open(postgres_place) as journal:
+        with journal._recorder._engine.connect() as connection:
+            connection.exec_driver_sql("SET LOCAL statement_timeout TO '1ms'")
+            with pytest.raises(DBAPIError) as ended:
+                connection.exec_driver_sql("SELECT pg_sleep(10)")
+        error = journal._store.explain(ended.value.orig)
+
+    assert isinstance(error, UnavailableError)
+    assert "could not do it: canceling statement due to statement timeout" in error.message
+
+
 # --- the right to append ------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +296,14 @@ def test_second_writer_is_refused(postgres_place: str) -> None:
         _refused(postgres_place, "open for writing elsewhere", readonly=False)
         Journal.open(postgres_place).close()
     Journal.open(postgres_place, readonly=False).close()
+
+
+def test_writer_that_is_quiet_keeps_the_right(postgres_place: str, admin: psycopg.Connection[Any]) -> None:
+    """A server that ends idle sessions does not end the one that appends: it is quiet for as long as nothing happens."""
+    admin.execute("DROP ROLE IF EXISTS quiet; CREATE ROLE quiet LOGIN SUPERUSER; ALTER ROLE quiet SET idle_session_timeout TO '1min'")
+    with Journal.create(postgres_place.replace("gpol@", "quiet@")) as journal, journal._recorder._engine.connect() as connection:
+        assert connection.exec_driver_sql("SHOW idle_session_timeout").scalar() == "0"
+    admin.execute("REASSIGN OWNED BY quiet TO gpol; DROP ROLE quiet")
 
 
 _WRITER = """
