@@ -19,7 +19,7 @@ from ..engine.reference.snapshot import FORMAT, SnapshotError, freeze, thaw
 from .errors import JournalError
 from .journal import Journal
 from .policies import PolicyRefusedError, compile_recorded
-from .recorder import Snapshot
+from .recorder import MOST_CONTENT, Snapshot
 
 FORM = f"core {FORMAT}"
 """How the content of a snapshot is to be read: packed with zlib, and then as the core's own form of this version."""
@@ -38,16 +38,21 @@ _NEWEST = 2
 
 
 def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
-    """Keep the state of a core that stands at the end of a journal open to append. Raises JournalError where it does not stand there.
+    """Keep the state of a core that stands at the end of a journal open to append.
 
-    What can be of no use, and older ones beyond a few that lie further and further apart (`expendable`), are dropped with it.
+    What can be of no use, and older ones beyond a few that lie further and further apart (`expendable`), are dropped with it. Raises
+    JournalError where the core does not stand there, and for a state so large that its snapshot would never be read.
     """
     head = journal.head
     if core.seq != head.seq:
         raise JournalError(
             f"the core stands at event {core.seq}, and `{journal.name}` ends at event {head.seq}", "bring it to the end first"
         )
-    content = zlib.compress(freeze(core), 1)
+    unpacked = freeze(core)
+    content = zlib.compress(unpacked, 1)
+    if len(unpacked) >= MOST_BYTES or len(content) > MOST_CONTENT:
+        message = f"the state of `{journal.name}` takes {len(unpacked)} bytes, {len(content)} packed: too much for a snapshot"
+        raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
     snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
     there = [seq for seq in journal.snapshot_seqs() if seq != head.seq]
     useless = [seq for seq in there if _misplaced(journal, journal.snapshot(seq, content=False))]

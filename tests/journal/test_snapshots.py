@@ -304,6 +304,18 @@ def test_a_core_that_stands_elsewhere_is_refused(kept: Path) -> None:
             journal.snapshot(3)
 
 
+@pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_CONTENT"])
+def test_a_state_too_large_to_be_read_is_not_kept(kept: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """What no reader would take is not written, and those that are there stay."""
+    with Journal.open(kept, readonly=False) as journal:
+        core, before = resume(journal), journal.snapshot_seqs()
+        monkeypatch.setattr(snapshots, limit, 100)
+        with pytest.raises(JournalError, match=r"takes \d+ bytes, \d+ packed: too much for a snapshot"):
+            keep_snapshot(journal, core)
+
+        assert journal.snapshot_seqs() == before
+
+
 def test_the_interval_grows_with_what_is_alive(journal: Journal) -> None:
     """While more workloads are alive than events lie between snapshots, these come as rarely, so that they never take most of the time."""
     core, taken = Core(), []
