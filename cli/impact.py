@@ -37,6 +37,10 @@ def show_impact(
         refuse("--journal: an open loop makes no other history that could be kept; leave one of the two out")
     if open_loop and report is not None:
         refuse("--report: an open loop makes no other history that could be drawn; leave one of the two out")
+    if open_loop and evicted == "resume":
+        refuse("--on-evict: an open loop plays no runs, so none begins anew or goes on; leave one of the two out")
+    if files.count("-") > 1:
+        refuse("only one policy can be read from standard input; give files for the others")
     policies = [Policy.of(checked_policy(file, form)) for file in files]
     if len(policies) == 1 and not settings:
         _alone(how)
@@ -46,9 +50,10 @@ def show_impact(
             refuse(f"{option} is for one policy, and this is a sweep of several; give one policy, without --set")
     from .sweeping import chosen_variants, show_sweep
 
-    tried = chosen_variants(policies, settings, form)
-    open_to_play(place).close()  # before any worker starts
-    return show_sweep(place, tried, evicted, form, **how)
+    tried = chosen_variants(files, policies, settings, form)
+    with open_to_play(place) as journal:  # before any worker starts
+        upto = journal.head.seq
+    return show_sweep(place, tried, evicted, form, upto=upto, **how)
 
 
 def _alone(how: dict[str, Any]) -> None:

@@ -188,7 +188,7 @@ def _keep_apart(option: str, path: str, others: tuple[str | None, ...]) -> None:
         refuse(f"{option}: `-` is no name for a file; name one")
     for other in others:
         if other is not None and Path(path).resolve() == Path(other).resolve():
-            refuse(f"{option}: `{path}` is `{other}`, which the same command needs; choose another name")
+            refuse(f"{option}: `{path}` is a file which the same command needs; choose another name")
 
 
 def _open(path: str, stack: ExitStack) -> _Bytes:

@@ -1,5 +1,6 @@
 """impact with several policies: a sweep, and the table of what each of them would have made of a recorded history."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
@@ -17,22 +18,30 @@ from .impact_figures import figures_json
 from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json, table
 from .progress import progress
 
-_CODES = {"endless": INVALID, "journal": FAILED, "damaged": NOT_VERIFIED, "defect": FAILED}
+_CODES = {"endless": INVALID, "journal": FAILED, "damaged": NOT_VERIFIED, "lost": FAILED, "defect": FAILED}
 _BACKENDS: dict[str, Backend] = {"local": "local", "dask": "dask", "ray": "ray"}
 
 
-def chosen_variants(policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[Variant]:
+def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[Variant]:
     """Every policy with every combination of the values that `--set` gives. Ends the command for what cannot be set or is no policy."""
     try:
         values = dict(_setting(text) for text in settings)
         if len(values) < len(settings):
             refuse("--set: one path is set twice; give its values once, with commas in between")
-        tried = variants([(policy.file, policy.text) for policy in policies], values)
+        tried = variants(_named_apart(paths, policies), values)
     except SettingError as error:
         refuse(f"--set: {error}")
     if values:
         _check(tried, form)
     return tried
+
+
+def _named_apart(paths: Sequence[str], policies: Sequence[Policy]) -> list[Variant]:
+    """The policies as they are, those of files with the same name by their paths."""
+    files = Counter(policy.file for policy in policies)
+    return [
+        Variant(policy.file, policy.text, path=path if files[policy.file] > 1 else "") for path, policy in zip(paths, policies, strict=True)
+    ]
 
 
 def _setting(text: str) -> tuple[str, tuple[str, ...]]:
@@ -53,9 +62,9 @@ def _check(tried: list[Variant], form: Format) -> None:
 
 
 def show_sweep(
-    place: str, tried: list[Variant], on_evict: OnEvict, form: Format, *, backend: str, jobs: int | None, scheduler: str | None
+    place: str, tried: list[Variant], on_evict: OnEvict, form: Format, *, upto: int, backend: str, jobs: int | None, scheduler: str | None
 ) -> int:
-    """Play every variant and print one table, the recorded history first."""
+    """Play every variant up to an event and print one table, the recorded history first."""
     if backend not in _BACKENDS:
         refuse(f"--backend is one of {listed(_BACKENDS)}, not `{backend}`")
     if scheduler is not None and backend != "dask":
@@ -64,7 +73,7 @@ def show_sweep(
     try:
         with (
             progress("playing policies", len(tried)) as tick,
-            closing(sweep(place, tried, on_evict, _BACKENDS[backend], jobs or -1, scheduler)) as outcomes,
+            closing(sweep(place, tried, on_evict, _BACKENDS[backend], jobs or -1, scheduler, upto)) as outcomes,
         ):
             for outcome in outcomes:
                 found.append(outcome)
@@ -95,7 +104,7 @@ def _print(tried: list[Variant], found: list[Outcome | Failure], form: Format) -
         if before is not None:
             say_json("impact-variant", variant="recorded", **_total_json(before))
         for variant, outcome in zip(tried, found, strict=True):
-            say_json("impact-variant", variant=variant.name, policy=variant.file, settings=dict(variant.values), **_outcome_json(outcome))
+            say_json("impact-variant", variant=variant.name, policy=variant.policy, settings=dict(variant.values), **_outcome_json(outcome))
         return
     header = ("policy", "changed", "evicted", "mean wait", "p95", "GPU-hours", "makespan", "worse", "better", "most hurt")
     rows = [("recorded", "-", *_totals(before), "-", "-", "-")] if before is not None else []

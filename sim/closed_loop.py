@@ -52,9 +52,10 @@ class _Recorded(NamedTuple):
 
 
 class ClosedLoop:
-    """Plays a journal again under a policy. `observe` is told every recorded batch, in order, before what is played in its place.
+    """Plays a journal up to event `upto` again under a policy.
 
-    `impossible` lists the facts that could not be played. The policy is activated wherever one was, `activations` times.
+    `observe` is told every recorded batch, in order, before what is played in its place. `impossible` lists the facts that could not be
+    played. The policy is activated wherever one was, `activations` times.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class ClosedLoop:
         lengths: dict[Submission, int],
         on_evict: OnEvict,
         observe: Callable[[RecordedBatch], None],
+        upto: int,
     ) -> None:
         self.policy = policy
         self.player = player
@@ -74,7 +76,8 @@ class ClosedLoop:
         self._lengths = lengths
         self._runs = Runs(on_evict)
         self._observe = observe
-        self._batches = journal.batches()
+        self._last = upto
+        self._batches = journal.batches(upto=upto)
         self._submissions: dict[str, int] = {}
         self._played: dict[str, int] = {}
         self._before = Player()
@@ -87,7 +90,7 @@ class ClosedLoop:
             same = yield from self._together()
             if not same:
                 self._look_on()
-                last = self._journal.at(self._journal.head.seq).event.time
+                last = self._journal.at(self._last).event.time
                 yield from drive(self.player, self._runs, self, until=last)
         finally:
             self.player.flush()

@@ -135,19 +135,22 @@ def closed_impact(
     series: tuple[Series, Series] | None = None,
     progress: Progress | None = None,
     explain: bool = True,
+    upto: int | None = None,
 ) -> ClosedImpact:
     """Play a journal again under a policy and compare.
 
     `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
-    up. Raises JournalError, DamagedError and EndlessError.
+    up. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is appended meanwhile. Raises
+    JournalError, DamagedError and EndlessError.
     """
+    last = journal.head.seq if upto is None else upto
     with _kept(kept, explain) as sink:
         changes = Changes()
         comparison = Comparison(Fates(on_evict), Fates(on_evict))
         recorded = _Recorded(changes, comparison.before, series[0] if series is not None else None, progress)
-        lengths = recorded_lengths(journal, on_evict)
+        lengths = recorded_lengths(journal, on_evict, last)
         player, measure = Player(sink=sink), Measure()
-        loop = ClosedLoop(journal, policy, player, lengths, on_evict, recorded.observe)
+        loop = ClosedLoop(journal, policy, player, lengths, on_evict, recorded.observe, last)
         for fact, decisions in loop.run():
             measure.take(fact, decisions, player.core.graph)
             if series is not None:

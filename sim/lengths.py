@@ -32,15 +32,15 @@ class _Ran:
     stopping: bool = False
 
 
-def recorded_lengths(journal: Journal, on_evict: OnEvict) -> dict[Submission, int]:
-    """For every submission whose end was recorded, how long it runs, in microseconds.
+def recorded_lengths(journal: Journal, on_evict: OnEvict, upto: int | None = None) -> dict[Submission, int]:
+    """For every submission whose end was recorded up to an event, how long it runs, in microseconds.
 
     Under `restart` only its last run counts, since those before it were in vain; under `resume` all of them together.
     """
     lengths: dict[Submission, int] = {}
     live: dict[str, _Ran] = {}
     counts: dict[str, int] = {}
-    for recorded in journal.events():
+    for recorded in journal.events(upto=upto):
         event = recorded.event
         try:
             if isinstance(event, WorkloadSubmitted):

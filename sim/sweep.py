@@ -3,10 +3,10 @@
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..dsl.settable import SettingError, with_values
 from ..journal.errors import DamagedError, JournalError
@@ -17,15 +17,12 @@ from .impact import closed_impact
 from .play import EndlessError
 from .policy import Policy
 
-if TYPE_CHECKING:
-    pass
-
 MOST_VARIANTS = 200
 """How many policies a sweep plays at most."""
 
 Backend = Literal["local", "dask", "ray"]
 
-_RANGE = re.compile(r"([0-9]+)([A-Za-z]*)\.\.([0-9]+)([A-Za-z]*):([0-9]+)([A-Za-z]*)")
+_RANGE = re.compile(r"([0-9]{1,18})([A-Za-z]*)\.\.([0-9]{1,18})([A-Za-z]*):([0-9]{1,18})([A-Za-z]*)")  # what fits into 64 bits
 
 
 class MissingExtraError(RuntimeError):
@@ -34,16 +31,22 @@ class MissingExtraError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A policy to try, as plain data: its file and text, and the numbers that were set in it."""
+    """A policy to try, as plain data: its file and text, the numbers that were set in it, and its path if another's file is so called."""
 
     file: str
     text: str
     values: tuple[tuple[str, str], ...] = ()
+    path: str = ""
+
+    @property
+    def policy(self) -> str:
+        """What to call the policy without what was set in it."""
+        return self.path or self.file
 
     @property
     def name(self) -> str:
-        """What to call it: its file, and what was set."""
-        return " ".join([self.file, *(f"{path}={value}" for path, value in self.values)])
+        """What to call it: its policy, and what was set."""
+        return " ".join([self.policy, *(f"{path}={value}" for path, value in self.values)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a variant could not be played: the policy lets workloads take turns, the journal cannot be read or trusted, or a defect."""
+    """Why a variant could not be played: the policy lets workloads take turns, the journal cannot be read or trusted, a worker was lost, or
+    a defect."""
 
-    kind: Literal["endless", "journal", "damaged", "defect"]
+    kind: Literal["endless", "journal", "damaged", "lost", "defect"]
     message: str
 
 
@@ -88,18 +92,18 @@ def values_of(text: str) -> tuple[str, ...]:
     return tuple(f"{value}{unit}" for value in range(first, last + 1, step))
 
 
-def variants(policies: Sequence[tuple[str, str]], settings: Mapping[str, Sequence[str]]) -> list[Variant]:
-    """Every policy (file and text) with every combination of values, the last path's changing fastest. Raises SettingError."""
+def variants(policies: Sequence[Variant], settings: Mapping[str, Sequence[str]]) -> list[Variant]:
+    """Every policy with every combination of values, the last path's changing fastest. Raises SettingError."""
     count = len(policies)
     for values in settings.values():
         count *= len(values)
     if count > MOST_VARIANTS:
         raise SettingError(f"that makes {count:,} policies; a sweep plays at most {MOST_VARIANTS}")
     made = []
-    for file, text in policies:
+    for policy in policies:
         for values in product(*settings.values()):
             chosen = dict(zip(settings, values, strict=True))
-            made.append(Variant(file, with_values(text, file, chosen), tuple(chosen.items())))
+            made.append(replace(policy, text=with_values(policy.text, policy.policy, chosen), values=tuple(chosen.items())))
     return made
 
 
@@ -107,22 +111,37 @@ def variants(policies: Sequence[tuple[str, str]], settings: Mapping[str, Sequenc
 
 
 def sweep(
-    place: str, tried: Sequence[Variant], on_evict: OnEvict, backend: Backend = "local", jobs: int = -1, scheduler: str | None = None
+    place: str,
+    tried: Sequence[Variant],
+    on_evict: OnEvict,
+    backend: Backend = "local",
+    jobs: int = -1,
+    scheduler: str | None = None,
+    upto: int | None = None,
 ) -> Generator[Outcome | Failure]:
     """What each variant makes of a journal, in their order whatever the backend. Close it to stop all workers.
 
-    `jobs` workers play at once (-1: as many as there are cores), and each opens the journal by its place. `scheduler` is the address of a
-    Dask cluster that is there already; without it one is started on this machine. Raises MissingExtraError, and ConnectionError.
+    All play the journal up to event `upto`; without it each as far as it goes by then. `jobs` workers play at once (-1: one for each core),
+    and each opens the journal by its place. `scheduler` is the address of a Dask cluster that is there already; without it one is started
+    on this machine. Where workers are lost, so are the variants that have no outcome yet. Raises MissingExtraError, and ConnectionError.
     """
     from joblib import Parallel, delayed
 
     with ExitStack() as stack:
         stack.enter_context(_backend(backend, jobs, scheduler))
-        work = (delayed(play_variant)(place, variant, on_evict) for variant in tried)
-        if backend == "ray":  # whose results come all at once
-            yield from Parallel(n_jobs=jobs)(work)
-        else:
-            yield from stack.enter_context(closing(Parallel(n_jobs=jobs, return_as="generator")(work)))
+        work = (delayed(play_variant)(place, variant, on_evict, upto) for variant in tried)
+        played = 0
+        try:
+            if backend == "ray":  # whose results come all at once
+                outcomes = iter(Parallel(n_jobs=jobs)(work))
+            else:
+                outcomes = stack.enter_context(closing(Parallel(n_jobs=jobs, return_as="generator")(work)))
+            for outcome in outcomes:
+                played += 1
+                yield outcome
+        except Exception as error:  # the backend's: what goes wrong in a variant comes as data
+            message = f"lost with its worker, which may have had too little memory; try again with fewer --jobs ({type(error).__name__})"
+            yield from [Failure("lost", message)] * (len(tried) - played)
 
 
 @contextmanager
@@ -169,14 +188,14 @@ def _ray(jobs: int) -> Iterator[None]:
         ray.shutdown()
 
 
-def play_variant(place: str, variant: Variant, on_evict: OnEvict) -> Outcome | Failure:
+def play_variant(place: str, variant: Variant, on_evict: OnEvict, upto: int | None = None) -> Outcome | Failure:
     """Play one variant, in whatever process; what goes wrong is told as data."""
     from ..dsl.checker import check
 
     try:
         policy = Policy.of(check(variant.text, variant.file))
         with Journal.open(place) as journal:
-            found = closed_impact(journal, policy, on_evict, explain=False)
+            found = closed_impact(journal, policy, on_evict, explain=False, upto=upto)
     except EndlessError as error:
         return Failure("endless", str(error))
     except DamagedError as error:

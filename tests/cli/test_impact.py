@@ -133,6 +133,8 @@ def test_facts_that_cannot_happen_are_listed(gpol: Gpol, lab: Path, facts: Calla
             3,
             "decides in cycles, and the policy recorded at event 1 at once; leave --open-loop out",
         ),
+        (("lab.db", "lab.gpol", "--open-loop", "--on-evict", "resume"), 3, "an open loop plays no runs"),
+        (("lab.db", "-", "-"), 3, "only one policy can be read from standard input"),
         (("empty.db", "lab.gpol"), 3, "the journal is empty"),
     ],
 )

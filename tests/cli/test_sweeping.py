@@ -47,6 +47,16 @@ def test_several_policies_are_a_sweep(gpol: Gpol, lab: Path, journal: str) -> No
     assert [record.get("changed") for record in done.records] == [None, 6, 0]
 
 
+def test_files_of_one_name_are_told_apart(gpol: Gpol, lab: Path, journal: str) -> None:
+    """By the paths that were given."""
+    (lab / "new").mkdir()
+    (lab / "new" / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("10m }", "0s }"))
+    done = gpol("impact", journal, "lab.gpol", "new/lab.gpol", "--set", f"{RUNNING}=10m", "--jobs", "1", "--format", "json")
+
+    assert [record["variant"] for record in done.records] == ["recorded", f"lab.gpol {RUNNING}=10m", f"new/lab.gpol {RUNNING}=10m"]
+    assert [record.get("policy") for record in done.records] == [None, "lab.gpol", "new/lab.gpol"]
+
+
 def test_a_policy_that_never_rests_fails_by_name(gpol: Gpol, lab: Path, journal: str) -> None:
     """Its row says so, the message names the rule, the others are played; exit code 3."""
     text = """policy "turns" {

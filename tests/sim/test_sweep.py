@@ -2,12 +2,18 @@
 
 import sys
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gpol.dsl.settable import SettingError
+from gpol.engine.events import PodSet, WorkloadSubmitted
 from gpol.journal.journal import Journal
+from gpol.sim import impact
+from gpol.sim.driving import OnEvict
+from gpol.sim.lengths import Submission, recorded_lengths
 from gpol.sim.play import Batch, Player
 from gpol.sim.policy import Policy
 from gpol.sim.simulate import Simulation
@@ -51,7 +57,7 @@ def test_values_are_a_range_or_a_list(text: str, values: tuple[str, ...]) -> Non
     assert values_of(text) == values
 
 
-@pytest.mark.parametrize("text", ["1..5", "5..1:1", "1..5:0", "1m..5h:1m", "1..5:1:1", "a..b:c", "0..100000:1"])
+@pytest.mark.parametrize("text", ["1..5", "5..1:1", "1..5:0", "1m..5h:1m", "1..5:1:1", "a..b:c", "0..100000:1", f"0..{'9' * 5000}:1"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     """Without a step, downwards, in two units, or longer than a sweep may be."""
     with pytest.raises(SettingError):
@@ -60,7 +66,7 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 
 def test_settings_multiply_in_order() -> None:
     """Each policy with each combination, the last path's values changing fastest; the name says what was set."""
-    made = variants([("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4", "8"), "protect.warm-up.victim.running": ("5m", "1h")})
+    made = variants([Variant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4", "8"), "protect.warm-up.victim.running": ("5m", "1h")})
 
     assert [each.name for each in made] == [
         f"p.gpol queue.owner.owns.a100={owned} protect.warm-up.victim.running={minutes}" for owned in ("4", "8") for minutes in ("5m", "1h")
@@ -72,10 +78,10 @@ def test_settings_multiply_in_order() -> None:
 def test_a_sweep_is_bounded() -> None:
     """The message says how many policies that would have been."""
     with pytest.raises(SettingError, match="makes 1,024 policies; a sweep plays at most 200"):
-        variants([("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4",) * 32, "protect.warm-up.victim.running": ("5m",) * 32})
+        variants([Variant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4",) * 32, "protect.warm-up.victim.running": ("5m",) * 32})
 
 
-TRIED = variants([("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m", "10m", "0s")})
+TRIED = variants([Variant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m", "10m", "0s")})
 
 
 def _told(found: list[Outcome | Failure]) -> list[tuple[int, int, str | None]]:
@@ -126,3 +132,37 @@ def test_a_failure_is_data(place: str, tmp_path: Path) -> None:
     assert (missing.kind, "none.db" in missing.message) == ("journal", True)
     assert isinstance(broken, Failure)
     assert broken.kind == "defect"
+
+
+def test_a_worker_that_is_killed_takes_no_other_outcome_with_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the kernel kills one that takes too much memory: outcomes that are there stay, the others are lost by name."""
+
+    def killed(place: str, variant: Variant, on_evict: OnEvict, upto: int | None = None) -> Outcome | Failure:
+        if variant is not TRIED[0]:
+            raise BrokenProcessPool("killed")
+        return play_variant(place, variant, on_evict, upto)
+
+    monkeypatch.setattr("gpol.sim.sweep.play_variant", killed)
+    found = list(sweep(place, TRIED, "restart", "local", 1))
+    assert isinstance(found[0], Outcome)
+    assert [each.kind for each in found[1:] if isinstance(each, Failure)] == ["lost", "lost"]
+
+
+def test_what_is_appended_meanwhile_is_no_part_of_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal that grows while it is played again is played as far as it went when that began; so every variant plays the same."""
+    [variant] = variants([Variant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m",)})
+    alone = play_variant(place, variant, "restart")
+    with Journal.open(place) as journal:
+        head = journal.head.seq
+
+    def late(*arguments: Any) -> dict[Submission, int]:
+        lengths = recorded_lengths(*arguments)
+        with Journal.open(place, readonly=False) as writer:
+            time = writer.at(writer.head.seq).event.time + 1
+            pods = (PodSet(requests={"gpu": 1000}),)
+            writer.append([[WorkloadSubmitted(time=time, workload=f"late-{time}", queue="guest", pod_sets=pods)]])
+        return lengths
+
+    monkeypatch.setattr(impact, "recorded_lengths", late)
+    assert play_variant(place, variant, "restart") == alone
+    assert play_variant(place, variant, "restart", head) == alone
