@@ -100,8 +100,8 @@ def _notes(impact: ClosedImpact) -> None:
     if impact.activations > 1:
         say(f"the journal activates a policy {impact.activations} times; {impact.policy.file} stands in the place of each")
     if impact.endless:
-        once = "it runs on once it is" if impact.endless == 1 else "they run on once they are"
-        say(f"{counted(impact.endless, 'workload')} neither finished nor cancelled in the recorded history: {once} admitted")
+        once = "has no recorded end, and runs on once it is" if impact.endless == 1 else "have no recorded end, and run on once they are"
+        say(f"{counted(impact.endless, 'workload')} {once} admitted")
     for line in assumptions(impact.on_evict):
         say(f"closed loop: {line}")
 

@@ -95,6 +95,11 @@ class ClosedLoop:
         finally:
             self.player.flush()
 
+    @property
+    def endless(self) -> int:
+        """How many workloads are live here of which no end was recorded."""
+        return self._runs.endless
+
     def submission(self, workload: str) -> int:
         """Which of the submissions of this name was played last, counted from 1."""
         return self._played[workload]

@@ -98,6 +98,11 @@ class Runs:
         return None
 
     @property
+    def endless(self) -> int:
+        """How many workloads are live of which nobody knows when they end."""
+        return self._unknown
+
+    @property
     def only_endless(self) -> bool:
         """Whether workloads are live, and nobody knows of any of them when it ends."""
         return 0 < len(self._live) == self._unknown

@@ -54,7 +54,7 @@ class ClosedImpact:
     """The outcome. `tallies` are by kind and queue; of `compared` workloads `worse` wait for or lose more, `better` less.
 
     `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, `recorded_policy` is the last of
-    them, and the policy was activated at each; `endless` workloads neither finished nor were cancelled, and run on once they are admitted.
+    them, and the policy was activated at each; `endless` workloads without a recorded end run or wait to the end of the other history.
     """
 
     policy: Policy
@@ -178,7 +178,7 @@ def closed_impact(
             impossible=tuple(loop.impossible),
             activations=recorded.activations,
             recorded_policy=recorded.policy,
-            endless=sum(recorded.submissions.values()) - len(lengths) - sum(each.cancelled for each in recorded.measure.queues.values()),
+            endless=loop.endless,
         )
 
 

@@ -228,9 +228,7 @@ def _reading(impact: ClosedImpact) -> str:
     if impact.activations > 1:
         notes.append(f"The journal activates a policy {impact.activations} times; the new policy stands in the place of each.")
     if impact.endless:
-        notes.append(
-            f"{impact.endless:,} workloads neither finished nor were cancelled in the recorded history; once admitted, they run on."
-        )
+        notes.append(f"{impact.endless:,} workloads have no recorded end; once admitted, they run on to the end of the new history.")
     first = (
         "<p>This is a closed loop: the history was played again, and what the new policy decides has its effects on all that follows.</p>"
     )

@@ -156,6 +156,16 @@ def test_a_workload_without_an_end_runs_on(tmp_path: Path, policy: Make) -> None
     assert found.after.end == 3 * HOUR + HOUR - MINUTE, "o begins after three hours, and runs for its 59 minutes"
 
 
+def test_only_what_is_live_to_the_end_runs_on(tmp_path: Path, policy: Make) -> None:
+    """A workload that was rejected has no end: where it is rejected again nothing runs on, and where it no longer is it does."""
+    denying = PROTECTED + 'deny guests for guest { where workload.gpu > 4 } because "too big"\n'
+    facts: list[Fact] = [_submitted(0, "g", "guest"), _submitted(MINUTE, "o", "owner"), WorkloadFinished(time=HOUR, workload="o")]
+    old = _stepped(policy(denying), facts)
+
+    assert _impact(tmp_path / "same.db", old, policy(denying)).endless == 0
+    assert _impact(tmp_path / "other.db", old, policy(PROTECTED)).endless == 1
+
+
 def test_what_becomes_impossible_is_told_by_name(tmp_path: Path, policy: Make) -> None:
     """A capacity of a flavor that is gone, an eviction of one that waits, a hold of one that runs: each is listed with its reason."""
     text = UNPROTECTED.replace("flavor a100 { gpu 8 }", "flavor a100 { gpu 8 }\nflavor old { gpu 8 }").replace(
