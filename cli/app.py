@@ -44,6 +44,7 @@ _SELECTION = (
 )
 
 moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
+no_snapshot = click.option("--no-snapshot", is_flag=True, help="go through all events; whoever can write the journal can forge a snapshot")
 policy_file = click.argument("policy", metavar="POLICY")
 journal_place = click.argument("journal", metavar="JOURNAL")
 policy_files = click.argument("files", metavar="FILE...", nargs=-1, required=True)

@@ -25,13 +25,13 @@ _MOST_EVENTS = 12
 """How many events of a long history are shown."""
 
 
-def explain_workload(path: str, workload: str, at: str | None, form: Format) -> int:
+def explain_workload(path: str, workload: str, at: str | None, no_snapshot: bool, form: Format) -> int:
     """Explain a workload as of a moment."""
     try:
         with open_journal(path) as journal:
             moment = find_moment(journal, at)
             with progress("going through events", moment) as tick:
-                core = core_at(journal, moment, progress=tick)
+                core = core_at(journal, moment, snapshots=not no_snapshot, progress=tick)
             history = list(journal.events(upto=core.seq, stream=f"workload/{workload}"))
             if not history:
                 refuse(f"no workload `{workload}` was submitted up to event {core.seq}; `gpol log` lists what was")

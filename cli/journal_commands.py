@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .app import app, journal_place, moment, with_evidence, with_format, with_selection
+from .app import app, journal_place, moment, no_snapshot, with_evidence, with_format, with_selection
 from .output import Format
 
 
@@ -28,6 +28,7 @@ def log(journal: str, form: Format, **options: Any) -> None:
 @moment
 @click.option("--queue", metavar="Q", help="this queue or cohort and what is below it, by flavor and resource")
 @click.option("--workloads", is_flag=True, help="also the workloads that are not over")
+@no_snapshot
 @with_format
 def state(journal: str, form: Format, **options: Any) -> None:
     """Show the cluster as it was: the policy, what existed, who owned and used how much, who ran and who waited."""
@@ -84,12 +85,13 @@ def snapshot(journal: str, afresh: bool, form: Format) -> None:
 @journal_place
 @click.argument("workload", metavar="WORKLOAD")
 @moment
+@no_snapshot
 @with_format
-def explain(journal: str, workload: str, at: str | None, form: Format) -> None:
+def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form: Format) -> None:
     """Say why a workload runs, waits or was evicted, and what would change that."""
     from .explaining import explain_workload
 
-    sys.exit(explain_workload(journal, workload, at, form))
+    sys.exit(explain_workload(journal, workload, at, no_snapshot, form))
 
 
 @app.command()

@@ -17,13 +17,13 @@ from .output import GOOD, Format, counted, refuse, say, say_json, table
 from .progress import progress
 
 
-def show_state(path: str, form: Format, *, at: str | None, queue: str | None, workloads: bool) -> int:
+def show_state(path: str, form: Format, *, at: str | None, queue: str | None, workloads: bool, no_snapshot: bool) -> int:
     """Print the cluster as of a moment: all of it, or a queue or cohort with what is below it."""
     try:
         with open_journal(path) as journal:
             moment = find_moment(journal, at)
             with progress("going through events", moment) as tick:
-                core = core_at(journal, moment, progress=tick)
+                core = core_at(journal, moment, snapshots=not no_snapshot, progress=tick)
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = _policy(journal, core.seq)

@@ -24,14 +24,17 @@ class Follower(Protocol):
         ...
 
 
-def core_at(journal: Journal, seq: int | None = None, *, time: int | None = None, progress: Progress | None = None) -> Core:
+def core_at(
+    journal: Journal, seq: int | None = None, *, time: int | None = None, snapshots: bool = True, progress: Progress | None = None
+) -> Core:
     """The core as it stood after the batch that holds event `seq`, or after all events up to and at `time`; neither: at the end.
 
     Nothing is decided again: the newest snapshot before that moment is taken, where there is one, and the events after it are applied.
+    Without `snapshots` all events are: whoever can write to the database can forge a snapshot, which no evidence vouches for.
     Raises JournalError for a moment that the journal does not reach, and DamagedError for events that cannot have happened.
     """
     upto = moment(journal, seq, time=time)
-    core = newest_core(journal, upto)
+    core = newest_core(journal, upto) if snapshots else None
     if core is not None:
         with suppress(DamagedError):  # is it the events? without the snapshot they tell
             follow(journal, core, after=core.seq, upto=upto, progress=progress)

@@ -1,5 +1,8 @@
 """state: the cluster as it was, for people, for tables and as data."""
 
+import hashlib
+import sqlite3
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -120,3 +123,26 @@ def test_a_journal_that_cannot_have_happened(gpol: Gpol, journal: str) -> None:
 
     assert (done.code, done.out) == (4, "")
     assert "event 3" in done.err
+
+
+def _forge_snapshots(journal: str) -> None:
+    """Rename who runs in every snapshot, and compute the digests anew."""
+    connection = sqlite3.connect(journal)
+    for seq, content in connection.execute("SELECT seq, content FROM snapshots").fetchall():
+        forged = zlib.compress(zlib.decompress(content).replace(b'"g"', b'"x"'))
+        connection.execute("UPDATE snapshots SET content = ?, digest = ? WHERE seq = ?", (forged, hashlib.sha256(forged).digest(), seq))
+    connection.commit()
+    connection.close()
+
+
+def test_a_forged_snapshot_can_be_left_aside(gpol: Gpol, facts: Callable[..., str]) -> None:
+    """What a snapshot says that somebody forged is not what the events say; without snapshots, that is what is told."""
+    journal, running = "run.db", {"kind": "WorkloadSubmitted", "time": 0, "workload": "g", "queue": "guest"}
+    assert gpol("run", "lab.gpol", facts({**running, "pod_sets": [{"requests": {"gpu": "8"}}]}), "--journal", journal).code == 0
+    honest = gpol("state", journal, "--workloads").out
+    _forge_snapshots(journal)
+
+    assert gpol("state", journal, "--workloads").out != honest
+    assert gpol("state", journal, "--workloads", "--no-snapshot").out == honest
+    assert gpol("explain", journal, "g", "--no-snapshot").out.startswith("g is running ")
+    assert gpol("fsck", journal).code == 4
