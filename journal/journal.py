@@ -298,15 +298,22 @@ class Journal:
         try:
             return question(*args, **kwargs)
         except HeadMovedError as moved:
-            raise JournalError(
-                f"somebody else has appended to `{self.name}`: it ends at event {moved.found.seq}, not as expected at {moved.expected.seq};"
-                " nothing was appended",
-                "open it again, and go on from where it ends",
-            ) from None
+            raise _moved(self.name, moved) from None
         except CommitError:
             raise
         except PersistenceError as error:
             raise self._store.explain(getattr(error.__cause__, "orig", None)) from None
+
+
+def _moved(name: str, moved: HeadMovedError) -> JournalError:
+    """What it means that a journal does not end as its writer believes."""
+    ends, expected = moved.found.seq, moved.expected.seq
+    if ends == expected:
+        return DamagedError(ends, f"event {ends}, the last of `{name}`, is another one than it was; nothing was appended")
+    return JournalError(
+        f"somebody else has appended to `{name}`: it ends at event {ends}, not as expected at {expected}; nothing was appended",
+        "open it again, and go on from where it ends",
+    )
 
 
 def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:

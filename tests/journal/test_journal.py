@@ -175,6 +175,18 @@ def test_second_writer_cannot_interleave(journal: Journal, place: Path, history)
     assert [each.seq for each in journal.events()] == [1, 2, 3, 4, 5]
 
 
+def test_another_end_of_the_same_length(journal: Journal, history, hood) -> None:
+    """Nothing is appended where the last event is not the one that the writer knows, though its number is the same."""
+    batches = history(3)
+    journal.append(batches[:1])
+    hood("UPDATE events SET chain = ? WHERE seq = 1", b"x" * 32)
+    with pytest.raises(DamagedError, match=r"event 1, the last of .*, is another one than it was; nothing was appended") as caught:
+        journal.append(batches[1:2])
+
+    assert caught.value.seq == 1
+    assert hood("SELECT count(*) FROM events") == [(1,)]
+
+
 @pytest.mark.sqlite
 def test_full_disk(journal: Journal, history) -> None:
     """An append that finds no room says so, leaves nothing behind, and can be made again when there is room."""
