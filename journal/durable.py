@@ -32,6 +32,15 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
         raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
 
 
+def sync_file(path: Path) -> None:
+    """Wait until what was written to a file, by whomever, is on the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 @contextmanager
 def settled_names(folder: Path) -> Iterator[None]:
     """Wait, once the body has made or renamed files in a folder, until the disk knows their names. Raises OSError.

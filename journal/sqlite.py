@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, fun
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from .durable import settled_names
+from .durable import settled_names, sync_file
 from .errors import DamagedError, JournalError, TakenError, UnavailableError
 from .schema import create_tables
 from .store import Store, writing
@@ -102,6 +102,7 @@ class SqliteStore(Store):
         """Give the draft's file its name, which no other file may have."""
         _refuse_other_logs(self.path)
         try:
+            sync_file(draft.path)
             with settled_names(self.path.absolute().parent):
                 _rename_to_new(draft.path, self.path)
         except FileExistsError:
@@ -128,7 +129,6 @@ class SqliteStore(Store):
             source.execute("BEGIN")
             source.execute("SELECT max(seq) FROM events").fetchone()  # from here on it is the same moment for all pages
             with closing(sqlite3.connect(draft.path, isolation_level=None)) as target:
-                target.execute("PRAGMA synchronous=FULL")
                 source.backup(target, pages=_COPIED_PAGES, progress=lambda _status, left, total: progress(left, total))
         except sqlite3.Error as error:
             raise draft.explain(error) from None

@@ -162,6 +162,46 @@ def test_no_links(place: Path, journal: Journal, copies: Path, history, monkeypa
 
 
 @pytest.mark.sqlite
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to tell a folder's handle from a file's")
+def test_copy_is_synced(place: Path, journal: Journal, copies: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy is on the disk before it gets its name, and its name before the backup is said to be made."""
+    journal.append(history(4))
+    told: list[str] = []
+    sync, link = os.fsync, os.link
+
+    def synced(handle: int) -> None:
+        told.append("folder" if os.path.isdir(f"/proc/self/fd/{handle}") else "file")
+        sync(handle)
+
+    def linked(before: Path, after: Path) -> None:
+        told.append("name")
+        link(before, after)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "link", linked)
+    backup(place, copies / "copy.db")
+
+    assert told == ["file", "name", "folder"]
+
+
+@pytest.mark.sqlite
+def test_writers_do_not_hold_it_up(place: Path, journal: Journal, copies: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of a file is that of one moment, and is not begun anew whenever somebody appends meanwhile."""
+    monkeypatch.setattr("gpol.journal.sqlite._COPIED_PAGES", 1)
+    batches = history(60)
+    journal.append(batches[:20])
+    head, more, told = journal.head, iter(batches[20:]), []
+
+    def append_one(seq: int) -> None:
+        told.append(seq)
+        journal.append([batch for batch in [next(more, None)] if batch is not None])
+
+    assert backup(place, copies / "copy.db", append_one) == head
+    assert journal.head.seq > head.seq
+    assert told == sorted(told)
+
+
+@pytest.mark.sqlite
 def test_long_names(place: Path, journal: Journal, copies: Path, history) -> None:
     """A name as long as a file's may be, in characters of four bytes, is no hindrance."""
     journal.append(history(4))

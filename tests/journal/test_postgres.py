@@ -197,12 +197,14 @@ def test_any_name_is_kept(postgres_place: str) -> None:
 
 
 def test_commits_wait_for_the_disk(postgres_place: str, admin: psycopg.Connection[Any]) -> None:
-    """A session that appends has synchronous_commit on, even where the user's default is off; one that reads cannot write."""
+    """A session that appends has the settings that it needs, whatever the user's defaults are; one that reads cannot write."""
     admin.execute("DROP ROLE IF EXISTS hasty; CREATE ROLE hasty LOGIN SUPERUSER; ALTER ROLE hasty SET synchronous_commit TO off")
+    admin.execute("ALTER ROLE hasty SET default_transaction_isolation TO serializable; ALTER ROLE hasty SET lock_timeout TO '1min'")
     hasty = postgres_place.replace("gpol@", "hasty@")
     with Journal.create(hasty) as journal, journal._recorder._engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
         assert connection.exec_driver_sql("SHOW transaction_isolation").scalar() == "read committed"
+        assert connection.exec_driver_sql("SHOW lock_timeout").scalar() == "1min"
     with Journal.open(hasty) as journal, journal._recorder._engine.connect() as connection:
         assert connection.exec_driver_sql("SHOW transaction_read_only").scalar() == "on"
     admin.execute("REASSIGN OWNED BY hasty TO gpol; DROP ROLE hasty")

@@ -5,6 +5,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -164,6 +166,29 @@ def test_second_writer_is_refused(journal: Journal, place: Path) -> None:
 
     journal.close()
     Journal.open(place, readonly=False).close()
+
+
+def test_past_the_lock(journal: Journal, place: Path, history) -> None:
+    """Where somebody got past the lock, an append waits until they are done, and is then refused; nothing is mixed."""
+    batches = history(3)
+    journal.append(batches[:1])
+    refused: list[JournalError] = []
+
+    def append() -> None:
+        with pytest.raises(JournalError) as caught:
+            journal.append(batches[1:])
+        refused.append(caught.value)
+
+    with closing(sqlite3.connect(place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO events VALUES (2, 'time', 2, 'TimeAdvanced', x'', zeroblob(32))")
+        thread = threading.Thread(target=append)
+        thread.start()
+        thread.join(0.3)
+        other.execute("COMMIT")
+        thread.join()
+
+    assert "ends at event 2, not as expected at 1; nothing was appended" in refused[0].message
 
 
 def test_broken_header(journal: Journal, place: Path, history) -> None:
