@@ -11,6 +11,7 @@ from gpol.journal import backup as backup_module
 from gpol.journal.backup import backup
 from gpol.journal.errors import DamagedError, JournalError, TakenError, UnavailableError
 from gpol.journal.journal import Journal
+from gpol.journal.store import Store
 from gpol.journal.verify import verify
 
 
@@ -182,6 +183,23 @@ def test_copy_is_synced(place: Path, journal: Journal, copies: Path, history, mo
     backup(place, copies / "copy.db")
 
     assert told == ["file", "name", "folder"]
+
+
+def test_a_copy_of_less_is_none(place: Path, journal: Journal, destination: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that lacks the end that the journal had in the beginning is no copy, though it verifies."""
+    batches = history(4)
+    journal.append(batches)
+
+    def copy_less(_source: object, _journal: object, draft: Store, *_: object) -> None:
+        draft.create()
+        with Journal(draft, readonly=False) as copy:
+            copy.append(batches[:2])
+
+    monkeypatch.setattr(backup_module, "_copy", copy_less)
+    with pytest.raises(DamagedError, match="does not verify, so there is none"):
+        backup(place, destination)
+
+    assert not _is_there(destination)
 
 
 @pytest.mark.sqlite
