@@ -39,8 +39,9 @@ def hours(area: int) -> str:
 
 def short(us: int) -> str:
     """A duration to read: whole seconds, at most two units."""
-    if us < 0:
+    if us <= -_SECOND:
         return "-" + short(-us)
+    us = max(0, us)
     text = format_duration(us // _SECOND * _SECOND)
     units = [unit for unit in "dhms" if unit in text]
     return text if len(units) <= 2 else text[: text.index(units[1]) + 1]
