@@ -130,7 +130,7 @@ class PostgresStore(Store):
             raise TakenError(f"`{self.name}` is already there", "open it to append to it, or choose another name")
 
     def _reader(self) -> Engine:
-        return self._engine(lambda: self._connect(write=False), connections=5)
+        return self._engine(lambda: self._connect(write=False), connections=5, ping=True)
 
     def _writer(self) -> Engine:
         engine = self._engine(self._connect_and_lock, connections=1)
@@ -158,7 +158,8 @@ class PostgresStore(Store):
     def _foreign(self) -> JournalError:
         return JournalError(f"`{self.name}` is a schema of the database, but not a journal", "give the name of one that gpol created")
 
-    def _engine(self, connect: Any, connections: int) -> Engine:
+    def _engine(self, connect: Any, connections: int, ping: bool = False) -> Engine:
+        """An engine. With `ping` a session that ended unused is replaced; a writer may not have that, whose session is its right."""
         return create_engine(
             "postgresql+psycopg://",
             creator=connect,
@@ -166,6 +167,7 @@ class PostgresStore(Store):
             use_native_hstore=False,
             pool_size=connections,
             max_overflow=0,
+            pool_pre_ping=ping,
         )
 
     # --- sessions ---------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 import sqlite3
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -119,7 +120,7 @@ class SqliteStore(Store):
     def copy_into(self, draft: Self, progress: Callable[[int, int], None]) -> None:
         """Copy the file into a draft as it is at one moment, while others go on writing it: SQLite's own online backup.
 
-        `progress` is told how many pages are left of how many.
+        Nobody may read the copy who may not read the journal. `progress` is told how many pages are left of how many.
         """
         try:
             source = _connect_to_read(self.path)
@@ -128,10 +129,13 @@ class SqliteStore(Store):
         try:
             source.execute("BEGIN")
             source.execute("SELECT max(seq) FROM events").fetchone()  # from here on it is the same moment for all pages
+            os.close(os.open(draft.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(self.path.stat().st_mode)))
             with closing(sqlite3.connect(draft.path, isolation_level=None)) as target:
                 source.backup(target, pages=_COPIED_PAGES, progress=lambda _status, left, total: progress(left, total))
         except sqlite3.Error as error:
             raise draft.explain(error) from None
+        except OSError as error:
+            raise UnavailableError(f"`{self.path}` cannot be copied: {_reason(error)}", "check the folder's permissions") from None
         finally:
             source.close()
 

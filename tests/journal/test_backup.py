@@ -339,3 +339,15 @@ def test_writer_needs_the_right(place: Path, journal: Journal, destination: Path
     journal.append(history(1))
 
     assert journal.head.seq == 1
+
+
+@pytest.mark.sqlite
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+def test_a_copy_is_as_private_as_its_journal(place: Path, journal: Journal, copies: Path, history) -> None:
+    """Who may not read a journal's file may not read its copy, whatever rights new files get."""
+    journal.append(history(3))
+    place.chmod(0o600)
+    backup(place, copies / "copy.db")
+
+    assert (copies / "copy.db").stat().st_mode & 0o777 == 0o600
+    assert {file.name for file in copies.iterdir()} == {"copy.db"}

@@ -338,6 +338,21 @@ def _end_sessions(admin: psycopg.Connection[Any]) -> None:
     admin.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")  # type: ignore[arg-type]
 
 
+def test_a_reader_outlives_its_session(postgres_place: str, admin: psycopg.Connection[Any], history) -> None:
+    """Who reads on after its session was cut off, as `log --follow` does, gets another one and misses nothing."""
+    batches = history(4)
+    with Journal.create(postgres_place) as journal:
+        journal.append(batches[:2])
+    with Journal.open(postgres_place) as reader:
+        before = [recorded.seq for recorded in reader.events()]
+        _end_sessions(admin)
+        with Journal.open(postgres_place, readonly=False) as journal:
+            journal.append(batches[2:])
+        after = [recorded.seq for recorded in reader.events(before[-1])]
+
+    assert before + after == list(range(1, sum(map(len, batches)) + 1))
+
+
 def test_lost_connection_loses_the_right(postgres_place: str, admin: psycopg.Connection[Any], history) -> None:
     """A writer whose session ended says that nothing was appended, and stands back where somebody else has the right by then."""
     batches = history(3)

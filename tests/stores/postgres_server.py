@@ -17,7 +17,10 @@ _SCRIPT = """
 server=$!
 read -r end  # until this pipe is closed, if only by the end of the process that opened it
 kill -INT $server
+(sleep 30; kill -QUIT $server) > /dev/null 2>&1 &  # asked to end while it recovers from a crash, it may never do
+guard=$!
 wait $server
+kill $guard
 rm -rf "$2"
 """
 
