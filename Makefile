@@ -14,7 +14,7 @@ demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
 
 test: install-dev
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Compares gpol with Kueue; needs the reference data in ../shared, and ends with 0 where everything matches that is not excused.
 conformance: install
@@ -38,7 +38,7 @@ types: install-dev
 
 # The rooms that decide are covered line by line; the figures come from a run of the tests with `--cov`.
 coverage: install-dev
-	@test -f .coverage || $(BIN)/pytest -n 2 --cov --cov-report=
+	@test -f .coverage || $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=
 	$(BIN)/coverage report --include='engine/*' --skip-covered --show-missing --fail-under=95
 	$(BIN)/coverage report --include='dsl/*' --skip-covered --show-missing --fail-under=95
 

@@ -118,7 +118,7 @@ def test_the_demo_shows_a_wait_an_eviction_and_a_good_journal(root: Path, tmp_pa
     assert "fair.gpol:" in eviction
     assert "\nsame: " in done.stdout
     assert "\ngood: " in done.stdout
-    assert "owns gpu on a100: smaller, 16 -> 8" in done.stdout
+    assert "owns gpu on a100: smaller for the queue, 16 -> 8" in done.stdout
     assert "closed-loop impact of less-for-vision.gpol" in done.stdout
     assert (tmp_path / "out" / "campus.html").stat().st_size > 0
     assert (tmp_path / "out" / "impact.html").stat().st_size > 0
