@@ -10,10 +10,8 @@ from ..engine.reference import Core
 from .errors import DamagedError, JournalError
 from .journal import Journal
 from .policies import Compile, PolicyRefusedError, compile_recorded
-from .records import Progress
+from .records import Progress, tell
 from .snapshots import newest_core
-
-_PROGRESS_EVERY = 1_000
 
 
 class Follower(Protocol):
@@ -85,8 +83,7 @@ def follow(
             follower.apply(event, graph)
         except (FactError, AssertionError, LookupError, ValueError) as error:  # only events that the core wrote itself are sure to fit
             raise DamagedError(recorded.seq, f"event {recorded.seq} cannot have happened then: {error}", "run `gpol replay`") from None
-        if progress is not None and recorded.seq % _PROGRESS_EVERY == 0:
-            progress(recorded.seq)
+        tell(progress, recorded.seq)
 
 
 def _graph(seq: int, event: PolicyActivated, compile_policy: Compile) -> PolicyGraph:

@@ -11,10 +11,8 @@ from .folder import CheckpointFolder, leaves_name
 from .journal import Journal
 from .keys import SigningKey
 from .merkle import Frontier, leaf_hash
-from .records import START, Head, Progress
+from .records import START, Head, Progress, tell
 from .tree import sound_events
-
-_TOLD_EVERY = 1_000
 
 
 class Checkpointer:
@@ -60,7 +58,7 @@ class Checkpointer:
                 leaves.write(leaf)
                 frontier.append(leaf)
                 head = Head(recorded.seq, recorded.chain)
-                _tell(progress, head.seq)
+                tell(progress, head.seq)
         checkpoint = sign_checkpoint(frontier.head, self.key)
         self.folder.keep(checkpoint)
         self.newest, self._head, self._frontier = checkpoint, head, frontier
@@ -76,14 +74,9 @@ class Checkpointer:
         for recorded in sound_events(self.journal, upto=newest.size):
             self._frontier.append(leaf_hash(recorded.payload))
             self._head = Head(recorded.seq, recorded.chain)
-            _tell(progress, recorded.seq)
+            tell(progress, recorded.seq)
         if self._frontier.head != newest.tree:
             raise ForgedError(
                 f"the first {newest.size} events of `{self.journal.name}` are not those that `{path}` signs; nothing was signed", remedy
             )
         self.newest = newest
-
-
-def _tell(progress: Progress | None, seq: int) -> None:
-    if progress is not None and seq % _TOLD_EVERY == 0:
-        progress(seq)

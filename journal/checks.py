@@ -1,7 +1,7 @@
 """What can be wrong with an event as it is stored, row by row: `verify` stops at the first fault, `fsck` goes on behind it."""
 
 from ..engine.events import AnyEvent
-from .errors import DamagedError
+from .errors import DamagedError, FutureError
 from .faults import Fault
 from .journal import Journal
 from .records import START, Head, link, parse, stream_of
@@ -48,7 +48,7 @@ class Walk:
         try:
             event = parse(row.seq, payload)
         except DamagedError as error:
-            kind = "future" if error.remedy == "use a newer gpol" else "unreadable"
+            kind = "future" if isinstance(error, FutureError) else "unreadable"
             faults.append(Fault(row.seq, error.message, "an event as docs/events.md describes it", shown(payload), _FORGED, kind=kind))
         else:
             faults += [*_columns(row, event), *_form(row, payload, event), *self._order(row, event)]

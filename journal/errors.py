@@ -26,6 +26,13 @@ class DamagedError(JournalError):
         self.seq = seq
 
 
+class FutureError(DamagedError):
+    """An event of a kind or version that a newer program wrote. The journal may be as it should be; this program cannot tell."""
+
+    def __init__(self, seq: int, message: str) -> None:
+        super().__init__(seq, message, "use a newer gpol")
+
+
 class EvidenceError(JournalError):
     """A key, checkpoint or proof that cannot be used: it is none, its file is not as it should be, or it is not about what was asked."""
 

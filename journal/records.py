@@ -20,10 +20,19 @@ from ..engine.events import (
     TimeAdvanced,
     UsageReported,
 )
-from .errors import DamagedError
+from .errors import DamagedError, FutureError
 
 Progress = Callable[[int], None]
 """Told now and then how far long work is: the last sequence number that is done."""
+
+TOLD_EVERY = 1_000
+"""After how many events, or facts, it is told."""
+
+
+def tell(progress: Progress | None, seq: int) -> None:
+    """Tell that event `seq` is done, if it is time."""
+    if progress is not None and seq % TOLD_EVERY == 0:
+        progress(seq)
 
 
 class Head(NamedTuple):
@@ -70,7 +79,7 @@ def parse(seq: int, payload: bytes) -> AnyEvent:
         found = _kind_and_version(payload)
         if found is not None:
             kind, version = found
-            raise DamagedError(seq, f"event {seq} is a {kind} of version {version}, unknown to this program", "use a newer gpol") from None
+            raise FutureError(seq, f"event {seq} is a {kind} of version {version}, unknown to this program") from None
         raise DamagedError(seq, f"event {seq} cannot be read: {describe_error(error)}") from None
 
 

@@ -10,9 +10,7 @@ from ..engine.graph import PolicyGraph
 from .errors import DamagedError
 from .journal import Batch, Journal
 from .policies import Compile, PolicyRefusedError, compile_recorded
-from .records import Progress
-
-_PROGRESS_EVERY = 1_000
+from .records import TOLD_EVERY, Progress
 
 
 class Decider(Protocol):
@@ -87,7 +85,7 @@ def replay(
             if difference is not None:
                 return ReplayReport(facts, decisions, difference)
             facts, decisions = facts + 1, decisions + len(batch.decisions)
-            if progress is not None and facts % _PROGRESS_EVERY == 0:
+            if progress is not None and facts % TOLD_EVERY == 0:
                 progress(facts + decisions)
     except DamagedError as error:
         seq = facts + decisions + 1 if error.seq is None else error.seq

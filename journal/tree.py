@@ -7,9 +7,7 @@ from .errors import DamagedError, EvidenceError, ForgedError
 from .journal import Journal
 from .merkle import Frontier, TreeHead, consistency_path, continues, includes, inclusion_path, leaf_hash
 from .proofs import GrowthProof, InclusionProof
-from .records import START, Head, Progress, Recorded, link
-
-_TOLD_EVERY = 1_000
+from .records import START, Head, Progress, Recorded, link, tell
 
 
 def sound_events(journal: Journal, after: Head = START, upto: int | None = None) -> Iterator[Recorded]:
@@ -26,8 +24,7 @@ def leaf_hashes(journal: Journal, upto: int, progress: Progress | None = None) -
     """The hashes of a journal's first events as leaves. Raises DamagedError where the chain is broken."""
     for recorded in sound_events(journal, upto=upto):
         yield leaf_hash(recorded.payload)
-        if progress is not None and recorded.seq % _TOLD_EVERY == 0:
-            progress(recorded.seq)
+        tell(progress, recorded.seq)
 
 
 def tree_of(journal: Journal, upto: int, progress: Progress | None = None) -> TreeHead:

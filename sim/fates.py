@@ -5,7 +5,6 @@ from heapq import heappush, heappushpop
 
 from ..engine.events import (
     AnyDecision,
-    Charge,
     Fact,
     WorkloadAdmitted,
     WorkloadAdopted,
@@ -18,7 +17,7 @@ from ..engine.events import (
     WorkloadUpdated,
 )
 from .driving import OnEvict
-from .gpus import thousandths
+from .gpus import charged, thousandths
 from .lengths import Submission
 from .measure import NO_QUEUE
 
@@ -109,7 +108,7 @@ class Fates:
                 if wait > fate.longest:
                     fate.longest, fate.longest_from, fate.admission = wait, fate.waits_from, decision
                 fate.wait += wait
-                fate.state, fate.queue, fate.since, fate.usage = "running", decision.queue, decision.time, _gpus(decision.usage)
+                fate.state, fate.queue, fate.since, fate.usage = "running", decision.queue, decision.time, charged(decision.usage)
             case WorkloadEvicted():
                 fate.evictions += 1
                 if (cost := fate.usage * (decision.time - fate.since)) > fate.costliest:
@@ -143,10 +142,6 @@ class Fates:
                 fate.longest, fate.longest_from, fate.admission = self.now - fate.since, fate.waits_from, None
             fate.wait, fate.since = fate.waited(self.now), self.now
             self.over[fate.submission] = fate
-
-
-def _gpus(charges: tuple[Charge, ...]) -> int:
-    return sum(thousandths(charge.resource, charge.amount) for charge in charges)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Which resources are GPUs, and how many thousandths of one an amount is."""
 
+from ..engine.events import Charge
+
 
 def thousandths(resource: str, amount: int) -> int:
     """An amount of a resource in thousandths of a GPU; 0 where it is none.
@@ -9,3 +11,8 @@ def thousandths(resource: str, amount: int) -> int:
     if resource == "gpu":
         return amount
     return amount * 1000 if resource.endswith("/gpu") else 0
+
+
+def charged(charges: tuple[Charge, ...]) -> int:
+    """The GPUs among what is charged, in thousandths."""
+    return sum(thousandths(charge.resource, charge.amount) for charge in charges)

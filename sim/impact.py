@@ -14,7 +14,7 @@ from ..journal.errors import DamagedError
 from ..journal.journal import Batch as RecordedBatch
 from ..journal.journal import Journal
 from ..journal.policies import PolicyRefusedError, compile_recorded
-from ..journal.records import Progress
+from ..journal.records import TOLD_EVERY, Progress
 from .changes import Changes, Parting, Tally
 from .closed_loop import ClosedLoop, Impossible
 from .driving import OnEvict
@@ -26,8 +26,6 @@ from .measure import Measure
 from .play import Player
 from .policy import Policy
 from .series import Series
-
-_PROGRESS_EVERY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class _Recorded:
             self.series.take(fact, decisions, self.measure)
         self.changes.take_recorded(seq, fact.time, decisions)
         self.fates.take(fact, decisions, seq + len(decisions), self.submissions.get(getattr(fact, "workload", ""), 0))
-        if self.progress is not None and self.measure.facts % _PROGRESS_EVERY == 0:
+        if self.progress is not None and self.measure.facts % TOLD_EVERY == 0:
             self.progress(seq)
 
 

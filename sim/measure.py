@@ -28,7 +28,7 @@ from ..engine.events import (
 )
 from ..engine.graph import PolicyGraph
 from ..engine.reference.route import matching_queues
-from .gpus import thousandths
+from .gpus import charged, thousandths
 from .lending import Pool
 from .live import Live
 
@@ -276,7 +276,7 @@ class Measure:
                     figures.uses[charge.flavor] = figures.uses.get(charge.flavor, 0) + sign * gpus
         live.charges = charges
         if live.running:
-            figures.running[live.fact.workload] = _gpus(charges)
+            figures.running[live.fact.workload] = charged(charges)
 
     def _fewer_pods(self, name: str, done: dict[str, int]) -> None:
         live = self._find(name, "has fewer pods")
@@ -370,7 +370,3 @@ class Measure:
             live = sum(1 for live in self._live.values() if live.queue == figures.name)
             if figures.submitted != ended + live:
                 raise AccountError(f"queue `{figures.name}`: {figures.submitted} submitted, {ended} ended, {live} live")
-
-
-def _gpus(charges: tuple[Charge, ...]) -> int:
-    return sum(thousandths(charge.resource, charge.amount) for charge in charges)

@@ -9,7 +9,7 @@ from ..engine.reference.whereabouts import Standing
 from ..journal.errors import DamagedError
 from ..journal.journal import Batch, Journal
 from ..journal.policies import PolicyRefusedError, compile_recorded
-from ..journal.records import Progress
+from ..journal.records import TOLD_EVERY, Progress
 from .closed_loop import Impossible
 from .lookup import standings_at
 from .open_loop import Category, OpenLoop, Redecision
@@ -17,8 +17,6 @@ from .policy import Policy
 
 MOST_SHOWN = 10
 """How many decisions are told one by one."""
-
-_PROGRESS_EVERY = 1_000
 
 
 class UnlikeError(ValueError):
@@ -98,7 +96,7 @@ def open_impact(journal: Journal, policy: Policy, *, progress: Progress | None =
             key = found.category, found.queue
             tallies[key] = tallies.get(key, 0) + 1
             most.add(found)
-        if progress is not None and loop.moments % _PROGRESS_EVERY == 0:
+        if progress is not None and loop.moments % TOLD_EVERY == 0:
             progress(batch.fact.seq)
     first, *shown = _shown(journal, [most.first, *most.ordered()] if most.first is not None else [])
     return OpenImpact(

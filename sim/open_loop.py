@@ -11,7 +11,6 @@ from typing import Literal
 from ..engine.errors import FactError
 from ..engine.events import (
     AnyDecision,
-    Charge,
     Fact,
     PolicyActivated,
     TimeAdvanced,
@@ -28,7 +27,7 @@ from ..journal.errors import DamagedError
 from ..journal.journal import Batch as RecordedBatch
 from .changes import what
 from .closed_loop import Impossible
-from .gpus import thousandths
+from .gpus import charged
 from .measure import NO_QUEUE
 from .policy import Policy
 
@@ -147,7 +146,7 @@ class OpenLoop:
         usage = () if isinstance(said, WorkloadRejected | WorkloadDeferred) else said.usage
         standing = self._decider.standing(said.workload) if category == "no longer admitted" else None
         queue = NO_QUEUE if isinstance(said, WorkloadRejected) else said.queue
-        return Redecision(category, seq, time, said.workload, queue, _gpus(usage), before, after, standing)
+        return Redecision(category, seq, time, said.workload, queue, charged(usage), before, after, standing)
 
     # --- following ------------------------------------------------------------------------------------------------------
 
@@ -199,7 +198,3 @@ class OpenLoop:
         """The recorded history moved a workload: what differs about it from now on is told again."""
         for category, _, _ in _ALONE.values():
             self._told.discard((category, workload))
-
-
-def _gpus(charges: tuple[Charge, ...]) -> int:
-    return sum(thousandths(charge.resource, charge.amount) for charge in charges)

@@ -205,7 +205,7 @@ def test_unreadable_event(small: Path, hood) -> None:
 
 def test_progress(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is told now and then, and at the end."""
-    monkeypatch.setattr("gpol.journal.replay._PROGRESS_EVERY", 2)
+    monkeypatch.setattr("gpol.journal.replay.TOLD_EVERY", 2)
     told: list[int] = []
     with Journal.open(small, readonly=True) as journal:
         replay(journal, told.append, decider=Rejecter())
