@@ -166,7 +166,7 @@ def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
         raise MissingExtraError("the backend dask needs the library distributed; install gpol[dask]") from None
     options: dict[str, Any] = {"n_workers": jobs if jobs > 0 else None, "threads_per_worker": 1, "dashboard_address": None}
     try:
-        client = Client(scheduler, timeout="30s") if scheduler is not None else Client(**options)  # type: ignore[no-untyped-call]
+        client = Client(scheduler, timeout="30s") if scheduler is not None else Client(**options)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"no Dask scheduler answers at `{scheduler}`: {error}") from None
     with client:
@@ -180,7 +180,7 @@ def _ray(jobs: int) -> Iterator[None]:
         from ray.util.joblib import register_ray
     except ImportError:
         raise MissingExtraError("the backend ray needs the library ray; install gpol[ray]") from None
-    register_ray()  # type: ignore[no-untyped-call]
+    register_ray()
     ray.init(num_cpus=jobs if jobs > 0 else None, include_dashboard=False, log_to_driver=False)
     try:
         yield
