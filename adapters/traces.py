@@ -6,7 +6,6 @@ Files are read row by row, then the jobs are put in order of time; equal times k
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 
 from ..engine.errors import describe_error
 from ..engine.events import FACT, PodSet, WorkloadSubmitted
-from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, split_quantity
+from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, parse_time, split_quantity
 from ..sim.workload import LAST_MOMENT, InputError, Job
 from .rows import Input, Row, TwiceError, lines, once, rows
 
@@ -78,15 +77,14 @@ def read_philly(file: Input) -> Iterator[Located]:
         yield row.line, Job(_submission(row, fields, _PHILLY_COLUMNS), duration)
 
 
-def _naive_time(row: Row) -> str:
+def _naive_time(row: Row) -> int:
+    """Microseconds since the epoch."""
     text = row.cells["timestamp"]
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise row.wrong("timestamp", f"`{text}` is no time", "write it as 2017-10-09 07:01:55") from None
-    if moment.tzinfo is not None:
-        raise row.wrong("timestamp", f"`{text}` has a zone", "write it without: times of this form are read as UTC")
-    return moment.replace(tzinfo=UTC).isoformat()
+        return parse_time(text + "Z")
+    except UnitError:
+        remedy = "write it as 2017-10-09 07:01:55, without a zone: it is read as UTC"
+        raise row.wrong("timestamp", f"`{text}` is no time of this form", remedy) from None
 
 
 def _seconds(row: Row, column: str) -> int:

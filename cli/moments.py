@@ -1,15 +1,12 @@
 """Moments on the command line: an event's number, or a time as RFC 3339 or in microseconds."""
 
-from datetime import UTC, datetime, timedelta
-
-from ..engine.units import format_time
+from ..engine.units import UnitError, format_time
+from ..engine.units import parse_time as parse_rfc3339
 from ..journal.journal import Journal
 from .output import refuse
 
 _MOST_DIGITS = 19
 """Of a 64-bit number."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_time(text: str | None, option: str) -> int | None:
@@ -19,12 +16,9 @@ def parse_time(text: str | None, option: str) -> int | None:
     if _is_number(number := text.removesuffix("us")):
         return int(number)
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        refuse(f"{option}: `{text}` is no time; write it as 2026-01-02T03:04:05Z, or in microseconds since 1970")
-    return (time - _EPOCH) // timedelta(microseconds=1)
+        return parse_rfc3339(text)
+    except UnitError as error:
+        refuse(f"{option}: {error}; write it so, or in microseconds since 1970")
 
 
 def parse_seq(text: str | None, option: str) -> int | None:

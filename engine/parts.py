@@ -4,27 +4,16 @@ Times are integer microseconds since the epoch, UTC. Amounts are integers in a r
 text such as `"8"` or `"80Gi"` is accepted as well.
 """
 
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from .units import INT64_MAX, UnitError, parse_amount
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from .units import INT64_MAX, UnitError, parse_amount, parse_time
 
 
 def _parse_time(value: object) -> object:
     """RFC 3339 text to microseconds; anything else is left for pydantic to judge."""
-    if not isinstance(value, str):
-        return value
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise ValueError("not an RFC 3339 time such as 2026-01-02T03:04:05Z") from None
-    if moment.tzinfo is None:
-        raise ValueError("the time has no zone; end it with Z or an offset such as +01:00")
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return parse_time(value) if isinstance(value, str) else value
 
 
 def _parse_resources(value: object) -> object:

@@ -4,6 +4,7 @@ gpu and cpu count in thousandths, memory in bytes, every other resource in whole
 epoch (UTC), durations are microseconds. Nothing here rounds: what does not fit the smallest unit exactly is refused.
 """
 
+import re
 from datetime import datetime, timedelta
 from fractions import Fraction
 
@@ -28,6 +29,12 @@ _SUFFIXES: dict[str, Fraction] = {
 }
 
 _EPOCH = datetime(1970, 1, 1)  # UTC, like every moment here
+
+_RFC_3339 = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,40}))?"
+    r"(?:([Zz])|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))?"
+)
+"""A time as in RFC 3339, section 5.6; the zone may be missing here, so that it can be asked for."""
 
 MICROSECOND, MILLISECOND, SECOND = 1, 1_000, 1_000_000
 MINUTE, HOUR, DAY, WEEK = 60 * SECOND, 3_600 * SECOND, 86_400 * SECOND, 604_800 * SECOND
@@ -109,6 +116,29 @@ def parse_duration(text: str) -> int:
     if total > INT64_MAX:
         raise UnitError(f"`{text}` is beyond 64 bits")
     return int(total)
+
+
+def parse_time(text: str) -> int:
+    """Parse an RFC 3339 time such as `2026-01-02T03:04:05Z` into microseconds since the epoch, below 0 for what was before it.
+
+    Raises UnitError for other forms, for a time without a zone, and for one that is finer than a microsecond.
+    """
+    shown = text if len(text) <= 60 else text[:60] + "…"
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise UnitError(f"`{shown}` is no time such as 2026-01-02T03:04:05Z")
+    *calendar, decimals, utc, sign, hours, minutes = found.groups(default="")
+    year, month, day, hour, minute, second = map(int, calendar)
+    try:
+        moment = datetime(year, month, day, hour, minute, second)  # not fromisoformat: what it accepts differs between versions of Python
+    except ValueError:
+        raise UnitError(f"`{shown}` is no time: there is no such day or hour") from None
+    if not utc and not sign:
+        raise UnitError(f"`{shown}` has no zone such as Z or +01:00")
+    if decimals[6:].strip("0"):
+        raise UnitError(f"`{shown}` is finer than a microsecond, six decimals")
+    offset = int(sign + "1") * (int(hours) * HOUR + int(minutes) * MINUTE) if sign else 0
+    return (moment - _EPOCH) // timedelta(microseconds=1) + int(decimals[:6].ljust(6, "0")) - offset
 
 
 def format_amount(amount: int, resource: str) -> str:

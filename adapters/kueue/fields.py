@@ -1,17 +1,15 @@
 """Reading the fields of an object one by one: each with its type, absent ones with their default, wrong ones reported."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ...engine.units import INT64_MAX
+from ...engine.units import INT64_MAX, UnitError, parse_time
 from .problems import Findings
 from .quantity import QuantityError, amount, parse
 
 INT32 = 2**31
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTHING: Mapping[str, Any] = {}
 _LONGEST = 4096
 _LONGEST_KEY = 253
@@ -129,13 +127,14 @@ class Fields:
         if not value:
             return None
         try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None or moment < _EPOCH:
-            self.wrong(name, f"`{value[:40]}` is no time", "write it as 2026-01-02T03:04:05Z")
+            moment = parse_time(value)
+        except UnitError as error:
+            self.wrong(name, str(error), "write it as 2026-01-02T03:04:05Z")
             return None
-        return (moment - _EPOCH) // timedelta(microseconds=1)
+        if moment < 0:
+            self.wrong(name, f"`{value}` is before 1970", "correct the time")
+            return None
+        return moment
 
     def number(self, name: str, default: Fraction) -> Fraction:
         """An exact number that is not below 0, written as a quantity."""

@@ -102,7 +102,7 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
             "one of the two",
         ),
         (OURS + "a,0,1s,q,1\n", 2, "column `submitted`: the unit is missing", "0s"),
-        (OURS + "a,2026-01-01T00:00:00,1s,q,1\n", 2, "column `submitted`: the time has no zone", ""),
+        (OURS + "a,2026-01-01T00:00:00,1s,q,1\n", 2, "column `submitted`: `2026-01-01T00:00:00` has no zone", ""),
         (OURS + "a,1900-01-01T00:00:00Z,1s,q,1\n", 2, "column `submitted`", ""),
         (OURS + "a,0s,90,q,1\n", 2, "column `duration`: the unit is missing", "90s"),
         (OURS + "a,0s,-1h,q,1\n", 2, "column `duration`: `-1h` is below 0", "90s"),
@@ -138,7 +138,7 @@ def test_a_bad_row_is_named_with_its_line_and_remedy(tmp_path: Path, text: str |
     ("row", "problem"),
     [
         ("2017-10-09 07:01:55,66.0,1,67.0,a", "column `gpu_time`: 67.0 is not num_gpus x duration"),
-        ("2017-10-09T07:01:55Z,66.0,1,66.0,a", "column `timestamp`: `2017-10-09T07:01:55Z` has a zone"),
+        ("2017-10-09T07:01:55Z,66.0,1,66.0,a", "column `timestamp`: `2017-10-09T07:01:55Z` is no time of this form"),
         ("yesterday,66.0,1,66.0,a", "column `timestamp`: `yesterday` is no time"),
         ("2017-10-09 07:01:55,1e3,1,1e3,a", "column `duration`: `1e3` is no number of seconds"),
         ("2017-10-09 07:01:55,-1,1,-1,a", "is no number of seconds"),

@@ -117,7 +117,7 @@ def test_log_says_that_nothing_is_selected(gpol: Gpol, journal: str) -> None:
     ("arguments", "part"),
     [
         (("log", "lab.db", "--since", "yesterday"), "--since: `yesterday` is no time"),
-        (("log", "lab.db", "--until", "2026-03-02T08:00:00"), "--until: `2026-03-02T08:00:00` is no time"),
+        (("log", "lab.db", "--until", "2026-03-02T08:00:00"), "--until: `2026-03-02T08:00:00` has no zone"),
         (("log", "lab.db", "--since", "9" * 5000), "is no time"),
         (("log", "lab.db", "--since", "2", "--until", "1"), "--since is after --until"),
         (("log", "lab.db", "--kind", "WorkloadEvited"), "did you mean WorkloadEvicted?"),

@@ -87,7 +87,7 @@ def test_moments(gpol: Gpol, journal: str, at: tuple[str, ...], seq: int) -> Non
         (("--at", "1772438700000000"), "or as microseconds with `us`"),
         (("--at", "0"), "--at: the journal has events 1 to 12, not 0"),
         (("--at", "today"), "--at: `today` is no time"),
-        (("--at", "2026-03-02T08:00:00"), "--at: `2026-03-02T08:00:00` is no time"),
+        (("--at", "2026-03-02T08:00:00"), "--at: `2026-03-02T08:00:00` has no zone"),
         (("--at", "0us"), "--at: nothing had happened by 0us; the first event is at 2026-03-02T08:00:00Z"),
         (("--at", "2026-03-03T00:00:00Z"), "--at: the journal ends before 2026-03-03T00:00:00Z, with event 12 at 2026-03-02T"),
         (("--queue", "gues"), "--queue: the policy had no queue or cohort `gues` then; did you mean guest?"),

@@ -29,8 +29,8 @@ def test_times_are_microseconds_utc(time: object, us: int) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"time": "yesterday"}, "time: not an RFC 3339 time"),
-        ({"time": "2026-01-01T00:00:00"}, "time: the time has no zone"),
+        ({"time": "yesterday"}, "time: `yesterday` is no time such as 2026-01-02T03:04:05Z"),
+        ({"time": "2026-01-01T00:00:00"}, "time: `2026-01-01T00:00:00` has no zone"),
         ({"time": -1}, "time: Input should be greater than or equal to 0"),
         ({"time": 1.5}, "time: Input should be a valid integer"),
         ({"pod_sets": [{"requests": {"gpu": "1x"}}]}, "pod_sets.0.requests: gpu: unknown unit `x`"),

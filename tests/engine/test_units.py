@@ -11,6 +11,7 @@ from gpol.engine.units import (
     format_time,
     parse_amount,
     parse_duration,
+    parse_time,
     scale_of,
     split_quantity,
 )
@@ -126,3 +127,50 @@ def test_durations_are_written_exactly(us: int, text: str) -> None:
 def test_moments_are_written_in_utc(us: int, text: str) -> None:
     """To the second where that is exact; a moment beyond the year 9999 has no date."""
     assert format_time(us) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "us"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-01t00:00:01z", SECOND),
+        ("1970-01-01 00:00:01.5+00:00", SECOND + SECOND // 2),
+        ("1970-01-01T01:30:00+01:30", 0),
+        ("1970-01-01T00:00:00-00:01", MINUTE),
+        ("1970-01-02T00:00:00.000001Z", 86_400 * SECOND + 1),
+        ("1970-01-01T00:00:00.1234560000Z", 123_456),
+        ("1969-12-31T23:59:59.999999Z", -1),
+        ("2000-02-29T00:00:00Z", 951_782_400 * SECOND),
+    ],
+)
+def test_times_are_those_of_rfc_3339(text: str, us: int) -> None:
+    """Every zone is taken into account, and zeros beyond the microseconds change nothing."""
+    assert parse_time(text) == us
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("2026-01-02T03:04:05.0000001Z", "finer than a microsecond"),
+        ("2026-01-02T03:04:05", "has no zone"),
+        ("2026-01-02T03:04Z", "is no time such as"),
+        ("20260102T030405Z", "is no time such as"),
+        ("2026-W01-1T00:00:00Z", "is no time such as"),
+        ("2026-01-02T03:04:05,5Z", "is no time such as"),
+        ("2026-01-02T03:04:05+01", "is no time such as"),
+        ("2026-01-02T03:04:05+01:60", "is no time such as"),
+        ("2026-01-02T03:04:05+24:00", "is no time such as"),
+        ("٢٠٢٦-01-02T03:04:05Z", "is no time such as"),
+        ("2026-01-02T03:04:05Z\n", "is no time such as"),
+        ("", "is no time such as"),
+        ("x" * 100_000, "…` is no time such as"),
+        ("2026-02-29T00:00:00Z", "no such day or hour"),
+        ("2026-01-02T24:00:00Z", "no such day or hour"),
+        ("2026-01-02T23:59:60Z", "no such day or hour"),
+        ("0000-01-01T00:00:00Z", "no such day or hour"),
+    ],
+)
+def test_times_of_other_forms_are_refused(text: str, problem: str) -> None:
+    """No version of Python decides what a time is, and nothing is cut off."""
+    with pytest.raises(UnitError, match=problem):
+        parse_time(text)
