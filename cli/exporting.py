@@ -3,7 +3,6 @@
 import gzip
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from ..adapters.export.columns import Row, row_of
@@ -14,7 +13,7 @@ from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal
 from ..journal.read import Selection, select_with_origins
 from .auditing import open_journal, refuse_use
-from .files import check_new, new_file, write_new
+from .files import check_new, new_file, real_path, write_new
 from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
 from .progress import progress
 from .selecting import check_places, make_selection
@@ -60,7 +59,7 @@ def export_inputs(path: str, form: Format, *, out: str | None, policy: str | Non
     _check_out(out)
     if policy is not None:
         check_new("-p", policy, printed=False)
-    if policy is not None and out is not None and Path(policy).resolve() == Path(out).resolve():
+    if policy is not None and out is not None and real_path(policy) == real_path(out):
         refuse("-o and -p name the same file; choose two names")
     with _journal(path) as journal:
         inputs = inputs_of(journal)

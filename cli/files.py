@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -10,12 +10,17 @@ from typing import BinaryIO, NoReturn
 from .output import FAILED, refuse
 
 
+def real_path(path: str | Path) -> Path:
+    """Where a path leads, through all links. Links that lead in a circle lead nowhere else; Path.resolve fails for them in some Pythons."""
+    return Path(os.path.realpath(path))
+
+
 def replace_file(path: str, text: str) -> None:
     """Write a text file at once: a crash leaves the old one or the new one. Links stay links, owner and rights as they were.
 
     What is no plain file, such as a pipe, is written to as it is. Ends the command where that fails.
     """
-    target = Path(path).resolve()
+    target = real_path(path)
     try:
         before = target.stat() if target.exists() else None
         if before is not None and not os.access(target, os.W_OK):
@@ -40,13 +45,13 @@ def write_new(texts: dict[str, str]) -> None:
     try:
         try:
             for path, text in texts.items():
-                target = Path(path).resolve()
+                target = real_path(path)
                 if target.exists() and not target.is_file():
                     target.write_text(text, encoding="utf-8", newline="\n")
                 else:
                     prepared[path] = _prepare(target, text, None)
             for path in list(prepared):
-                target = Path(path).resolve()
+                target = real_path(path)
                 os.replace(prepared[path], target)
                 del prepared[path]
                 placed.append(target)
@@ -64,7 +69,7 @@ def new_file(path: str) -> Iterator[BinaryIO]:
 
     What is no plain file, such as a pipe, is written to as it is. Ends the command where the file can't be written.
     """
-    target = Path(path).resolve()
+    target = real_path(path)
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as file:
@@ -89,6 +94,24 @@ def check_new(option: str, path: str, printed: bool = True) -> None:
         refuse(f"{option}: `{path}` is a folder; name a file in it")
     if Path(path).is_file():
         refuse(f"{option}: `{path}` is there already; choose another name, or remove the file if nobody needs it")
+
+
+def keep_apart(option: str, path: str, others: Iterable[str | None]) -> None:
+    """Refuse to write over a file that the same command reads or writes, and to write one that is called as standard input is.
+
+    Where another is a journal, by its path or by a URL, that is its database and whatever SQLite or gpol keeps beside that.
+    """
+    if path == "-":
+        refuse(f"{option}: `-` is no name for a file; name one")
+    from ..journal.places import files_of  # slow to load, and check never needs it
+
+    for other in others:
+        if other is not None and any(_is_same(Path(path), file) for file in files_of(other)):
+            refuse(f"{option}: `{path}` is a file which the same command needs; choose another name")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return real_path(one) == real_path(other) or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _refuse(path: str, error: OSError) -> NoReturn:

@@ -8,7 +8,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..adapters.kueue.exporting import GPU, ExportRefused, export, json_list, yaml_documents
@@ -24,7 +23,7 @@ from ..engine.errors import FactError
 from ..engine.events import PolicyActivated
 from ..engine.reference import Core
 from ..engine.units import format_time
-from .files import check_new, write_new
+from .files import check_new, real_path, write_new
 from .moments import parse_time
 from .output import (
     GOOD,
@@ -164,12 +163,12 @@ def _complain_of(refused: Refused) -> None:
 
 def _keep_apart(paths: tuple[str, ...], targets: dict[str, str]) -> None:
     """Refuse to write over anything: what is read, what is there, one result over the other. `targets` are paths by option."""
-    read = {Path(path).resolve() for path in paths if path != "-"}
+    read = {real_path(path) for path in paths if path != "-"}
     for option, path in targets.items():
-        if path != "-" and Path(path).resolve() in read:
+        if path != "-" and real_path(path) in read:
             refuse(f"{option}: `{path}` is what is read; choose another name")
         check_new(option, path, printed=option == "-o")
-    if len({Path(path).resolve() for path in targets.values()}) < len(targets):
+    if len({real_path(path) for path in targets.values()}) < len(targets):
         refuse("-o and --facts name the same file; choose two names")
 
 

@@ -29,7 +29,7 @@ from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
 from .auditing import refuse_use
 from .figures import show_figures
-from .files import replace_file
+from .files import keep_apart, real_path, replace_file
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
 from .progress import progress
 from .signing import Signer, Wanted, tell_last
@@ -131,7 +131,7 @@ def run_facts(
     measure = Measure()
     with _told(out), ExitStack() as stack:
         facts = _Facts(facts_path, _open(facts_path, stack), skip_invalid)
-        decided = _open_out(out, (policy_path, facts_path, journal), stack)
+        decided = _open_out(out, (policy_path, facts_path, journal, signing.key), stack)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
         player = Player(group=500 if decided is None else 1)  # no decision is out that is not kept
@@ -169,7 +169,7 @@ def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack
     """A file to write decisions to, line by line so that none is held back, opened as it is."""
     if path is None:
         return None
-    _keep_apart("--out", path, others)
+    keep_apart("--out", path, others)
     return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))
 
 
@@ -180,15 +180,6 @@ def _told(path: str | None) -> Iterator[None]:
         yield
     except OSError as error:
         refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
-
-
-def _keep_apart(option: str, path: str, others: tuple[str | None, ...]) -> None:
-    """Refuse to write over a file that is read, or written, by the same command; and to write one that is called as standard input is."""
-    if path == "-":
-        refuse(f"{option}: `-` is no name for a file; name one")
-    for other in others:
-        if other is not None and Path(path).resolve() == Path(other).resolve():
-            refuse(f"{option}: `{path}` is a file which the same command needs; choose another name")
 
 
 def _open(path: str, stack: ExitStack) -> _Bytes:
@@ -258,7 +249,7 @@ def simulate_jobs(
     signer = Signer.of(signing, journal)
     jobs = _jobs(workloads, trace)
     measure = Measure()
-    series = series_for(report, (policy_path, workloads, journal))
+    series = series_for(report, (policy_path, workloads, journal, signing.key))
     with ExitStack() as stack:
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
@@ -310,8 +301,8 @@ def series_for(report: str | None, others: tuple[str | None, ...]) -> "Series | 
         return None
     from ..sim.series import Series
 
-    _keep_apart("--report", report, others)
-    path = Path(report).resolve()
+    keep_apart("--report", report, others)
+    path = real_path(report)
     if not path.parent.is_dir():
         refuse(f"the folder of `{report}` does not exist; make it first")
     if path.is_dir():

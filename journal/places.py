@@ -31,6 +31,15 @@ def locate(path_or_url: str | os.PathLike[str]) -> Store:
     raise JournalError(f"journals in `{backend}` are not supported", _PLACES)
 
 
+def files_of(path_or_url: str) -> tuple[Path, ...]:
+    """The files that a journal at a path or a URL is kept in; none where it names a server, or is no place for a journal."""
+    try:
+        store = locate(path_or_url)
+    except JournalError:
+        return ()
+    return store.files if isinstance(store, SqliteStore) else ()
+
+
 def _file(url: URL) -> Path:
     if url.drivername not in ("sqlite", "sqlite+pysqlite") or url.query or url.host:
         raise JournalError("a sqlite URL names a file and nothing else", "write sqlite:///PATH, without another driver, a host or options")

@@ -43,6 +43,11 @@ class SqliteStore(Store):
         self.path = path
         self.name = str(path)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The journal's file, and those that SQLite and the lock keep beside it while it is in use; some may not be there."""
+        return tuple(beside(self.path, suffix) for suffix in ("", "-wal", "-shm", "-journal", "-lock"))
+
     def create(self) -> None:
         """Make a new journal's file, safe on the disk."""
         _refuse_other_logs(self.path)
@@ -114,8 +119,8 @@ class SqliteStore(Store):
 
     def discard(self) -> None:
         """Remove the draft's file, and what SQLite and the lock have put beside it."""
-        for suffix in ("", "-wal", "-shm", "-lock"):
-            beside(self.path, suffix).unlink(missing_ok=True)
+        for file in self.files:
+            file.unlink(missing_ok=True)
 
     def copy_into(self, draft: Self, progress: Callable[[int, int], None]) -> None:
         """Copy the file into a draft as it is at one moment, while others go on writing it: SQLite's own online backup.

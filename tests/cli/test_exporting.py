@@ -159,6 +159,16 @@ def test_a_file_that_cannot_be_written(gpol: Gpol, journal: str, lab: Path, what
     assert _files(lab) == before
 
 
+@pytest.mark.parametrize("arguments", [("export", "jsonl", "lab.db", "-o", "loop"), ("export", "facts", "lab.db", "-o", "f", "-p", "loop")])
+def test_a_link_that_leads_in_a_circle_is_no_defect(gpol: Gpol, journal: str, lab: Path, arguments: tuple[str, ...]) -> None:
+    """Nothing is there, so the new file takes the link's place."""
+    (lab / "loop").symlink_to("loop")
+
+    assert gpol(*arguments).code == 0
+    assert not (lab / "loop").is_symlink()
+    assert (lab / "loop").stat().st_size > 0
+
+
 def test_a_pipe_is_written_to(gpol: Gpol, journal: str, lab: Path) -> None:
     """What is there and no plain file, such as a pipe, is written to as it is, and stays."""
     os.mkfifo(lab / "pipe")

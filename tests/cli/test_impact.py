@@ -126,6 +126,9 @@ def test_facts_that_cannot_happen_are_listed(gpol: Gpol, lab: Path, facts: Calla
         (("lab.db", "lab.gpol", "--open-loop", "--journal", "x.db"), 3, "an open loop makes no other history"),
         (("lab.db", "lab.gpol", "--open-loop", "--report", "x.html"), 3, "an open loop makes no other history that could be drawn"),
         (("lab.db", "lab.gpol", "--report", "lab.db"), 3, "which the same command needs"),
+        (("sqlite:///lab.db", "lab.gpol", "--report", "lab.db"), 3, "which the same command needs"),
+        (("lab.db", "lab.gpol", "--report", "link.db"), 3, "which the same command needs"),
+        (("lab.db", "lab.gpol", "--report", "lab.db-wal"), 3, "which the same command needs"),
         (("lab.db", "lab.gpol", "--report", "none/x.html"), 3, "the folder of `none/x.html` does not exist"),
         (("lab.db", "lab.gpol", "--journal", "lab.db"), 3, "choose another name"),
         (
@@ -143,6 +146,7 @@ def test_what_cannot_be_is_refused(gpol: Gpol, lab: Path, journal: str, argument
     from gpol.journal.journal import Journal
 
     Journal.create(lab / "empty.db").close()
+    (lab / "link.db").hardlink_to(lab / "lab.db")
     (lab / "broken.gpol").write_text('policy "x" { use gpol.fair }\nqueue q { owns 1 gpu on nowhere }\n')
     (lab / "cycles.gpol").write_text('policy "c" { use kueue.classical }\nflavor a100 { gpu as owned }\nqueue owner { owns 8 gpu }\n')
     done = gpol("impact", *arguments)

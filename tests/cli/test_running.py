@@ -276,6 +276,21 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
             3,
             "--report: `j` is a file which the same command needs",
         ),
+        (
+            ("run", "lab.gpol", "facts.jsonl", "--out", "j", "--journal", "sqlite:///j"),
+            3,
+            "--out: `j` is a file which the same command needs",
+        ),
+        (
+            ("run", "lab.gpol", "facts.jsonl", "--out", "j-wal", "--journal", "j"),
+            3,
+            "--out: `j-wal` is a file which the same command needs",
+        ),
+        (
+            ("run", "lab.gpol", "facts.jsonl", "--out", "k", "--journal", "j", "--checkpoints", "c", "--key", "k"),
+            3,
+            "--out: `k` is a file which the same command needs",
+        ),
         (("simulate", "lab.gpol", "jobs.csv", "--report", "."), 3, "`.` is a folder"),
         (("simulate", "lab.gpol", "no.csv"), 3, "`no.csv` cannot be read"),
         (("simulate", "lab.gpol", "jobs.csv", "--seed", "1"), 3, "nothing random"),
@@ -288,6 +303,7 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
 def test_what_cannot_be_done_is_told(gpol: Gpol, facts: WriteFacts, arguments: tuple[str, ...], code: int, part: str) -> None:
     """Files that are not there and options that mean nothing are told in one message on stderr."""
     facts()
+    assert gpol("key", "new", "acme.example/lab", "-o", "k").code == 0
     done = gpol(*arguments)
 
     assert (done.code, done.out) == (code, "")
