@@ -165,7 +165,10 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], form
     if sys.stdout.isatty() and width > Console().width:
         _blocks(title, header, lines)
     else:
-        Console(width=width, highlight=False, markup=False, emoji=False).print(drawn)
+        console = Console(width=width, highlight=False, markup=False, emoji=False)
+        with console.capture() as printed:  # rich takes a reader that went away for a failure of the command
+            console.print(drawn)
+        say_text(printed.get().rstrip("\n"))
 
 
 def _blocks(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:

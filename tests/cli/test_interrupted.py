@@ -157,7 +157,9 @@ def test_a_new_report_has_the_rights_of_new_files(gpol: Gpol, lab: Path) -> None
 
 
 @needs_posix
-@pytest.mark.parametrize("arguments", [("check", "lab.gpol"), ("fmt", "-"), ("log", "lab.db"), ("explain", "lab.db", "g"), ("--help",)])
+@pytest.mark.parametrize(
+    "arguments", [("check", "lab.gpol"), ("fmt", "-"), ("log", "lab.db"), ("explain", "lab.db", "g"), ("state", "lab.db"), ("--help",)]
+)
 def test_a_reader_that_leaves_is_no_error(journal: str, lab: Path, arguments: tuple[str, ...]) -> None:
     """Whatever is printed into a pipe that nobody reads ends silently, exit code 141, also where it fits the buffer."""
     reading, writing = os.pipe()
