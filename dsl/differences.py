@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ..engine.graph import Node, PolicyGraph, Source
 from . import statements_places as places
 from . import statements_rules as rules
-from .statements import Entry, Kind, Subject, Table, flavor, policy, priority, spoken
+from .statements import Entry, Kind, Subject, Table, Thing, flavor, policy, priority, spoken
 
 Direction = Literal["larger", "smaller", "new", "gone", "renamed", "changed"]
 """From old to new. `changed`: there is no order between the two, or none that is certain."""
@@ -22,12 +22,12 @@ _MIRRORED: dict[Direction, Direction] = {"larger": "smaller", "smaller": "larger
 class Change:
     """One difference: of which subject, in what, and how. `old` and `new` are texts; empty where the subject is not there.
 
-    `about` is empty where the subject itself is new, gone or renamed. `fields` are those of the graph that say it, `slot` is the flavor
-    and resource it is about (see `Statement`). `note` is what may be but is not certain.
+    `thing` is None where the subject itself is new, gone or renamed. `fields` are those of the graph that say it, `slot` is the flavor and
+    resource it is about, `of` the part of which the thing is said (see `Statement`). `note` is what may be but is not certain.
     """
 
     subject: Subject
-    about: str
+    thing: Thing | None
     direction: Direction
     old: str
     new: str
@@ -35,7 +35,18 @@ class Change:
     new_source: Source | None
     fields: tuple[str, ...] = ()
     slot: tuple[str, str] | None = None
+    of: str = ""
     note: str = ""
+
+    @property
+    def about(self) -> str:
+        """The thing in words, as `Statement` has it; empty where the subject itself is new, gone or renamed."""
+        return f"{self.thing or ''} {self.of}".strip()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The subject's name and, where it is renamed, its former one."""
+        return (self.subject.name, self.old) if self.direction == "renamed" else (self.subject.name,)
 
 
 def mirrored(direction: Direction) -> Direction:
@@ -119,7 +130,8 @@ def _compared(subject: Subject, before: Entry, after: Entry) -> Iterator[Change]
         old_source = was.source if was is not None else before.source
         new_source = now.source if now is not None else after.source
         direction = _direction(old_said.extent, new_said.extent)
-        yield Change(subject, about, direction, old_said.text, new_said.text, old_source, new_source, some.fields, some.slot)
+        texts = old_said.text, new_said.text
+        yield Change(subject, some.thing, direction, *texts, old_source, new_source, some.fields, some.slot, some.of)
 
 
 def _direction(old: object, new: object) -> Direction:
@@ -132,8 +144,8 @@ def _whole(subject: Subject, direction: Literal["new", "gone"], entry: Entry) ->
     """A subject that one side alone has, with all that it says."""
     told = "; ".join(f"{each.about} {each.said.text}" for each in entry.statements)
     if direction == "new":
-        return Change(subject, "", "new", "", told, None, entry.source)
-    return Change(subject, "", "gone", told, "", entry.source, None)
+        return Change(subject, None, "new", "", told, None, entry.source)
+    return Change(subject, None, "gone", told, "", entry.source, None)
 
 
 # --- other names ----------------------------------------------------------------------------------------------------
@@ -172,7 +184,7 @@ def _with_names(graph: PolicyGraph, names: dict[str, str]) -> PolicyGraph:
 
 def _rename(pair: tuple[str, str], old: PolicyGraph, new: PolicyGraph) -> Change:
     was, now = (next(node for node in graph.nodes if node.name == name) for graph, name in zip((old, new), pair, strict=True))
-    return Change(_subject(now), "", "renamed", was.name, now.name, was.source, now.source)
+    return Change(_subject(now), None, "renamed", was.name, now.name, was.source, now.source)
 
 
 def _maybe_renamed(found: list[Change], old: PolicyGraph, new: PolicyGraph) -> list[Change]:

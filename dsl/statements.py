@@ -17,6 +17,18 @@ Kind = Literal[
     "policy", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
 ]  # fmt: skip
 
+Thing = Literal[
+    "name", "ignore", "resources from one flavor", "order queues", "order workloads", "share", "when borrowing", "when evicting",
+    "preempt by", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
+    "has", "nodes where", "worth", "label", "taint", "tolerates", "missing",
+    "value", "never evicted",
+    "in", "weight", "owns", "borrows", "lends", "for", "flavors", "serves", "priority at most", "default priority",
+    "default is never evicted", "queueing", "by usage", "rather", "evicts its own of", "reclaims from", "borrows by evicting",
+    "stopped", "for namespaces where", "needs check", "leads to",
+    "when", "evict from", "where", "order by", "because",
+]  # fmt: skip
+"""What a statement is about, by the subjects that say it: the policy, flavors, priorities, cohorts and queues, rules."""
+
 
 class Subject(NamedTuple):
     """Who says something: a part of the policy by kind and name. The policy as a whole has no name here, as there is one."""
@@ -42,15 +54,21 @@ class Statement:
     """What a subject says about one thing, what holds where it says nothing (None: it always says it), and the line that says it.
 
     `fields` are those of the graph that say it, of the subject's own part; of a part of that with a dot. `slot` is the flavor and the
-    resource that it is about, by name.
+    resource that it is about, by name. Where a subject says a thing of several parts, such as resources, `of` tells of which, in words.
     """
 
-    about: str
+    thing: Thing
     said: Said
     unsaid: Said | None
     source: Source
     fields: tuple[str, ...]
     slot: tuple[str, str] | None = None
+    of: str = ""
+
+    @property
+    def about(self) -> str:
+        """The thing in words: `owns gpu on h100`."""
+        return f"{self.thing} {self.of}".rstrip()
 
 
 class Less:
@@ -151,7 +169,8 @@ def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:
         "usage sampled every", Said(usage.sampling, format_duration(usage.sampling)), not_at_all, place, ("settings.cycles.usage.sampling",)
     )
     for resource, weight in usage.weights:
-        yield Statement(f"usage weighs {resource}", Said(weight, str(weight)), Said(1, "1"), place, ("settings.cycles.usage.weights",))
+        said = Said(weight, str(weight))
+        yield Statement("usage weighs", said, Said(1, "1"), place, ("settings.cycles.usage.weights",), of=resource)
 
 
 def next_flavor(looks: bool) -> Said:
@@ -171,7 +190,8 @@ def flavor(each: Flavor) -> Iterator[Statement]:
     """What there is of a flavor, its worth, and what its nodes are like."""
     for resource, amount in each.capacity:
         there = Said(amount, format_amount(amount, resource), amount) if each.nodes is None else Said(("nodes", amount), "from nodes")
-        yield Statement(f"has {resource}", there, Said(None, "none", -1), each.source, ("capacity", "nodes"), (each.name, resource))
+        slot = each.name, resource
+        yield Statement("has", there, Said(None, "none", -1), each.source, ("capacity", "nodes"), slot, resource)
     nodes = " and ".join(f"{key} = {quoted(value)}" for key, value in each.nodes or ())
     yield Statement("nodes where", Said(each.nodes, nodes), Said(None, "none"), each.source, ("nodes", "capacity"))
     yield Statement("worth", Said(each.worth, str(each.worth)), Said(1, "1"), each.source, ("worth",))

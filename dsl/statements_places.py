@@ -8,6 +8,7 @@ from .printer import quoted
 from .statements import Less, Said, Statement, next_flavor, yes_or_no
 
 _AS_SERVED = Said("as served", "as it serves them")
+_AS_POLICY = Said(None, "as the policy says")
 _ANYTHING = Said(None, "anything", (1, 0))
 _KEEPS_NOTHING = Said(None, "anything", Less((1, 0)))
 
@@ -24,12 +25,12 @@ def node(graph: PolicyGraph, each: Node) -> Iterator[Statement]:
 def _quota(flavor: str, resource: str, quota: Quota, place: Source) -> Iterator[Statement]:
     where, slot = f"{resource} on {flavor}", (flavor, resource)
     owned = Said(quota.nominal, format_amount(quota.nominal, resource), quota.nominal)
-    yield Statement(f"owns {where}", owned, Said(0, "0", 0), quota.nominal_source or place, ("nominal",), slot)
+    yield Statement("owns", owned, Said(0, "0", 0), quota.nominal_source or place, ("nominal",), slot, where)
     borrows = _limit(quota.borrowing_limit, resource)
-    yield Statement(f"borrows {where}", borrows, _ANYTHING, quota.borrowing_source or place, ("borrowing_limit",), slot)
+    yield Statement("borrows", borrows, _ANYTHING, quota.borrowing_source or place, ("borrowing_limit",), slot, where)
     lends = _limit(quota.lending_limit, resource)
     kept = Said(lends.value, lends.text, Less(lends.extent))  # what it does not lend is always there for itself
-    yield Statement(f"lends {where}", kept, _KEEPS_NOTHING, quota.lending_source or place, ("lending_limit",), slot)
+    yield Statement("lends", kept, _KEEPS_NOTHING, quota.lending_source or place, ("lending_limit",), slot, where)
 
 
 def _limit(limit: int | None, resource: str) -> Said:
@@ -58,13 +59,15 @@ def queue(graph: PolicyGraph, each: Queue) -> Iterator[Statement]:
     yield Statement("queueing", Said(each.strict, "strict fifo" if each.strict else "best effort"), None, place, ("strict",))
     yield Statement("by usage", Said(each.by_usage, "yes" if each.by_usage else "no"), Said(False, "no"), place, ("by_usage",))
     yield Statement("rather", Said(each.rather, each.rather), Said("borrow", "borrow"), place, ("rather",))
-    as_policy = Said(None, "as the policy says")
-    for about, looks in (("borrowing", each.next_flavor_before_borrowing), ("evicting", each.next_flavor_before_evicting)):
-        yield Statement(
-            f"when {about}", as_policy if looks is None else next_flavor(looks), as_policy, place, (f"next_flavor_before_{about}",)
-        )
+    borrowing, evicting = _looks(each.next_flavor_before_borrowing), _looks(each.next_flavor_before_evicting)
+    yield Statement("when borrowing", borrowing, _AS_POLICY, place, ("next_flavor_before_borrowing",))
+    yield Statement("when evicting", evicting, _AS_POLICY, place, ("next_flavor_before_evicting",))
     yield from _preemption(each.preemption, place)
     yield from _entrance(each, names, place)
+
+
+def _looks(said: bool | None) -> Said:
+    return _AS_POLICY if said is None else next_flavor(said)
 
 
 def _condition(condition: Condition) -> str:
@@ -125,7 +128,7 @@ def _entrance(each: Queue, names: list[str], place: Source) -> Iterator[Statemen
     for check in each.checks:
         on = tuple(names[index] for index in check.flavors)
         told = f"on {', '.join(on)}" if on else "on every flavor"
-        yield Statement(f"needs check {check.name}", Said(on, told, 0), Said(None, "no", 1), place, ("checks",))
+        yield Statement("needs check", Said(on, told, 0), Said(None, "no", 1), place, ("checks",), of=check.name)
 
 
 def _stopped(stopped: str) -> Said:

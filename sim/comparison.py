@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dsl.differences import Change
+from ..dsl.statements import Thing
 from .constants import Constants, Side
 from .policy import Policy
 from .reach import Verdict, verdict
@@ -22,14 +23,14 @@ SMALL = 50
 FEWEST_TRIED = 10
 """How many are tried for a change that is searched: of more changes than that allows for, the last of those that are alike are not."""
 
-SHOWN_ONLY = ("name", "because")
+SHOWN_ONLY: tuple[Thing, ...] = ("name", "because")
 """What people are shown and nothing is decided by."""
 
 
 def _decides(change: Change, old: Policy, new: Policy) -> bool:
     """Whether anything is decided by a thing itself; in cycles what there is of a flavor is no more than the sum of what is owned."""
     in_cycles = all(policy.graph.settings.cycles is not None for policy in (old, new))
-    return change.about not in SHOWN_ONLY and not (in_cycles and change.about.startswith("has "))
+    return change.thing not in SHOWN_ONLY and not (in_cycles and change.thing == "has")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def _unlike_first(changes: Sequence[Change]) -> list[int]:
     met: Counter[tuple[str, ...]] = Counter()
     ranks = []
     for change in changes:
-        kind = (change.subject.kind, change.about, change.direction, *((change.old, change.new) if change.about else ()))
+        kind = (change.subject.kind, change.about, change.direction, *((change.old, change.new) if change.thing is not None else ()))
         ranks.append(met[kind])
         met[kind] += 1
     return sorted(range(len(changes)), key=lambda number: (ranks[number], number))

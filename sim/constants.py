@@ -82,7 +82,7 @@ class Constants:
         """The queues that a change is about; of one about the whole policy the first few of them all."""
         kind, name = change.subject
         if kind == "queue":
-            names = [name, *([change.old] if change.direction == "renamed" else [])]
+            names = [*change.names]
         elif kind == "cohort":
             names = [queue for side in self._sides for queue in side.queues if _below(side, queue, {name})]
         elif kind == "local queue":

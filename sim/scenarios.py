@@ -6,10 +6,11 @@ A scenario is the steps of a test without its expectations: everything in it can
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..dsl import tree
 from ..dsl.differences import Change
+from ..dsl.statements import Kind, Thing
 from ..engine.units import MINUTE, SECOND, format_amount, format_duration, scale_of
 from .constants import Constants, Slot
 
@@ -73,7 +74,13 @@ def _in_turn(sources: list[Iterator[Scenario]]) -> Iterator[Scenario]:
                 yield scenario
 
 
-_KINDS: dict[str, tuple[str, ...]] = {
+Family = Literal["alone", "unlike", "owner", "guest", "own", "pieces", "two", "spill", "passing", "competing", "often"]
+"""Scenarios of one form; each is a method of `_Place`."""
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
+"""All of them, in the order in which they are tried where none is about the change."""
+
+_OF_KINDS: dict[Kind, tuple[Family, ...]] = {
     "deny rule": ("unlike", "alone"),
     "hold rule": ("unlike", "alone"),
     "protect rule": ("owner", "own", "often", "pieces", "guest"),
@@ -83,9 +90,10 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 """The families that are about changes of a kind of subject."""
 
-_ABOUTS: dict[str, tuple[str, ...]] = {
+_OF_THINGS: dict[Thing, tuple[Family, ...]] = {
     "owns": ("owner", "alone", "guest", "two", "own"),
     "borrows": ("alone", "owner", "own", "guest", "two"),
+    "borrows by evicting": ("alone", "owner", "own", "guest", "two"),
     "lends": ("guest", "owner", "alone", "two"),
     "weight": ("pieces", "competing"),
     "share": ("pieces", "competing"),
@@ -108,18 +116,13 @@ _ABOUTS: dict[str, tuple[str, ...]] = {
     "reclaims from": ("owner", "two"),
     "victims": ("owner", "own", "pieces", "two"),
 }
-"""The families that are about a thing, by its first words."""
-
-FAMILIES = ("alone", "unlike", "owner", "guest", "own", "pieces", "two", "spill", "passing", "competing", "often")
-"""All families."""
+"""The families that are about changes of a thing, of whatever kind of subject."""
 
 
-def _families(change: Change) -> tuple[str, ...]:
-    about = change.about
-    return next(
-        (_ABOUTS[start] for start in sorted(_ABOUTS, reverse=True) if f"{about} ".startswith(f"{start} ")),
-        _KINDS.get(change.subject.kind, ("alone",)),
-    )
+def _families(change: Change) -> tuple[Family, ...]:
+    if change.thing is not None and change.thing in _OF_THINGS:
+        return _OF_THINGS[change.thing]
+    return _OF_KINDS.get(change.subject.kind, ("alone",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,11 +181,11 @@ def played(policy: Policy, scenario: Scenario) -> Outcomes | None:
 
 def _is_foreign(change: Change, scenario: Scenario, workload: str) -> bool:
     """Whether a change of what a queue itself may have is shown by a workload of another queue; what it lends is for others."""
-    if change.subject.kind != "queue" or change.about.startswith("lends "):
+    if change.subject.kind != "queue" or change.thing == "lends":
         return False
     queues = {step.action.workload.text: step.action.queue for step in scenario if isinstance(step.action, tree.Submit)}
-    queue, former = queues[workload], change.old if change.direction == "renamed" else change.subject.name
-    return queue is not None and queue.text not in (change.subject.name, former)
+    queue = queues[workload]
+    return queue is not None and queue.text not in change.names
 
 
 def _are_alike(one: Outcomes | None, other: Outcomes | None, workload: str) -> bool:
