@@ -23,7 +23,10 @@ _BACKENDS: dict[str, Backend] = {"local": "local", "dask": "dask", "ray": "ray"}
 
 
 def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[Variant]:
-    """Every policy with every combination of the values that `--set` gives. Ends the command for what cannot be set or is no policy."""
+    """Every policy with every combination of the values that `--set` gives.
+
+    Ends the command for what cannot be set, what is no policy then, and what is the same policy as another.
+    """
     try:
         values = dict(_setting(text) for text in settings)
         if len(values) < len(settings):
@@ -31,8 +34,7 @@ def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: 
         tried = variants(_named_apart(paths, policies), values)
     except SettingError as error:
         refuse(f"--set: {error}")
-    if values:
-        _check(tried, form)
+    _refuse_twins(tried, _digests(tried, form) if values else [policy.graph.digest for policy in policies])
     return tried
 
 
@@ -48,17 +50,37 @@ def _setting(text: str) -> tuple[str, tuple[str, ...]]:
     path, equals, values = text.rpartition("=")
     if not equals:
         refuse(f"--set: `{text}` sets nothing; write it as PATH=VALUES, such as queue.nlp.owns.h100=32..96:16")
-    return path, values_of(values)
+    found = values_of(values)
+    for number, value in enumerate(found):
+        if value in found[:number]:
+            refuse(f"--set: `{path}` is given the value `{value}` twice; give it once")
+    return path, found
 
 
-def _check(tried: list[Variant], form: Format) -> None:
-    """Refuse the whole sweep, before any work, where a value makes a policy that has errors."""
+def _digests(tried: list[Variant], form: Format) -> list[str]:
+    """What each variant means. Refuses the whole sweep, before any work, where a value makes a policy that has errors."""
+    digests = []
     for variant in tried:
         checked = check(variant.text, variant.file)
         if checked.errors:
             for diagnostic in checked.errors:
                 complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
             refuse(f"--set: `{variant.name}` has {counted(len(checked.errors), 'error')}; leave that value out, and nothing was played")
+        assert checked.graph is not None
+        digests.append(checked.graph.digest)
+    return digests
+
+
+def _refuse_twins(tried: list[Variant], digests: list[str]) -> None:
+    """Refuse a sweep in which two variants mean the same, as `4` and `4000m` do: it would play one history twice."""
+    first: dict[str, str] = {}
+    for variant, digest in zip(tried, digests, strict=True):
+        other = first.get(digest)
+        if other == variant.name:
+            refuse(f"`{other}` is given twice; give it once")
+        if other is not None:
+            refuse(f"`{other}` and `{variant.name}` are the same policy; leave one of them out")
+        first[digest] = variant.name
 
 
 def show_sweep(

@@ -50,7 +50,7 @@ def test_several_policies_are_a_sweep(gpol: Gpol, lab: Path, journal: str) -> No
 def test_files_of_one_name_are_told_apart(gpol: Gpol, lab: Path, journal: str) -> None:
     """By the paths that were given."""
     (lab / "new").mkdir()
-    (lab / "new" / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("10m }", "0s }"))
+    (lab / "new" / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("workload.gpu > 8", "workload.gpu > 9"))
     done = gpol("impact", journal, "lab.gpol", "new/lab.gpol", "--set", f"{RUNNING}=10m", "--jobs", "1", "--format", "json")
 
     assert [record["variant"] for record in done.records] == ["recorded", f"lab.gpol {RUNNING}=10m", f"new/lab.gpol {RUNNING}=10m"]
@@ -88,6 +88,15 @@ preempt anyone {
         (("--set", "queue.owner.owns.a100=4..8"), "is no range; write it as FIRST..LAST:STEP"),
         (("--set", "queue.owner.owns.a100=8,16"), "`lab.gpol queue.owner.owns.a100=16` has 1 error"),
         (("--set", "queue.owner.owns.a100=4", "--set", "queue.owner.owns.a100=8"), "one path is set twice"),
+        (("--set", f"{RUNNING}=5m,10m,5m"), f"--set: `{RUNNING}` is given the value `5m` twice; give it once"),
+        (
+            ("--set", f"{RUNNING}=5m,300s"),
+            f"`lab.gpol {RUNNING}=5m` and `lab.gpol {RUNNING}=300s` are the same policy; leave one of them out",
+        ),
+        (("--set", "queue.owner.owns.a100=4,04"), "owns.a100=4` and `lab.gpol queue.owner.owns.a100=04` are the same policy"),
+        (("lab.gpol",), "`lab.gpol` is given twice; give it once"),
+        (("lab.gpol", "--set", f"{RUNNING}=5m"), f"`lab.gpol {RUNNING}=5m` is given twice; give it once"),
+        (("./lab.gpol",), "`lab.gpol` and `./lab.gpol` are the same policy"),
         (("--set", f"{RUNNING}=1..100:1", "--set", "queue.owner.owns.a100=1..8:1"), "800 policies; a sweep plays at most 200"),
         (("--set", f"{RUNNING}=5m", "--open-loop"), "--open-loop is for one policy"),
         (("--set", f"{RUNNING}=5m", "--journal", "x.db"), "--journal is for one policy"),
