@@ -149,8 +149,8 @@ def structure_faults(journal: Journal) -> list[Fault]:
 
 def unreadable(seq: int | None, error: DamagedError) -> Fault:
     """A place from which on nothing can be read."""
-    meaning = "the file was altered or the disk failed; take a copy that verifies"
-    return Fault(seq, "the file cannot be read on", "a sound SQLite file", error.message, meaning, kind="file")
+    meaning = "what is stored was altered or the disk failed; take a copy that verifies"
+    return Fault(seq, "the journal cannot be read on", "a sound database", error.message, meaning, kind="file")
 
 
 def shown(payload: bytes) -> str:
