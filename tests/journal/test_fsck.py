@@ -118,6 +118,8 @@ def test_triggers_that_are_gone(sound: Path, hood: Hood) -> None:
         ("ALTER TABLE meta ADD COLUMN note TEXT", "column `note` of `meta` is none of a journal's"),
         ("CREATE TABLE notes (note TEXT)", "table `notes` is none of a journal's"),
         ("DROP TABLE snapshots", "table `snapshots` is missing"),
+        ("DROP TABLE alembic_version", "table `alembic_version` is missing, and there is a table `snapshots`"),
+        ("UPDATE alembic_version SET version_num = '1'", "table `alembic_version` says version 1, and there is a table `snapshots`"),
         ("CREATE INDEX by_kind ON events (kind)", "constraint or index of `events` is none of a journal's"),
     ],
 )
