@@ -13,7 +13,7 @@ from ..journal.errors import DamagedError, JournalError
 from ..journal.journal import Journal
 from ..journal.read import Selection, select_with_origins
 from .auditing import open_journal, refuse_use
-from .files import check_new, new_file, real_path, write_new
+from .files import check_new, new_files, real_path, write_new
 from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, file_name, refuse, say, say_json, say_text, use_streams
 from .progress import progress
 from .selecting import check_places, make_selection
@@ -34,7 +34,7 @@ def export_columns(path: str, form: Format, *, out: str, **filters: Any) -> int:
     """Write the events that are selected into a new Parquet file."""
     selection = make_selection(**filters)
     check_new("-o", out, printed=False)
-    with _journal(path) as journal, new_file(out) as file:
+    with _journal(path) as journal, new_files() as add, add(out) as file:
         try:
             written = write_parquet(_rows(journal, selection), file)
         except NoParquetError as error:
@@ -104,13 +104,15 @@ def _write_lines(out: str | None, lines: Iterable[str], others: dict[str, str] |
             written += 1
         write_new(others or {})
         return written
-    with new_file(out) as file:
+    with new_files() as add:
         # Without a time in it, a packed file has the same bytes whenever it is written.
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.endswith(".gz") else nullcontext(file) as packed:
+        with add(out) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.endswith(".gz") else nullcontext(file) as packed:
             for line in lines:
                 packed.write(f"{line}\n".encode())
                 written += 1
-        write_new(others or {})
+        for path, text in (others or {}).items():
+            with add(path) as file:
+                file.write(text.encode())
     return written
 
 

@@ -1,12 +1,13 @@
-"""Writing files whole or not at all."""
+"""Files that a command writes: each whole or not at all, and several all or none. What cannot be written ends the command."""
 
 import os
-import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
+from ..journal.durable import Draft, durable_file
+from ..journal.errors import unwritten
 from .output import FAILED, refuse
 
 
@@ -18,72 +19,51 @@ def real_path(path: str | Path) -> Path:
 def replace_file(path: str, text: str) -> None:
     """Write a text file at once: a crash leaves the old one or the new one. Links stay links, owner and rights as they were.
 
-    What is no plain file, such as a pipe, is written to as it is. Ends the command where that fails.
+    What is no plain file, such as a pipe, is written to as it is.
     """
-    target = real_path(path)
-    try:
-        before = target.stat() if target.exists() else None
-        if before is not None and not os.access(target, os.W_OK):
-            refuse(f"`{path}` cannot be written: it is read-only; change its rights first", FAILED)
-        if before is not None and not stat.S_ISREG(before.st_mode):
-            target.write_text(text, encoding="utf-8", newline="\n")
-        else:
-            _replace(target, text, before)
-    except OSError as error:
-        _refuse(path, error)
-
-
-def write_new(texts: dict[str, str]) -> None:
-    """Write new text files by path, all or none: each is written whole beside its place, and only then all are put there.
-
-    What is no plain file, such as a pipe, is written to as it is, before the others are put in place. Ends the command where one fails,
-    and takes the others away again. Only who kills it between two of the last steps may find some of the files and not all.
-    """
-    prepared: dict[str, Path] = {}
-    placed: list[Path] = []
-    path = ""
-    try:
-        try:
-            for path, text in texts.items():
-                target = real_path(path)
-                if target.exists() and not target.is_file():
-                    target.write_text(text, encoding="utf-8", newline="\n")
-                else:
-                    prepared[path] = _prepare(target, text, None)
-            for path in list(prepared):
-                target = real_path(path)
-                os.replace(prepared[path], target)
-                del prepared[path]
-                placed.append(target)
-        except BaseException:
-            for file in (*prepared.values(), *placed):
-                file.unlink()
-            raise
-    except OSError as error:
-        _refuse(path, error)
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        refuse(f"`{path}` cannot be written: it is read-only; change its rights first", FAILED)
+    with explained(path), durable_file(Path(path)) if _is_plain(path) else open(path, "wb") as file:
+        file.write(text.encode())
 
 
 @contextmanager
-def new_file(path: str) -> Iterator[BinaryIO]:
-    """A new file of any length: it is there, whole, once the body has ended well, and else it is not.
+def new_files() -> Iterator[Callable[[str], AbstractContextManager[BinaryIO]]]:
+    """New files, all or none: `with add(path) as file` writes one beside its place; once the body has ended well, all are put there.
 
-    What is no plain file, such as a pipe, is written to as it is. Ends the command where the file can't be written.
+    What is no plain file, such as a pipe, is written to as it is, in its turn. Only who kills the command while the files are put in place
+    may find some of them and not all.
     """
-    target = real_path(path)
+    drafts: dict[str, Draft] = {}
+
+    @contextmanager
+    def add(path: str) -> Iterator[BinaryIO]:
+        with explained(path):
+            if not _is_plain(path):
+                with open(path, "wb") as file:
+                    yield file
+                return
+            draft = drafts[path] = Draft(Path(path))
+            yield draft.file
+            draft.finish()
+
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
-                yield file
-            return
-        with _beside(target, None) as (file, place):
-            yield file
-        try:
-            os.replace(place, target)
-        except BaseException:
-            place.unlink()
-            raise
-    except OSError as error:
-        _refuse(path, error)
+        yield add
+        for path, draft in drafts.items():
+            with explained(path):
+                draft.put_in_place()
+    except BaseException:
+        for draft in drafts.values():
+            draft.discard()
+        raise
+
+
+def write_new(texts: Mapping[str, str]) -> None:
+    """Write new text files by path, all or none."""
+    with new_files() as add:
+        for path, text in texts.items():
+            with add(path) as file:
+                file.write(text.encode())
 
 
 def check_new(option: str, path: str, printed: bool = True) -> None:
@@ -114,48 +94,15 @@ def _is_same(one: Path, other: Path) -> bool:
     return real_path(one) == real_path(other) or (one.exists() and other.exists() and one.samefile(other))
 
 
-def _refuse(path: str, error: OSError) -> NoReturn:
-    refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
-
-
-def _replace(target: Path, text: str, before: os.stat_result | None) -> None:
-    prepared = _prepare(target, text, before)
-    try:
-        os.replace(prepared, target)
-    except BaseException:
-        prepared.unlink()
-        raise
-
-
-def _prepare(target: Path, text: str, before: os.stat_result | None) -> Path:
-    """A file beside `target` with the text, and the owner and rights that are wanted there."""
-    with _beside(target, before) as (file, place):
-        file.write(text.encode())
-    return place
-
-
 @contextmanager
-def _beside(target: Path, before: os.stat_result | None) -> Iterator[tuple[BinaryIO, Path]]:
-    """A file to write beside `target`, which gets the owner and rights that are wanted there; it is gone where the body fails."""
-    from tempfile import mkstemp  # slow to load, and check never needs it
-
-    handle, temporary = mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+def explained(path: str | None) -> Iterator[None]:
+    """End the command where a file that it writes fails, with the file's name."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file, Path(temporary)
-        os.chmod(temporary, _rights(before))
-        if before is not None and os.name == "posix":
-            with suppress(PermissionError):  # only root may give files away
-                os.chown(temporary, before.st_uid, before.st_gid)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        yield
+    except OSError as error:
+        refuse(str(unwritten(path, error)), FAILED)
 
 
-def _rights(before: os.stat_result | None) -> int:
-    """The rights of the file that is replaced, or those that the user gives to new files."""
-    if before is not None:
-        return stat.S_IMODE(before.st_mode)
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _is_plain(path: str) -> bool:
+    """Whether a plain file is there, or may be made."""
+    return os.path.isfile(path) or not os.path.exists(path)

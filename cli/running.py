@@ -7,7 +7,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
@@ -29,7 +29,7 @@ from ..sim.simulate import Simulation
 from ..sim.workload import InputError, Job
 from .auditing import refuse_use
 from .figures import show_figures
-from .files import keep_apart, real_path, replace_file
+from .files import explained, keep_apart, real_path, replace_file
 from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
 from .progress import progress
 from .signing import Signer, Wanted, tell_last
@@ -129,7 +129,7 @@ def run_facts(
     policy = Policy.of(checked_policy(policy_path, form))
     signer = Signer.of(signing, journal)
     measure = Measure()
-    with _told(out), ExitStack() as stack:
+    with explained(out), ExitStack() as stack:
         facts = _Facts(facts_path, _open(facts_path, stack), skip_invalid)
         decided = _open_out(out, (policy_path, facts_path, journal, signing.key), stack)
         kept = new_journal(journal, stack)
@@ -171,15 +171,6 @@ def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack
         return None
     keep_apart("--out", path, others)
     return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))
-
-
-@contextmanager
-def _told(path: str | None) -> Iterator[None]:
-    """End the command where a file that it writes fails, with the file's name."""
-    try:
-        yield
-    except OSError as error:
-        refuse(f"`{path}` cannot be written: {error.strerror}; check the rights and the room in its folder", FAILED)
 
 
 def _open(path: str, stack: ExitStack) -> _Bytes:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..engine.events import AnyEvent
 from .checkpoint import Checkpoint, sign_checkpoint
-from .durable import durable_file
 from .errors import ForgedError
 from .folder import CheckpointFolder, leaves_name
 from .journal import Journal
@@ -52,7 +51,7 @@ class Checkpointer:
         if self.newest is not None and self.newest.size == upto:
             return self.newest
         head, frontier = self._head, self._frontier.copy()
-        with durable_file(self.folder.path / leaves_name(head.seq, upto)) as leaves:
+        with self.folder.new_file(leaves_name(head.seq, upto)) as leaves:
             for recorded in sound_events(self.journal, head, upto):
                 leaf = leaf_hash(recorded.payload)
                 leaves.write(leaf)

@@ -1,39 +1,72 @@
-"""Files that are there whole or not at all, and still there after the power failed."""
+"""Files that are there whole or not at all, and still there after the power failed. All that fails here raises OSError."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import JournalError
+
+class Draft:
+    """A file beside the place where it is to stand, which gets its name once it is whole.
+
+    A link to the place stays a link. Where it replaces a file it gets the rights of that, and its owner if this user may give files away,
+    and till then is its writer's alone; else it has the rights of any new file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._place = Path(os.path.realpath(path))
+        self._before = self._place.stat() if self._place.exists() else None
+        self._beside = self._place.with_name(f".{self._place.name[:50]}.{os.urandom(8).hex()}")  # a name has room for 255 bytes
+        rights = 0o666 if self._before is None else 0o600
+        self.file: BinaryIO = open(self._beside, "xb", opener=lambda name, flags: os.open(name, flags, rights))  # noqa: SIM115  # till finished
+        self._is_new_there = False
+
+    def finish(self) -> None:
+        """Wait until all that was written is on the disk, with the owner and the rights that it is to have."""
+        self.file.flush()
+        if self._before is not None:
+            if os.name == "posix":
+                with suppress(PermissionError):  # only root may give files away
+                    os.chown(self._beside, self._before.st_uid, self._before.st_gid)
+            os.chmod(self._beside, stat.S_IMODE(self._before.st_mode))
+        os.fsync(self.file.fileno())
+        self.file.close()
+
+    def put_in_place(self) -> None:
+        """Give the finished file its name, and wait until that is on the disk too."""
+        with settled_names(self._place.parent):
+            os.replace(self._beside, self._place)
+            self._is_new_there = self._before is None
+
+    def discard(self) -> None:
+        """Take the file away, also from its place, unless it has replaced another there."""
+        with suppress(OSError):  # what could not be written before cannot be now
+            self.file.close()
+        with suppress(OSError):
+            (self._place if self._is_new_there else self._beside).unlink(missing_ok=True)
 
 
 @contextmanager
 def durable_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write that stands at `path`, in place of what was there, once the body has ended, and not before.
 
-    Its bytes are on the disk before it gets its name, and the name is on the disk before this returns. Raises JournalError where the
-    folder does not take it.
+    Its bytes are on the disk before it gets its name, and the name is on the disk before this returns.
     """
-    beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    draft = Draft(path)
     try:
-        try:
-            with open(beside, "xb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            with settled_names(path.parent):
-                os.replace(beside, path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
+        yield draft.file
+        draft.finish()
+        draft.put_in_place()
+    except BaseException:
+        draft.discard()
+        raise
 
 
 def sync_file(path: Path) -> None:
-    """Wait until what was written to a file, by whomever, is on the disk. Raises OSError."""
+    """Wait until what was written to a file, by whomever, is on the disk."""
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)
@@ -43,9 +76,9 @@ def sync_file(path: Path) -> None:
 
 @contextmanager
 def settled_names(folder: Path) -> Iterator[None]:
-    """Wait, once the body has made or renamed files in a folder, until the disk knows their names. Raises OSError.
+    """Wait, once the body has made or renamed files in a folder, until the disk knows their names.
 
-    Of a folder that can't be synced, such as one that may be written to and not read, that is found out before the body.
+    Of a folder that can't be opened for that, such as one that may be written to and not read, it is found out before the body.
     """
     if os.name != "posix":  # elsewhere a folder cannot be opened, and the rename is as durable as the system makes it
         yield
@@ -53,6 +86,14 @@ def settled_names(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         yield
-        os.fsync(handle)
+        _sync_folder(handle)
     finally:
         os.close(handle)
+
+
+def _sync_folder(handle: int) -> None:
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # so a file system says that it syncs files alone: then the rename is as durable as it makes it
+            raise

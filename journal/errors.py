@@ -10,6 +10,11 @@ class JournalError(Exception):
         self.remedy = remedy
 
 
+def unwritten(path: object, error: OSError) -> JournalError:
+    """The error for a file that the system does not let be written."""
+    return JournalError(f"`{path}` cannot be written: {error.strerror or error}", "check the rights and the room in its folder")
+
+
 class TakenError(JournalError):
     """A journal cannot be made where there is something already."""
 

@@ -6,11 +6,13 @@ the checkpoint signs vouches for it. With it an altered event can be named; with
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from .checkpoint import Checkpoint, open_checkpoint
 from .durable import durable_file
-from .errors import EvidenceError, ForgedError, JournalError
+from .errors import EvidenceError, ForgedError, JournalError, unwritten
 from .keys import PublicKey
 from .merkle import HASH_BYTES
 from .note import MOST_BYTES
@@ -71,12 +73,20 @@ class CheckpointFolder:
             raise ForgedError(f"`{path}` is the checkpoint of {checkpoint.size} events, and was renamed", "give it its name back")
         return checkpoint
 
-    def keep(self, checkpoint: Checkpoint) -> Path:
+    @contextmanager
+    def new_file(self, name: str) -> Iterator[BinaryIO]:
+        """A file to write that is in the folder once the body has ended. Raises JournalError where the folder does not take it."""
+        path = self.path / name
+        try:
+            with durable_file(path) as file:
+                yield file
+        except OSError as error:
+            raise unwritten(path, error) from None
+
+    def keep(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint into the folder. Its leaves go first, so that no checkpoint is ever without them."""
-        path = self.path / checkpoint_name(checkpoint.size)
-        with durable_file(path) as file:
+        with self.new_file(checkpoint_name(checkpoint.size)) as file:
             file.write(checkpoint.note.encode())
-        return path
 
     def _files(self) -> list[Path]:
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from .durable import settled_names
-from .errors import EvidenceError, JournalError
+from .errors import EvidenceError, unwritten
 
 _ED25519 = b"\x01"
 """The signature type of Ed25519, which stands before key bytes and in the key's id."""
@@ -139,7 +139,7 @@ class SigningKey:
         except FileExistsError:
             raise EvidenceError(f"`{path}` is already there, and is not written over", "choose another name") from None
         except OSError as error:
-            raise JournalError(f"`{path}` cannot be written: {error.strerror}", "check the rights and the room in its folder") from None
+            raise unwritten(path, error) from None
 
     @property
     def public(self) -> PublicKey:

@@ -169,6 +169,41 @@ def test_a_link_that_leads_in_a_circle_is_no_defect(gpol: Gpol, journal: str, la
     assert (lab / "loop").stat().st_size > 0
 
 
+@pytest.mark.parametrize(
+    ("failing", "step", "file"),
+    [
+        (1, "sync", "f.jsonl"),
+        (2, "sync", "p.gpol"),
+        (3, "rename", "f.jsonl"),
+        (4, "sync", "f.jsonl"),  # of the folder, once the name is there
+        (5, "rename", "p.gpol"),
+        (6, "sync", "p.gpol"),
+    ],
+)
+def test_facts_and_policy_are_both_there_or_neither(
+    gpol: Gpol, journal: str, lab: Path, monkeypatch: pytest.MonkeyPatch, failing: int, step: str, file: str
+) -> None:
+    """Whichever of the two the disk does not take, be it at the last moment, neither is there; exit code 1 and the name of that one."""
+    before, steps = _files(lab), []
+
+    def failing_one(name: str, function: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: Any) -> None:
+            steps.append(name)
+            if len(steps) == failing:
+                raise OSError(28, "No space left on device")
+            function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(os, "fsync", failing_one("sync", os.fsync))
+    monkeypatch.setattr(os, "replace", failing_one("rename", os.replace))
+    done = gpol("export", "facts", journal, "-o", "f.jsonl", "-p", "p.gpol")
+
+    assert (done.code, len(steps), steps[-1]) == (1, failing, step)
+    assert f"`{file}` cannot be written: No space left on device" in done.err
+    assert _files(lab) == before
+
+
 def test_a_pipe_is_written_to(gpol: Gpol, journal: str, lab: Path) -> None:
     """What is there and no plain file, such as a pipe, is written to as it is, and stays."""
     os.mkfifo(lab / "pipe")

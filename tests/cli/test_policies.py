@@ -1,7 +1,6 @@
 """check, fmt and test: what a policy author is told, in every format, with which exit code."""
 
 import os
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -152,14 +151,14 @@ def test_fmt_of_a_file_that_may_not_be_written(gpol: Gpol, lab: Path, monkeypatc
     for name in ("x.gpol", "y.gpol", "z.gpol"):
         (lab / name).write_text(UNTIDY)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "x.gpol")
-    make = tempfile.mkstemp
+    make = os.open
 
-    def refuse(**place: Any) -> tuple[int, str]:
-        if "y.gpol" in place["prefix"]:
-            raise PermissionError(13, "Permission denied", str(place["dir"] / place["prefix"]))
-        return make(**place)
+    def refuse(path: Any, flags: int, *mode: int) -> int:
+        if Path(path).name.startswith(".y.gpol."):
+            raise PermissionError(13, "Permission denied", str(path))
+        return make(path, flags, *mode)
 
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     done = gpol("fmt", "x.gpol", "y.gpol", "z.gpol")
 
     assert (done.code, done.out) == (1, "z.gpol: formatted\n")
