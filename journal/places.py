@@ -52,5 +52,6 @@ def _server(url: URL) -> Store:
     if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise JournalError(f"`{url.drivername}` names another driver than psycopg", "write postgresql://USER@HOST/DATABASE?journal=NAME")
     from .postgres import PostgresStore
+    from .postgres_url import Address
 
-    return PostgresStore(url)
+    return PostgresStore(Address.of(url))

@@ -4,35 +4,25 @@ The right to append is an advisory lock of the very session that appends: who lo
 lock knows that the session which had it is over, and what became of its last commit.
 """
 
-import re
 import secrets
 from collections.abc import Sequence
-from types import ModuleType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, case, create_engine, func, literal, select, type_coerce
-from sqlalchemy.engine import URL, Dialect
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from .errors import DamagedError, JournalError, TakenError, UnavailableError
+from .errors import JournalError, TakenError
+from .postgres_errors import damage, meaning
+from .postgres_url import Address, library
 from .schema import create_tables
 from .store import Store
 from .tables import EVENTS, unescaped
 
 if TYPE_CHECKING:
     import psycopg
-
-_DEFAULT_NAME = "gpol"
-
-_NAME = re.compile("(?!pg_)[a-z_][a-z0-9_]{0,62}")
-"""What a journal may be called: a name that PostgreSQL takes for a schema as it is."""
-
-_REFUSED_OPTIONS = {
-    "dbname": "name the database in the URL's path",
-    "client_encoding": "leave it out: it is always UTF-8",
-    "replication": "leave it out: a journal needs an ordinary session",
-}
 
 _LOCK_WAIT = "1s"
 """How long to wait for the right to append: as long as a server may need to notice that the writer before was killed."""
@@ -75,39 +65,11 @@ class PostgresStore(Store):
         ),
     ).order_by(EVENTS.c.seq)
 
-    def __init__(self, url: URL) -> None:
-        self._psycopg = _library()
-        query = dict(url.query)
-        schema = query.pop("journal", _DEFAULT_NAME)
-        if not isinstance(schema, str) or _NAME.fullmatch(schema) is None:
-            raise JournalError(
-                "`journal` in the URL is no name for a journal",
-                "give one name of lower-case letters, digits and underscores, up to 63, that does not begin with a digit or pg_",
-            )
-        if not url.database:
-            raise JournalError("the URL names no database", "write postgresql://USER@HOST/DATABASE?journal=NAME")
-        self.schema = schema
-        self._url = url.set(drivername="postgresql+psycopg", query=query)
-        self.name = _shown(self._url, schema)
-        known = {option.keyword.decode() for option in self._psycopg.pq.Conninfo.get_defaults()}
-        for option in sorted(query):
-            if option in _REFUSED_OPTIONS:
-                raise JournalError(f"the URL may not say `{option}`", _REFUSED_OPTIONS[option])
-            if option not in known:
-                raise JournalError(f"the URL says `{option}`, which is no option", "leave it out, or give one of libpq's, such as sslmode")
-            if not isinstance(query[option], str) and option not in ("host", "port"):
-                raise JournalError(f"the URL says `{option}` more than once", "say it once")
-        self._options = self._connect_options()
-
-    def _connect_options(self) -> dict[str, Any]:
-        """What the URL says, as psycopg takes it."""
-        try:
-            _, options = self._url.get_dialect()().create_connect_args(self._url)
-        except ArgumentError as error:
-            raise JournalError(f"the URL of `{self.name}` is refused: {error}", "correct its hosts and ports") from None
-        if any("\0" in str(value) for value in options.values()):  # libpq would stop reading there
-            raise JournalError(f"the URL of `{self.name}` has a NUL in it", "take %00 out of it")
-        return dict(options)
+    def __init__(self, address: Address) -> None:
+        self._psycopg = library()
+        self._address = address
+        self.name = address.name
+        self.schema = address.schema
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
@@ -174,7 +136,7 @@ class PostgresStore(Store):
 
     def _connect(self, *, write: bool) -> "psycopg.Connection[Any]":
         connection: psycopg.Connection[Any] = self._psycopg.connect(
-            **{"connect_timeout": "10", "application_name": "gpol", **self._options}, client_encoding="UTF8", autocommit=True
+            **{"connect_timeout": "10", "application_name": "gpol", **self._address.options}, client_encoding="UTF8", autocommit=True
         )
         try:
             connection.execute(f"""SET search_path TO "{self.schema}" """)
@@ -234,9 +196,7 @@ class PostgresStore(Store):
                     raise TakenError(f"`{self.name}` is already there", "choose another name")
         finally:
             engine.dispose()
-        draft = type(self)(self._url.update_query_dict({"journal": f"gpol_draft_{secrets.token_hex(8)}"}))
-        draft.name = self.name
-        return draft
+        return type(self)(replace(self._address, schema=f"gpol_draft_{secrets.token_hex(8)}"))
 
     def put_in_place(self, draft: Self) -> None:
         """Rename the draft's schema; that there is none of the name yet is the server's to see."""
@@ -273,9 +233,9 @@ class PostgresStore(Store):
         try:
             connection.exec_driver_sql(f"SELECT {found[0]}(indexrelid, true) FROM pg_index WHERE indrelid = 'events'::regclass").all()
         except DBAPIError as error:
-            if _state(error.orig)[:2] != _DAMAGE:
+            if (told := damage(error.orig)) is None:
                 raise
-            return _words(error.orig)
+            return told
         return None
 
     def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
@@ -293,73 +253,4 @@ class PostgresStore(Store):
 
     def explain(self, error: BaseException | None) -> JournalError:
         """What PostgreSQL's error means for a journal."""
-        name, state, words = self.name, _state(error), _words(error)
-        if not state and (isinstance(error, self._psycopg.ProgrammingError) or _MISTAKEN.match(words)):
-            return JournalError(f"the URL of `{name}` is refused: {words}", "correct its options")
-        if state == "53100":
-            return UnavailableError(f"there is no room left to write `{name}`", "free some disk space and append again")
-        if (not state and _BUSY.search(words)) or state == "57014" or state[:2] in ("40", "53", "55"):
-            return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
-        if not state and _ANSWERED.search(words):
-            remedy = "check database and user in the URL, and the password: in the URL, in PGPASSWORD or in ~/.pgpass"
-            return JournalError(f"the server of `{name}` refuses the connection: {words}", remedy)
-        if not state or state[:2] in ("08", "57") or state in _ENDED:
-            return UnavailableError(f"the server of `{name}` cannot be reached: {words}", "check host and port, and that the server runs")
-        if state in _TAKEN:
-            return TakenError(f"`{name}` is already there", "choose another name")
-        if state == "23505":
-            return JournalError(
-                f"somebody else has appended to `{name}`; nothing was appended", "open it again, and go on from where it ends"
-            )
-        if state == "42501":
-            return JournalError(f"`{name}`: {words}", "ask the database's owner for the right")
-        if state == "25006":
-            return JournalError(f"`{name}` is on a server, or for a user, that may only read: {words}", "write to the primary server")
-        if state[:2] == "58":
-            return UnavailableError(f"the disk failed on `{name}`: {words}", "check the server's disk, then run `gpol verify`")
-        return DamagedError(None, f"`{name}` is damaged: {words}")
-
-
-_TAKEN = ("42P06", "42P07", "42710")
-"""The schema, a table or a trigger is there already: somebody else made the journal in the same moment."""
-
-_DAMAGE = "XX"
-"""The class of what PostgreSQL finds damaged in its own files."""
-
-_ENDED = ("25P03", "25P04")
-"""The server ended the session, for it had been idle inside a transaction, or the transaction took too long."""
-
-_MISTAKEN = re.compile("connection is bad: (?!connection to server)")
-"""How psycopg begins where libpq did not even try to connect, as the options make no sense to it."""
-
-_BUSY = re.compile("FATAL: .*(too many|connection slots|starting up|shutting down|recovery mode|accepting connections)")
-"""In what libpq says of a connection that a server has no place for, or does not take yet, or no longer."""
-
-_ANSWERED = re.compile("FATAL|fe_sendauth|password")
-"""In what libpq says of a failed connection, for which there is no code: a server did answer."""
-
-
-def _state(error: BaseException | None) -> str:
-    return getattr(error, "sqlstate", None) or ""
-
-
-def _words(error: BaseException | None) -> str:
-    """The first line of what the database says."""
-    if error is None:
-        return "its tables cannot be made out"
-    return next(iter(str(error).strip().removeprefix("connection failed: ").splitlines()), "")
-
-
-def _library() -> ModuleType:
-    try:
-        import psycopg
-    except ImportError:
-        raise JournalError("journals in PostgreSQL need the library psycopg", "install it: pip install 'gpol[postgres]'") from None
-    return psycopg
-
-
-def _shown(url: URL, schema: str) -> str:
-    """The URL without its password, and without options, which may hold another."""
-    place = {key: url.query[key] for key in ("host", "port") if key in url.query}
-    shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query={**place, "journal": schema})
-    return shown.render_as_string()
+        return meaning(error, self.name)
