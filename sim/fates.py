@@ -27,8 +27,8 @@ MOST_AFFECTED = 10
 
 @dataclass(slots=True)
 class Fate:
-    """A workload in one history. `wait` and `lost` are sums up to now: microseconds in line, and GPU-time (thousandths of a GPU times
-    microseconds) of runs that an eviction made vain.
+    """A workload in one history. `wait`, `lost` and `got` are sums up to now: microseconds in line, GPU-time (thousandths of a GPU times
+    microseconds) of runs that an eviction made vain, and of the others.
 
     `longest` is the longest time in line, which began with the batch that ends at event `longest_from` and ended with `admission`
     (None: it has not ended); `eviction` is the one that cost most.
@@ -42,6 +42,7 @@ class Fate:
     stopping: bool = False
     wait: int = 0
     lost: int = 0
+    got: int = 0
     evictions: int = 0
     waits_from: int = 0
     longest: int = -1
@@ -125,41 +126,67 @@ class Fates:
     def _stop(self, fate: Fate, time: int) -> None:
         if self.on_evict == "restart":
             fate.lost += fate.usage * (time - fate.since)
+        else:
+            fate.got += fate.usage * (time - fate.since)
         fate.state, fate.since, fate.usage, fate.stopping = "waiting", time, 0, False
 
     def _end(self, workload: str, how: str) -> None:
         fate = self.live.pop(workload)
-        fate.wait = fate.waited(self.now)
-        if fate.state == "waiting" and self.now - fate.since > fate.longest:
-            fate.longest, fate.longest_from, fate.admission = self.now - fate.since, fate.waits_from, None
-        fate.state, fate.since = how, self.now
+        self._settle(fate)
+        fate.state = how
         self.over[fate.submission] = fate
 
     def rest(self) -> None:
         """At the end of the history: those that still wait have waited up to now."""
         for fate in self.live.values():
-            if fate.state == "waiting" and self.now - fate.since > fate.longest:
-                fate.longest, fate.longest_from, fate.admission = self.now - fate.since, fate.waits_from, None
-            fate.wait, fate.since = fate.waited(self.now), self.now
+            self._settle(fate)
             self.over[fate.submission] = fate
+
+    def _settle(self, fate: Fate) -> None:
+        """Count what goes on up to now: its time in line, or its run."""
+        length = self.now - fate.since
+        if fate.state == "running":
+            fate.got += fate.usage * length
+        elif length > fate.longest:
+            fate.longest, fate.longest_from, fate.admission = length, fate.waits_from, None
+        fate.wait, fate.since = fate.waited(self.now), self.now
 
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """A workload that fares otherwise in the other history than in the recorded one."""
+    """A workload that fares otherwise in the other history than in the recorded one.
+
+    One that waits at the end of a history waits up to `until`, the later of both ends: that a history goes on for longer hurts nobody.
+    """
 
     before: Fate
     after: Fate
+    until: int = 0
 
     @property
     def extra_wait(self) -> int:
         """How much longer it stands in line, in microseconds; below zero: how much shorter."""
-        return self.after.wait - self.before.wait
+        return self.after.waited(self.until) - self.before.waited(self.until)
+
+    @property
+    def refused(self) -> int:
+        """1 where it is rejected and was not, -1 where it was and is not, else 0."""
+        return (self.after.state == "rejected") - (self.before.state == "rejected")
 
     @property
     def cost(self) -> int:
-        """GPU-time that it waits for, and that evictions take from it, beyond the recorded: thousandths of a GPU times microseconds."""
+        """GPU-time that it waits for, and that evictions take from it, beyond the recorded: thousandths of a GPU times microseconds.
+
+        Of one that is rejected and was not, what it got. Of one that no longer is, nobody knows what it would have got: 0.
+        """
+        if self.refused:
+            return self.before.got if self.refused > 0 else 0
         return self.extra_wait * self.after.gpus + self.after.lost - self.before.lost
+
+    @property
+    def harm(self) -> int:
+        """Above zero where it fares worse, below where it fares better: to be rejected counts before costs, and these before waits."""
+        return self.refused or self.cost or self.extra_wait
 
     @property
     def rank(self) -> tuple[int, int, str, int]:
@@ -191,25 +218,24 @@ class Comparison:
     compared: int = 0
     _most: list[tuple[_Backwards, Affected]] = field(default_factory=list)
 
-    def collect(self) -> None:
-        """Compare the workloads that are over in both histories."""
+    def collect(self, until: int = 0) -> None:
+        """Compare the workloads that are over in both histories; those that still wait, at the end of both, wait `until` then."""
         fewer, more = sorted((self.before.over, self.after.over), key=len)
         for submission in [submission for submission in fewer if submission in more]:
-            self._compare(self.before.over.pop(submission), self.after.over.pop(submission))
+            self._compare(Affected(self.before.over.pop(submission), self.after.over.pop(submission), until))
 
     def finish(self) -> tuple[Affected, ...]:
         """Compare all that is left, and return who is affected most; workloads that were submitted in one history only are left out."""
         self.before.rest()
         self.after.rest()
-        self.collect()
+        self.collect(max(self.before.now, self.after.now))
         return tuple(affected for _, affected in sorted(self._most, key=lambda each: each[1].rank))
 
-    def _compare(self, before: Fate, after: Fate) -> None:
-        affected = Affected(before, after)
+    def _compare(self, affected: Affected) -> None:
         self.compared += 1
-        self.worse += affected.cost > 0 or (affected.cost == 0 and affected.extra_wait > 0)
-        self.better += affected.cost < 0 or (affected.cost == 0 and affected.extra_wait < 0)
-        if affected.cost == 0 == affected.extra_wait and before.state == after.state:
+        self.worse += affected.harm > 0
+        self.better += affected.harm < 0
+        if affected.harm == 0 and affected.before.state == affected.after.state:
             return
         entry = (_Backwards(affected.rank), affected)
         if len(self._most) < MOST_AFFECTED:

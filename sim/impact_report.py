@@ -200,7 +200,10 @@ def _pair(impact: ClosedImpact, before: Iterable[str], after: Iterable[str]) -> 
 def _affected(impact: ClosedImpact) -> str:
     if not impact.affected:
         return "<p>Nobody.</p>"
-    rank = "Ranked by the GPU-hours that a workload waits for, and that evictions take from it, more or less than it did."
+    rank = (
+        "Ranked by the GPU-hours that a workload waits for, and that evictions take from it, more or less than it did; of one that is "
+        "rejected now, by those that it got."
+    )
     return f"<p class='key'>{rank}</p>" + "".join(_workload(impact, each) for each in impact.affected)
 
 
@@ -224,7 +227,7 @@ def _impossible(impact: ClosedImpact) -> str:
 
 
 def _reading(impact: ClosedImpact) -> str:
-    notes = list(assumptions(impact.on_evict))
+    notes = [*assumptions(impact.on_evict), "Waits in figures are those that ended with an admission; who never ran is waiting at the end."]
     if impact.activations > 1:
         notes.append(f"The journal activates a policy {impact.activations} times; the new policy stands in the place of each.")
     if impact.endless:

@@ -103,9 +103,56 @@ def test_who_is_in_one_history_only_is_not_compared() -> None:
 
 
 def test_another_end_counts_though_nothing_was_lost() -> None:
-    """Rejected in one history and finished at once in the other: it is told of."""
+    """Rejected in one history and finished at once in the other: it is told of, and fares worse."""
     comparison = Comparison(Fates("restart"), Fates("restart"))
     comparison.before.over["a", 1] = _fate("a")
     comparison.after.over["a", 1] = _fate("a", state="rejected")
 
     assert [each.after.state for each in comparison.finish()] == ["rejected"]
+    assert (comparison.worse, comparison.better) == (1, 0)
+
+
+def test_who_is_rejected_is_no_better_off_for_a_shorter_wait() -> None:
+    """It loses what it got, 5, and not the 9 that it waited for; the other way round it fares better, by nobody knows how much."""
+    ran = Fate(("a", 1), "q", GPU, 0, state="finished", wait=9, got=5 * GPU)
+    refused, accepted = Affected(ran, _fate("a", state="rejected")), Affected(_fate("a", state="rejected"), ran)
+
+    assert (refused.cost, refused.extra_wait) == (5 * GPU, -9)
+    assert refused.harm > 0
+    assert accepted.cost == 0
+    assert accepted.harm < 0
+
+
+def test_who_waits_in_both_histories_waits_as_long(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Two jobs go side by side, or one after the other: that the history takes an hour longer then is no wait of who never runs."""
+    never = job("big", "owner", "0s", "1h", "16")
+    comparison = Comparison(
+        _told(simulated(policy(), [never, job("a", "owner", "0s", "1h", "4"), job("b", "owner", "0s", "1h", "4")])),
+        _told(simulated(policy(), [never, job("a", "owner", "0s", "1h", "8"), job("b", "owner", "0s", "1h", "8")])),
+    )
+    affected = comparison.finish()
+
+    assert (comparison.before.now, comparison.after.now) == (HOUR, 2 * HOUR)
+    assert [(each.after.submission[0], each.extra_wait) for each in affected] == [("b", HOUR)]
+    assert (comparison.worse, comparison.better) == (1, 0)
+
+
+def test_who_waits_at_an_earlier_end_waits_to_the_later_one(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """Not admitted in a history of one hour, and after two hours in one of three: it waits an hour less."""
+    end = Fate(("a", 1), "q", GPU, 0, state="waiting", wait=0)
+    comparison = Comparison(Fates("restart", live={"a": end}, now=HOUR), Fates("restart", now=3 * HOUR))
+    comparison.after.over["a", 1] = _fate("a", wait=2 * HOUR)
+
+    assert [(each.extra_wait, each.before.wait) for each in comparison.finish()] == [(-HOUR, HOUR)]
+
+
+@pytest.mark.parametrize("on_evict", ["restart", "resume"])
+def test_what_a_workload_got_is_what_was_not_in_vain(policy: Make, job: MakeJob, simulated: Run, on_evict: OnEvict) -> None:
+    """A guest of 8 GPUs gets its two hours, begun anew after an eviction or gone on with; right after it what it keeps of 40 minutes."""
+    batches = simulated(policy(), [job("g", "guest", "0s", "2h"), job("o", "owner", "40m", "20m")], on_evict)
+    whole, cut = _told(batches, on_evict), _told(batches[:3], on_evict)
+    cut.rest()
+
+    assert whole.over["g", 1].got == 8 * GPU * 2 * HOUR
+    assert (cut.over["g", 1].state, cut.over["g", 1].got) == ("waiting", 0 if on_evict == "restart" else 8 * GPU * 40 * MINUTE)
+    assert cut.over["o", 1].got == 0
