@@ -84,11 +84,14 @@ class _Most:
 
 
 def open_impact(journal: Journal, policy: Policy, *, progress: Progress | None = None) -> OpenImpact:
-    """Decide every recorded moment again. Raises UnlikeError, JournalError and DamagedError."""
+    """Decide every moment again that is recorded by now, whatever is appended meanwhile.
+
+    Raises UnlikeError, JournalError and DamagedError.
+    """
     loop, most = OpenLoop(policy), _Most()
     tallies: dict[tuple[Category, str], int] = {}
     start = end = 0
-    for batch in journal.batches():
+    for batch in journal.batches(upto=journal.head.seq):
         end = batch.fact.event.time
         start = start or end
         _check_alike(policy, batch)

@@ -1,14 +1,15 @@
 """Open loop: each recorded moment decided again on the recorded state, each difference told once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from gpol.engine.events import CapacityChanged, Fact, OperatorAction, PodSet, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.reference import Core
 from gpol.engine.units import MINUTE
-from gpol.journal.journal import Journal
+from gpol.journal.journal import Batch, Journal
 from gpol.sim.open_impact import OpenImpact, UnlikeError, open_impact
+from gpol.sim.open_loop import OpenLoop, Redecision
 from gpol.sim.policy import Policy
 
 Make = Callable[..., Policy]
@@ -83,6 +84,30 @@ def test_what_goes_on_differing_is_told_once(tmp_path: Path, policy: Make) -> No
     admitted = next(each for each in found.shown if each.redecision.workload == "o")
     assert admitted.before is not None
     assert admitted.before.reason == "WaitingForQuota"
+
+
+def test_what_is_appended_meanwhile_is_no_part_of_it(tmp_path: Path, policy: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal that grows while it is decided again is decided as far as it went when that began: two moments, no more."""
+    old, place = policy(FAIR), tmp_path / "j.db"
+    core, take = Core(), OpenLoop.take
+    with Journal.create(place) as journal:
+
+        def append(fact: Fact) -> None:
+            journal.append([[fact, *core.step(fact, old.graph if core.graph is None else None)]])
+
+        def take_and_append(loop: OpenLoop, batch: Batch) -> Iterator[Redecision]:
+            if core.time < 9:
+                append(TimeAdvanced(time=core.time + 1))
+            return take(loop, batch)
+
+        append(old.activation(0))
+        append(TimeAdvanced(time=1))
+
+        monkeypatch.setattr(OpenLoop, "take", take_and_append)
+        with Journal.open(place) as reader:
+            found = open_impact(reader, old)
+
+    assert (found.moments, core.seq) == (2, 4)
 
 
 def test_what_differs_again_is_told_again(tmp_path: Path, policy: Make) -> None:
