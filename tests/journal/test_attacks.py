@@ -1,20 +1,21 @@
 """Every attack on a journal, with every kind of evidence: what each finds is what the table in docs/audit.md says.
 
-The attacker may write to the file, knows its format, and has gpol; the key and what was signed or noted down are out of reach.
+The attacker may write to the database, knows its format, and has gpol; the key and what was signed or noted down are out of reach.
 """
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gpol.adapters.traces import read_jobs
 from gpol.dsl.checker import check
 from gpol.engine.events import PodSet, WorkloadSubmitted
+from gpol.journal.backup import backup
 from gpol.journal.checkpointer import Checkpointer
 from gpol.journal.errors import DamagedError
 from gpol.journal.evidence import Evidence
@@ -126,147 +127,140 @@ def philly(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
 # --- the attacks: each alters the copy of a journal, and returns the first event that is no longer as it was ---------------
 
 
-def hood(place: Path) -> sqlite3.Connection:
-    """A connection that may change what it likes."""
-    connection = sqlite3.connect(place, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_update")
-    connection.execute("DROP TRIGGER events_no_delete")
-    return connection
+Hood = Callable[..., list[tuple[Any, ...]]]
+"""Runs SQL in the copy, and gives the rows; whoever has it may change what he likes."""
 
 
-def replace(place: Path, seq: int, old: bytes, new: bytes) -> None:
-    """Change an event's payload."""
-    connection = hood(place)
-    (payload,) = connection.execute("SELECT payload FROM events WHERE seq = ?", (seq,)).fetchone()
-    assert old in payload
-    connection.execute("UPDATE events SET payload = ? WHERE seq = ?", (payload.replace(old, new, 1), seq))
-    connection.close()
+@dataclass(frozen=True)
+class Target:
+    """The copy of a journal that is attacked, in either store."""
+
+    case: Case
+    place: Path | str
+    hood: Hood
+
+    def alter_payload(self, seq: int, old: bytes, new: bytes) -> None:
+        """Change an event's payload."""
+        [(payload,)] = self.hood("SELECT payload FROM events WHERE seq = ?", seq)
+        assert old in payload
+        self.hood("UPDATE events SET payload = ? WHERE seq = ?", payload.replace(old, new, 1), seq)
+
+    def rechain(self, after: int, upto: int) -> None:
+        """Compute the chain anew over a stretch."""
+        [(chain,)] = self.hood("SELECT chain FROM events WHERE seq = ?", after)
+        rows = self.hood("SELECT seq, payload FROM events WHERE seq > ? AND seq <= ? ORDER BY seq", after, upto)
+        self.hood("BEGIN")
+        for seq, payload in rows:
+            chain = sha256(chain + payload).digest()
+            self.hood("UPDATE events SET chain = ? WHERE seq = ?", chain, seq)
+        self.hood("COMMIT")
+
+    def remove(self) -> None:
+        """Make room for another journal."""
+        if isinstance(self.place, Path):
+            self.place.unlink()
+        else:
+            self.hood(f"DROP SCHEMA {self.place.rpartition('=')[2]} CASCADE")
 
 
-def rechain(place: Path, after: int, upto: int) -> None:
-    """Compute the chain anew over a stretch."""
-    connection = sqlite3.connect(place, isolation_level=None)
-    (chain,) = connection.execute("SELECT chain FROM events WHERE seq = ?", (after,)).fetchone()
-    rows = connection.execute("SELECT seq, payload FROM events WHERE seq > ? AND seq <= ? ORDER BY seq", (after, upto)).fetchall()
-    connection.execute("BEGIN")
-    for seq, payload in rows:
-        chain = sha256(chain + payload).digest()
-        connection.execute("UPDATE events SET chain = ? WHERE seq = ?", (chain, seq))
-    connection.execute("COMMIT")
-    connection.close()
-
-
-def run(place: Path, *statements: str) -> None:
-    """Run statements of SQL."""
-    connection = hood(place)
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
-
-
-def alter_decision(place: Path, case: Case) -> int:
+def alter_decision(target: Target) -> int:
     """Give another reason for a decision."""
-    replace(place, case.decision, b'"reason":"', b'"reason":"Un')
-    return case.decision
+    target.alter_payload(target.case.decision, b'"reason":"', b'"reason":"Un')
+    return target.case.decision
 
 
-def alter_fact(place: Path, case: Case) -> int:
+def alter_fact(target: Target) -> int:
     """Change something in a fact that no rule looks at."""
-    replace(place, case.fact, b'"workload_kind":""', b'"workload_kind":"Job"')
-    return case.fact
+    target.alter_payload(target.case.fact, b'"workload_kind":""', b'"workload_kind":"Job"')
+    return target.case.fact
 
 
-def alter_column(place: Path, case: Case) -> int:
+def alter_column(target: Target) -> int:
     """Change the column that an event's kind is found by."""
-    run(place, f"UPDATE events SET kind = 'WorkloadEvicted' WHERE seq = {case.decision}")
-    return case.decision
+    target.hood("UPDATE events SET kind = 'WorkloadEvicted' WHERE seq = ?", target.case.decision)
+    return target.case.decision
 
 
-def alter_chain_value(place: Path, case: Case) -> int:
+def alter_chain_value(target: Target) -> int:
     """Change a chain value."""
-    run(place, f"UPDATE events SET chain = zeroblob(32) WHERE seq = {case.decision}")
-    return case.decision
+    target.hood("UPDATE events SET chain = ? WHERE seq = ?", bytes(32), target.case.decision)
+    return target.case.decision
 
 
-def delete(place: Path, case: Case) -> int:
+def delete(target: Target) -> int:
     """Take an event out."""
-    run(place, f"DELETE FROM events WHERE seq = {case.decision}")
-    return case.decision
+    target.hood("DELETE FROM events WHERE seq = ?", target.case.decision)
+    return target.case.decision
 
 
-def renumber(place: Path, case: Case) -> int:
+def renumber(target: Target) -> int:
     """Give all events from one on other numbers."""
-    run(place, f"UPDATE events SET seq = seq + 1000000 WHERE seq >= {case.decision}")
-    return case.decision
+    target.hood("UPDATE events SET seq = seq + 1000000 WHERE seq >= ?", target.case.decision)
+    return target.case.decision
 
 
-def swap(place: Path, case: Case) -> int:
+def swap(target: Target) -> int:
     """Exchange two events."""
-    pair = (case.decision, case.fact)
-    run(
-        place,
-        f"CREATE TEMP TABLE pair AS SELECT * FROM events WHERE seq IN {pair}",
-        f"DELETE FROM events WHERE seq IN {pair}",
-        f"INSERT INTO events SELECT {sum(pair)} - seq, stream, {sum(pair)} - seq, kind, payload, chain FROM pair",
-    )
+    pair = (target.case.decision, target.case.fact)
+    target.hood(f"CREATE TEMP TABLE pair AS SELECT * FROM events WHERE seq IN {pair}")
+    target.hood(f"DELETE FROM events WHERE seq IN {pair}")
+    target.hood(f"INSERT INTO events SELECT {sum(pair)} - seq, stream, {sum(pair)} - seq, kind, payload, chain FROM pair")
     return min(pair)
 
 
-def insert(place: Path, case: Case) -> int:
+def insert(target: Target) -> int:
     """Put a decision in, the same as the one before it, and number all behind it anew."""
-    after = case.decision
-    run(
-        place,
-        f"UPDATE events SET seq = -seq, version = -version WHERE seq > {after}",
-        "UPDATE events SET seq = 1 - seq, version = 1 - version WHERE seq < 0",
-        f"INSERT INTO events SELECT seq + 1, stream, seq + 1, kind, payload, chain FROM events WHERE seq = {after}",
-    )
+    after = target.case.decision
+    target.hood("UPDATE events SET seq = -seq, version = -version WHERE seq > ?", after)
+    target.hood("UPDATE events SET seq = 1 - seq, version = 1 - version WHERE seq < 0")
+    target.hood("INSERT INTO events SELECT seq + 1, stream, seq + 1, kind, payload, chain FROM events WHERE seq = ?", after)
     return after + 1
 
 
-def cut_off(place: Path, case: Case) -> int:
+def cut_off(target: Target) -> int:
     """Delete all events from a decision on."""
-    run(place, f"DELETE FROM events WHERE seq >= {case.decision}")
-    return case.decision
+    target.hood("DELETE FROM events WHERE seq >= ?", target.case.decision)
+    return target.case.decision
 
 
-def shorter(place: Path, case: Case) -> int:
+def shorter(target: Target) -> int:
     """Put a copy in place that was made honestly, when the journal was shorter."""
-    place.unlink()
-    with Journal.open(case.place) as whole, Journal.create(place) as copy:
-        before = takewhile(lambda batch: batch.fact.seq < case.decision, whole.batches())
+    target.remove()
+    with Journal.open(target.case.place) as whole, Journal.create(target.place) as copy:
+        before = takewhile(lambda batch: batch.fact.seq < target.case.decision, whole.batches())
         return copy.append([[each.event for each in (batch.fact, *batch.decisions)] for batch in before]).seq + 1
 
 
-def alter_decision_rechain(place: Path, case: Case) -> int:
+def alter_decision_rechain(target: Target) -> int:
     """Give another reason for a decision, and compute the chain anew from there to the end."""
-    alter_decision(place, case)
-    rechain(place, case.decision - 1, case.count)
-    return case.decision
+    seq = alter_decision(target)
+    target.rechain(seq - 1, target.case.count)
+    return seq
 
 
-def alter_fact_rechain(place: Path, case: Case) -> int:
+def alter_fact_rechain(target: Target) -> int:
     """Change a fact, and compute the chain anew from there to the end."""
-    alter_fact(place, case)
-    rechain(place, case.fact - 1, case.count)
-    return case.fact
+    seq = alter_fact(target)
+    target.rechain(seq - 1, target.case.count)
+    return seq
 
 
-def alter_decision_rechain_stretch(place: Path, case: Case) -> int:
+def alter_decision_rechain_stretch(target: Target) -> int:
     """Give another reason for a decision, and compute the chain anew over ten events."""
-    alter_decision(place, case)
-    rechain(place, case.decision - 1, case.decision + 9)
-    return case.decision
+    seq = alter_decision(target)
+    target.rechain(seq - 1, seq + 9)
+    return seq
 
 
-def other_history(place: Path, case: Case) -> int:
+def other_history(target: Target) -> int:
     """Put the history in place that gpol would have written without one of the jobs."""
-    shutil.copy(case.other, place)
-    with Journal.open(case.place) as before, Journal.open(place) as after:
+    target.remove()
+    backup(target.case.other, target.place)
+    with Journal.open(target.case.place) as before, Journal.open(target.place) as after:
         return next(one.seq for one, other in zip(before.events(), after.events(), strict=False) if one.payload != other.payload)
 
 
-ATTACKS: dict[str, Callable[[Path, Case], int]] = {
+ATTACKS: dict[str, Callable[[Target], int]] = {
     "alter a decision": alter_decision,
     "alter a fact": alter_fact,
     "alter a column that repeats the payload": alter_column,
@@ -276,18 +270,18 @@ ATTACKS: dict[str, Callable[[Path, Case], int]] = {
     "swap two events": swap,
     "insert an event": insert,
     "cut off the end, inside a batch": cut_off,
-    "replace the file by a shorter honest copy": shorter,
+    "replace the journal by a shorter honest copy": shorter,
     "alter a decision, and compute the chain anew over a stretch": alter_decision_rechain_stretch,
     "alter a decision, and compute the chain anew to the end": alter_decision_rechain,
     "alter a fact, and compute the chain anew to the end": alter_fact_rechain,
-    "leave a job out, decide all anew with gpol, and replace the file": other_history,
+    "leave a job out, decide all anew with gpol, and replace the journal": other_history,
 }
 
 
 # --- what finds them --------------------------------------------------------------------------------------------------
 
 
-def outcome(place: Path, case: Case, evidence: str, bad: int) -> str:
+def outcome(place: Path | str, case: Case, evidence: str, bad: int) -> str:
     """What is found: the first bad event, a range that holds it, a later event, or nothing. Anything else is a false statement."""
     seq, within = find(place, case, evidence)
     if within is not None:
@@ -300,7 +294,7 @@ def outcome(place: Path, case: Case, evidence: str, bad: int) -> str:
     return "event" if seq == bad else "later event"
 
 
-def find(place: Path, case: Case, evidence: str) -> tuple[int | None, tuple[int, int] | None]:
+def find(place: Path | str, case: Case, evidence: str) -> tuple[int | None, tuple[int, int] | None]:
     """The event that is named, or the range."""
     with Journal.open(place) as journal:
         if evidence == "replay":
@@ -335,26 +329,28 @@ def test_the_table_has_every_attack() -> None:
 
 
 @pytest.mark.parametrize("evidence", EVIDENCE)
-def test_what_nobody_attacked_is_good(generated: Case, evidence: str) -> None:
-    """With no attack, no kind of evidence finds anything."""
-    assert find(generated.place, generated, evidence) == (None, None)
+def test_what_nobody_attacked_is_good(generated: Case, place: Path | str, evidence: str) -> None:
+    """With no attack, no kind of evidence finds anything, in whatever store the journal is."""
+    backup(generated.place, place)
+    assert find(place, generated, evidence) == (None, None)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attacks_on_a_generated_journal(generated: Case, tmp_path: Path, attack: str) -> None:
-    """What each kind of evidence finds of an attack is what the table says; what is named is right."""
-    assert attacked(generated, tmp_path, attack) == table()[attack]
+def test_attacks_on_a_generated_journal(generated: Case, place: Path | str, hood: Hood, attack: str) -> None:
+    """What each kind of evidence finds of an attack is what the table says, in every store; what is named is right."""
+    assert attacked(generated, place, hood, attack) == table()[attack]
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_attacks_on_the_philly_journal(philly: Case, tmp_path: Path, attack: str) -> None:
+def test_attacks_on_the_philly_journal(philly: Case, place: Path, hood: Hood, attack: str) -> None:
     """The same on the history of a real cluster."""
-    assert attacked(philly, tmp_path, attack) == table()[attack]
+    assert attacked(philly, place, hood, attack) == table()[attack]
 
 
-def attacked(case: Case, folder: Path, attack: str) -> tuple[str, ...]:
+def attacked(case: Case, place: Path | str, hood: Hood, attack: str) -> tuple[str, ...]:
     """Attack a copy of the journal, and see what each kind of evidence finds."""
-    place = Path(shutil.copy(case.place, folder / "journal.db"))
-    bad = ATTACKS[attack](place, case)
+    backup(case.place, place)
+    bad = ATTACKS[attack](Target(case, place, hood))
     return tuple(outcome(place, case, evidence, bad) for evidence in EVIDENCE)
