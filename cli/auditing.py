@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..engine.events import AnyEvent, CapacityChanged, OperatorAction, WorkloadUpdated
 from ..engine.units import format_amount, format_time
-from ..journal.errors import DamagedError, JournalError, UnavailableError
+from ..journal.errors import DamagedError, EvidenceError, JournalError, UnavailableError
 from ..journal.journal import Journal, Recorded, pause
 from ..journal.read import select, select_live
 from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json, say_text
@@ -30,8 +30,10 @@ def open_journal(path: str) -> Journal:
 
 
 def refuse_use(error: JournalError, code: int = NOT_VERIFIED) -> NoReturn:
-    """End the command for what is wrong with a journal, with this exit code where it is not the store that can't be used."""
-    refuse(str(error), FAILED if isinstance(error, UnavailableError) else code)
+    """End the command for what is wrong with a journal; with this exit code, unless the store or the evidence can't be used."""
+    if isinstance(error, UnavailableError):
+        code = FAILED
+    refuse(str(error), INVALID if isinstance(error, EvidenceError) else code)
 
 
 def show_log(path: str, form: Format, *, limit: int | None, reverse: bool, follow: bool, **filters: Any) -> int:

@@ -4,8 +4,9 @@ The chain alone shows that a journal agrees with itself. Evidence from elsewhere
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from .checkpoint import Checkpoint
@@ -32,14 +33,19 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """Files of leaf hashes, one going on where the other ends, up to what a checkpoint beside them signs."""
+    """Files of leaf hashes, one going on where the other ends, from the size `after` up to what a checkpoint beside them signs.
 
+    `reach` is the size that they reach together with those of the same folder that go on where they end.
+    """
+
+    after: int
     paths: tuple[Path, ...]
     upto: Signed
+    reach: int
 
-    def __iter__(self) -> Iterator[bytes]:
-        """The hashes, in order."""
-        return chain.from_iterable(map(read_leaves, self.paths))
+    def behind(self, size: int) -> Iterator[bytes]:
+        """The hashes of the events behind the first `size`, in order; `size` is at least `after`."""
+        return islice(chain.from_iterable(map(read_leaves, self.paths)), size - self.after, None)
 
     def __str__(self) -> str:
         more = f" to `{self.paths[-1].name}`" if len(self.paths) > 1 else ""
@@ -48,10 +54,10 @@ class Leaves:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Checkpoints by size, the smallest first, and files of leaves by the size that they start from."""
+    """Checkpoints by size, the smallest first, and leaves by the size that they start from."""
 
     signed: tuple[Signed, ...] = ()
-    leaves: dict[int, Leaves] = field(default_factory=dict)
+    leaves: tuple[Leaves, ...] = ()
 
     @classmethod
     def gather(cls, places: Sequence[Path], keys: Sequence[PublicKey]) -> "Evidence":
@@ -92,18 +98,21 @@ def _agree(one: Signed, other: Signed) -> None:
         )
 
 
-def _leaves_of(signed: Sequence[Signed]) -> dict[int, Leaves]:
-    """For sizes at which a journal is known to be right, 0 or a checkpoint's, the leaves from there up to the next one in a folder."""
-    found: dict[int, Leaves] = {}
+def _leaves_of(signed: Sequence[Signed]) -> tuple[Leaves, ...]:
+    """For each checkpoint in a folder the leaves that lead up to it from a size that is known as well: 0, or another checkpoint's."""
+    found: list[Leaves] = []
     known = {0, *(each.size for each in signed)}
     for folder in sorted({each.path.parent for each in signed}):
-        before = {upto: (after, path) for (after, upto), path in CheckpointFolder(folder).leaves_files().items() if after < upto}
-        for each in signed:
+        files = sorted(CheckpointFolder(folder).leaves_files().items(), reverse=True)  # of two up to one size the longer one counts
+        before = {upto: (after, path) for (after, upto), path in files if after < upto}
+        reach: dict[int, int] = {}
+        for each in reversed(signed):
             if each.path.parent == folder:
-                start, paths = _back(each.size, before, known)
+                after, paths = _back(each.size, before, known)
                 if paths:
-                    found.setdefault(start, Leaves(paths, each))
-    return found
+                    found.append(Leaves(after, paths, each, reach.get(each.size, each.size)))
+                    reach[after] = max(reach.get(after, 0), found[-1].reach)
+    return tuple(sorted(found, key=lambda each: each.after))
 
 
 def _back(size: int, before: dict[int, tuple[int, Path]], known: set[int]) -> tuple[int, tuple[Path, ...]]:
@@ -127,10 +136,11 @@ class Comparison:
         self.signed = 0
         self._noted = noted
         self._ahead = [each for each in reversed(evidence.signed) if each.size]
-        self._files = evidence.leaves
+        self._coming = list(reversed(evidence.leaves))
+        self._begun: list[tuple[int, int, Leaves]] = []  # a heap of those that begin at or before where the comparison stands
         self._frontier = Frontier()
+        self._followed: Leaves | None = None
         self._leaves: Iterator[bytes] | None = None
-        self._leaves_end = 0
 
     def take(self, head: Head, payload: bytes) -> Fault | None:
         """What the evidence says against the next event, which ends at `head` in a chain that is whole."""
@@ -188,25 +198,39 @@ class Comparison:
         return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), _REPLACED, (self.proven.seq + 1, head.seq))
 
     def _open_leaves(self) -> Fault | None:
-        """At a size that is known to be right, go on with the leaves from there, once they are those that the next checkpoint signs."""
+        """At a size that is known to be right, go on with the leaves that reach furthest, once they are those that their checkpoint signs.
+
+        Where keys changed, or were used for two histories, several folders hold leaves of the same events.
+        """
         size = self._frontier.size
-        if size < self._leaves_end:
+        while self._coming and self._coming[-1].after <= size:
+            more = self._coming.pop()
+            heappush(self._begun, (-more.reach, len(self._coming), more))
+        while self._begun and self._begun[0][2].upto.size <= size:
+            heappop(self._begun)
+        if not self._begun:
+            self._leaves = None
             return None
-        self._leaves = None
-        found = self._files.get(size)
-        if found is None:
-            return None
-        signed, root = found.upto, self._frontier.copy()
-        for leaf in found:
-            root.append(leaf)
-            if root.size > signed.size:
-                break
-        if root.head != signed.checkpoint.tree:
-            problem = f"{found} does not hold the leaves of events {size + 1} to {signed.size} that `{signed.path}` signs"
-            meaning = "the leaves were altered; take them away, and the journal is compared with the checkpoint alone"
-            return Fault(None, problem, signed.checkpoint.tree.root.hex(), root.root.hex(), meaning)
-        self._leaves, self._leaves_end = iter(found), signed.size
+        furthest = self._begun[0][2]
+        if furthest is not self._followed:
+            fault = self._contradicted(furthest)
+            if fault is not None:
+                return fault
+            self._followed, self._leaves = furthest, furthest.behind(size)
         return None
+
+    def _contradicted(self, leaves: Leaves) -> Fault | None:
+        """Whether leaves, behind the events that are known to be right, are other ones than their checkpoint signs."""
+        signed, tree = leaves.upto, self._frontier.copy()
+        for leaf in leaves.behind(tree.size):
+            tree.append(leaf)
+            if tree.size > signed.size:
+                break
+        if tree.head == signed.checkpoint.tree:
+            return None
+        problem = f"{leaves} does not hold the leaves of events {self._frontier.size + 1} to {signed.size} that `{signed.path}` signs"
+        meaning = "the leaves were altered; take them away, and the journal is compared with the checkpoint alone"
+        return Fault(None, problem, signed.checkpoint.tree.root.hex(), tree.root.hex(), meaning)
 
 
 _HERE = "it was replaced, or events were put in or taken out here, and the chain was computed anew"

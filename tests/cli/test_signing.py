@@ -282,6 +282,18 @@ def test_evidence_that_will_not_do_is_told(gpol: Gpol, journal: str, key: str, o
     assert words in done.err
 
 
+@pytest.mark.parametrize("command", ["verify", "fsck"])
+def test_leaves_that_cannot_be_read_are_not_the_journals_fault(gpol: Gpol, journal: str, key: str, command: str) -> None:
+    """Leaves that cannot be read are told by name, as evidence that will not do, and say nothing of the journal."""
+    gpol("checkpoint", journal, "--key", key, "--into", "kept")
+    leaves = Path("kept/000000000000-000000000012.leaves")
+    leaves.unlink()
+    leaves.mkdir()
+    done = gpol(command, journal, "--checkpoint", "kept", "--key", "lab.pub")
+    assert (done.code, done.out) == (3, "")
+    assert f"`{leaves}` cannot be read: Is a directory; check your rights, or the disk" in done.err
+
+
 def test_two_keys(gpol: Gpol, journal: str, key: str) -> None:
     """A journal whose key was changed is verified with both keys and both folders."""
     gpol("checkpoint", journal, "--key", key, "--into", "old")

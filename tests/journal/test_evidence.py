@@ -19,7 +19,7 @@ from gpol.journal.faults import Fault
 from gpol.journal.folder import checkpoint_name, leaves_name
 from gpol.journal.journal import Journal
 from gpol.journal.keys import PublicKey, SigningKey
-from gpol.journal.merkle import TreeHead
+from gpol.journal.merkle import Frontier, TreeHead, leaf_hash
 from gpol.journal.verify import VerifyReport, verify
 
 KEY = SigningKey.new("acme.example/cluster")
@@ -165,6 +165,49 @@ def test_a_checkpoint_that_contradicts_newer_ones(place: Path | str, kept: Path,
     assert report.fault is not None
     assert (report.bad_seq, report.fault.within, report.seq) == (None, None, 17)
     assert "shown.checkpoint` contradicts what newer checkpoints sign" in report.problem
+
+
+def test_leaves_of_the_next_key_name_the_event(place: Path | str, kept: Path, tmp_path: Path, hood: Hood) -> None:
+    """A new key's folder begins anew; its leaves go on where those of the old key's newest checkpoint end."""
+    for path in [path for path in kept.iterdir() if "29" in path.name]:
+        path.unlink()
+    renewed = SigningKey.new(KEY.name)
+    with Journal.open(place) as journal:
+        Checkpointer(journal, tmp_path / "renewed", renewed, every=1).write()
+    forge(hood, 27)
+    with Journal.open(place) as journal:
+        evidence = Evidence.gather([kept, tmp_path / "renewed"], [KEY.public, renewed.public])
+        report = verify(journal, None, None, evidence)
+
+    assert (report.bad_seq, report.seq, report.signed) == (27, 26, 22)
+
+
+def test_two_histories_of_different_lengths(place: Path | str, kept: Path, tmp_path: Path, hood: Hood) -> None:
+    """Of two histories that one key signed, the journal is compared with the longer one, and shows what the other contradicts."""
+    untrue = tmp_path / "another"
+    untrue.mkdir()
+    frontier = Frontier()
+    with Journal.open(place) as journal:
+        leaves = [leaf_hash(b"untrue" if event.seq == 17 else event.payload) for event in journal.events(upto=24)]
+    for leaf in leaves:
+        frontier.append(leaf)
+    (untrue / leaves_name(0, 24)).write_bytes(b"".join(leaves))
+    (untrue / checkpoint_name(24)).write_text(sign_checkpoint(frontier.head, KEY).note)
+    report = check(place, kept, untrue)
+
+    assert (report.bad_seq, report.seq) == (None, 23)
+    assert f"{checkpoint_name(24)}` contradicts what newer checkpoints sign" in report.problem
+
+    hood("DELETE FROM events WHERE seq > 24")
+    forge(hood)
+    assert check(place, kept, untrue).bad_seq == 17, "and what was cut off, as well as altered, is told to be altered"
+
+
+def test_a_stray_file_of_leaves_hides_no_other(place: Path | str, kept: Path, hood: Hood) -> None:
+    """A file of some of the leaves of a checkpoint does not take the place of the one that has them all."""
+    (kept / leaves_name(28, 29)).write_bytes(bytes(32))
+    forge(hood, 27)
+    assert fault_of(place, kept).seq == 27
 
 
 def test_a_chain_break_before_the_checkpoint_is_named_as_such(place: Path | str, kept: Path, hood: Hood) -> None:
