@@ -35,7 +35,11 @@ def show_closed(impact: ClosedImpact, form: Format, journal: str) -> None:
     ]
     table("Changed decisions", ("decision", "queue", "no longer", "new", "otherwise"), rows, form)
     _queues(impact, form)
-    say(f"workloads: {impact.worse:,} fare worse, {impact.better:,} better, of {impact.compared:,}; makespan {_makespans(impact)}")
+    rejected = _both(f"{impact.before.total.rejected:,}", f"{impact.after.total.rejected:,}")
+    say(
+        f"workloads: {impact.worse:,} fare worse, {impact.better:,} better, of {impact.compared:,}; rejected {rejected}; "
+        f"makespan {_makespans(impact)}"
+    )
     for number, each in enumerate(impact.affected, start=1):
         say(f"{number}. {each.workload} of {each.after.fate.queue} {effect_told(each)}")
         _sides(fate_told(each.before), fate_told(each.after), file)

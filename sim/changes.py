@@ -115,17 +115,24 @@ class Changes:
             return
         if self.parting is None:
             self.parting = Parting(time, tuple(gone), tuple(decision for _, decision in come))
-        about = {(each.kind, each.workload) for _, each in come} & {(each.kind, each.workload) for _, each in gone}
-        for _, each in gone:
-            self._tally(each).gone += (each.kind, each.workload) not in about
-        for _, each in come:
-            tally, paired = self._tally(each), (each.kind, each.workload) in about
-            tally.other += paired
-            tally.new += not paired
+        paired = Counter(map(_about, come)) & Counter(map(_about, gone))
+        left = paired.copy()
+        for placed in gone:
+            left[_about(placed)] -= 1
+            self._tally(placed[1]).gone += left[_about(placed)] < 0
+        for placed in come:
+            tally, is_paired = self._tally(placed[1]), paired[_about(placed)] > 0
+            paired[_about(placed)] -= 1
+            tally.other += is_paired
+            tally.new += not is_paired
 
     def _tally(self, decision: AnyDecision) -> Tally:
         queue = NO_QUEUE if isinstance(decision, WorkloadRejected) else decision.queue
         return self.tallies.setdefault((decision.kind, queue), Tally())
+
+
+def _about(placed: Placed) -> tuple[str, str]:
+    return placed[1].kind, placed[1].workload
 
 
 def _difference(some: list[Placed], others: list[Placed]) -> list[Placed]:

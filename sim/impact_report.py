@@ -19,6 +19,14 @@ _MOST_FACTS = 50
 
 _SECOND = 1_000_000
 
+_WORDS = (
+    "A workload is admitted to a queue when it gets its GPUs, and ends or is evicted; one that is evicted is stopped, and waits again.",
+    "A queue borrows what it uses beyond what it owns, such as GPUs that others leave idle.",
+    "Waits in figures are those that ended with an admission; who was never admitted is rejected, or waiting at the end.",
+    "Behind a decision stand its reason, and the line of the policy that caused it: which rule, in which file, on which line.",
+)
+"""What the words of the page mean, for who does not know gpol."""
+
 _STYLE = """
 :root{--old:#8b949e;--good:#1a7f37;--bad:#b42318;--goodback:#dafbe1;--badback:#ffebe9}
 @media(prefers-color-scheme:dark){:root{--old:#7d8590;--good:#56d364;--bad:#ff7b72;--goodback:#12261e;--badback:#2d1517}}
@@ -50,7 +58,8 @@ def impact_page(impact: ClosedImpact, before: Series, after: Series) -> str:
     sections = [
         f"<h1>What {file} would have made of it<span class='badge'>{impact.loop}</span></h1>",
         f"<p class='sub'>The recorded history from {date(impact.before.start)} to {date(impact.before.end)}, played again under "
-        f"policy {escape(impact.policy.graph.name)}, {escape(impact.policy.graph.digest[:19])}.</p>",
+        f"policy {escape(impact.policy.graph.name)}, {escape(impact.policy.graph.digest[:19])}. "
+        "<a href='#reading'>How to read this page</a></p>",
         _verdict(impact),
         _tiles(impact),
         "<h2>Where the histories part</h2>" + _parting(impact),
@@ -59,7 +68,7 @@ def impact_page(impact: ClosedImpact, before: Series, after: Series) -> str:
         "<h2>Who is affected most</h2>" + _affected(impact),
         "<h2>Decisions that change</h2>" + _changes(impact),
         _impossible(impact),
-        "<h2>How to read this page</h2>" + _reading(impact),
+        "<h2 id='reading'>How to read this page</h2>" + _reading(impact),
         "<h2>What changes in the policy</h2>" + _policies(impact),
     ]
     return document(f"Impact of {impact.policy.file}: gpol", sections, overlay.STYLE + _STYLE)
@@ -70,9 +79,10 @@ def _verdict(impact: ClosedImpact) -> str:
         return "<p class='lead'>Nothing would change: every recorded decision is taken again, at the same moment.</p>"
     before, after = impact.before.total, impact.after.total
     waits = f"{short(int(before.mean_wait))} to {short(int(after.mean_wait))}"
+    rejected = f", rejections from {before.rejected:,} to {after.rejected:,}" if before.rejected or after.rejected else ""
     return (
         f"<p class='lead'>Of {impact.compared:,} workloads {impact.worse:,} would fare worse and {impact.better:,} better. The mean wait goes from "
-        f"{waits}, evictions from {before.evicted:,} to {after.evicted:,}.</p>"
+        f"{waits}, evictions from {before.evicted:,} to {after.evicted:,}{rejected}.</p>"
     )
 
 
@@ -89,9 +99,14 @@ def _tiles(impact: ClosedImpact) -> str:
         _tile("GPU-hours used", before.total.used_area, after.total.used_area, hours, less_is_better=None),
         _tile("from first to last event", before.end - before.start, after.end - after.start, short),
         f"<div class='tile'><b>{impact.changed:,}</b><span>decisions that differ</span></div>",
-        _tile("still waiting at the end", before.total.waiting, after.total.waiting, _count),
+        _tile("rejected, or waiting at the end", _left_out(before.total), _left_out(after.total), _count),
     ]
     return f"<div class='tiles'>{''.join(tiles)}</div>"
+
+
+def _left_out(figures: Figures) -> int:
+    """How many workloads were rejected or wait at the end: waits tell nothing of them."""
+    return figures.rejected + figures.waiting
 
 
 def _count(value: int) -> str:
@@ -113,7 +128,7 @@ def _change(before: int, after: int, write: Callable[[int], str], less_is_better
 
 
 def _queues(impact: ClosedImpact) -> str:
-    header = ("Queue", "Owns", "GPU-hours", "Mean wait", "95 % wait at most", "Longest wait", "Evicted", "Waiting at the end")
+    header = ("Queue", "Owns", "GPU-hours", "Mean wait", "95 % wait at most", "Longest wait", "Evicted", "Rejected", "Waiting at the end")
     names = sorted({each.queue for each in (*impact.before.queues, *impact.after.queues)})
     rows = [_row(escape(name), impact.before.of_queue(name), impact.after.of_queue(name)) for name in names]
     key = "<p class='key'>Each figure as it would be, and by how much it changes.</p>"
@@ -129,6 +144,7 @@ def _row(name: str, before: Figures, after: Figures) -> tuple[str, ...]:
         _cell(before.p95_wait * _SECOND, after.p95_wait * _SECOND, short),
         _cell(before.longest_wait, after.longest_wait, short),
         _cell(before.evicted, after.evicted, _count),
+        _cell(before.rejected, after.rejected, _count),
         _cell(before.waiting, after.waiting, _count),
     )
 
@@ -227,7 +243,7 @@ def _impossible(impact: ClosedImpact) -> str:
 
 
 def _reading(impact: ClosedImpact) -> str:
-    notes = [*assumptions(impact.on_evict), "Waits in figures are those that ended with an admission; who never ran is waiting at the end."]
+    notes = [*assumptions(impact.on_evict), *_WORDS]
     if impact.activations > 1:
         notes.append(f"The journal activates a policy {impact.activations} times; the new policy stands in the place of each.")
     if impact.endless:

@@ -65,14 +65,18 @@ def _standing(standing: Standing | None) -> str:
 
 
 def effect_told(explained: Explained) -> str:
-    """By how much a workload fares worse or better."""
+    """By how much a workload fares worse or better; of one that is rejected in one history nothing else."""
+    before, after = explained.before.fate.state, explained.after.fate.state
+    if before != after == "rejected":
+        return "is rejected" + (f", and does without the {hours(explained.cost)} GPU-hours that it got" if explained.cost else "")
+    if after != before == "rejected":
+        return f"is no longer rejected, and is {after} at the end"
     parts = []
     if explained.extra_wait:
         parts.append(f"waits {short(abs(explained.extra_wait))} {'longer' if explained.extra_wait > 0 else 'less'}")
     lost = explained.after.fate.lost - explained.before.fate.lost
     if lost:
         parts.append(f"loses {hours(abs(lost))} GPU-hours {'more' if lost > 0 else 'less'} to evictions")
-    before, after = explained.before.fate.state, explained.after.fate.state
     if before != after:
         parts.append(f"is {after} instead of {before} at the end")
     return ", ".join(parts)

@@ -102,6 +102,17 @@ def test_changes_are_counted_by_kind_and_queue() -> None:
     assert changes.changed == 4
 
 
+@pytest.mark.parametrize(("recorded", "played", "tally"), [(1, 2, Tally(new=1, other=1)), (2, 1, Tally(gone=1, other=1))])
+def test_one_decision_takes_the_place_of_one(recorded: int, played: int, tally: Tally) -> None:
+    """Admitted twice at one moment, for an eviction in between, and once in the other history elsewhere: one is otherwise, one alone."""
+    changes = Changes()
+    changes.take_recorded(1, 1, [admitted(flavor=f"a{number}") for number in range(recorded)])
+    changes.take_played(1, [admitted(flavor=f"h{number}") for number in range(played)])
+    changes.finish()
+
+    assert changes.tallies == {("WorkloadAdmitted", "q"): tally}
+
+
 def test_the_same_decision_at_another_moment_is_two_changes() -> None:
     """An admission that comes a moment later is gone at one moment and new at the other."""
     changes = Changes()

@@ -97,6 +97,16 @@ def test_both_histories_are_told(page: Callable[[str], Page]) -> None:
     assert "+protect warm-up { where victim.running < 1m }" in text
 
 
+def test_who_is_rejected_is_told_first(page: Callable[[str], Page]) -> None:
+    """Shorter waits are no praise for a policy that rejects: how many it does, and what that takes from them, is on the page."""
+    text = page(POLICY + 'deny no-guests for "</script>guest" { where workload.gpu > 0 } because "no"\n').text
+
+    assert "Of 2 workloads 1 would fare worse and 1 better." in text
+    assert "evictions from 1 to 0, rejections from 0 to 1." in text
+    assert "1rejected, or waiting at the endwas 0, +1" in text
+    assert "<u>g of </script>guest is rejected, and does without the 16.0 GPU-hours that it got +16.0 GPU-hours" in text
+
+
 def test_nothing_changes_is_said(page: Callable[[str], Page]) -> None:
     """Under the same policy the page says so, and blames nobody."""
     text = page(POLICY).text
