@@ -173,15 +173,13 @@ class Comparison:
     def _signed_root(self, head: Head) -> Fault | None:
         while self._ahead and self._ahead[-1].size == head.seq:
             signed, root = self._ahead.pop(), self._frontier.root
-            expected = signed.checkpoint.tree.root.hex()
-            if root.hex() != expected and self.proven.seq == head.seq:
+            expected = signed.checkpoint.tree.root
+            if root != expected and self.proven.seq == head.seq:
                 problem = f"`{signed.path}` contradicts what newer checkpoints sign, and all signatures are right"
                 meaning = "whoever has the key signed two histories: keep all files, they prove it"
-                return Fault(None, problem, expected, root.hex(), meaning)
-            if root.hex() != expected:
-                within = (self.proven.seq + 1, head.seq)
-                problem = f"events {within[0]} to {within[1]} are not all those that `{signed.path}` signs"
-                return Fault(None, problem, expected, root.hex(), _REPLACED, within)
+                return Fault(None, problem, expected.hex(), root.hex(), meaning)
+            if root != expected:
+                return _one_of(self.proven.seq + 1, head.seq, f"`{signed.path}` signs", expected, root)
             self.proven, self.signed = head, head.seq
         return None
 
@@ -191,11 +189,11 @@ class Comparison:
         if head.chain == self._noted.chain:
             self.proven = head
             return None
-        problem = f"event {head.seq} is not the one that was noted down"
         if self.proven.seq == head.seq:
+            problem = f"event {head.seq} is not the one that was noted down"
             meaning = "the events up to there are those that were signed: the noted head is wrong, or another journal's"
             return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), meaning)
-        return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), _REPLACED, (self.proven.seq + 1, head.seq))
+        return _one_of(self.proven.seq + 1, head.seq, "led to the head that was noted down", self._noted.chain, head.chain)
 
     def _open_leaves(self) -> Fault | None:
         """At a size that is known to be right, go on with the leaves that reach furthest, once they are those that their checkpoint signs.
@@ -231,6 +229,14 @@ class Comparison:
         problem = f"{leaves} does not hold the leaves of events {self._frontier.size + 1} to {signed.size} that `{signed.path}` signs"
         meaning = "the leaves were altered; take them away, and the journal is compared with the checkpoint alone"
         return Fault(None, problem, signed.checkpoint.tree.root.hex(), tree.root.hex(), meaning)
+
+
+def _one_of(first: int, last: int, those: str, expected: bytes, found: bytes) -> Fault:
+    """What it means that one of some events is another than it was: of a single one that it is that one."""
+    if first == last:
+        return Fault(first, f"event {first} is not the one that {those}", expected.hex(), found.hex(), _HERE)
+    problem = f"events {first} to {last} are not all those that {those}"
+    return Fault(None, problem, expected.hex(), found.hex(), _REPLACED, (first, last))
 
 
 _HERE = "it was replaced, or events were put in or taken out here, and the chain was computed anew"

@@ -113,7 +113,30 @@ def test_a_noted_head_narrows_the_range(place: Path | str, kept: Path, hood: Hoo
     forge(hood)
 
     assert fault_of(place, kept, noted=good).within == (17, 22)
-    assert fault_of(place, kept, noted=bad).within == (16, 18)
+    fault = fault_of(place, kept, noted=bad)
+    assert (fault.within, fault.problem) == ((16, 18), "events 16 to 18 are not all those that led to the head that was noted down")
+
+
+def test_a_range_of_one_event_is_that_event(place: Path | str, kept: Path, hood: Hood) -> None:
+    """Where a noted head and a checkpoint leave one event between them, it is named; with either alone, the range."""
+    before, noted = (16, chain_at(place, 16)), (17, chain_at(place, 17))
+    for path in [*kept.glob("*.leaves"), *kept.glob("*.checkpoint")]:
+        path.unlink()
+    frontier = Frontier()
+    with Journal.open(place) as journal:
+        for recorded in journal.events(upto=17):
+            frontier.append(leaf_hash(recorded.payload))
+    (kept / checkpoint_name(17)).write_text(sign_checkpoint(frontier.head, KEY).note)
+    forge(hood)
+
+    report = check(place, kept, noted=before)
+    assert (report.bad_seq, report.seq, report.fault.within) == (17, 16, None)  # type: ignore[union-attr]
+    assert report.problem == f"event 17 is not the one that `{kept / checkpoint_name(17)}` signs"
+    (kept / checkpoint_name(17)).unlink()
+    with Journal.open(place) as journal:
+        noted_fault = verify(journal, None, noted).fault
+    assert noted_fault is not None
+    assert noted_fault.within == (1, 17)
 
 
 def test_a_noted_head_that_contradicts_what_was_signed(place: Path | str, kept: Path) -> None:
