@@ -1,8 +1,11 @@
-"""Database drivers whose k-th call fails: before it does anything, or after it did all, so that only its answer is lost."""
+"""Database drivers whose k-th call fails, or whose caller dies there: before it does anything, or after it did all, so that only its
+answer is lost."""
 
+import os
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,13 +13,23 @@ import pytest
 
 Moment = Literal["before", "after"]
 
+MOST_CALLS = 1_000
+"""Whatever a test does takes fewer."""
+
+EVERY = os.environ.get("GPOL_FAULTS") == "all"
+"""Whether every call to PostgreSQL is asked for. Else it is every seventh, since one takes most of a second; `make faults` asks for all."""
+
 
 @dataclass
 class Faults:
-    """Which call fails and when. `calls` are the names of those that were made, up to the one that failed."""
+    """Which call fails and when. `calls` are the names of those that were made, up to the one that failed.
+
+    With `deadly` the process dies there by SIGKILL, instead of being told of an error.
+    """
 
     fails_at: int
     moment: Moment
+    deadly: bool = False
     calls: list[str] = field(default_factory=list)
 
     @property
@@ -31,7 +44,13 @@ class Faults:
             return call()
         if self.moment == "after":
             call()
+        if self.deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
         raise error(f"the cable was pulled at call {self.fails_at}, {name}")
+
+
+Failing = Callable[[Faults], AbstractContextManager[None]]
+"""Puts faults between gpol and a driver."""
 
 
 def _disk_failed(message: str) -> sqlite3.OperationalError:

@@ -1,14 +1,12 @@
 """Whichever call to the database fails: what was acknowledged is there, nothing else is there in part, and the error says what to do."""
 
-import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 import pytest
-from calls import Faults, Moment, failing_psycopg, failing_sqlite
+from calls import EVERY, MOST_CALLS, Failing, Faults, Moment, failing_psycopg, failing_sqlite
 from facts import Cluster
 from gpol.engine.events import AnyEvent
 from gpol.journal.errors import JournalError
@@ -16,14 +14,7 @@ from gpol.journal.journal import Journal
 from gpol.journal.replay import replay
 from gpol.journal.verify import verify
 
-MOST_CALLS = 1_000
-"""A life of a journal takes fewer."""
-
-EVERY = os.environ.get("GPOL_FAULTS") == "all"
-"""Whether every call to PostgreSQL is asked for. Else it is every seventh, since one takes most of a second; `make faults` asks for all."""
-
 Batches = list[list[AnyEvent]]
-Failing = Callable[[Faults], AbstractContextManager[None]]
 
 
 @dataclass
