@@ -1,6 +1,8 @@
 """check, fmt and test: what a policy author is told, in every format, with which exit code."""
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -263,6 +265,21 @@ def test_fmt_leaves_a_file_with_errors_alone(gpol: Gpol, lab: Path) -> None:
     assert done.code == 3
     assert "broken.gpol:1:1" in done.out
     assert (lab / "broken.gpol").read_text() == "polcy  x {\n"
+    assert (lab / "x.gpol").read_text() == TIDY
+
+
+def test_check_and_fmt_start_without_what_is_slow_to_load(lab: Path) -> None:
+    """Neither loads a database, the journal's module or a library for tables, also where a file is replaced."""
+    (lab / "x.gpol").write_text(UNTIDY)
+    script = (
+        "import sys; from gpol.cli.main import run_command\n"
+        "codes = run_command(['fmt', 'x.gpol']), run_command(['check', 'x.gpol'])\n"
+        "slow = ('sqlalchemy', 'sqlite3', 'eventsourcing', 'gpol.journal.journal', 'numpy', 'pyarrow', 'rich.table')\n"
+        "print(codes, [name for name in slow if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=lab, capture_output=True, text=True, check=True)
+
+    assert done.stdout.endswith("\n(0, 0) []\n")
     assert (lab / "x.gpol").read_text() == TIDY
 
 
