@@ -32,11 +32,9 @@ class Checkpointer:
         self.every = every
         self._head = START
         self._frontier = Frontier()
-        self.folder.make()
-        newest = self.folder.newest([key.public])
         self.newest: Checkpoint | None = None
-        if newest is not None:
-            self._go_on_from(*newest, progress)
+        self.folder.make()
+        self._go_on(progress)
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> Head:
         """Append batches to the journal, and then write a checkpoint if it is time."""
@@ -46,7 +44,15 @@ class Checkpointer:
         return head
 
     def write(self, progress: Progress | None = None) -> Checkpoint:
-        """Write a checkpoint of all there is; where nothing was appended since the newest one, that one is returned."""
+        """Write a checkpoint of all there is; where nothing was appended since the newest one, that one is returned.
+
+        Raises ForgedError where somebody else has written one meanwhile that the journal contradicts.
+        """
+        with self.folder.alone():
+            self._go_on(progress)
+            return self._write(progress)
+
+    def _write(self, progress: Progress | None) -> Checkpoint:
         upto = self.journal.head.seq
         if self.newest is not None and self.newest.size == upto:
             return self.newest
@@ -63,14 +69,19 @@ class Checkpointer:
         self.newest, self._head, self._frontier = checkpoint, head, frontier
         return checkpoint
 
-    def _go_on_from(self, path: Path, newest: Checkpoint, progress: Progress | None) -> None:
+    def _go_on(self, progress: Progress | None) -> None:
+        """Go on to the newest checkpoint in the folder, if it is newer than the one where this stands."""
+        found = self.folder.newest([self.key.public])
+        if found is None or (self.newest is not None and found[1].size <= self.newest.size):
+            return
+        path, newest = found
         last = self.journal.head.seq
         remedy = "find out with `gpol verify --checkpoint` which of the two was altered; for another journal take another folder"
         if newest.size > last:
             raise ForgedError(
                 f"`{path}` signs {newest.size} events, and `{self.journal.name}` ends at event {last}; nothing was signed", remedy
             )
-        for recorded in sound_events(self.journal, upto=newest.size):
+        for recorded in sound_events(self.journal, self._head, newest.size):
             self._frontier.append(leaf_hash(recorded.payload))
             self._head = Head(recorded.seq, recorded.chain)
             tell(progress, recorded.seq)

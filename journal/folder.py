@@ -4,9 +4,10 @@ A file of leaves holds the raw hashes, 32 bytes each, of the events after `from`
 the checkpoint signs vouches for it. With it an altered event can be named; without it, only that one lies between two checkpoints.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -87,6 +88,25 @@ class CheckpointFolder:
         """Write a checkpoint into the folder. Its leaves go first, so that no checkpoint is ever without them."""
         with self.new_file(checkpoint_name(checkpoint.size)) as file:
             file.write(checkpoint.note.encode())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let no other program write checkpoints here meanwhile: wait until none does. Raises JournalError for a folder that is gone."""
+        if os.name != "posix":  # elsewhere a folder cannot be opened, and so not be locked
+            yield
+            return
+        from fcntl import LOCK_EX, flock
+
+        try:
+            handle = os.open(self.path, os.O_RDONLY)
+        except OSError as error:
+            raise JournalError(f"the folder `{self.path}` cannot be read: {error.strerror}", "check the name and your rights") from None
+        try:
+            with suppress(OSError):  # not every network's folders can be locked; only who writes in the same instant goes unseen there
+                flock(handle, LOCK_EX)
+            yield
+        finally:
+            os.close(handle)  # which lets go of the lock, as does a kill
 
     def _files(self) -> list[Path]:
         try:

@@ -1,5 +1,6 @@
 """The checkpointer: it signs what is on the disk, goes on where it was, and never contradicts what it signed before."""
 
+import os
 import shutil
 from collections.abc import Callable
 from hashlib import sha256
@@ -192,3 +193,46 @@ def test_progress(journal: Journal, history, kept: Path) -> None:
     Checkpointer(journal, kept, KEY, every=1, progress=told.append)
 
     assert told == [1_000, 2_000, 1_000, 2_000]
+
+
+def test_others_write_into_the_same_folder(journal: Journal, history, kept: Path, tmp_path: Path) -> None:
+    """What others have signed since a checkpointer began is gone on from where it fits, and never contradicted where it does not."""
+    first, second = history(4), history(4, 9)
+    with Journal.create(tmp_path / "other.db") as other:
+        other.append(first[:-1])
+        early, stranger, late = (Checkpointer(each, kept, KEY, every=1_000) for each in (journal, other, journal))
+        journal.append(first)
+        early.write()
+        journal.append(second)
+        assert late.write().tree == tree_of(journal, 16)
+        with pytest.raises(ForgedError, match=r"signs 16 events, and .* ends at event 7; nothing was signed"):
+            stranger.write()
+
+    assert names(kept) == sorted([checkpoint_name(8), checkpoint_name(16), leaves_name(0, 8), leaves_name(8, 16)])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders cannot be locked")
+def test_who_signs_into_a_folder_is_alone_there(journal: Journal, history, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is locked from before the checkpoints in it are looked at until the new one is written, and no longer."""
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    def is_free() -> bool:
+        handle = os.open(kept, os.O_RDONLY)
+        try:
+            flock(handle, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    seen: list[bool] = []
+    for name in ("newest", "keep"):
+        honest = getattr(CheckpointFolder, name)
+        monkeypatch.setattr(CheckpointFolder, name, lambda *given, honest=honest: (seen.append(is_free()), honest(*given))[1])
+    journal.append(history(4))
+    checkpointer = Checkpointer(journal, kept, KEY, every=1_000)
+    seen.clear()
+    checkpointer.write()
+
+    assert (seen, is_free()) == ([False, False], True)
