@@ -128,21 +128,30 @@ def _print(tried: list[Variant], found: list[Outcome | Failure], form: Format) -
         for variant, outcome in zip(tried, found, strict=True):
             say_json("impact-variant", variant=variant.name, policy=variant.policy, settings=dict(variant.values), **_outcome_json(outcome))
         return
-    header = ("policy", "changed", "evicted", "mean wait", "p95", "GPU-hours", "makespan", "worse", "better", "most hurt")
+    figures = ("evicted", "rejected", "waiting", "mean wait", "p95", "GPU-hours", "makespan")
+    header = ("policy", "changed", *figures, "worse", "better", "most hurt")
     rows = [("recorded", "-", *_totals(before), "-", "-", "-")] if before is not None else []
     table("Policies", header, [*rows, *(_row(*pair) for pair in zip(tried, found, strict=True))], form)
-    say("changed: decisions; worse and better: workloads; most hurt: the queue whose mean wait grew most, and by how much")
+    say("changed: decisions; waiting: at the end, and in no mean wait; worse and better: workloads")
+    say("most hurt: the queue whose mean wait grew most, and by how much")
 
 
 def _totals(history: History) -> tuple[str, ...]:
     total: Figures = history.total
     waits = short(int(total.mean_wait)), short(total.p95_wait * 1_000_000)
-    return f"{total.evicted:,}", *waits, hours(total.used_area), short(history.end - history.start)
+    return (
+        f"{total.evicted:,}",
+        f"{total.rejected:,}",
+        f"{total.waiting:,}",
+        *waits,
+        hours(total.used_area),
+        short(history.end - history.start),
+    )
 
 
 def _row(variant: Variant, outcome: Outcome | Failure) -> tuple[str, ...]:
     if isinstance(outcome, Failure):
-        return (variant.name, "failed", *["-"] * 8)
+        return (variant.name, "failed", *["-"] * 10)
     hurt = f"{outcome.worst_queue} {signed(short(int(outcome.worst_wait)))}" if outcome.worst_queue is not None else "none"
     return (variant.name, f"{outcome.changed:,}", *_totals(outcome.after), f"{outcome.worse:,}", f"{outcome.better:,}", hurt)
 

@@ -11,18 +11,29 @@ Gpol = Callable[..., Any]
 RUNNING = "protect.warm-up.victim.running"
 
 
+def test_a_sweep_tells_who_never_ran(gpol: Gpol, lab: Path, journal: str) -> None:
+    """One of three is rejected as it was recorded, one more where guests are; where there are 4 GPUs the two that ask for 8 wait."""
+    text = (lab / "lab.gpol").read_text()
+    (lab / "deny.gpol").write_text(text + 'deny no-guests for guest { where workload.gpu > 0 } because "no"\n')
+    (lab / "less.gpol").write_text(text.replace("gpu 8 }", "gpu 4 }").replace("owns 8 gpu", "owns 4 gpu"))
+    done = gpol("impact", journal, "deny.gpol", "less.gpol", "--format", "plain")
+
+    rows = [line.split("\t") for line in done.out.splitlines()[:-2]]
+    assert [row[3:5] for row in rows] == [["rejected", "waiting"], ["1", "0"], ["2", "0"], ["1", "2"]]
+
+
 def test_a_sweep_is_one_table(gpol: Gpol, journal: str) -> None:
     """The recorded history first, then each variant: what changes, its figures, and who is hurt most. Exit code 2 where one changes."""
     done = gpol("impact", journal, "lab.gpol", "--set", f"{RUNNING}=10m,30m", "--jobs", "1", "--format", "plain")
 
     assert done.code == 2
     assert done.out.splitlines()[:4] == [
-        "policy\tchanged\tevicted\tmean wait\tp95\tGPU-hours\tmakespan\tworse\tbetter\tmost hurt",
+        "policy\tchanged\tevicted\trejected\twaiting\tmean wait\tp95\tGPU-hours\tmakespan\tworse\tbetter\tmost hurt",
         # g: 0 and 1h, o: 5m; 10 minutes of 8 GPUs are lost.
-        "recorded\t-\t1\t21m40s\t1h\t25.3\t3h10m\t-\t-\t-",
-        f"lab.gpol {RUNNING}=10m\t0\t1\t21m40s\t1h\t25.3\t3h10m\t0\t0\tnone",
+        "recorded\t-\t1\t1\t0\t21m40s\t1h\t25.3\t3h10m\t-\t-\t-",
+        f"lab.gpol {RUNNING}=10m\t0\t1\t1\t0\t21m40s\t1h\t25.3\t3h10m\t0\t0\tnone",
         # g: 0 and 1h, o: 25m; half an hour is lost.
-        f"lab.gpol {RUNNING}=30m\t6\t1\t28m20s\t1h\t28.0\t3h30m\t2\t0\towner +20m",
+        f"lab.gpol {RUNNING}=30m\t6\t1\t1\t0\t28m20s\t1h\t28.0\t3h30m\t2\t0\towner +20m",
     ]
 
 
