@@ -17,7 +17,7 @@ from ..engine.events import (
     WorkloadUpdated,
 )
 from .driving import OnEvict
-from .gpus import charged, thousandths
+from .gpus import charged, requested, thousandths
 from .lengths import Submission
 from .measure import NO_QUEUE
 
@@ -83,9 +83,7 @@ class Fates:
     def _fact(self, fact: Fact, submission: int) -> None:
         match fact:
             case WorkloadSubmitted():
-                gpus = sum(
-                    thousandths(resource, amount) * pods.count for pods in fact.pod_sets for resource, amount in pods.requests.items()
-                )
+                gpus = requested(fact.pod_sets)
                 self.live[fact.workload] = Fate((fact.workload, submission), fact.queue or NO_QUEUE, gpus, fact.time)
             case WorkloadFinished():
                 self._end(fact.workload, "finished")

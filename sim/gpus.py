@@ -1,6 +1,8 @@
 """Which resources are GPUs, and how many thousandths of one an amount is."""
 
-from ..engine.events import Charge
+from collections.abc import Iterable
+
+from ..engine.events import Charge, PodSet
 
 
 def thousandths(resource: str, amount: int) -> int:
@@ -11,6 +13,11 @@ def thousandths(resource: str, amount: int) -> int:
     if resource == "gpu":
         return amount
     return amount * 1000 if resource.endswith("/gpu") else 0
+
+
+def requested(pod_sets: Iterable[PodSet]) -> int:
+    """The GPUs that all pods ask for, in thousandths."""
+    return sum(thousandths(resource, amount) * pods.count for pods in pod_sets for resource, amount in pods.requests.items())
 
 
 def charged(charges: tuple[Charge, ...]) -> int:

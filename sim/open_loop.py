@@ -4,7 +4,7 @@ One core follows the recorded history under the policy; another one, which stand
 something else it is counted, and forgotten: the next moment is decided on the recorded state again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -27,7 +27,7 @@ from ..journal.errors import DamagedError
 from ..journal.journal import Batch as RecordedBatch
 from .changes import what
 from .closed_loop import Impossible
-from .gpus import charged
+from .gpus import charged, requested
 from .measure import NO_QUEUE
 from .policy import Policy
 
@@ -51,11 +51,18 @@ _ALONE: dict[str, tuple[Category, Category, Category]] = {
 """By kind of decision: only the other policy takes it, only the recorded one did, both do but not alike. Of one workload that takes the
 place of another its admission counts, and in cycles it counts for nothing that a workload goes on waiting."""
 
+_About = tuple[str, str]
+"""A decision's kind and workload; a fact causes one of each at most."""
+
+_INSTEAD = {"WorkloadAdmitted": "WorkloadRejected", "WorkloadRejected": "WorkloadAdmitted"}
+"""What one policy decides in place of what the other one does; that is one difference: the workload is newly or no longer rejected."""
+
 
 @dataclass(frozen=True, slots=True)
 class Redecision:
     """A decision that differs at a recorded moment: the seq of the recorded decision or, where there is none, of the fact; what both
-    decide (None: nothing), and where the workload stands under the policy where it is no longer admitted."""
+    decide (None: nothing), and where the workload stands under the policy where it is no longer admitted, or no longer rejected and not
+    admitted."""
 
     category: Category
     seq: int
@@ -124,29 +131,28 @@ class OpenLoop:
 
     def _differences(self, seq: int, fact: Fact, recorded: list[AnyDecision], decided: list[AnyDecision]) -> Iterator[Redecision]:
         """What differs, in the order of the recorded decisions and then of the others."""
-        old = {(each.kind, each.workload): (seq + place, each) for place, each in enumerate(recorded, start=1)}
-        new = {(each.kind, each.workload): each for each in decided}
-        for key, (at, before) in old.items():
-            after = new.get(key)
-            if before.kind not in _ALONE or before.workload in self._dropped or (after and what(after) == what(before)):
+        old: dict[_About, tuple[int, AnyDecision]] = {
+            (each.kind, each.workload): (seq + place, each) for place, each in enumerate(recorded, start=1)
+        }
+        new: dict[_About, AnyDecision] = {(each.kind, each.workload): each for each in decided}
+        for (kind, name), (at, before) in old.items():
+            after = new.pop((kind, name), None) or new.pop((_INSTEAD.get(kind, ""), name), None)
+            if kind not in _ALONE or name in self._dropped or (after and what(after) == what(before)):
                 continue
-            category = _ALONE[before.kind][1 if after is None else 2]
-            yield self._redecision(category, at, fact.time, before, after)
-        for key, after in new.items():
-            if key in old or after.kind not in _ALONE:
+            yield self._redecision(_category(before, after), at, fact, before, after)
+        for (kind, name), after in new.items():
+            if kind not in _ALONE:
                 continue
-            category = _ALONE[after.kind][0]
-            if (category, after.workload) not in self._told:
-                self._told.add((category, after.workload))
-                yield self._redecision(category, seq, fact.time, None, after)
+            category = _category(None, after)
+            if (category, name) not in self._told:
+                self._told.add((category, name))
+                yield self._redecision(category, seq, fact, None, after)
 
-    def _redecision(self, category: Category, seq: int, time: int, before: AnyDecision | None, after: AnyDecision | None) -> Redecision:
-        said = after or before
-        assert said is not None
-        usage = () if isinstance(said, WorkloadRejected | WorkloadDeferred) else said.usage
-        standing = self._decider.standing(said.workload) if category == "no longer admitted" else None
-        queue = NO_QUEUE if isinstance(said, WorkloadRejected) else said.queue
-        return Redecision(category, seq, time, said.workload, queue, charged(usage), before, after, standing)
+    def _redecision(self, category: Category, seq: int, fact: Fact, before: AnyDecision | None, after: AnyDecision | None) -> Redecision:
+        said = [each for each in (after, before) if each is not None]
+        name = said[0].workload
+        standing = self._decider.standing(name) if category in ("no longer admitted", "no longer rejected") and after is None else None
+        return Redecision(category, seq, fact.time, name, *_extent(fact, said), before, after, standing)
 
     # --- following ------------------------------------------------------------------------------------------------------
 
@@ -198,3 +204,22 @@ class OpenLoop:
         """The recorded history moved a workload: what differs about it from now on is told again."""
         for category, _, _ in _ALONE.values():
             self._told.discard((category, workload))
+
+
+def _category(before: AnyDecision | None, after: AnyDecision | None) -> Category:
+    """What it comes to that one decision, or none, was recorded, and another one, or none, is taken."""
+    if before is None or after is None:
+        said = after or before
+        assert said is not None
+        return _ALONE[said.kind][0 if before is None else 1]
+    if isinstance(before, WorkloadRejected) and not isinstance(after, WorkloadRejected):
+        return "no longer rejected"
+    return _ALONE[after.kind][2]
+
+
+def _extent(fact: Fact, said: Sequence[AnyDecision]) -> tuple[str, int]:
+    """The queue and the GPUs, in thousandths, that decisions are about; a rejection says neither, so they are those asked for."""
+    for decision in said:
+        if not isinstance(decision, WorkloadRejected):
+            return decision.queue, 0 if isinstance(decision, WorkloadDeferred) else charged(decision.usage)
+    return (fact.queue or NO_QUEUE, requested(fact.pod_sets)) if isinstance(fact, WorkloadSubmitted) else (NO_QUEUE, 0)

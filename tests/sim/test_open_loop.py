@@ -136,18 +136,38 @@ def test_another_place_is_told_as_such(tmp_path: Path, policy: Make) -> None:
 
 
 def test_who_is_rejected_is_told_once_and_takes_no_room(tmp_path: Path, policy: Make) -> None:
-    """Guests that are denied: the one difference about them is that; the owner needs nobody to go."""
+    """Guests that are denied: the one difference about them is that, with the admission that was recorded and its GPUs."""
     found = _found(tmp_path / "j.db", policy(FAIR), FACTS, policy(NO_GUESTS))
 
-    assert ("newly rejected", "g", 0) in _told(found)
-    assert {each[0] for each in _told(found) if each[1] == "g"} == {"newly rejected", "no longer admitted"}
+    assert [each for each in _told(found) if each[1] == "g"] == [("newly rejected", "g", 0)]
+    [shown] = [each.redecision for each in found.shown if each.redecision.workload == "g"]
+    assert (shown.queue, shown.gpus) == ("guest", 8000)
+    assert shown.recorded is not None
+    assert shown.recorded.kind == "WorkloadAdmitted"
+    assert shown.decided is not None
+    assert shown.decided.kind == "WorkloadRejected"
+
+
+def test_who_would_have_waited_is_newly_rejected_in_the_queue_that_it_was_meant_for(tmp_path: Path, policy: Make) -> None:
+    """A second guest finds no room in history, and under the other policy is denied: its queue and its GPUs are those it asked for."""
+    found = _found(tmp_path / "j.db", policy(FAIR), [FACTS[0], _submitted(1, "h", "guest", "4")], policy(NO_GUESTS))
+
+    [shown] = [each.redecision for each in found.shown if each.redecision.workload == "h"]
+    assert (shown.category, shown.queue, shown.gpus, shown.recorded) == ("newly rejected", "guest", 4000, None)
 
 
 def test_who_is_no_longer_rejected_is_told(tmp_path: Path, policy: Make) -> None:
-    """And whether it would run at once."""
-    found = _found(tmp_path / "j.db", policy(NO_GUESTS), FACTS[:1], policy(FAIR))
+    """One difference: the rejection that was recorded, and the admission at once, or where the workload stands."""
+    guests = [FACTS[0], _submitted(1, "h", "guest", "16")]  # more than there is
+    found = _found(tmp_path / "j.db", policy(NO_GUESTS), guests, policy(FAIR))
 
-    assert {each[0] for each in _told(found)} == {"no longer rejected", "newly admitted"}
+    assert _told(found) == {("no longer rejected", "g", 0), ("no longer rejected", "h", 1)}
+    runs, waits = sorted((each.redecision for each in found.shown), key=lambda each: each.time)
+    assert runs.decided is not None
+    assert runs.decided.kind == "WorkloadAdmitted"
+    assert waits.decided is None
+    assert waits.standing is not None
+    assert waits.standing.state == "pending"
 
 
 def test_what_the_policy_has_no_words_for_is_listed(tmp_path: Path, policy: Make) -> None:
