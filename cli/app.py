@@ -9,6 +9,20 @@ from .output import Format, use_streams
 Command = Callable[..., None]
 
 
+class _Place(click.ParamType[str]):
+    """The name of a file, a folder or a journal. An empty one, such as an unset variable of a script, would be the current folder."""
+
+    name = "place"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse the empty name."""
+        return value or self.fail("the name is empty", param, ctx)
+
+
+PLACE = _Place()
+"""The type of every argument and option that names a place."""
+
+
 def with_format(command: Command) -> Command:
     """Give a command its `--format`."""
     help_text = "for people, for logs and screen readers, or one JSON object a line"
@@ -45,17 +59,19 @@ _SELECTION = (
 
 moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
 no_snapshot = click.option("--no-snapshot", is_flag=True, help="go through all events; whoever can write the journal can forge a snapshot")
-policy_file = click.argument("policy", metavar="POLICY")
-journal_place = click.argument("journal", metavar="JOURNAL")
-policy_files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+policy_file = click.argument("policy", metavar="POLICY", type=PLACE)
+journal_place = click.argument("journal", metavar="JOURNAL", type=PLACE)
+policy_files = click.argument("files", metavar="FILE...", type=PLACE, nargs=-1, required=True)
 
 
 def with_checkpoints(command: Command) -> Command:
     """Give a command that makes a journal the options to sign it."""
     for option in (
-        click.option("--key", metavar="FILE", help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"),
+        click.option(
+            "--key", metavar="FILE", type=PLACE, help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"
+        ),
         click.option("--checkpoint-every", metavar="N", type=click.IntRange(min=1), help="after N events, and at the end; else 10,000"),
-        click.option("--checkpoints", metavar="FOLDER", help="sign the journal as it grows, and keep the checkpoints here"),
+        click.option("--checkpoints", metavar="FOLDER", type=PLACE, help="sign the journal as it grows, and keep the checkpoints here"),
     ):
         command = option(command)
     return command
@@ -64,14 +80,18 @@ def with_checkpoints(command: Command) -> Command:
 def with_evidence(command: Command) -> Command:
     """Give a command that checks a journal the options for what was signed earlier."""
     for option in (
-        click.option("--key", "keys", metavar="PUBLIC", multiple=True, help="the public key that signed them, as its line or its file"),
-        click.option("--checkpoint", "checkpoints", metavar="FILE|FOLDER", multiple=True, help="checkpoints that must still be right"),
+        click.option(
+            "--key", "keys", metavar="PUBLIC", type=PLACE, multiple=True, help="the public key that signed them, as its line or its file"
+        ),
+        click.option(
+            "--checkpoint", "checkpoints", metavar="FILE|FOLDER", type=PLACE, multiple=True, help="checkpoints that must still be right"
+        ),
     ):
         command = option(command)
     return command
 
 
-keep = click.option("--journal", metavar="PATH|URL", help="keep all events in this new journal: a file, or postgresql://...")
+keep = click.option("--journal", metavar="PATH|URL", type=PLACE, help="keep all events in this new journal: a file, or postgresql://...")
 
 
 @click.group(context_settings={"max_content_width": 110})

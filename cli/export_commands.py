@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .app import app, journal_place, with_format, with_selection
+from .app import PLACE, app, journal_place, with_format, with_selection
 from .output import Format
 
 
@@ -16,7 +16,7 @@ def export() -> None:
 
 @export.command("jsonl")
 @journal_place
-@click.option("-o", "--out", metavar="PATH", help="write into this new file, packed if it ends in .gz; else print")
+@click.option("-o", "--out", metavar="PATH", type=PLACE, help="write into this new file, packed if it ends in .gz; else print")
 @with_selection
 @with_format
 def export_jsonl(journal: str, form: Format, **options: Any) -> None:
@@ -28,7 +28,7 @@ def export_jsonl(journal: str, form: Format, **options: Any) -> None:
 
 @export.command("parquet")
 @journal_place
-@click.option("-o", "--out", metavar="PATH", required=True, help="write into this new file")
+@click.option("-o", "--out", metavar="PATH", type=PLACE, required=True, help="write into this new file")
 @with_selection
 @with_format
 def export_parquet(journal: str, form: Format, **options: Any) -> None:
@@ -41,9 +41,13 @@ def export_parquet(journal: str, form: Format, **options: Any) -> None:
 @export.command("facts")
 @journal_place
 @click.option(
-    "-o", "--out", metavar="PATH", help="write the facts into this new file, one a line, packed if it ends in .gz; else print them"
+    "-o",
+    "--out",
+    metavar="PATH",
+    type=PLACE,
+    help="write the facts into this new file, one a line, packed if it ends in .gz; else print them",
 )
-@click.option("-p", "--policy", metavar="PATH", help="write the policy's text into this new file")
+@click.option("-p", "--policy", metavar="PATH", type=PLACE, help="write the policy's text into this new file")
 @with_format
 def export_facts(journal: str, form: Format, **options: Any) -> None:
     """Export what a journal was made of, for `gpol run --as-recorded`."""

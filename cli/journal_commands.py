@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .app import app, journal_place, moment, no_snapshot, with_evidence, with_format, with_selection
+from .app import PLACE, app, journal_place, moment, no_snapshot, with_evidence, with_format, with_selection
 from .output import Format
 
 
@@ -96,11 +96,11 @@ def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form
 
 @app.command()
 @journal_place
-@click.argument("files", metavar="NEW.gpol...", nargs=-1, required=True)
+@click.argument("files", metavar="NEW.gpol...", type=PLACE, nargs=-1, required=True)
 @click.option("--open-loop", is_flag=True, help="decide each recorded moment again, on the recorded state; else play history again")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted run begins anew, or goes on")
-@click.option("--journal", "kept", metavar="PATH", help="keep the other history in this new journal")
-@click.option("--report", metavar="PATH", help="write a page with both histories side by side here")
+@click.option("--journal", "kept", metavar="PATH", type=PLACE, help="keep the other history in this new journal")
+@click.option("--report", metavar="PATH", type=PLACE, help="write a page with both histories side by side here")
 @click.option("--set", "settings", metavar="PATH=VALUES", multiple=True, help="try these numbers, such as queue.nlp.owns.h100=32..96:16")
 @click.option("--backend", metavar="local|dask|ray", default="local", help="where a sweep of several policies is played")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="policies played at once; else as many as there are cores")
@@ -115,7 +115,7 @@ def impact(journal: str, files: tuple[str, ...], form: Format, **options: Any) -
 
 @app.command()
 @journal_place
-@click.argument("destination", metavar="DESTINATION")
+@click.argument("destination", metavar="DESTINATION", type=PLACE)
 @with_format
 def backup(journal: str, destination: str, form: Format) -> None:
     """Copy a journal, which may be in use, to a new file or URL, verified; from there it can be copied back."""

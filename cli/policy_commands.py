@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .app import app, keep, policy_file, policy_files, with_checkpoints, with_format
+from .app import PLACE, app, keep, policy_file, policy_files, with_checkpoints, with_format
 from .output import Format
 
 
@@ -42,8 +42,8 @@ def test(files: tuple[str, ...], form: Format) -> None:
 
 
 @app.command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=PLACE)
+@click.argument("new", metavar="NEW", type=PLACE)
 @with_format
 def diff(old: str, new: str, form: Format) -> None:
     """Say what differs between the meanings of two policies, with a workload that shows it; exit 2 if anything does."""
@@ -54,9 +54,9 @@ def diff(old: str, new: str, form: Format) -> None:
 
 @app.command()
 @policy_file
-@click.argument("facts", metavar="FACTS.jsonl")
+@click.argument("facts", metavar="FACTS.jsonl", type=PLACE)
 @keep
-@click.option("--out", metavar="PATH", help="write decisions here, one a line")
+@click.option("--out", metavar="PATH", type=PLACE, help="write decisions here, one a line")
 @click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
 @click.option("--as-recorded", is_flag=True, help="play these facts and no other moments: `gpol export facts` has written all there were")
 @with_checkpoints
@@ -72,11 +72,11 @@ def run(policy: str, facts: str, form: Format, **options: Any) -> None:
 
 @app.command()
 @policy_file
-@click.argument("workloads", metavar="WORKLOADS")
+@click.argument("workloads", metavar="WORKLOADS", type=PLACE)
 @click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
 @keep
-@click.option("--report", metavar="PATH", help="write a page with charts here")
+@click.option("--report", metavar="PATH", type=PLACE, help="write a page with charts here")
 @click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
 @with_checkpoints
 @with_format

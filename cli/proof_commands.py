@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
-from .app import app, journal_place, with_format
+from .app import PLACE, app, journal_place, with_format
 from .output import Format
 
-_signing_key = click.option("--key", metavar="FILE", help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY")
+_signing_key = click.option(
+    "--key", metavar="FILE", type=PLACE, help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"
+)
 
 
 @app.group()
@@ -18,7 +20,9 @@ def key() -> None:
 
 @key.command("new")
 @click.argument("name", metavar="NAME")
-@click.option("-o", "--out", metavar="FILE", required=True, help="keep the signing key in this new file, which you alone can read")
+@click.option(
+    "-o", "--out", metavar="FILE", type=PLACE, required=True, help="keep the signing key in this new file, which you alone can read"
+)
 @with_format
 def key_new(name: str, out: str, form: Format) -> None:
     """Make a signing key for the journal that is to be called NAME, and print its public key."""
@@ -28,7 +32,7 @@ def key_new(name: str, out: str, form: Format) -> None:
 
 
 @key.command("show")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", type=PLACE)
 @with_format
 def key_show(file: str, form: Format) -> None:
     """Print the public key that belongs to a signing key."""
@@ -40,8 +44,8 @@ def key_show(file: str, form: Format) -> None:
 @app.command()
 @journal_place
 @_signing_key
-@click.option("--into", "folder", metavar="FOLDER", help="go on with the checkpoints in this folder, and contradict none")
-@click.option("-o", "--out", metavar="FILE", help="write the checkpoint into this new file")
+@click.option("--into", "folder", metavar="FOLDER", type=PLACE, help="go on with the checkpoints in this folder, and contradict none")
+@click.option("-o", "--out", metavar="FILE", type=PLACE, help="write the checkpoint into this new file")
 @with_format
 def checkpoint(journal: str, key: str | None, folder: str | None, out: str | None, form: Format) -> None:
     """Sign what a journal holds now; without --into and -o the checkpoint is printed."""
@@ -53,10 +57,10 @@ def checkpoint(journal: str, key: str | None, folder: str | None, out: str | Non
 @app.command()
 @journal_place
 @click.argument("seq", metavar="[SEQ]", type=click.IntRange(min=1), required=False)
-@click.option("--from", "old", metavar="OLD", help="prove that the journal continues what this older checkpoint signs")
-@click.option("--checkpoint", metavar="FILE", help="the checkpoint that the proof ends in")
+@click.option("--from", "old", metavar="OLD", type=PLACE, help="prove that the journal continues what this older checkpoint signs")
+@click.option("--checkpoint", metavar="FILE", type=PLACE, help="the checkpoint that the proof ends in")
 @_signing_key
-@click.option("-o", "--out", metavar="PROOF", help="write the proof into this new file; else it is printed")
+@click.option("-o", "--out", metavar="PROOF", type=PLACE, help="write the proof into this new file; else it is printed")
 @with_format
 def prove(journal: str, seq: int | None, form: Format, **options: Any) -> None:
     """Prove that an event is in a journal, or that the journal only grew, to somebody who has the public key alone."""
@@ -66,9 +70,9 @@ def prove(journal: str, seq: int | None, form: Format, **options: Any) -> None:
 
 
 @app.command("verify-proof")
-@click.argument("proof", metavar="PROOF")
-@click.option("--key", "keys", metavar="PUBLIC", multiple=True, required=True, help="the public key, as its line or its file")
-@click.option("--old", metavar="OLD", help="the older checkpoint that a proof of growth is about")
+@click.argument("proof", metavar="PROOF", type=PLACE)
+@click.option("--key", "keys", metavar="PUBLIC", type=PLACE, multiple=True, required=True, help="the public key, as its line or its file")
+@click.option("--old", metavar="OLD", type=PLACE, help="the older checkpoint that a proof of growth is about")
 @with_format
 def verify_proof(proof: str, keys: tuple[str, ...], old: str | None, form: Format) -> None:
     """Check a proof without a journal, and print what it proves; - is standard input."""

@@ -48,6 +48,8 @@ def open_checkpoint(note: str, keys: Sequence[PublicKey]) -> Checkpoint:
 
     Raises EvidenceError for text that is no checkpoint, ForgedError for a wrong signature or none by such a key.
     """
+    if note.startswith("c2sp.org/tlog-proof@"):  # it ends in a checkpoint, whose signature would look wrong here
+        raise EvidenceError("this is a proof, not a checkpoint", "check it with `gpol verify-proof`; " + _REMEDY)
     text, signers = open_note(note, keys)
     checkpoint = _read(text, note)
     if checkpoint.origin not in signers:

@@ -209,7 +209,7 @@ def _check_place(path: Path) -> None:
     except (OSError, ValueError) as error:
         raise JournalError(f"`{path}` cannot be read: {_reason(error)}", "check the path and its permissions") from None
     if size == 0:
-        raise JournalError(f"`{path}` is an empty file, not a journal", "delete it, or choose another name")
+        raise JournalError(f"`{path}` is an empty file, not a journal", "give the journal's file")
 
 
 def _refuse_other_logs(path: Path) -> None:

@@ -132,6 +132,8 @@ def test_a_journal_that_is_not_what_was_signed_proves_nothing(gpol: Gpol, signed
         (("prove", "lab.db", "0", "--checkpoint", "new"), "0 is not in the range"),
         (("prove", "lab.db", "3", "--checkpoint", "lab.gpol"), "`lab.gpol`: this is no signed note"),
         (("prove", "lab.db", "3", "--checkpoint", "none"), "`none` cannot be read"),
+        (("prove", "lab.db", "3", "--checkpoint", ""), "Invalid value for '--checkpoint': the name is empty"),
+        (("prove", "", "3", "--checkpoint", "new"), "Invalid value for 'JOURNAL': the name is empty"),
         (("prove", "lab.db", "3", "--checkpoint", "new", "-o", "old"), "-o: `old` is there already"),
         (("prove", "lab.db", "3", "--checkpoint", "new", "-o", "-"), "-o: `-` is no name for a file"),
         (("prove", "lab.db", "--from", "new", "--checkpoint", "old"), "exchange the two"),

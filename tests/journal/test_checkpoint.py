@@ -39,6 +39,12 @@ def test_no_events_have_a_checkpoint_too() -> None:
         read_checkpoint(sign_note(f"acme.example/cluster\n0\n{ROOT}\n", KEY))
 
 
+def test_a_proof_is_told_from_a_checkpoint() -> None:
+    """A proof ends in a checkpoint, but is none: whoever mixes them up is not told of a wrong signature."""
+    with pytest.raises(EvidenceError, match=r"this is a proof, not a checkpoint; check it with `gpol verify-proof`"):
+        open_checkpoint(f"c2sp.org/tlog-proof@v1\nindex 0\n\n{sign_checkpoint(TREE, KEY).note}", [KEY.public])
+
+
 def test_another_journals_key_does_not_do() -> None:
     """A checkpoint signed by a known key of another name than its origin is refused: the key vouches for its own journal alone."""
     other = SigningKey.new("other.example/cluster")
