@@ -113,7 +113,7 @@ def _finding(finding: Finding, one_of_many: bool) -> Iterator[str]:
     whose = f"{change.subject.name}: " if one_of_many else ""
     yield f"{_how(change)}{note} ({whose}{_places(change)})"
     if finding.searched is None:
-        yield "  nothing is decided by it alone"
+        yield f"  {finding.unshown}"
         return
     witness = finding.searched.witness
     if witness is None:
@@ -185,7 +185,7 @@ def _say_json(found: list[Finding], judged: dict[str, Verdict]) -> None:
         say_json(
             "change", subject_kind=change.subject.kind, subject=change.subject.name, about=change.about, how=change.direction,
             old=change.old, new=change.new, old_source=_source(change.old_source), new_source=_source(change.new_source), note=change.note,
-            tried=searched.tried if searched is not None else None,
+            tried=searched.tried if searched is not None else None, unshown=finding.unshown or None,
             witness=None if witness is None else {
                 "workload": witness.workload, "old": _outcome(witness.old), "new": _outcome(witness.new),
                 "old_test": witness.old_test, "new_test": witness.new_test,

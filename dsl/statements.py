@@ -197,14 +197,15 @@ def flavor(each: Flavor) -> Iterator[Statement]:
     yield Statement("worth", Said(each.worth, str(each.worth)), Said(1, "1"), each.source, ("worth",))
     labels = ", ".join(f"{key} = {quoted(value)}" for key, value in each.labels)
     yield Statement("label", Said(each.labels, labels), Said((), "none"), each.source, ("labels",))
-    taints = Said(each.taints, ", ".join(map(_taint, each.taints)), Less(frozenset(each.taints)))
+    taints = Said(each.taints, ", ".join(map(taint_told, each.taints)), Less(frozenset(each.taints)))
     yield Statement("taint", taints, Said((), "none", Less(frozenset())), each.source, ("taints",))
     tolerations = Said(each.tolerations, ", ".join(map(_toleration, each.tolerations)), frozenset(each.tolerations))
     yield Statement("tolerates", tolerations, Said((), "nothing", frozenset()), each.source, ("tolerations",))
     yield Statement("missing", yes_or_no(each.missing, more=False), yes_or_no(False, more=False), each.source, ("missing",))
 
 
-def _taint(taint: Taint) -> str:
+def taint_told(taint: Taint) -> str:
+    """A taint in words: `pool = "spot" NoSchedule`."""
     return f"{taint.key}{_value(taint.value)} {taint.effect}"
 
 

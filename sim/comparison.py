@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dsl.differences import Change
-from ..dsl.statements import Thing
 from .constants import Constants, Side
 from .policy import Policy
 from .reach import Verdict, verdict
+from .unshown import unshown
 from .witness import Search, Searched
 
 MOST_TRIED = 300
@@ -23,22 +23,14 @@ SMALL = 50
 FEWEST_TRIED = 10
 """How many are tried for a change that is searched: of more changes than that allows for, the last of those that are alike are not."""
 
-SHOWN_ONLY: tuple[Thing, ...] = ("name", "because")
-"""What people are shown and nothing is decided by."""
-
-
-def _decides(change: Change, old: Policy, new: Policy) -> bool:
-    """Whether anything is decided by a thing itself; in cycles what there is of a flavor is no more than the sum of what is owned."""
-    in_cycles = all(policy.graph.settings.cycles is not None for policy in (old, new))
-    return change.thing not in SHOWN_ONLY and not (in_cycles and change.thing == "has")
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A change with the search for a workload that shows it; `searched` is None where nothing is decided by it."""
+    """A change with the search for a workload that shows it; where no test can, `searched` is None and `unshown` says why."""
 
     change: Change
     searched: Searched | None
+    unshown: str = ""
 
 
 def verdicts(old: Policy, new: Policy) -> dict[str, Verdict]:
@@ -55,8 +47,8 @@ def findings(old: Policy, new: Policy, changes: Sequence[Change], most: int = MO
     chosen = _unlike_first(changes)[: max(1, in_all // FEWEST_TRIED)]
     each = min(most, max(FEWEST_TRIED, in_all // max(1, len(chosen))))
     for number, change in enumerate(changes):
-        tried = each if number in chosen else 0
-        yield Finding(change, search.find(change, tried) if _decides(change, old, new) else None)
+        why = unshown(old.graph, new.graph, change)
+        yield Finding(change, None, why) if why else Finding(change, search.find(change, each if number in chosen else 0))
 
 
 def _unlike_first(changes: Sequence[Change]) -> list[int]:

@@ -12,11 +12,12 @@ from ..dsl import tree
 from ..dsl.differences import Change
 from ..dsl.statements import Kind, Thing
 from ..engine.units import MINUTE, SECOND, format_amount, format_duration, scale_of
+from .balance import Balance, parting
 from .constants import Constants, Slot
 
 Scenario = tuple[tree.At, ...]
 
-PROBE, FILLER, SECOND_FILLER, RIVAL = "w", "a", "b", "v"
+PROBE, FILLER, SECOND_FILLER, LAST_FILLER, RIVAL = "w", "a", "b", "c", "v"
 """Names of workloads: the one that it is about, those that fill the cluster before it, and one that competes with it."""
 
 
@@ -55,7 +56,7 @@ def scenarios(constants: Constants, change: Change) -> Iterator[Scenario]:
     """Scenarios for a change, each once: first of the families that are about such changes, then of the others, one of each in turn."""
     places = [_Place(constants, change, queue, slot) for queue in constants.queues(change) for slot in constants.slots(change, queue)]
     first = _families(change)
-    others = [family for family in FAMILIES if family not in first]
+    others = [family for family in FAMILIES if family not in first and (family not in _CLOSE or change.thing in _WEIGHED)]
     seen: set[Scenario] = set()
     for families in (first, others):
         for scenario in _in_turn([getattr(place, family)() for family in families for place in places]):
@@ -74,7 +75,7 @@ def _in_turn(sources: list[Iterator[Scenario]]) -> Iterator[Scenario]:
                 yield scenario
 
 
-Family = Literal["alone", "unlike", "owner", "guest", "own", "pieces", "two", "spill", "passing", "competing", "often"]
+Family = Literal["alone", "unlike", "owner", "guest", "own", "pieces", "two", "spill", "passing", "competing", "often", "yielding", "turns"]
 """Scenarios of one form; each is a method of `_Place`."""
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -97,7 +98,7 @@ _OF_THINGS: dict[Thing, tuple[Family, ...]] = {
     "lends": ("guest", "owner", "alone", "two"),
     "weight": ("pieces", "competing"),
     "share": ("pieces", "competing"),
-    "worth": ("pieces", "competing"),
+    "worth": ("yielding", "turns"),
     "order queues": ("competing", "pieces"),
     "order workloads": ("competing",),
     "preempt by": ("owner", "own", "pieces", "two", "guest"),
@@ -117,6 +118,15 @@ _OF_THINGS: dict[Thing, tuple[Family, ...]] = {
     "victims": ("owner", "own", "pieces", "two"),
 }
 """The families that are about changes of a thing, of whatever kind of subject."""
+
+_CLOSE: tuple[Family, ...] = ("yielding", "turns")
+"""Families in which shares are close, which takes long to find out."""
+
+_WEIGHED: tuple[Thing, ...] = ("worth", "weight", "share")
+"""The things for which those are tried: what makes other shares of the same use."""
+
+_PIECES = 4
+"""In how many pieces a flavor is filled, of which some are to yield."""
 
 
 def _families(change: Change) -> tuple[Family, ...]:
@@ -141,10 +151,12 @@ class _Place:
         entry = self.constants.entries(queue or self.queue)[0]
         return replace(Ask(workload, queue or self.queue, self.slot, amount, named, attributes=entry), **said)
 
-    def _fill(self, amount: int, queue: str, workload: str = FILLER, at: int = 0, pieces: int = 0, **said: Any) -> list[tree.At]:
-        """Submissions of an amount by a queue, at once; in pieces if said, or where rules refuse bigger ones."""
+    def _fill(
+        self, amount: int, queue: str, workload: str = FILLER, at: int = 0, pieces: int = 0, whole: bool = True, **said: Any
+    ) -> list[tree.At]:
+        """Submissions of an amount by a queue, at once; in pieces if said, or where rules refuse bigger ones; of whole units if need be."""
         count = pieces or self.constants.fewest_pieces(queue, self.slot, amount)
-        unit = scale_of(self.slot[1])
+        unit = scale_of(self.slot[1]) if whole else 1
         each = amount // count // unit * unit or max(1, amount // count)
         names = [workload] if count == 1 else [f"{workload}{number}" for number in range(1, count + 1)]
         return [self._ask(each, name, queue, **said).at(at) for name in names]
@@ -259,6 +271,43 @@ class _Place:
                 named = [step.action.workload for step in fillers if isinstance(step.action, tree.Submit)]
                 ends = [_step(MINUTE, tree.Act("finish", name)) for name in named]
                 yield *fillers, first.at(SECOND), second.at(2 * SECOND), *ends
+
+    # --- where shares are close ---------------------------------------------------------------------------------
+
+    def yielding(self) -> Iterator[Scenario]:
+        """A workload that comes when another queue has filled a flavor; its own holds so much of another that shares are close."""
+        balances = self._balances()
+        for mine, theirs, (slot, other), filling, asked in self._contests():
+            for left in (filling - asked, filling):  # rules compare what is left without the victim, or what there is with it
+                held = parting(balances, mine, other, {slot: asked}, theirs, {slot: left})
+                if held is not None:
+                    fillers = self._fill(filling, theirs, pieces=_PIECES, whole=False, slot=slot)
+                    fillers += self._fill(held, mine, SECOND_FILLER, whole=False, slot=other)
+                    yield *fillers, self._ask(asked, PROBE, mine, slot=slot).at(self.constants.past)
+
+    def turns(self) -> Iterator[Scenario]:
+        """Two queues that hold so much of unlike flavors that their shares are close, and that wait for the same room."""
+        balances = self._balances()
+        for mine, theirs, (slot, other), filling, asked in self._contests():
+            held = parting(balances, mine, other, {slot: asked}, theirs, {slot: filling})
+            if held is not None:
+                fillers = self._fill(filling - asked, theirs, whole=False, slot=slot)
+                fillers += self._fill(held, mine, SECOND_FILLER, whole=False, slot=other)
+                room, rival = (self._ask(asked, name, theirs, slot=slot) for name in (LAST_FILLER, RIVAL))
+                waits = rival.at(SECOND), self._ask(asked, PROBE, mine, slot=slot).at(2 * SECOND)
+                yield *fillers, room.at(0), *waits, _step(MINUTE, tree.Act("finish", tree.Name(LAST_FILLER)))
+
+    def _balances(self) -> tuple[Balance, Balance]:
+        return Balance.of(self.constants.old), Balance.of(self.constants.new)
+
+    def _contests(self) -> Iterator[tuple[str, str, tuple[Slot, Slot], int, int]]:
+        """A queue and its rival, what the rival fills and what the queue has instead, and how much is filled and wanted of the former."""
+        sides = [pair for other in self._neighbours for pair in ((self.queue, other), (other, self.queue))]
+        others = [(flavor, self.slot[1]) for flavor in self.constants.flavors(self.slot[1]) if flavor != self.slot[0]]
+        slots = [pair for other in others for pair in ((self.slot, other), (other, self.slot))]
+        for wanted, (mine, theirs), (slot, other) in nearest(range(1, _PIECES), sides, slots):
+            for filling in self.constants.fillings(theirs, slot):
+                yield mine, theirs, (slot, other), filling, max(1, filling * wanted // _PIECES)
 
     @property
     def _pairs(self) -> list[tuple[int | str | None, int | str | None]]:

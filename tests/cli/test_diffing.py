@@ -1,5 +1,6 @@
 """Tests of `gpol diff`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,12 +83,30 @@ def test_json_has_everything(gpol, lab, other) -> None:
 
 def test_without_a_workload_it_says_how_many_were_tried(gpol, lab) -> None:
     """No search is endless, and its failure is told."""
+    both = "queue owner {\n  owns 8 gpu on a100\n  owns 8 gpu on h100\n}\nqueue guest { owns nothing }\n"  # the guest alone can borrow
+    for file, worth in (("one.gpol", "1"), ("other.gpol", "2")):
+        flavors = f"flavor a100 {{ gpu 8 }}\nflavor h100 {{\n  gpu 8\n  worth {worth}\n}}\n"
+        (lab / file).write_text(f'policy "p" {{ use gpol.fair }}\n{flavors}{both}')
+    done = gpol("diff", "one.gpol", "other.gpol")
+    assert done.code == 2
+    assert "  worth: changed, 1 -> 2 (" in done.out
+    assert re.search(r"^    no workload found that shows it \([0-9]+ scenarios tried\)$", done.out, re.MULTILINE)
+    assert done.out.endswith("1 difference, 0 workloads to show it\n")
+
+
+def test_why_no_test_can_show_it_is_told(gpol, lab) -> None:
+    """What is known to decide nothing is not searched: the reason stands in place of a workload."""
     (lab / "other.gpol").write_text((lab / "lab.gpol").read_text().replace("gpu 8 }\n\ncohort", "\n  gpu 8\n  worth 2\n}\n\ncohort"))
     done = gpol("diff", "lab.gpol", "other.gpol")
+    reason = "nothing is decided by it: no other flavor has a resource of a100, so that its worth cancels out of every share"
     assert done.code == 2
-    assert "worth: changed, 1 -> 2" in done.out
-    assert "no workload found that shows it (" in done.out
-    assert done.out.endswith("1 difference, 0 workloads to show it\n")
+    assert done.out.splitlines()[1:] == [
+        "  worth: changed, 1 -> 2 (old lab.gpol:5, new other.gpol:5)",
+        f"    {reason}",
+        "1 difference, 0 workloads to show it",
+    ]
+    [change, *_] = gpol("diff", "lab.gpol", "other.gpol", "--format", "json").records
+    assert (change["about"], change["unshown"], change["tried"], change["witness"]) == ("worth", reason, None, None)
 
 
 def test_what_is_alike_is_told_once(gpol, lab) -> None:

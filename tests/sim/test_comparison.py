@@ -99,6 +99,8 @@ EDITS = [
     (LAB, "use gpol.fair", "use gpol.fair\n  queueing strict fifo", ("admitted", "pending")),
     (LAB, "use gpol.fair", "use gpol.fair\n  order workloads by submitted asc", ("admitted", "pending")),
     (LAB, "use gpol.fair", "use gpol.fair\n  share used", ("pending", "admitted")),
+    (LAB, "flavor a100 { gpu 8 }", "flavor a100 {\n  gpu 8\n  worth 11/10\n}", ("pending", "admitted")),
+    (LAB, "flavor a100 { gpu 8 }", "flavor a100 {\n  gpu 8\n  taint spot NoSchedule\n}", ("admitted", "pending")),
     (LAB, "use gpol.fair", "use gpol.fair\n  when borrowing try next flavor", ("admitted", "admitted")),
     (LAB, "use gpol.fair", "use gpol.reclaim", ("admitted", "pending")),
     (LAB, "production 1000 { never evicted }", "production 1000", ("pending", "admitted")),
@@ -116,6 +118,7 @@ EDITS = [
     (LAB, "prefer a100, h100", "stopped\n    prefer a100, h100", ("admitted", "pending")),
     (CYCLES, "    owns 4 gpu on h100\n    reclaims", "    owns 2 gpu on h100\n    reclaims", ("admitted", "pending")),
     (CYCLES, "    reclaims from anyone\n", "", ("admitted", "pending")),
+    (CYCLES, "h100 { gpu as owned }", "h100 {\n  gpu as owned\n  taint spot NoSchedule\n}", ("admitted", "pending")),
     (CYCLES, "    evicts its own of lower priority\n", "", ("admitted", "pending")),
     (CYCLES, 'label "team" in "nlp"', 'label "team" in "vision"', ("admitted", "pending")),
     (CYCLES, "h100, a100\n    owns 4 gpu on h100\n    r", "h100\n    owns 4 gpu on h100\n    r", ("admitted", "pending")),
@@ -214,9 +217,69 @@ def test_what_nobody_is_decided_by_is_not_searched() -> None:
     assert [(finding.change.about, finding.searched) for finding in found] == [("name", None), ("because", None)]
 
 
+ONE_OWNER = """policy "p" { use gpol.fair }
+flavor h100 {
+  gpu 8
+  worth 2
+}
+flavor a100 { gpu 8 }
+queue owner {
+  owns 8 gpu on h100
+  owns 8 gpu on a100
+}
+queue guest { owns nothing }
+"""
+"""One queue alone can borrow, so whatever a flavor is worth, no two shares above zero ever meet."""
+
+
+FAIR = """policy "p" { HEAD }
+flavor h100 {
+  gpu as owned
+  worth 2
+}
+flavor a100 { gpu as owned }
+cohort all {
+  queue one {
+    serves gpu from h100, a100
+    owns 4 gpu on h100
+  }
+  queue two {
+    serves gpu from h100, a100
+    owns 4 gpu on a100
+    weight 3
+  }
+  queue three {
+    serves gpu from a100, h100
+    reclaims from anyone
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        (LAB, "use gpol.fair"),
+        (LAB, "use gpol.reclaim"),
+        (LAB, "share used"),
+        (LAB, "order queues by share asc\n  preempt by nothing"),
+        (FAIR, "use kueue.fair"),
+        (FAIR, "use kueue.fair\n  preempt fairly by initial share"),
+    ],
+)
+@pytest.mark.parametrize(("old", "new"), [("2", "3"), ("2", "1/2"), ("2", "2.02")])
+def test_worth_is_shown_by_shares_that_are_close(text: str, header: str, old: str, new: str) -> None:
+    """Whatever goes by shares, and however little a flavor's worth changes: somebody gets what another one got before."""
+    before = text.replace("use gpol.fair", header).replace("HEAD", header)
+    before = before.replace("flavor h100 { gpu 8 }", "flavor h100 {\n  gpu 8\n  worth 2\n}")
+    [witness] = witnesses(compared(before, before.replace(f"worth {old}", f"worth {new}")))
+    assert {witness.old.expect.state, witness.new.expect.state} <= {"admitted", "pending", "evicted"}
+    assert witness.old.expect.state != witness.new.expect.state
+
+
 def test_the_search_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more scenarios are tried than allowed, for one change and for all; the number is told."""
-    old, new = policy(LAB, "old.gpol"), policy(LAB.replace("flavor a100 { gpu 8 }", "flavor a100 {\n  gpu 8\n  worth 2\n}"), "new.gpol")
+    old, new = policy(ONE_OWNER, "old.gpol"), policy(ONE_OWNER.replace("worth 2", "worth 3"), "new.gpol")
     changes = differences(old.graph, new.graph)
     [finding] = findings(old, new, changes, most=7)
     assert finding.searched is not None

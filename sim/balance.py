@@ -1,0 +1,77 @@
+"""Where shares part: how much a queue has to hold so that two policies differ in whose share is the smaller one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..engine.reference.quota import QuotaTree, Request
+from ..engine.reference.shares import Shares
+from ..engine.units import scale_of
+from .constants import Side, Slot
+
+Held = Mapping[Slot, int]
+"""What a queue holds, by slot, in the smallest unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """One policy's shares of two queues, in a cluster where nobody else holds anything."""
+
+    side: Side
+    tree: QuotaTree
+    shares: Shares
+
+    @classmethod
+    def of(cls, side: Side) -> "Balance":
+        """The balance of a side."""
+        tree = side.tree.copy()
+        return cls(side, tree, Shares(side.graph, tree))
+
+    def compares(self, one: str, other: str) -> bool:
+        """Whether the shares of two queues are ever compared: both are there, and in one tree."""
+        nodes = [self.side.queues.get(queue) for queue in (one, other)]
+        return None not in nodes and len({self.tree.paths[node][-1] for node in nodes if node is not None}) == 1
+
+    def is_heavier(self, one: str, held: Held, other: str, against: Held) -> bool:
+        """Whether the side of the one queue has the greater share, below the lowest cohort above both."""
+        charges = [(self.side.queues[queue], self._request(amounts)) for queue, amounts in ((one, held), (other, against))]
+        for node, request in charges:
+            self.tree.add(node, request)
+        left, right = self.tree.sides(charges[0][0], charges[1][0])
+        heavier = self.shares.of(left) > self.shares.of(right)
+        for node, request in charges:
+            self.tree.remove(node, request)
+        return heavier
+
+    def _request(self, held: Held) -> Request:
+        return tuple(sorted((self.side.slots[slot], amount) for slot, amount in held.items() if slot in self.side.slots and amount > 0))
+
+    def first(self, one: str, slot: Slot, besides: Held, other: str, against: Held) -> int:
+        """The least amount of a slot, from 1 on, with which a queue's share is the greater one, or one more than it can hold.
+
+        Found by halving: a share only grows with what is held.
+        """
+        low, high = 1, self.side.reach(one, slot) + 1
+        while low < high:
+            middle = (low + high) // 2
+            if self.is_heavier(one, {**besides, slot: besides.get(slot, 0) + middle}, other, against):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+
+def parting(balances: tuple[Balance, Balance], one: str, slot: Slot, besides: Held, other: str, against: Held) -> int | None:
+    """An amount of a slot with which a queue's share is greater than that of another queue under one of two policies alone.
+
+    `besides` is what it holds besides, `against` what the other queue holds. In whole units if it can be; None: there is none.
+    """
+    if not all(balance.compares(one, other) for balance in balances):
+        return None
+    firsts = [balance.first(one, slot, besides, other, against) for balance in balances]
+    low, high = min(firsts), max(firsts) - 1
+    if low > high:
+        return None
+    unit = scale_of(slot[1])
+    middle = (low + high) // 2
+    whole = middle // unit * unit
+    return next((amount for amount in (whole, whole + unit) if low <= amount < high), middle)  # at the highest they may be equal

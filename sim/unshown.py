@@ -1,0 +1,113 @@
+"""Differences that no test can show, and why: nothing is decided by them, or only about workloads that tests cannot describe."""
+
+from dataclasses import replace
+from typing import Any
+
+from ..dsl.differences import Change
+from ..dsl.names import listed
+from ..dsl.statements import taint_told
+from ..engine.events import PodSet
+from ..engine.expr import Type
+from ..engine.graph import Flavor, PolicyGraph, Taint
+from ..engine.reference.cycles.matching import untolerated
+from ..engine.reference.guards import fields
+from .constants import guards
+
+_NOTHING = "nothing is decided by it"
+_NO_TEST = "no test can show it"
+
+_ANY_POD_SET = PodSet(requests={"gpu": 1})
+"""A pod set as tests have them: without tolerations and selectors."""
+
+
+def unshown(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    """Why no test can come out otherwise by a difference; empty where one may."""
+    if change.subject.kind == "local queue":
+        return f"{_NO_TEST}: tests have no local queues"
+    if change.subject.kind == "flavor" and change.thing is not None:
+        return _of_flavor(old, new, change)
+    match change.thing:
+        case "name" | "because":
+            return _NOTHING
+        case "needs check":
+            return f"{_NOTHING}: it is Kueue that waits for checks"
+        case "by usage" | "usage halves every" | "usage sampled every" | "usage weighs":
+            return f"{_NO_TEST}: tests have no local queues, whose usage it is about"
+        case _:
+            return ""
+
+
+def _of_flavor(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    before, after = (next(each for each in graph.flavors if each.name == change.subject.name) for graph in (old, new))
+    match change.thing:
+        case "has" if old.settings.cycles is not None and new.settings.cycles is not None:
+            return f"{_NOTHING}: in cycles there is what is owned"
+        case "nodes where" if before.nodes is not None and after.nodes is not None:
+            return f"{_NO_TEST}: tests have no nodes"
+        case "label":
+            keys = {key for key, _ in {*before.labels} ^ {*after.labels}}
+            return f"{_NO_TEST}: tests have no selectors, and it decides about pod sets alone that select nodes by {listed(keys)}"
+        case "taint" | "tolerates":
+            return _of_taints(before, after, change)
+        case "worth":
+            return _of_worth(old, new, before.name)
+        case _:
+            return ""
+
+
+# --- taints ---------------------------------------------------------------------------------------------------------
+
+
+def _of_taints(before: Flavor, after: Flavor, change: Change) -> str:
+    """Pod sets of tests are kept off a flavor by any taint that it does not tolerate itself; others by those that they do not either."""
+    with_it, without_it = _taken_over(before, after, change), _taken_over(after, before, change)
+    old, new, alone, others = (_repelling(flavor) for flavor in (before, after, with_it, without_it))
+    if old == new:
+        return f"{_NOTHING}: the same pod sets are kept off {before.name} under both policies"
+    if (old, new) == (alone, others):
+        return f"{_NOTHING}: it keeps nobody off {before.name} and lets nobody on it"
+    if old and new:
+        tolerated, side = (old, "new") if {*new} - {*old} else (new, "old")
+        example = f"a pod set that tolerates {' and '.join(map(taint_told, tolerated))}, and nothing else, is kept off {before.name}"
+        return f"{_NO_TEST}: tests have no tolerations; {example} under the {side} policy only"
+    return ""
+
+
+def _taken_over(flavor: Flavor, other: Flavor, change: Change) -> Flavor:
+    """A flavor with what a change is about as another has it."""
+    changes: dict[str, Any] = {field: getattr(other, field) for field in change.fields}
+    return replace(flavor, **changes)
+
+
+def _repelling(flavor: Flavor) -> list[Taint]:
+    """The taints that keep off whoever does not tolerate them himself."""
+    return [taint for taint in flavor.taints if untolerated(replace(flavor, taints=(taint,)), _ANY_POD_SET) is not None]
+
+
+# --- worth ----------------------------------------------------------------------------------------------------------
+
+
+def _of_worth(old: PolicyGraph, new: PolicyGraph, flavor: str) -> str:
+    if not any(map(_goes_by_shares, (old, new))):
+        return f"{_NOTHING}: nothing goes by shares"
+    if all(_cancels_out(graph, flavor) for graph in (old, new)):
+        return f"{_NOTHING}: no other flavor has a resource of {flavor}, so that its worth cancels out of every share"
+    return ""
+
+
+def _goes_by_shares(graph: PolicyGraph) -> bool:
+    """Whether an order, a rule or the search for victims reads shares, and there are any."""
+    settings = graph.settings
+    keys = [*settings.queue_order, *(key for rule in graph.preempt for key in rule.order)]
+    ordered = any(key.field.rpartition(".")[2] == "share" for key in keys)
+    guarded = any(field.type is Type.SHARE for guard in guards(graph) for field in fields(guard))
+    evened_out = settings.cycles is not None and settings.cycles.victims == "fair"
+    return settings.share != "none" and (ordered or guarded or evened_out)
+
+
+def _cancels_out(graph: PolicyGraph, name: str) -> bool:
+    """Whether a flavor's worth is a factor of all that is compared, exactly: rounding might still tell one number from another."""
+    own, others = (
+        {resource for each in graph.flavors if (each.name == name) is mine for resource, _ in each.capacity} for mine in (True, False)
+    )
+    return not graph.settings.rounded and not own & others
