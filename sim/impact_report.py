@@ -120,11 +120,12 @@ def _tile(what: str, before: int, after: int, write: Callable[[int], str], less_
 
 
 def _change(before: int, after: int, write: Callable[[int], str], less_is_better: bool | None = True) -> str:
-    """By how much a figure changes; what gets better and what gets worse is coloured where that can be said."""
+    """By how much a figure changes; what gets better or worse is coloured, unless it is by too little to be written."""
     if before == after:
         return "unchanged"
-    kind = "" if less_is_better is None else "good" if (after < before) == less_is_better else "bad"
-    return f"<span class='{kind}'>{signed(write(after - before))}</span>"
+    written = signed(write(after - before))
+    kind = "" if less_is_better is None or written[0] not in "+-" else "good" if (after < before) == less_is_better else "bad"
+    return f"<span class='{kind}'>{written}</span>"
 
 
 def _queues(impact: ClosedImpact) -> str:

@@ -36,6 +36,7 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.text = ""
+        self.of_kind: list[tuple[str, str]] = []
         self.feed(text)
         self.close()
 
@@ -46,6 +47,7 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Collect text."""
         self.text += data
+        self.of_kind.append((self.elements[-1][1].get("class", ""), data))
 
 
 @pytest.fixture
@@ -95,6 +97,19 @@ def test_both_histories_are_told(page: Callable[[str], Page]) -> None:
     assert "waited 5m from 1970-01-01T00:05:00Z: WaitingForProtectedWorkloads by warm-up (two.gpol:7)" in text
     assert "-protect warm-up { where victim.running < 10m }" in text
     assert "+protect warm-up { where victim.running < 1m }" in text
+
+
+def test_what_is_written_as_nothing_has_no_colour(page: Callable[[str], Page]) -> None:
+    """Half a second more of protection makes waits longer by what is written as 0s, and that is neither good nor bad."""
+    found = page(POLICY.replace("10m", "600500ms")).of_kind
+
+    assert ("", "0s") in found
+    assert not {("good", "0s"), ("bad", "0s")} & {*found}
+
+
+def test_what_gets_worse_is_coloured(page: Callable[[str], Page]) -> None:
+    """A minute more of protection is a longer wait of a minute, and bad."""
+    assert ("bad", "+1m") in page(POLICY.replace("10m", "11m")).of_kind
 
 
 def test_who_is_rejected_is_told_first(page: Callable[[str], Page]) -> None:
