@@ -1,22 +1,33 @@
-"""Laws of witnesses and verdicts, over generated policies and small edits of them."""
+"""Laws of differences, witnesses and verdicts, over generated policies and edits of them; what is decided the reference core says alone."""
+
+from itertools import islice, product
 
 import pytest
+from core_play import Stage, fates, shows
 from cycle_policies import cycle_policies
-from generators import BARE, Case, activation, cases, fact_of, gpus, name, policies
+from generators import BARE, PRIORITIES, Case, activation, cases, fact_of, policies
 from gpol.dsl import tree
 from gpol.dsl.checker import check
-from gpol.dsl.differences import differences
-from gpol.dsl.formatter import print_tree
+from gpol.dsl.differences import Change, differences
+from gpol.dsl.formatter import format_text, print_tree
 from gpol.dsl.profiles import shipped
-from gpol.engine.events import PodSet, WorkloadAdmitted, WorkloadSubmitted
+from gpol.dsl.statements import Thing
+from gpol.engine.events import PodSet, WorkloadCancelled, WorkloadSubmitted
+from gpol.engine.graph import PolicyGraph
 from gpol.engine.reference import Core
 from gpol.sim.comparison import findings, verdicts
+from gpol.sim.constants import Constants, Side
 from gpol.sim.policy import Policy
-from gpol.sim.policytest import run_test
+from gpol.sim.scenarios import scenarios
+from gpol.sim.unshown import unshown
+from gpol.sim.witness import Witness
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from policy_edits import edited, respelled, ruled, unseen_edits
 
 FEW = settings.get_profile(settings.get_current_profile_name()).max_examples // 5
+
+any_policy = st.one_of(policies(), policies().flatmap(ruled), cycle_policies())
 
 
 def profiles(title: str) -> str | None:
@@ -31,66 +42,25 @@ def policy(text: str) -> Policy:
     return Policy.of(checked)
 
 
-@st.composite
-def edited(draw: st.DrawFn, file: tree.File) -> tree.File:
-    """A file with one thing more, less or other."""
-    index = draw(st.integers(0, len(file.items) - 1))
-    item = file.items[index]
-    return tree.File((*file.items[:index], *draw(_edits(item)), *file.items[index + 1 :]))
+# --- no difference --------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def _edits(draw: st.DrawFn, item: tree.Spanned) -> tuple[tree.Spanned, ...]:
-    match item:
-        case tree.Cohort(title, body) | tree.Queue(title, body) if body:
-            index = draw(st.integers(0, len(body) - 1))
-            nested = isinstance(body[index], tree.Cohort | tree.Queue)
-            part = draw(_edits(body[index])) if nested else ()
-            return (type(item)(title, (*body[:index], *part, *body[index + 1 :])),)  # type: ignore[arg-type]
-        case tree.Queue(title, body):
-            return (tree.Queue(title, (*body, tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 4))), name("a100")))),)
-        case tree.Flavor(title, (tree.Capacity(resource, number), *rest)):
-            more = tree.Number(str(int(number.text) + draw(st.integers(0, 4))))
-            return (tree.Flavor(title, (tree.Capacity(resource, more), *rest)),)  # type: ignore[arg-type]
-        case tree.Priority(title, number, pinned):
-            return (tree.Priority(title, tree.Number(str(int(number.text) + 15)), pinned),)
-        case tree.Protect():
-            return ()
-        case tree.Header(keyword, title, choices):
-            kept = draw(st.integers(0, len(choices) - 1))
-            return (tree.Header(keyword, title, (*choices[:kept], *choices[kept + 1 :])),)
-        case _:
-            return (item,)
-
-
-@pytest.mark.slow
-@settings(max_examples=FEW)
-@given(st.one_of(policies(), cycle_policies()), st.data())
-def test_each_witness_really_differs(file: tree.File, data: st.DataObject) -> None:
-    """Pasted into the policies, its tests pass there, and what becomes of its workload differs; the same again gives the same."""
-    texts = [print_tree(each) for each in (file, data.draw(edited(file)))]
-    old, new = map(policy, texts)
-    changes = differences(old.graph, new.graph)
-    found = list(findings(old, new, changes[:4], most=30))
-    assert found == list(findings(old, new, changes[:4], most=30))
-    for searched in (each.searched for each in found):
-        if searched is None or searched.witness is None:
-            continue
-        witness = searched.witness
-        assert witness.old.expect != witness.new.expect
-        for text, pasted in zip(texts, (witness.old_test, witness.new_test), strict=True):
-            if pasted is not None:
-                checked = check(text + pasted, "p.gpol", profiles)
-                assert checked.errors == ()
-                assert run_test(Policy.of(checked), checked.tests[-1]).failures == ()
+@given(any_policy, st.data())
+def test_another_way_to_say_the_same_is_no_difference(file: tree.File, data: st.DataObject) -> None:
+    """Turned around where order means nothing, laid out anew, in other units and words: no change, and all queues may be given the same."""
+    text = print_tree(data.draw(respelled(file))).replace("\n", "\n\n\n").replace("  ", "      ")
+    old, new = policy(print_tree(file)), policy(text)
+    assert not [(str(each.subject), each.about, each.old, each.new) for each in differences(old.graph, new.graph)]
+    assert differences(new.graph, policy(format_text(text, "p.gpol")).graph) == ()
+    assert {*verdicts(old, new).values()} <= {"equal"}
 
 
 @settings(max_examples=FEW)
 @given(cases(), st.data())
 def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
-    """A policy whose text was turned around decides a random history as before, but for lines."""
-    items = check(case.text, "generated.gpol", profiles).parsed.tree.items
-    turned = policy(print_tree(tree.File((items[0], *data.draw(st.permutations(items[1:]))))))
+    """A policy that says the same in another way decides a random history as before, but for lines."""
+    file = check(case.text, "generated.gpol", profiles).parsed.tree
+    turned = policy(print_tree(data.draw(respelled(file))))
     assert differences(case.graph, turned.graph) == ()
     cores = Core(), Core()
     cores[0].step(activation(case), case.graph)
@@ -101,26 +71,137 @@ def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
         assert decisions[0] == decisions[1]
 
 
-@given(policies(), st.data())
-def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
-    """What may be admitted alone still may where the verdict is equal or more, and what may now could before where it is equal or less."""
+# --- witnesses ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@given(any_policy, st.data())
+def test_witnesses_show_what_they_say(file: tree.File, data: st.DataObject) -> None:
+    """Played by the core alone, its workload fares under each policy as the witness says, and not alike; so say its tests when pasted."""
+    texts = [print_tree(each) for each in (file, data.draw(edited(file).flatmap(edited)))]
+    old, new = map(policy, texts)
+    changes = differences(old.graph, new.graph)
+    found = list(findings(old, new, changes[:4], most=30))
+    assert found == list(findings(old, new, changes[:4], most=30))
+    for finding in found:
+        witness = finding.searched.witness if finding.searched is not None else None
+        if witness is None:
+            continue
+        assert witness.old.expect != witness.new.expect
+        steps = _steps(texts, witness)
+        ends = []
+        for made, outcome in ((old, witness.old), (new, witness.new)):
+            played = fates(made.graph, steps)
+            assert played is not None
+            assert shows(played[witness.workload], outcome.expect)
+            ends.append(played[witness.workload])
+        assert ends[0] != ends[1]
+
+
+def _steps(texts: list[str], witness: Witness) -> tuple[tree.At, ...]:
+    """The steps of a witness as both of its tests have them, each read where it is pasted; its expectations are what it says."""
+    read = []
+    for text, pasted, outcome in zip(texts, (witness.old_test, witness.new_test), (witness.old, witness.new), strict=True):
+        if pasted is not None:
+            checked = check(text + pasted, "p.gpol", profiles)
+            assert checked.errors == ()
+            *steps, end = checked.tests[-1].steps
+            assert end == outcome.expect
+            read.append(tuple(step for step in steps if isinstance(step, tree.At)))
+    assert len({*read}) == 1
+    return read[0]
+
+
+@pytest.mark.slow
+@given(st.one_of(policies(), cycle_policies()), st.data())
+def test_what_no_test_can_show_decides_nothing_in_tests(file: tree.File, data: st.DataObject) -> None:
+    """Where of all differences it is said that no test can show them, every scenario about one of them comes out alike."""
+    old, new = (policy(print_tree(each)) for each in (file, data.draw(unseen_edits(file))))
+    changes = differences(old.graph, new.graph)
+    assume(changes and all(unshown(old.graph, new.graph, change) for change in changes))
+    constants = Constants(Side.of(old.graph), Side.of(new.graph))
+    for change in changes:
+        for scenario in islice(scenarios(constants, change), 20):
+            assert fates(old.graph, scenario) == fates(new.graph, scenario)
+
+
+# --- verdicts -------------------------------------------------------------------------------------------------------
+
+lone_policy = st.one_of(policies(), policies().flatmap(ruled))
+
+GIVES_MORE: tuple[Thing, ...] = ("owns", "borrows", "lends", "has", "flavors", "stopped")
+"""What of flavors, queues and cohorts above them decides how much a queue may be given, alone in the cluster."""
+
+OF_OTHERS: tuple[Thing, ...] = ("weight", "worth", "share", "order queues", "when borrowing", "when evicting", "preempt by", "queueing")
+"""What decides nothing where nobody else is."""
+
+
+@given(lone_policy, st.data())
+def test_larger_gives_no_less(file: tree.File, data: st.DataObject) -> None:
+    """Where all that matters to a queue became larger, and rules narrower, what was admitted alone still is; and the other way round."""
     old, new = (policy(print_tree(each)) for each in (file, data.draw(edited(file))))
-    judged = verdicts(old, new)
-    assume(judged)
-    queue = data.draw(st.sampled_from(sorted(judged)))
-    gpu, flavors = data.draw(st.integers(1, 14)), data.draw(st.sampled_from([(), ("a100",), ("h100",)]))
-    before, after = (_is_admitted(each, queue, gpu, flavors) for each in (old, new))
-    if judged[queue] in ("equal", "more"):
-        assert after or not before
-    if judged[queue] in ("equal", "less"):
-        assert before or not after
+    changes = differences(old.graph, new.graph)
+    for queue in verdicts(old, new):  # those of both
+        effects = {_effect(old.graph, change, queue) for change in changes} - {"none"}
+        if effects <= {"more"} or effects <= {"less"}:
+            before, after = (_admitted(each.graph, queue) for each in (old, new))
+            assert before <= after or "less" in effects
+            assert after <= before or "more" in effects
 
 
-def _is_admitted(policy: Policy, queue: str, gpu: int, flavors: tuple[str, ...]) -> bool:
-    """Whether a workload is admitted alone in the cluster."""
-    core = Core()
-    core.step(policy.activation(0), policy.graph)
-    pods = PodSet(requests={"gpu": gpu * 1000}, flavors=flavors)
-    return any(
-        isinstance(each, WorkloadAdmitted) for each in core.step(WorkloadSubmitted(time=0, workload="w", queue=queue, pod_sets=(pods,)))
-    )
+def _effect(graph: PolicyGraph, change: Change, queue: str) -> str:
+    """What a change says of a workload alone in a queue: that it is given `more` or `less`, `none` of both, or nothing at all."""
+    if change.thing in OF_OTHERS or change.subject.kind == "protect rule" or (change.subject.kind == "priority" and not graph.admission):
+        return "none"
+    if change.subject.kind in ("deny rule", "hold rule"):
+        return {"larger": "less", "smaller": "more", "new": "less", "gone": "more"}.get(change.direction, "unknown")
+    if change.thing in GIVES_MORE and (change.subject.kind == "flavor" or change.subject.name in _above(graph, queue)):
+        return {"larger": "more", "smaller": "less"}.get(change.direction, "unknown")
+    return "unknown"
+
+
+def _above(graph: PolicyGraph, queue: str) -> list[str]:
+    """A queue and the cohorts above it."""
+    node = next(each for each in graph.nodes if each.name == queue)
+    names = [node.name]
+    while node.parent >= 0:
+        node = graph.nodes[node.parent]
+        names.append(node.name)
+    return names
+
+
+@given(lone_policy, st.data())
+def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
+    """What may be admitted alone is what the verdict says: the same, more, less, or more of some and less of other.
+
+    Without rules that keep workloads out it always can be told, and is. With them more or less may turn out to be the same.
+    """
+    old, new = (policy(print_tree(each)) for each in (file, data.draw(edited(file).flatmap(edited).flatmap(edited))))
+    for queue, judged in verdicts(old, new).items():
+        before, after = (_admitted(each.graph, queue) for each in (old, new))
+        seen = "equal" if before == after else "more" if before < after else "less" if after < before else "incomparable"
+        if old.graph.admission or new.graph.admission:
+            assert judged in (seen, "changed") or (seen == "equal" and judged in ("more", "less")), queue
+        else:
+            assert judged == seen, queue
+
+
+ASKS = [
+    *product(range(1, 16), [(), ("a100",), ("h100",)], [None]),
+    *product((1, 4, 15), [()], [*PRIORITIES, 5, 100]),
+]
+"""GPUs, the flavors that will do (none: any), and priorities: all that generated policies tell apart of a workload that is alone."""
+
+
+def _admitted(graph: PolicyGraph, queue: str) -> set[object]:
+    """What of `ASKS` is admitted in a queue, each alone in the cluster."""
+    stage, found = Stage(graph), set()
+    for gpu, flavors, priority in ASKS:
+        pods = PodSet(requests={"gpu": gpu * 1000}, flavors=flavors)
+        stage.step(WorkloadSubmitted(time=0, workload="w", queue=queue, priority=priority, pod_sets=(pods,)))
+        state = stage.fate("w").state
+        if state == "admitted":
+            found.add((gpu, flavors, priority))
+        if state != "rejected":
+            stage.step(WorkloadCancelled(time=0, workload="w"))
+    return found
