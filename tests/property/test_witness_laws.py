@@ -25,7 +25,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from policy_edits import edited, respelled, ruled, unseen_edits
 
-FEW = settings.get_profile(settings.get_current_profile_name()).max_examples // 5
+EXAMPLES = settings.get_profile(settings.get_current_profile_name()).max_examples
 
 any_policy = st.one_of(policies(), policies().flatmap(ruled), cycle_policies())
 
@@ -50,12 +50,12 @@ def test_another_way_to_say_the_same_is_no_difference(file: tree.File, data: st.
     """Turned around where order means nothing, laid out anew, in other units and words: no change, and all queues may be given the same."""
     text = print_tree(data.draw(respelled(file))).replace("\n", "\n\n\n").replace("  ", "      ")
     old, new = policy(print_tree(file)), policy(text)
-    assert not [(str(each.subject), each.about, each.old, each.new) for each in differences(old.graph, new.graph)]
+    assert differences(old.graph, new.graph) == ()
     assert differences(new.graph, policy(format_text(text, "p.gpol")).graph) == ()
     assert {*verdicts(old, new).values()} <= {"equal"}
 
 
-@settings(max_examples=FEW)
+@settings(max_examples=EXAMPLES // 5)
 @given(cases(), st.data())
 def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
     """A policy that says the same in another way decides a random history as before, but for lines."""
@@ -75,6 +75,7 @@ def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=EXAMPLES // 2)
 @given(any_policy, st.data())
 def test_witnesses_show_what_they_say(file: tree.File, data: st.DataObject) -> None:
     """Played by the core alone, its workload fares under each policy as the witness says, and not alike; so say its tests when pasted."""
@@ -113,6 +114,7 @@ def _steps(texts: list[str], witness: Witness) -> tuple[tree.At, ...]:
 
 
 @pytest.mark.slow
+@settings(max_examples=EXAMPLES // 2)
 @given(st.one_of(policies(), cycle_policies()), st.data())
 def test_what_no_test_can_show_decides_nothing_in_tests(file: tree.File, data: st.DataObject) -> None:
     """Where of all differences it is said that no test can show them, every scenario about one of them comes out alike."""
@@ -136,6 +138,7 @@ OF_OTHERS: tuple[Thing, ...] = ("weight", "worth", "share", "order queues", "whe
 """What decides nothing where nobody else is."""
 
 
+@pytest.mark.slow
 @given(lone_policy, st.data())
 def test_larger_gives_no_less(file: tree.File, data: st.DataObject) -> None:
     """Where all that matters to a queue became larger, and rules narrower, what was admitted alone still is; and the other way round."""
@@ -150,7 +153,7 @@ def test_larger_gives_no_less(file: tree.File, data: st.DataObject) -> None:
 
 
 def _effect(graph: PolicyGraph, change: Change, queue: str) -> str:
-    """What a change says of a workload alone in a queue: that it is given `more` or `less`, `none` of both, or nothing at all."""
+    """What a change says of a workload that is alone in a queue: it is given `more`, `less` or as before (`none`), or that is `unknown`."""
     if change.thing in OF_OTHERS or change.subject.kind == "protect rule" or (change.subject.kind == "priority" and not graph.admission):
         return "none"
     if change.subject.kind in ("deny rule", "hold rule"):
@@ -170,6 +173,7 @@ def _above(graph: PolicyGraph, queue: str) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 @given(lone_policy, st.data())
 def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
     """What may be admitted alone is what the verdict says: the same, more, less, or more of some and less of other.
