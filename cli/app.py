@@ -64,12 +64,15 @@ journal_place = click.argument("journal", metavar="JOURNAL", type=PLACE)
 policy_files = click.argument("files", metavar="FILE...", type=PLACE, nargs=-1, required=True)
 
 
+signing_key = click.option(
+    "--key", metavar="FILE", type=PLACE, help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"
+)
+
+
 def with_checkpoints(command: Command) -> Command:
     """Give a command that makes a journal the options to sign it."""
     for option in (
-        click.option(
-            "--key", metavar="FILE", type=PLACE, help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"
-        ),
+        signing_key,
         click.option("--checkpoint-every", metavar="N", type=click.IntRange(min=1), help="after N events, and at the end; else 10,000"),
         click.option("--checkpoints", metavar="FOLDER", type=PLACE, help="sign the journal as it grows, and keep the checkpoints here"),
     ):

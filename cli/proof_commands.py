@@ -5,12 +5,8 @@ from typing import Any
 
 import click
 
-from .app import PLACE, app, journal_place, with_format
+from .app import PLACE, app, journal_place, signing_key, with_format
 from .output import Format
-
-_signing_key = click.option(
-    "--key", metavar="FILE", type=PLACE, help="the signing key, made by `gpol key new`; else the text in GPOL_SIGNING_KEY"
-)
 
 
 @app.group()
@@ -43,7 +39,7 @@ def key_show(file: str, form: Format) -> None:
 
 @app.command()
 @journal_place
-@_signing_key
+@signing_key
 @click.option("--into", "folder", metavar="FOLDER", type=PLACE, help="go on with the checkpoints in this folder, and contradict none")
 @click.option("-o", "--out", metavar="FILE", type=PLACE, help="write the checkpoint into this new file")
 @with_format
@@ -59,7 +55,7 @@ def checkpoint(journal: str, key: str | None, folder: str | None, out: str | Non
 @click.argument("seq", metavar="[SEQ]", type=click.IntRange(min=1), required=False)
 @click.option("--from", "old", metavar="OLD", type=PLACE, help="prove that the journal continues what this older checkpoint signs")
 @click.option("--checkpoint", metavar="FILE", type=PLACE, help="the checkpoint that the proof ends in")
-@_signing_key
+@signing_key
 @click.option("-o", "--out", metavar="PROOF", type=PLACE, help="write the proof into this new file; else it is printed")
 @with_format
 def prove(journal: str, seq: int | None, form: Format, **options: Any) -> None:

@@ -231,9 +231,10 @@ class Comparison:
 
     def _compare(self, affected: Affected) -> None:
         self.compared += 1
-        self.worse += affected.harm > 0
-        self.better += affected.harm < 0
-        if affected.harm == 0 and affected.before.state == affected.after.state:
+        harm = affected.harm
+        self.worse += harm > 0
+        self.better += harm < 0
+        if harm == 0 and affected.before.state == affected.after.state:
             return
         entry = (_Backwards(affected.rank), affected)
         if len(self._most) < MOST_AFFECTED:

@@ -1,5 +1,6 @@
 """What the journal's tests share: one event of every kind, and histories made of them."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -277,3 +278,28 @@ def _open_hood(place: Path | str) -> Any:
     for trigger in triggers:
         connection.execute(f"DROP TRIGGER {trigger}" + (" ON events" if isinstance(place, str) else ""))
     return connection
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """What is synced from now on, `file` or `folder`, and when names are given by this function of `os`, in order: `watch("replace")`."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc to tell a folder's handle from a file's")
+
+    def start(naming: str) -> list[str]:
+        told: list[str] = []
+        sync, name = os.fsync, getattr(os, naming)
+
+        def synced(handle: int) -> None:
+            told.append("folder" if os.path.isdir(f"/proc/self/fd/{handle}") else "file")
+            sync(handle)
+
+        def named(before: Path, after: Path) -> None:
+            told.append("name")
+            name(before, after)
+
+        monkeypatch.setattr(os, "fsync", synced)
+        monkeypatch.setattr(os, naming, named)
+        return told
+
+    return start

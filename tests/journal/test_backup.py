@@ -163,23 +163,10 @@ def test_no_links(place: Path, journal: Journal, copies: Path, history, monkeypa
 
 
 @pytest.mark.sqlite
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc to tell a folder's handle from a file's")
-def test_copy_is_synced(place: Path, journal: Journal, copies: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copy_is_synced(place: Path, journal: Journal, copies: Path, history, watch) -> None:
     """A copy is on the disk before it gets its name, and its name before the backup is said to be made."""
     journal.append(history(4))
-    told: list[str] = []
-    sync, link = os.fsync, os.link
-
-    def synced(handle: int) -> None:
-        told.append("folder" if os.path.isdir(f"/proc/self/fd/{handle}") else "file")
-        sync(handle)
-
-    def linked(before: Path, after: Path) -> None:
-        told.append("name")
-        link(before, after)
-
-    monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(os, "link", linked)
+    told = watch("link")
     backup(place, copies / "copy.db")
 
     assert told == ["file", "name", "folder"]

@@ -28,27 +28,13 @@ def test_a_file_has_its_name_only_once_it_is_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_file_and_folder_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_and_folder_are_synced(tmp_path: Path, watch) -> None:
     """The bytes are synced before the rename, the folder after it."""
-    told: list[str] = []
-    sync, rename = os.fsync, os.replace
-
-    def synced(handle: int) -> None:
-        told.append("folder" if os.path.isdir(f"/proc/self/fd/{handle}") else "file")
-        sync(handle)
-
-    def renamed(before: Path, after: Path) -> None:
-        told.append("rename")
-        rename(before, after)
-
-    if not Path("/proc/self/fd").exists():
-        pytest.skip("needs /proc to tell a folder's handle from a file's")
-    monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(os, "replace", renamed)
+    told = watch("replace")
     with durable_file(tmp_path / "file") as file:
         file.write(b"new")
 
-    assert told == ["file", "rename", "folder"]
+    assert told == ["file", "name", "folder"]
 
 
 def test_a_body_that_fails_leaves_nothing(tmp_path: Path) -> None:
