@@ -8,19 +8,24 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ROOMS := engine dsl journal policies sim adapters cli
 
-.PHONY: demo test conformance faults lint types coverage install install-dev clean
+.PHONY: demo test test-all conformance faults lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
 
+# Every test that takes seconds, and a few examples of every law.
 test: install-dev
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+# The rest as well: what is marked `slow`, and all examples of every law.
+test-all: test
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "slow or hypothesis"
 
 # Compares gpol with Kueue; needs the reference data in ../shared, and ends with 0 where everything matches that is not excused.
 conformance: install
 	@$(BIN)/python tests/conformance/conform.py
 
-# What `make test` does in small: writers killed thousands of times, and every call to a database failing once. Takes half an hour.
+# What `make test-all` does in small: writers killed thousands of times, and every call to a database failing once. Takes half an hour.
 faults: install-dev
 	$(BIN)/python tests/faults/kill.py 2000
 	$(BIN)/python tests/faults/kill.py 500 --postgres

@@ -1,15 +1,42 @@
-"""Lines and rows of input files, read one by one within limits; whatever is wrong is an InputError with its line."""
+"""Lines and rows of input files, read one by one within limits. Errors are raised as InputError with the line."""
 
 import csv
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
-from ..sim.workload import InputError
+from ..sim.drive.job import InputError
 
 MOST_BYTES = 1_000_000
 """The longest line that is read; no more than this is ever held of a line that has no end."""
+
+
+class LineStream(Protocol):
+    """What lines are read from."""
+
+    def readline(self, size: int, /) -> bytes:
+        """The next line, up to so many bytes of it; empty at the end."""
+
+
+class DigestedStream:
+    """A file whose bytes are hashed as they are read, so that one which can be read once only has a digest, too."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._hash = hashlib.sha256()
+
+    def readline(self, size: int, /) -> bytes:
+        """The next line, up to so many bytes of it; empty at the end."""
+        line = self._stream.readline(size)
+        self._hash.update(line)
+        return line
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hexadecimal digits, over all that was read so far."""
+        return f"sha256:{self._hash.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +44,7 @@ class Input:
     """An open file and the name to cite it by."""
 
     name: str
-    stream: BinaryIO
+    stream: LineStream
 
 
 @dataclass(frozen=True, slots=True)

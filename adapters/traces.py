@@ -12,10 +12,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ..engine.errors import describe_error
-from ..engine.events import FACT, PodSet, WorkloadSubmitted
+from ..engine.event_parts import PodSet
+from ..engine.events import FACT
+from ..engine.facts import WorkloadSubmitted
 from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, parse_time, split_quantity
-from ..sim.workload import LAST_MOMENT, InputError, Job
-from .rows import Input, Row, TwiceError, lines, once, rows
+from ..sim.drive.job import LAST_MOMENT, InputError, Job, JobSource
+from .rows import DigestedStream, Input, Row, TwiceError, lines, once, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -35,7 +37,12 @@ Located = tuple[int, Job]
 
 
 def read_jobs(path: Path, form: str | None = None) -> list[Job]:
-    """The jobs of a file in the order in which they are submitted.
+    """The jobs of a file in the order in which they are submitted; see `read_source`."""
+    return read_source(path, form)[0]
+
+
+def read_source(path: Path, form: str | None = None) -> tuple[list[Job], JobSource]:
+    """The jobs of a file in the order in which they are submitted, and what the file was.
 
     `form` is a key of READERS; without it the file's name decides: `*.jsonl`, else CSV. Raises InputError, and OSError where the
     file cannot be read.
@@ -43,7 +50,8 @@ def read_jobs(path: Path, form: str | None = None) -> list[Job]:
     chosen = form if form is not None else ("jsonl" if path.suffix == ".jsonl" else "csv")
     seen: dict[str, int] = {}
     jobs = []
-    with path.open("rb") as stream:
+    with path.open("rb") as file:
+        stream = DigestedStream(file)
         for line, job in READERS[chosen](Input(path.name, stream)):
             name = job.fact.workload
             if name in seen:
@@ -53,7 +61,7 @@ def read_jobs(path: Path, form: str | None = None) -> list[Job]:
                 raise InputError(path.name, line, problem, "correct its time of submission or its duration")
             seen[name] = line
             jobs.append(job)
-    return sorted(jobs, key=lambda job: job.fact.time)
+    return sorted(jobs, key=lambda job: job.fact.time), JobSource(path.name, stream.digest)
 
 
 # --- the Philly trace -----------------------------------------------------------------------------------------------

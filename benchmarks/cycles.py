@@ -9,9 +9,10 @@ looks at each queue once (a ratio of 4); one in which each head looks for victim
 import time
 
 from gpol.dsl import compile_policy
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import FACT, PolicyActivated, TimeAdvanced
-from gpol.engine.reference import Core
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.default_core import new_core
+from gpol.engine.events import FACT
+from gpol.engine.facts import PolicyActivated, TimeAdvanced
 
 RUNS = 3
 PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair")}
@@ -29,7 +30,7 @@ def policy(profile: str, queues: int) -> str:
 
 def cycle(profile: str, queues: int, gpus: tuple[int, ...]) -> float:
     """Seconds of the last of several cycles; in each every queue has a new head, more important than the last, of so many GPUs."""
-    core, graph = Core(), compile_policy(policy(profile, queues), "cycles.gpol", PROFILES)
+    core, graph = new_core(), compile_policy(policy(profile, queues), "cycles.gpol", PROFILES)
     core.step(PolicyActivated(time=0, file="cycles.gpol", text="", digest=graph.digest), graph)
     seconds = 0.0
     for turn, amount in enumerate(gpus):

@@ -17,10 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from gpol.engine.events import AnyEvent, Charge, PodSet, Why, WorkloadAdmitted, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.event_parts import Charge, PodSet, Why
+from gpol.engine.events import AnyEvent, WorkloadAdmitted
+from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
+from gpol.journal.audit.verify import verify
 from gpol.journal.journal import Journal
 from gpol.journal.records import START, link, stream_of
-from gpol.journal.verify import verify
 
 ROUNDS = 5
 

@@ -17,14 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpol.dsl import check
-from gpol.engine.events import AnyEvent, PodSet, PolicyActivated, ProfileText, WorkloadAdmitted, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.journal.asof import core_at, resume
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import AnyEvent, WorkloadAdmitted
+from gpol.engine.facts import PolicyActivated, ProfileText, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.policy_graph import PolicyGraph
+from gpol.journal.audit.replay import replay
+from gpol.journal.audit.verify import verify
 from gpol.journal.journal import Journal
-from gpol.journal.replay import replay
-from gpol.journal.snapshots import Snapshotter
-from gpol.journal.verify import verify
+from gpol.journal.read.as_of import core_at, resume
+from gpol.journal.read.snapshots import Snapshotter
 
 QUEUES, LIVE, SECOND = 30, 300, 1_000_000
 MOST_REPLAYED = 100_000
@@ -72,7 +75,7 @@ def batches(core: Core, events: int) -> Iterator[list[AnyEvent]]:
 
 def make(place: Path, events: int) -> None:
     """Make a journal with its snapshots."""
-    core, group = Core(), list[list[AnyEvent]]()
+    core, group = new_core(), list[list[AnyEvent]]()
     with Journal.create(place) as journal, Snapshotter(journal, core) as sink:
         for batch in batches(core, events):
             group.append(batch)

@@ -1,15 +1,12 @@
-"""The command `gpol`: every command is loaded only when it is called, so that check and fmt start fast."""
+"""The entry point of the program `gpol`: it runs a command, and turns whatever ends it into a message and an exit code."""
 
 import os
 import sys
 
 import click
 
-from . import export_commands, journal_commands, kueue_commands, policy_commands, proof_commands
 from .app import app
-from .output import FAILED, INVALID, RefusalError, complain
-
-__all__ = ["app", "export_commands", "journal_commands", "kueue_commands", "main", "policy_commands", "proof_commands", "run_command"]
+from .shared.output import FAILED, INVALID, RefusalError, complain, complain_text
 
 
 def main() -> None:
@@ -29,8 +26,12 @@ def run_command(arguments: list[str]) -> int:
     except RefusalError as refusal:
         complain(f"gpol: {refusal}")
         return refusal.code
+    except click.exceptions.NoArgsIsHelpError as error:  # a group without a command: its message is the help of the group
+        complain_text(error.format_message())
+        return INVALID
     except click.ClickException as error:
-        complain(f"gpol: {error.format_message().rstrip('.')}; see `gpol --help`")
+        message = " ".join(error.format_message().split())  # choices stand on lines of their own
+        complain(f"gpol: {message.rstrip('.')}; see `gpol --help`")
         return INVALID
     except (click.Abort, KeyboardInterrupt):
         complain("gpol: stopped")
@@ -52,12 +53,9 @@ def run_command(arguments: list[str]) -> int:
 def _invoke(arguments: list[str]) -> int:
     try:
         with app.make_context("gpol", arguments or ["--help"]) as context:  # not main(): it takes a broken pipe for a failure
-            app.invoke(context)
+            return int(app.invoke(context))
     except click.exceptions.Exit as ended:  # --help and --version
         return ended.exit_code
-    except SystemExit as left:
-        return left.code if isinstance(left.code, int) else 0
-    return 0
 
 
 def _leave_nothing_to_print() -> None:

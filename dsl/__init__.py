@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .checker import Checked, check, check_parsed, compile_policy
+    from .analysis.checker import Checked, check, check_parsed, compile_policy
     from .diagnostics import Diagnostic, PolicyError
-    from .formatter import format_text, print_tree
-    from .parser import parse
+    from .print.formatter import format_text, print_tree
     from .rendering import render
-    from .split import decode
+    from .syntax.items import decode
+    from .syntax.parser import parse
 
 __all__ = [
     "Checked",
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Checked": "checker",
-    "check": "checker",
-    "check_parsed": "checker",
-    "compile_policy": "checker",
+    "Checked": "analysis.checker",
+    "check": "analysis.checker",
+    "check_parsed": "analysis.checker",
+    "compile_policy": "analysis.checker",
     "Diagnostic": "diagnostics",
     "PolicyError": "diagnostics",
-    "decode": "split",
-    "format_text": "formatter",
-    "print_tree": "formatter",
-    "parse": "parser",
+    "decode": "syntax.items",
+    "format_text": "print.formatter",
+    "print_tree": "print.formatter",
+    "parse": "syntax.parser",
     "render": "rendering",
 }
 

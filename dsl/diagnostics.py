@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from .tree import Span
+from .syntax.tree import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """Something else worth seeing, with its place if it has one."""
+class DiagnosticNote:
+    """Additional information, with its place if it has one."""
 
     message: str
     span: Span | None = None
@@ -26,7 +26,7 @@ class Diagnostic:
     span: Span
     label: str = ""
     help: str = ""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[DiagnosticNote, ...] = ()
     file: str = ""
 
 

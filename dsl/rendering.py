@@ -5,7 +5,7 @@ from functools import lru_cache
 from unicodedata import category, combining, east_asian_width
 
 from .diagnostics import Diagnostic, LineIndex
-from .tree import Span
+from .syntax.tree import Span
 
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
 _TAB = "    "

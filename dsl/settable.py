@@ -1,17 +1,17 @@
-"""Numbers of a policy that can be set by path, such as `queue.nlp.owns.h100`: where they stand, and the text with others instead.
+"""The numbers of a policy that can be set by path, such as `queue.nlp.owns.h100`: it finds them in the text and replaces them.
 
-A path names what the policy says, word by word, with dots in between; a name with a dot stands in quotes. The resource at the end of a
-quota's path may be left out where there is only one.
+A path has the words of the policy with dots in between; a name with a dot stands in quotes. The resource at the end of a quota's path may
+be left out if there is only one.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from . import tree
-from .names import closest, listed
-from .parser import parse
-from .walk import guards_of, levels
+from .syntax import tree
+from .syntax.guard_walk import guards_of, levels
+from .syntax.names import closest, listed
+from .syntax.parser import parse
 
 _WORD = re.compile(r'"(?:[^"\\]|\\["\\])*"|[^."=\s]+')
 _VALUE = re.compile(r"-?[0-9]+(?:[./][0-9]+)?(?:[A-Za-z]+(?:[0-9]+[A-Za-z]+)*)?")
@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 
 class SettingError(ValueError):
-    """A path that names no number of the policy, or a value that is no number; the message says what to write instead."""
+    """A path that does not lead to a number of the policy, or a value that is not a number. The message says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ def settables(text: str, file: str) -> list[Settable]:
     """Every number of a policy that can be set, in the order of the text."""
     items = parse(text, file).tree.items
     flavors = {
-        item.name.text: [part.resource.text for part in item.body if isinstance(part, tree.Capacity)]
+        item.name.text: [part.resource.text for part in item.body if isinstance(part, tree.CapacityStatement)]
         for item in items
-        if isinstance(item, tree.Flavor)
+        if isinstance(item, tree.FlavorItem)
     }
     return [Settable(path, number.span) for item in items for path, number in _numbers(item, _sole(items, flavors))]
 
@@ -72,7 +72,7 @@ def _sole(items: tuple[tree.Item, ...], flavors: dict[str, list[str]]) -> dict[s
     """For each resource that only one flavor has, that flavor: quotas need not name it."""
     having: dict[str, list[str]] = {}
     for item in items:
-        if isinstance(item, tree.Flavor):
+        if isinstance(item, tree.FlavorItem):
             owned = [name.text for part in item.body if isinstance(part, tree.AsOwned | tree.FromNodes) for name in part.resources]
             for resource in (*flavors[item.name.text], *owned):
                 having.setdefault(resource, []).append(item.name.text)
@@ -81,34 +81,34 @@ def _sole(items: tuple[tree.Item, ...], flavors: dict[str, list[str]]) -> dict[s
 
 def _numbers(item: tree.Item, sole: Mapping[str, str]) -> Iterator[tuple[Path, tree.Number]]:
     match item:
-        case tree.Flavor(name, body):
+        case tree.FlavorItem(name, body):
             for part in body:
-                if isinstance(part, tree.Capacity):
+                if isinstance(part, tree.CapacityStatement):
                     yield ("flavor", name.text, part.resource.text), part.number
                 elif isinstance(part, tree.Worth):
                     yield ("flavor", name.text, "worth"), part.number
-        case tree.Priority(name, value):
+        case tree.PriorityItem(name, value):
             yield ("priority", name.text), value
-        case tree.Cohort() | tree.Queue():
+        case tree.CohortItem() | tree.QueueItem():
             yield from _place(item, sole)
-        case tree.Preempt() | tree.Protect() | tree.Admission():
-            word = item.action if isinstance(item, tree.Admission) else type(item).__name__.lower()
+        case tree.PreemptItem() | tree.ProtectItem() | tree.AdmissionItem():
+            word = item.action if isinstance(item, tree.AdmissionItem) else "preempt" if isinstance(item, tree.PreemptItem) else "protect"
             for guard in guards_of(item):
                 yield from _compared((word, item.name.text), guard)
 
 
-def _place(place: tree.Cohort | tree.Queue, sole: Mapping[str, str]) -> Iterator[tuple[Path, tree.Number]]:
+def _place(place: tree.CohortItem | tree.QueueItem, sole: Mapping[str, str]) -> Iterator[tuple[Path, tree.Number]]:
     """The quotas and the weight of a queue or cohort, and of those below it."""
-    start = ("queue" if isinstance(place, tree.Queue) else "cohort", place.name.text)
+    start = ("queue" if isinstance(place, tree.QueueItem) else "cohort", place.name.text)
     for part in place.body:
         match part:
-            case tree.Quota(verb, limit, tree.Amount(number, resource), named):
+            case tree.QuotaStatement(verb, limit, tree.Amount(number, resource), named):
                 flavor = named.text if named is not None else sole.get(resource.text)
                 if flavor is not None:
                     yield (*start, "keeps" if limit == "all-but" else verb, flavor, resource.text), number
             case tree.Weight(number):
                 yield (*start, "weight"), number
-            case tree.Cohort() | tree.Queue():
+            case tree.CohortItem() | tree.QueueItem():
                 yield from _place(part, sole)
 
 
@@ -116,7 +116,7 @@ def _compared(start: Path, guard: tree.Guard) -> Iterator[tuple[Path, tree.Numbe
     """The numbers with which a rule's guard compares a field."""
     for level in levels(guard):
         for each in level:
-            if isinstance(each, tree.Comparison):
+            if isinstance(each, tree.FieldComparison):
                 field = (*start, each.left.subject, *each.left.path.split("."))
                 if isinstance(each.right, tree.Number):
                     yield field, each.right

@@ -6,24 +6,37 @@ matches (Kueue: pkg/scheduler/flavorassigner, flavorSelector; Kubernetes: NodeAf
 
 from collections.abc import Iterable
 
-from ... import events, graph
-from ...events import PodSet
-from ...graph import Flavor, Taint
+from . import event_parts, policy_graph
+from .event_parts import PodSet
+from .outcome.nomination import Obstacle
+from .policy_graph import Flavor, Group, PolicyGraph, Queue, Taint
 
-Condition = events.Requirement | graph.Requirement
+LabelCondition = event_parts.Requirement | policy_graph.Requirement
 """A condition on labels, of a fact or of the policy."""
 
-Tolerance = events.Toleration | graph.Toleration
+Tolerance = event_parts.Toleration | policy_graph.Toleration
 """A toleration, of a fact or of the policy."""
 
 _REPELLING = ("NoSchedule", "NoExecute")
 
 
+def barrier(graph: PolicyGraph, flavor: int, pod_set: PodSet) -> Obstacle | None:
+    """What keeps a pod set off a flavor, whatever is free there: its list of flavors, a taint, its selectors."""
+    known = graph.flavors[flavor]
+    if known.missing:
+        return Obstacle("missing", flavor)
+    if pod_set.flavors and known.name not in pod_set.flavors:
+        return Obstacle("not-selected", flavor)
+    taint = untolerated(known, pod_set)
+    if taint is not None:
+        return Obstacle("taint", flavor, index=known.taints.index(taint))
+    return None if selects(known, pod_set) else Obstacle("not-selected", flavor)
+
+
 def accepts(flavor: Flavor, pod_set: PodSet) -> bool:
-    """Whether a pod set may run on a flavor at all, by its list of flavors, its tolerations and its selectors."""
-    return (
-        not (pod_set.flavors and flavor.name not in pod_set.flavors) and untolerated(flavor, pod_set) is None and selects(flavor, pod_set)
-    )
+    """Whether a pod set may run on a flavor, by its list of flavors, its tolerations and its selectors."""
+    listed = not pod_set.flavors or flavor.name in pod_set.flavors
+    return listed and untolerated(flavor, pod_set) is None and selects(flavor, pod_set)
 
 
 def untolerated(flavor: Flavor, pod_set: PodSet) -> Taint | None:
@@ -56,12 +69,12 @@ def selects(flavor: Flavor, pod_set: PodSet) -> bool:
     return any(not term for term in terms) or any(all_hold(term, labels) for term in terms)
 
 
-def all_hold(conditions: Iterable[Condition], labels: dict[str, str]) -> bool:
+def all_hold(conditions: Iterable[LabelCondition], labels: dict[str, str]) -> bool:
     """Whether labels meet every condition."""
     return all(holds(condition, labels) for condition in conditions)
 
 
-def holds(condition: Condition, labels: dict[str, str]) -> bool:
+def holds(condition: LabelCondition, labels: dict[str, str]) -> bool:
     """Whether labels meet a condition. Gt and Lt compare whole numbers; what is none meets neither."""
     value = labels.get(condition.key)
     match condition.operator:
@@ -85,3 +98,18 @@ def _whole(text: str | None) -> int | None:
     if text is None or len(text) > 20 or not text.removeprefix("-").removeprefix("+").isdecimal() or not text.isascii():
         return None
     return int(text)
+
+
+def groups_of(graph: PolicyGraph, queue: Queue) -> tuple[Group, ...]:
+    """The resource groups of a queue: its own, or those of the whole policy, each with the flavors it may use."""
+    if queue.groups:
+        return queue.groups
+    having = [{resource for resource, _ in flavor.capacity} for flavor in graph.flavors]
+    return tuple(
+        Group(resources, tuple(flavor for flavor in queue.flavors if having[flavor] & set(resources))) for resources in graph.groups
+    )
+
+
+def companions(index: int, pod_set: PodSet) -> str:
+    """What a pod set has in common with those that get their flavors with it, and with no other; `index` is its place in the workload."""
+    return f"group {pod_set.group}" if pod_set.group else f"alone {index}"

@@ -37,11 +37,14 @@ def sort_keys(value: object) -> object:
     return {key: value[key] for key in sorted(value, key=str)} if isinstance(value, dict) else value
 
 
-Name = Annotated[str, Field(min_length=1, max_length=253)]
+MOST_NAME = 253
+"""The most characters of a name."""
+
+NameText = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 Int64 = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True)]
 Time = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True), BeforeValidator(_parse_time)]
-Resources = Annotated[dict[Name, Int64], BeforeValidator(_parse_resources), Field(max_length=64)]
-Labels = Annotated[dict[Name, Annotated[str, Field(max_length=4096)]], BeforeValidator(sort_keys), Field(max_length=256)]
+Resources = Annotated[dict[NameText, Int64], BeforeValidator(_parse_resources), Field(max_length=64)]
+Labels = Annotated[dict[NameText, Annotated[str, Field(max_length=4096)]], BeforeValidator(sort_keys), Field(max_length=256)]
 
 
 class Part(BaseModel):
@@ -58,7 +61,7 @@ def later(default: Any, **limits: Any) -> Any:
 class Requirement(Part):
     """A condition on labels: key, operator, values; Gt and Lt compare whole numbers."""
 
-    key: Name
+    key: NameText
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
     values: Annotated[tuple[Annotated[str, Field(max_length=4096)], ...], Field(max_length=256)] = ()
 
@@ -66,7 +69,7 @@ class Requirement(Part):
 class Toleration(Part):
     """A taint that a pod set puts up with. `key` "" with Exists: every key; `effect` "": every effect."""
 
-    key: Annotated[str, Field(max_length=253)] = ""
+    key: Annotated[str, Field(max_length=MOST_NAME)] = ""
     operator: Literal["Equal", "Exists"] = "Equal"
     value: Annotated[str, Field(max_length=4096)] = ""
     effect: Literal["", "NoSchedule", "NoExecute", "PreferNoSchedule"] = ""
@@ -79,15 +82,15 @@ class PodSet(Part):
     flavors by the labels these declare; `tolerations` let taints pass. Pod sets of one `group` get their flavors together.
     """
 
-    name: Name = "main"
+    name: NameText = "main"
     count: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] = 1
     requests: Resources
-    flavors: Annotated[tuple[Name, ...], Field(max_length=64)] = ()
+    flavors: Annotated[tuple[NameText, ...], Field(max_length=64)] = ()
     min_count: Annotated[int, Field(ge=1, strict=True)] | None = later(None)
     node_selector: Labels = later({})
     affinity: Annotated[tuple[Annotated[tuple[Requirement, ...], Field(max_length=64)], ...], Field(max_length=64)] = later(())
     tolerations: Annotated[tuple[Toleration, ...], Field(max_length=64)] = later(())
-    group: Annotated[str, Field(max_length=253)] = later("")
+    group: Annotated[str, Field(max_length=MOST_NAME)] = later("")
 
     @model_validator(mode="after")
     def _no_more_than_all(self) -> "PodSet":
@@ -103,12 +106,25 @@ class PodSet(Part):
         return self
 
 
+POD_COUNT = "pods"
+"""The resource that counts pods, where a queue has it: every pod asks for one."""
+
+
+def asked_by_one(pod_set: PodSet, resource: str) -> int:
+    """What one pod of a pod set asks for."""
+    return 1 if resource == POD_COUNT else pod_set.requests.get(resource, 0)
+
+
 class RuleRef(Part):
     """A rule of the policy by name, file and line."""
 
     name: str
     file: str
     line: int
+
+
+LimitKind = Literal["owned", "borrowing", "capacity"]
+"""What a node's subtree owns and has not lent, its borrowing limit, or what exists."""
 
 
 class Limit(Part):
@@ -118,7 +134,7 @@ class Limit(Part):
     """
 
     node: str
-    limit: Literal["owned", "borrowing", "capacity"]
+    limit: LimitKind
     flavor: str
     resource: str
     asked: int
@@ -135,12 +151,44 @@ class Operand(Part):
 
 
 class Why(Part):
-    """The reason of a decision: a token, the rule that caused it, what was compared, and the limit that binds, if one does."""
+    """What a decision rests on: the rule that caused it, what was compared, and the limit that binds, if one does.
 
-    reason: str
+    It is written to be read. The decision itself, with its reason, is in the other fields of the event.
+    """
+
     rule: RuleRef | None = None
     operands: tuple[Operand, ...] = ()
     limit: Limit | None = None
+
+
+ObstacleKind = Literal[
+    "unserved", "lacks-resource", "missing", "taint", "not-selected", "not-nominated", "other-flavor", "exceeds", "short"
+]
+"""Why a flavor does not serve a resource at once."""
+
+
+class FlavorObstacle(Part):
+    """Why a flavor did not serve a resource at once.
+
+    `short` and `exceeds`: `asked` of it in smallest units, with what earlier pod sets took, `limit` of it were available, or could ever
+    be. `detail` is the taint, or the flavor on which the workload runs whose place is taken.
+    """
+
+    kind: ObstacleKind
+    resource: str = ""
+    asked: int = later(0)
+    limit: int = later(0)
+    detail: str = later("")
+
+
+class FlavorAttempt(Part):
+    """A flavor that was tried for resources of a pod set. Without obstacles it fits; `borrows`: it would have to borrow."""
+
+    pod_set: str
+    flavor: str
+    resources: tuple[str, ...]
+    borrows: bool
+    obstacles: tuple[FlavorObstacle, ...]
 
 
 class Charge(Part):
@@ -162,9 +210,9 @@ class Assignment(Part):
 class Placement(Part):
     """What an outside system gave a pod set: pods, the flavor of each resource, and all that is charged by resource."""
 
-    pod_set: Name
+    pod_set: NameText
     count: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
-    flavors: Annotated[dict[Name, Name], BeforeValidator(sort_keys), Field(max_length=64)]
+    flavors: Annotated[dict[NameText, NameText], BeforeValidator(sort_keys), Field(max_length=64)]
     usage: Resources
 
 
@@ -179,4 +227,15 @@ class Tried(Part):
 CheckState = Literal["Pending", "Ready", "Retry", "Rejected"]
 """What an admission check says of a workload."""
 
-Checks = Annotated[dict[Name, CheckState], BeforeValidator(sort_keys), Field(max_length=64)]
+Checks = Annotated[dict[NameText, CheckState], BeforeValidator(sort_keys), Field(max_length=64)]
+
+EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped"]
+"""Why a workload is evicted: for another one of its queue, so that owned quota goes back, by a rule without a condition on ownership,
+because an operator says so, so that shares even out, for one that borrows itself, or because its queue is drained."""
+
+DeferralOutcome = Literal["no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"]
+"""What came of the head of a queue that was not admitted in a cycle.
+
+`no candidates`: nobody to evict, or not enough. `overtaken`: another one took the room. `overlapping`: its victims went for another one.
+`preempting`: it waits for its own victims. `deferred`: it fits once the victims of others are gone. `turned away`: a hold.
+"""

@@ -4,8 +4,10 @@ The language has comparisons, `and`, `or` and `not`; no arithmetic, no loops, no
 every guard its types, so evaluation cannot fail.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from fnmatch import fnmatchcase
 from fractions import Fraction
 
 
@@ -76,7 +78,7 @@ class Not:
 
 Expr = Compare | And | Or | Not
 
-WORKLOAD_FIELDS: dict[str, Type] = {
+_OF_BOTH: dict[str, Type] = {
     "priority": Type.PRIORITY,
     "pods": Type.NUMBER,
     "evictions": Type.NUMBER,
@@ -85,6 +87,10 @@ WORKLOAD_FIELDS: dict[str, Type] = {
     "group": Type.TEXT,
     "namespace": Type.TEXT,
     "kind": Type.TEXT,
+}
+
+WORKLOAD_FIELDS: dict[str, Type] = {
+    **_OF_BOTH,
     "waiting": Type.DURATION,
     "submitted": Type.TIME,
     "queue.share": Type.SHARE,
@@ -95,14 +101,7 @@ WORKLOAD_FIELDS: dict[str, Type] = {
 """
 
 VICTIM_FIELDS: dict[str, Type] = {
-    "priority": Type.PRIORITY,
-    "pods": Type.NUMBER,
-    "evictions": Type.NUMBER,
-    "queue": Type.TEXT,
-    "user": Type.TEXT,
-    "group": Type.TEXT,
-    "namespace": Type.TEXT,
-    "kind": Type.TEXT,
+    **_OF_BOTH,
     "running": Type.DURATION,
     "submitted": Type.TIME,
     "admitted": Type.TIME,
@@ -116,3 +115,37 @@ A side is the child of the two queues' lowest common ancestor on the path to the
 
 STATIC_FIELDS = ("priority", "pods", "queue", "user", "group", "namespace", "kind")
 """Fields of a workload that only a fact about it can change; deny and hold rules may use these, labels and resources."""
+
+
+def comparisons(guard: Expr | None) -> Iterator[Compare]:
+    """All comparisons of a guard, left to right."""
+    match guard:
+        case Compare():
+            yield guard
+        case And(items) | Or(items):
+            for item in items:
+                yield from comparisons(item)
+        case Not(item):
+            yield from comparisons(item)
+        case _:
+            return
+
+
+def fields(guard: Expr | None) -> list[Field]:
+    """The distinct fields a guard reads, in order of appearance."""
+    found: list[Field] = []
+    for comparison in comparisons(guard):
+        for side in (comparison.left, comparison.right):
+            if isinstance(side, Field) and side not in found:
+                found.append(side)
+    return found
+
+
+def is_timeless(guard: Expr | None) -> bool:
+    """Whether time alone can never change a guard."""
+    return all(comparison.left.type is not Type.DURATION for comparison in comparisons(guard))
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether a text matches a pattern in which * is any text and ? any one character; nothing else is special."""
+    return fnmatchcase(text, pattern.replace("[", "[[]"))

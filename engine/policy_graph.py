@@ -7,21 +7,13 @@ belongs to it, and every top-level cohort and queue hangs below it.
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
-from .expr import Expr
+from .guard import Expr, Field, fields
+from .policy_settings import LATER, OrderKey, Settings, later
 
 ROOT = "cluster"
 """The reserved name of node 0."""
-
-
-LATER = "later"
-"""Marks a field that came after the first form of the digest: it takes part in it only where it differs from its default."""
-
-
-def later(default: Any) -> Any:
-    """A field added since policies were first digested, with the value that says nothing new."""
-    return field(default=default, metadata={LATER: True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,21 +221,6 @@ class Node:
         return self.queue >= 0
 
 
-@dataclass(frozen=True, slots=True)
-class OrderKey:
-    """One key of an order. Fields: see `gpol.engine.expr` for victims, `QUEUE_KEYS` and `WORKLOAD_KEYS` for the others."""
-
-    field: str
-    descending: bool
-
-
-QUEUE_KEYS = ("borrowing", "share", "priority", "submitted", "pods")
-"""Keys of `order queues by`; a resource name is one too. borrowing: 0 where the workload fits what the node owns, else 1;
-share: the node's share with the workload running."""
-
-WORKLOAD_KEYS = ("priority", "submitted", "pods", "evictions")
-"""Keys of `order workloads by`; a resource name is one too."""
-
 Trigger = Literal["fits-queue", "fits-cohort"]
 """When a preempt rule may be used: the workload fits what its queue owns, or what a cohort above its queue owns."""
 
@@ -262,6 +239,12 @@ class PreemptRule:
     range: Range
     guard: Expr | None
     order: tuple[OrderKey, ...]
+
+    @property
+    def compared(self) -> list[Field]:
+        """The fields that say why a victim was picked: those of the guard, then those of the order."""
+        read = fields(self.guard)
+        return read + [key.of_victim for key in self.order if key.of_victim not in read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,54 +270,6 @@ class AdmissionRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Decayed usage: a local queue's usage counts half after `half_life`, is sampled every `sampling` (microseconds), and is
-    the sum over resources by weight (1 where none is given)."""
-
-    half_life: int
-    sampling: int
-    weights: tuple[tuple[str, Fraction], ...]
-
-
-Strategy = Literal["final-share", "initial-share"]
-"""Whom fair preemption may take: final-share, where the victim's side keeps at least the share that the preemptor's side gets;
-initial-share, where it has a greater share to begin with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cycles:
-    """Deciding in cycles, as Kueue does: one workload of each queue is considered at a time, every `period` microseconds.
-
-    The root owns nothing, so that what stands directly below it shares nothing with its neighbours; amounts owned are all there is.
-    `flat` compares all of them at once by the settings' order of queues; else they are compared level by level in the tree.
-    `victims` are looked for classically (each queue's `preemption`) or so that shares even out by `strategies`.
-    """
-
-    period: int
-    flat: bool
-    victims: Literal["classical", "fair"]
-    strategies: tuple[Strategy, ...]
-    usage: Usage | None
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The choices of a profile: orders, share formula, and when to look at the next flavor.
-
-    `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
-    ways may differ. `cycles` is None where every fact is decided at once.
-    """
-
-    queue_order: tuple[OrderKey, ...]
-    workload_order: tuple[OrderKey, ...]
-    share: Literal["borrowed", "used", "none"]
-    next_flavor_before_borrowing: bool
-    next_flavor_before_evicting: bool
-    rounded: bool = later(False)
-    cycles: Cycles | None = field(default=None, metadata={LATER: True})
-
-
-@dataclass(frozen=True, slots=True)
 class PolicyGraph:
     """A whole policy.
 
@@ -357,6 +292,25 @@ class PolicyGraph:
     admission: tuple[AdmissionRule, ...]
     settings: Settings
 
+    def path(self, node: int) -> list[int]:
+        """The nodes from a node up to the top of its tree, both included."""
+        path = [node]
+        while self.nodes[path[-1]].parent > 0 or (self.nodes[path[-1]].parent == 0 and not self.settings.forest):
+            path.append(self.nodes[path[-1]].parent)
+        return path
+
+    def sides(self, left: int, right: int) -> tuple[int, int]:
+        """The children of the lowest common ancestor on the paths to two different queues of one tree."""
+        return sides(self.path(left), self.path(right))
+
     def queue_at(self, node: int) -> Queue:
         """The queue of a node that is one."""
         return self.queues[self.nodes[node].queue]
+
+
+def sides(left: list[int], right: list[int]) -> tuple[int, int]:
+    """The nodes on two different paths to one top that stand just below where the paths meet."""
+    above = 2
+    while left[-above] == right[-above]:
+        above += 1
+    return left[-above], right[-above]

@@ -4,14 +4,14 @@ import os
 
 from eventsourcing.persistence import PersistenceError, StoredEvent
 
+from .audit.verify import verify
 from .errors import DamagedError
 from .journal import Journal
-from .places import locate
-from .recorder import Recorder
 from .records import Head, Progress
-from .sqlite import SqliteStore
-from .store import SOUND_TYPES, Store, Stored
-from .verify import verify
+from .store.location import locate
+from .store.recorder import Recorder
+from .store.sqlite import SqliteStore
+from .store.store import SOUND_TYPES, Store, Stored
 
 
 def backup(source: str | os.PathLike[str], destination: str | os.PathLike[str], progress: Progress | None = None) -> Head:
@@ -56,6 +56,7 @@ def _copy_events(journal: Journal, draft: Store, start: Head, told: Progress) ->
                 raise DamagedError(None, f"`{journal.name}` is damaged: an event from {done + 1} to {head.seq or start.seq} was altered")
             done = head.seq
             told(done)
+        recorder.add_writers([writer for writer in journal.writers() if writer.first_seq <= start.seq])
     except PersistenceError as error:
         raise draft.explain(getattr(error.__cause__, "orig", None)) from None
     finally:

@@ -20,7 +20,7 @@ class TakenError(JournalError):
 
 
 class UnavailableError(JournalError):
-    """The store cannot be used now, through no fault of the journal or of who asked: no server, no disk, no room."""
+    """The store cannot be used now, though journal and call are right: no server, no disk, no space."""
 
 
 class DamagedError(JournalError):
@@ -39,7 +39,7 @@ class FutureError(DamagedError):
 
 
 class EvidenceError(JournalError):
-    """A key, checkpoint or proof that cannot be used: it is none, its file is not as it should be, or it is not about what was asked."""
+    """A key, checkpoint or proof that cannot be used: the text is none, its file is damaged, or it is about something else."""
 
 
 class ForgedError(JournalError):

@@ -8,12 +8,14 @@ from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 from eventsourcing.persistence import PersistenceError, StoredEvent
 
-from ..engine.events import AnyEvent, Event
+from ..engine.events import AnyEvent
+from ..engine.facts import Event
 from .errors import DamagedError, JournalError, UnavailableError
-from .places import locate
-from .recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
 from .records import START, Head, Recorded, link, stream_of, workload_stream
-from .store import Store, Stored
+from .store.location import locate
+from .store.recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
+from .store.store import Store, Stored
+from .store.writers import Writer
 
 __all__ = ["Batch", "Journal", "Recorded"]
 
@@ -109,7 +111,7 @@ class Journal:
     def _append(self, stored: Sequence[StoredEvent]) -> Head:
         """Append, and say of whatever goes wrong whether the events are there all the same."""
         try:
-            return self._ask(self._recorder.append, stored, expected=self._head)
+            return self._ask(self._recorder.append, stored, expected=self._head, as_writer=True)
         except UnavailableError as error:
             raise UnavailableError(f"{error.message}, and nothing was appended", error.remedy) from None
         except CommitError as failed:
@@ -249,6 +251,16 @@ class Journal:
             else:
                 high = middle - 1
         return low
+
+    # --- writers ----------------------------------------------------------------------------------------------------
+
+    def writers(self) -> list[Writer]:
+        """Which versions of gpol wrote the events, in order. No checkpoint vouches for it: the table is not part of the chain."""
+        return self._ask(self._recorder.writers)
+
+    def writer_of(self, seq: int) -> Writer | None:
+        """Which version of gpol wrote an event; None where the journal does not say."""
+        return max((writer for writer in self.writers() if writer.first_seq <= seq), default=None)
 
     # --- snapshots --------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
-from ..engine.events import PolicyActivated
-from ..engine.graph import PolicyGraph
+from ..engine.facts import PolicyActivated
+from ..engine.policy_graph import PolicyGraph
+from .journal import Journal
+from .records import Recorded
 
 Compile = Callable[[PolicyActivated], PolicyGraph]
 """Makes the graph of a recorded policy. Raises PolicyRefusedError."""
@@ -21,3 +23,8 @@ def compile_recorded(event: PolicyActivated) -> PolicyGraph:
         return compile_policy(event.text, event.file, {profile.name: profile.text for profile in event.profiles})
     except PolicyError as error:
         raise PolicyRefusedError(str(error)) from None
+
+
+def last_activation(journal: Journal, upto: int) -> Recorded | None:
+    """The event that activated the policy which decides after event `upto`; None: there was none yet."""
+    return next(journal.backwards(upto=upto, stream="policy"), None)

@@ -2,21 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pydantic import ValidationError
 
 from ..engine.errors import describe_error
-from ..engine.events import (
-    EVENT,
-    AnyEvent,
+from ..engine.events import EVENT, AnyEvent
+from ..engine.facts import (
     CapacityChanged,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
     PolicyActivated,
+    SimulationStarted,
     TimeAdvanced,
     UsageReported,
 )
@@ -63,7 +63,7 @@ def stream_of(event: AnyEvent) -> str:
             return "policy"
         case CapacityChanged() | NodeAdded() | NodeChanged() | NodeRemoved():
             return "capacity"
-        case TimeAdvanced():
+        case TimeAdvanced() | SimulationStarted():
             return "time"
         case UsageReported():
             return "usage"
@@ -91,6 +91,13 @@ def _kind_and_version(payload: bytes) -> tuple[str, int] | None:
         return None
     kind, version = (value.get("kind"), value.get("v")) if isinstance(value, dict) else (None, None)
     return (kind, version) if isinstance(kind, str) and type(version) is int and version > 1 else None
+
+
+class BatchSink(Protocol):
+    """Takes batches into a journal: it, or something between."""
+
+    def append(self, batches: Sequence[Sequence[AnyEvent]]) -> object:
+        """Keep batches, all or none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles, the reference data beside the repository, a PostgreSQL server."""
+"""What all tests share: hypothesis profiles, which tests are slow, the reference data beside the repository, a PostgreSQL server."""
 
 import itertools
 import os
@@ -11,12 +11,26 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A deadline would make a slow machine fail; speed is measured elsewhere. `ci` is derandomized: a failure there is the change's.
+# A deadline would make a slow machine fail; speed is measured elsewhere. `quick` and `ci` are derandomized: a failure is the change's.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("quick", deadline=None, max_examples=50, suppress_health_check=_SLOW)
+settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True, suppress_health_check=_SLOW)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True, suppress_health_check=_SLOW)
 settings.register_profile("thorough", deadline=None, max_examples=2_000, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a PostgreSQL server is slow: `make test` does not depend on whether one is installed."""
+    for item in items:
+        if isinstance(item, pytest.Function) and _needs_postgres(item):
+            item.add_marker("slow")
+
+
+def _needs_postgres(item: pytest.Function) -> bool:
+    """Whether a test takes the server itself, or is run for several stores and this time for PostgreSQL."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return "postgres" in item.fixturenames or "postgresql" in parameters.values()
 
 
 @pytest.fixture(scope="session")

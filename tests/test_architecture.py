@@ -7,6 +7,8 @@ import pytest
 
 LAWS = 11
 
+ROOMS = ("engine", "dsl", "journal", "sim", "adapters", "cli")
+
 
 def named_tests(page: str) -> list[tuple[str, str | None]]:
     """The tests of the table of laws: file and function; `::name` is of the file before it, a file alone stands for all its tests."""
@@ -39,9 +41,39 @@ def test_every_law_has_a_test(root: Path) -> None:
 def test_every_room_has_its_row(root: Path) -> None:
     """The rooms of the page are the packages of the project."""
     page = (root / "docs" / "architecture.md").read_text()
-    rows = re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+    rooms = page.split("## Rooms")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)/` \|", rooms, re.MULTILINE)
     packages = {path.parent.name for path in root.glob("*/py.typed")}
     assert sorted(rows) == sorted(packages)
+
+
+def named_paths(page: str) -> list[str]:
+    """The folders and modules that a page names: whole paths, and in a row of a table the modules of its folder."""
+    found = re.findall(r"`([a-z]\w*(?:/[\w.]+)*/(?:\w+\.\w+)?)`", page)
+    for folder, row in re.findall(r"^\| `([\w/]+/)` \|(.*)\|$", page, re.MULTILINE):
+        found += [folder + module for module in re.findall(r"`(\w+\.(?:py|lark))`", row)]
+    return sorted(set(found))
+
+
+def test_every_path_exists(root: Path) -> None:
+    """Each folder and each module that the page names is there."""
+    paths = named_paths((root / "docs" / "architecture.md").read_text())
+    assert len(paths) > 100
+    assert [path for path in paths if not (root / path).exists()] == []
+
+
+def test_every_folder_is_on_the_page(root: Path) -> None:
+    """Each folder with modules has its line, so that every mechanism is found."""
+    paths = named_paths((root / "docs" / "architecture.md").read_text())
+    folders = {f"{file.parent.relative_to(root).as_posix()}/" for room in ROOMS for file in (root / room).rglob("*.py")}
+    inner = {folder for folder in folders if folder.startswith("journal/store/migrations/versions/")}
+    assert folders - inner - set(paths) == set()
+
+
+def test_paths_are_read() -> None:
+    """Whole paths count, modules of a row belong to its folder, and other code is left alone."""
+    page = "see `a/b.py`, `next_wake`, `Core.step` and `c/`\n| `d/e/` | `f.py` and `g.py` hold `x` |\n"
+    assert named_paths(page) == ["a/b.py", "c/", "d/e/", "d/e/f.py", "d/e/g.py"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gpol.adapters.kueue.load import load, read_files
+from gpol.adapters.kueue.import_.load import load, read_files
 from gpol.dsl import check, format_text
 
 MINUTE_US = 60_000_000
@@ -124,7 +124,6 @@ def test_the_demo_shows_a_wait_an_eviction_and_a_good_journal(root: Path, tmp_pa
     assert (tmp_path / "out" / "impact.html").stat().st_size > 0
 
 
-@pytest.mark.slow
 def test_nothing_of_the_lab_is_left_to_chance(root: Path, tmp_path: Path) -> None:
     """The lab's history is the one that its page reasons through: who runs, waits and yields at which minute after eight."""
     gpol = Path(sys.executable).parent / "gpol"

@@ -62,10 +62,10 @@ def test_rooms_import_one_way(room: str, root: Path) -> None:
     ("source", "package"),
     [
         ("from ..dsl.parser import parse", "gpol.engine"),
-        ("from ...journal import Journal", "gpol.engine.reference"),
+        ("from ...journal import Journal", "gpol.engine.definition"),
         ("def late():\n    import gpol.cli.main", "gpol.sim"),
         ("from .. import adapters", "gpol.journal"),
-        ("import_module('gpol.sim.play')", "gpol.dsl"),
+        ("import_module('gpol.sim.drive.player')", "gpol.dsl"),
         ("from engine.units import SECOND", "gpol.dsl"),
         ("from ..engine import units", "gpol.policies"),
     ],
@@ -78,7 +78,7 @@ def test_an_upward_import_is_caught(source: str, package: str) -> None:
 @pytest.mark.parametrize(
     ("source", "package"),
     [
-        ("from ..units import SECOND", "gpol.engine.reference"),
+        ("from ..units import SECOND", "gpol.engine.definition"),
         ("from ..dsl.checker import check", "gpol.sim"),
         ("from . import chain", "gpol.journal"),
         ("import numpy", "gpol.engine"),

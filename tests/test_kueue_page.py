@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue import known
-from gpol.adapters.kueue.load import ImportRefused, load, read_files
+from gpol.adapters.kueue.import_.load import ImportRefused, load, read_files
+from gpol.adapters.kueue.read import known_fields as known
 
 KNOWN = {
     "ClusterQueue": known.CLUSTER_QUEUE,

@@ -46,9 +46,9 @@ ORDERED = {"enumerate", "filter", "iter", "list", "map", "next", "reversed", "tu
 """Calls that hand the order of what they are given on."""
 
 EXEMPT = {
-    ("parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
-    ("events.py", "pod_set.requests.items()"): "a sum for each resource",
-    ("events.py", "totals.items()"): "a refusal or not",
+    ("event_parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
+    ("facts.py", "pod_set.requests.items()"): "a sum for each resource",
+    ("facts.py", "totals.items()"): "a refusal or not",
 }
 """Iterations that decide nothing, with the reason."""
 

@@ -1,44 +1,40 @@
-"""One flat row an event: the columns, in order, and how an event fills them. `docs/export.md` describes them.
+"""One flat row for each event: the columns in order, and how an event fills them. `docs/export.md` describes them.
 
-A column is never renamed, removed or given another meaning under the same `VERSION`; new ones come last but for payload and chain.
-Amounts are integers in the smallest unit, GPUs in thousandths; times are microseconds since the epoch. What an event does not say is None.
+Under the same `VERSION` no column is renamed, removed or given another meaning; a new column comes before payload and chain, the last two.
+Amounts are integers in the smallest unit, GPUs in thousandths; times are microseconds since the epoch. Absent values are None.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
-from ...engine.events import (
-    AnyEvent,
+from ...engine.event_parts import Charge, PodSet, Why
+from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from ...engine.explain.standing import Standing
+from ...engine.facts import (
     CapacityChanged,
-    Charge,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
     OperatorAction,
-    PodSet,
     PolicyActivated,
     UsageReported,
-    Why,
-    WorkloadAdmitted,
     WorkloadAdopted,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadReplaced,
     WorkloadSubmitted,
 )
 from ...engine.units import INT64_MAX
 from ...journal.errors import JournalError
-from ...journal.origins import Origin
+from ...journal.read.workload_origins import Origin
 from ...journal.records import Recorded
-from ...sim.gpus import thousandths
+from ...sim.measure.gpu_amounts import thousandths
+from .table_form import FieldType, TableForm, TableRow
 
 VERSION = 1
 """Of the columns: the `v` of a line, and `gpol.columns` in a Parquet file."""
 
-Type = Literal["integer", "text", "boolean", "time", "requests", "amounts", "assignments", "operands", "resources"]
+ColumnType = Literal["integer", "text", "boolean", "time", "requests", "amounts", "assignments", "operands", "resources"]
 """A plain type, or the name of a list of objects with the fields that `OBJECTS` gives."""
 
-OBJECTS: dict[str, dict[str, Literal["integer", "text"]]] = {
+OBJECTS: dict[str, dict[str, FieldType]] = {
     "requests": {"pod_set": "text", "count": "integer", "resource": "text", "amount": "integer"},
     "amounts": {"flavor": "text", "resource": "text", "amount": "integer"},
     "assignments": {"pod_set": "text", "count": "integer", "resource": "text", "flavor": "text"},
@@ -47,7 +43,24 @@ OBJECTS: dict[str, dict[str, Literal["integer", "text"]]] = {
 }
 """The fields of the objects in a list."""
 
-COLUMNS: dict[str, Type] = {
+WHY_COLUMNS: dict[str, ColumnType] = {
+    "rule": "text",
+    "rule_file": "text",
+    "rule_line": "integer",
+    "operands": "operands",
+    "limit_kind": "text",
+    "limit_node": "text",
+    "limit_flavor": "text",
+    "limit_resource": "text",
+    "limit_asked": "integer",
+    "limit_available": "integer",
+    "limit_deficit": "integer",
+    "limit_file": "text",
+    "limit_line": "integer",
+}
+"""Why something was decided or waits: what `because` fills."""
+
+COLUMNS: dict[str, ColumnType] = {
     "seq": "integer",
     "time": "time",
     "kind": "text",
@@ -76,19 +89,7 @@ COLUMNS: dict[str, Type] = {
     "replaced_by": "text",
     "waits": "text",
     "reason": "text",
-    "rule": "text",
-    "rule_file": "text",
-    "rule_line": "integer",
-    "operands": "operands",
-    "limit_kind": "text",
-    "limit_node": "text",
-    "limit_flavor": "text",
-    "limit_resource": "text",
-    "limit_asked": "integer",
-    "limit_available": "integer",
-    "limit_deficit": "integer",
-    "limit_file": "text",
-    "limit_line": "integer",
+    **WHY_COLUMNS,
     "operator": "text",
     "action": "text",
     "flavor": "text",
@@ -101,13 +102,13 @@ COLUMNS: dict[str, Type] = {
 }
 """Every column with its type, in order."""
 
-Row = dict[str, Any]
-"""Values by column, in the order of `COLUMNS`."""
+EVENT_ROWS = TableForm("gpol.columns", VERSION, COLUMNS, OBJECTS)
+"""The table of events."""
 
-_NOTHING: Row = dict.fromkeys(COLUMNS)
+_NOTHING: TableRow = dict.fromkeys(COLUMNS)
 
 
-def row_of(recorded: Recorded, origin: Origin) -> Row:
+def row_of(recorded: Recorded, origin: Origin) -> TableRow:
     """The row of an event, all columns in order. Raises JournalError for GPUs that 64 bits do not hold in thousandths."""
     event = recorded.event
     row = {
@@ -124,9 +125,8 @@ def row_of(recorded: Recorded, origin: Origin) -> Row:
     }
     if origin.submission is not None:
         row.update(_submission(origin.submission), submission=origin.seq)
-    why = getattr(event, "why", None)
-    if why is not None:
-        row.update(_why(why))
+    if isinstance(event, AnyDecision):
+        row.update(_why(event))
     row.update(_own(event))
     for name in ("asked_gpu_milli", "gpu_milli", "borrowed_gpu_milli"):
         if row[name] is not None and row[name] > INT64_MAX:
@@ -134,7 +134,7 @@ def row_of(recorded: Recorded, origin: Origin) -> Row:
     return row
 
 
-def _submission(submission: WorkloadSubmitted) -> Row:
+def _submission(submission: WorkloadSubmitted) -> TableRow:
     """What every event of a workload says of its submission."""
     return {
         "submitted": submission.time,
@@ -147,11 +147,16 @@ def _submission(submission: WorkloadSubmitted) -> Row:
     }
 
 
-def _why(why: Why) -> Row:
-    row: Row = {"reason": why.reason, "operands": [operand.model_dump() for operand in why.operands]}
-    if why.rule is not None:
-        row.update(rule=why.rule.name, rule_file=why.rule.file, rule_line=why.rule.line)
-    limit = why.limit
+def _why(decision: AnyDecision) -> TableRow:
+    return {"reason": decision.reason, **because(decision.why)}
+
+
+def because(told: Why | Standing) -> TableRow:
+    """The columns that say why something was decided or waits; those about a rule, a limit and its line only where there is one."""
+    row: TableRow = {"operands": [{"name": operand.name, "value": operand.value} for operand in told.operands]}
+    if told.rule is not None:
+        row.update(rule=told.rule.name, rule_file=told.rule.file, rule_line=told.rule.line)
+    limit = told.limit
     if limit is None:
         return row
     row.update(limit_kind=limit.limit, limit_node=limit.node, limit_flavor=limit.flavor, limit_resource=limit.resource)
@@ -161,7 +166,7 @@ def _why(why: Why) -> Row:
     return row
 
 
-def _own(event: AnyEvent) -> Row:
+def _own(event: AnyEvent) -> TableRow:
     """What events of one kind alone say."""
     match event:
         case WorkloadSubmitted():
@@ -178,13 +183,13 @@ def _own(event: AnyEvent) -> Row:
         case WorkloadAdopted():
             return _adopted(event)
         case WorkloadEvicted():
-            return {**_charged(event.usage), "beneficiary": event.beneficiary, "preemption": event.preemption}
+            return {**_charged(event.usage), "beneficiary": event.beneficiary, "preemption": event.preemption, "operator": event.by or None}
         case WorkloadReplaced():
             return {**_charged(event.usage), "replaced_by": event.by}
         case WorkloadDeferred():
             return {"waits": event.waits}
         case OperatorAction():
-            return {"operator": event.operator, "action": event.action}
+            return {"operator": event.by, "action": event.action}
         case CapacityChanged():
             return {"flavor": event.flavor, "capacity": _resources(event.capacity)}
         case UsageReported():
@@ -194,7 +199,7 @@ def _own(event: AnyEvent) -> Row:
         case NodeAdded() | NodeChanged():
             return {"node": event.node, "capacity": _resources(event.capacity)}
         case PolicyActivated():
-            return {"policy_file": event.file, "policy_digest": event.digest}
+            return {"policy_file": event.file, "policy_digest": event.digest, "operator": event.by or None}
         case _:
             return {}
 
@@ -203,24 +208,24 @@ def _of(pod_set: PodSet) -> list[tuple[str, int]]:
     return sorted(pod_set.requests.items())
 
 
-def _requests(pod_sets: Iterable[PodSet]) -> Iterator[Row]:
+def _requests(pod_sets: Iterable[PodSet]) -> Iterator[TableRow]:
     """What one pod of each pod set asks for."""
     for pod_set in pod_sets:
         for resource, amount in _of(pod_set):
             yield {"pod_set": pod_set.name, "count": pod_set.count, "resource": resource, "amount": amount}
 
 
-def _charged(charges: Iterable[Charge]) -> Row:
+def _charged(charges: Iterable[Charge]) -> TableRow:
     usage = [charge.model_dump() for charge in charges]
     return {"usage": usage, "gpu_milli": _gpus(usage)}
 
 
-def _borrowed(charges: Iterable[Charge]) -> Row:
+def _borrowed(charges: Iterable[Charge]) -> TableRow:
     borrowed = [charge.model_dump() for charge in charges]
     return {"borrowed": borrowed, "borrowed_gpu_milli": _gpus(borrowed)}
 
 
-def _adopted(event: WorkloadAdopted) -> Row:
+def _adopted(event: WorkloadAdopted) -> TableRow:
     """A placement says flavors and amounts by resource, in two tables."""
     totals: dict[tuple[str, str], int] = {}
     assignments = []
@@ -232,9 +237,9 @@ def _adopted(event: WorkloadAdopted) -> Row:
     return {"usage": usage, "gpu_milli": _gpus(usage), "assignments": assignments}
 
 
-def _gpus(amounts: list[Row]) -> int:
+def _gpus(amounts: list[TableRow]) -> int:
     return sum(thousandths(each["resource"], each["amount"]) for each in amounts)
 
 
-def _resources(capacity: dict[str, int]) -> list[Row]:
+def _resources(capacity: dict[str, int]) -> list[TableRow]:
     return [{"resource": resource, "amount": amount} for resource, amount in capacity.items()]

@@ -1,10 +1,11 @@
-"""The inputs of `gpol run`, out of a journal: its policy and its facts."""
+"""The inputs of `gpol run`, extracted from a journal: its policy and its facts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
-from ...dsl.profiles import shipped
-from ...engine.events import PolicyActivated
+from ...dsl.analysis.profiles import shipped
+from ...engine.facts import PolicyActivated
 from ...engine.units import format_time
 from ...journal.errors import JournalError
 from ...journal.journal import Journal
@@ -12,7 +13,7 @@ from ...journal.journal import Journal
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A policy as it was activated, and what keeps a run of it and of the facts from ending in the same chain, if anything does."""
+    """A policy as it was activated, and the reasons, if any, why a run of it with the facts gives another chain value."""
 
     policy: PolicyActivated
     notes: tuple[str, ...]
@@ -49,6 +50,8 @@ def _notes(journal: Journal, policy: PolicyActivated) -> Iterator[str]:
             f"the policy was activated at {format_time(policy.time)}, and a run activates it with the first fact, at {format_time(first)}"
         )
         yield f"{told}: its chain will be another"
+    if policy.by:
+        yield f"the policy was activated by `{policy.by}`: give the run `--by {quote(policy.by)}`, or its chain will be another"
     for profile in policy.profiles:
         if shipped(profile.name) != profile.text:
             yield f"the profile {profile.name} was another one when this was recorded: a run may decide otherwise"

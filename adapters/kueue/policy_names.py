@@ -1,15 +1,16 @@
-"""Names in the policy: Kueue's own, but where a cohort and a ClusterQueue share one, or one is called as the root of gpol's tree.
+"""The names of queues and cohorts in an imported policy: Kueue's own names, with a prefix where two would be equal.
 
-A slash, which no name of Kueue has, keeps them apart, and shows the way back.
+That is so if a Cohort and a ClusterQueue share a name, or if one has the name of gpol's root. The prefix ends with a slash, which no name
+in Kueue contains, so an export can remove it.
 """
 
-from ...engine.graph import ROOT
-from .objects import Objects
+from ...engine.policy_graph import ROOT
+from .read.objects import Objects
 
 _COHORT, _QUEUE = "cohort/", "queue/"
 
 
-class Names:
+class PolicyNames:
     """The names of queues and cohorts of a cluster in its policy."""
 
     def __init__(self, objects: Objects) -> None:

@@ -1,14 +1,14 @@
-"""What an import or export finds: problems, which refuse it whole, and notes, which say what was not taken over."""
+"""The findings of an import or export: problems, which refuse all of it, and notes, which say what was left out or changed."""
 
 from dataclasses import dataclass, field
 
 MOST_PROBLEMS = 20
-"""Problems that are told of a dump; more would not be read."""
+"""How many problems of a dump are reported; nobody reads more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that cannot be taken over: in which file and object, at which field, why, and what to do."""
+    """Something that cannot be imported or exported: the file, the object, the field, the cause and the remedy."""
 
     file: str
     subject: str
@@ -23,8 +23,8 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """Something that was left out or taken to mean something, once for all the objects that it is about (in order of name)."""
+class ConversionNote:
+    """Something that was left out or interpreted. One note covers all objects that it applies to, in order of name."""
 
     kind: str
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Note:
 
 
 class Refused(ValueError):  # noqa: N818 - it is no failure of the program, but an answer
-    """Something that cannot be taken over, and nothing of it was. `problems` are at most 20, `more` counts those beyond."""
+    """A refused import or export; nothing was converted. `problems` has at most 20 entries, `more` counts the others."""
 
     def __init__(self, problems: tuple[Problem, ...], more: int = 0) -> None:
         rest = f"\nand {more} more" if more else ""
@@ -68,11 +68,11 @@ class Findings:
     noted: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
     def begin(self, kind: str, name: str, file: str) -> None:
-        """What is found from now on is about this object."""
+        """Set the object that the next findings are about."""
         self.kind, self.name, self.file = kind, name, file
 
     def problem(self, place: str, cause: str, remedy: str) -> None:
-        """Refuse everything for a field of the present object; what was said already is not said again."""
+        """Add a problem with a field of the current object. The same problem is added only once."""
         problem = Problem(self.file, f"{self.kind} {self.name}".strip(), place, cause, remedy)
         if problem in self.told:
             return
@@ -83,14 +83,14 @@ class Findings:
             self.more += 1
 
     def note(self, place: str, text: str) -> None:
-        """Say what was made of a field of the present object."""
+        """Add a note about a field of the current object."""
         names = self.noted.setdefault((self.kind, place, text), [])
         if self.name not in names[-1:]:
             names.append(self.name)
 
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[ConversionNote]:
         """All notes, in order of kind and field."""
-        return [Note(*key[:1], tuple(sorted(set(names))), *key[1:]) for key, names in sorted(self.noted.items())]
+        return [ConversionNote(*key[:1], tuple(sorted(set(names))), *key[1:]) for key, names in sorted(self.noted.items())]
 
     def check(self, refusal: type[Refused] = ImportRefused) -> None:
         """Raise the refusal if there is a problem."""

@@ -2,14 +2,15 @@
 
 from dataclasses import asdict
 
-from ..engine.units import format_time
-from ..sim.closed_loop import Impossible
-from ..sim.figures import Figures
-from ..sim.impact import ClosedImpact, Told
-from ..sim.open_impact import OpenImpact
-from ..sim.telling import OPEN_ASSUMPTIONS, assumptions, effect_told, fate_told, parting_told, shown_told
-from ..sim.words import gpus, hours, short, signed
-from .output import Format, counted, say, say_json, table
+from ...engine.units import format_time
+from ...sim.impact.closed_impact import ClosedImpact, Told
+from ...sim.impact.closed_loop import Impossible
+from ...sim.impact.open_impact import OpenImpact
+from ...sim.measure.figures import Figures
+from ...sim.report.impact_wording import OPEN_ASSUMPTIONS, assumptions, effect_told, fate_told, parting_told, shown_told
+from ...sim.report.wording import gpus, hours, short, signed
+from ..shared.output import Format, counted, say, say_json
+from ..shared.tables import table
 
 _SECOND = 1_000_000
 _MOST_LISTED = 20
@@ -106,7 +107,7 @@ def _notes(impact: ClosedImpact) -> None:
     if impact.endless:
         once = "has no recorded end, and runs on once it is" if impact.endless == 1 else "have no recorded end, and run on once they are"
         say(f"{counted(impact.endless, 'workload')} {once} admitted")
-    for line in assumptions(impact.on_evict):
+    for line in assumptions(impact.setting):
         say(f"closed loop: {line}")
 
 
@@ -146,8 +147,9 @@ def show_open(impact: OpenImpact, form: Format, journal: str) -> None:
 def _closed_json(impact: ClosedImpact, journal: str) -> None:
     say_json(
         "impact", loop=impact.loop, journal=journal, policy=impact.policy.file, digest=impact.policy.graph.digest,
-        on_evict=impact.on_evict, nothing_changes=impact.nothing_changes, same=impact.same_decisions, changed=impact.changed,
-        compared=impact.compared, worse=impact.worse, better=impact.better, impossible=len(impact.impossible),
+        on_evict=impact.setting.on_evict, on_evict_seq=impact.setting.seq, nothing_changes=impact.nothing_changes,
+        same=impact.same_decisions, changed=impact.changed, compared=impact.compared,
+        worse=impact.worse, better=impact.better, impossible=len(impact.impossible),
         activations=impact.activations, endless=impact.endless,
     )  # fmt: skip
     if impact.parting is not None:

@@ -5,24 +5,25 @@ from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
 
-from ..dsl.checker import check
-from ..dsl.names import listed
-from ..dsl.rendering import render
-from ..dsl.settable import SettingError
-from ..sim.driving import OnEvict
-from ..sim.figures import Figures, History
-from ..sim.policy import Policy
-from ..sim.sweep import Backend, Failure, MissingExtraError, Outcome, Variant, sweep, values_of, variants
-from ..sim.words import hours, short, signed
-from .impact_figures import figures_json
-from .output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json, table
-from .progress import progress
+from ...dsl.analysis.checker import check
+from ...dsl.rendering import render
+from ...dsl.settable import SettingError
+from ...dsl.syntax.names import listed
+from ...sim.drive.driver import OnEvict
+from ...sim.drive.policy import Policy
+from ...sim.impact.sweep import Backend, MissingExtraError, PolicyVariant, VariantFailure, VariantOutcome, sweep, values_of, variants
+from ...sim.measure.figures import Figures, History
+from ...sim.report.wording import hours, short, signed
+from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json
+from ..shared.progress import progress
+from ..shared.tables import table
+from .impact_output import figures_json
 
 _CODES = {"endless": INVALID, "journal": FAILED, "damaged": NOT_VERIFIED, "lost": FAILED, "defect": FAILED}
 _BACKENDS: dict[str, Backend] = {"local": "local", "dask": "dask", "ray": "ray"}
 
 
-def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[Variant]:
+def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: Sequence[str], form: Format) -> list[PolicyVariant]:
     """Every policy with every combination of the values that `--set` gives.
 
     Ends the command for what cannot be set, what is no policy then, and what is the same policy as another.
@@ -38,11 +39,12 @@ def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: 
     return tried
 
 
-def _named_apart(paths: Sequence[str], policies: Sequence[Policy]) -> list[Variant]:
+def _named_apart(paths: Sequence[str], policies: Sequence[Policy]) -> list[PolicyVariant]:
     """The policies as they are, those of files with the same name by their paths."""
     files = Counter(policy.file for policy in policies)
     return [
-        Variant(policy.file, policy.text, path=path if files[policy.file] > 1 else "") for path, policy in zip(paths, policies, strict=True)
+        PolicyVariant(policy.file, policy.text, path=path if files[policy.file] > 1 else "")
+        for path, policy in zip(paths, policies, strict=True)
     ]
 
 
@@ -57,7 +59,7 @@ def _setting(text: str) -> tuple[str, tuple[str, ...]]:
     return path, found
 
 
-def _digests(tried: list[Variant], form: Format) -> list[str]:
+def _digests(tried: list[PolicyVariant], form: Format) -> list[str]:
     """What each variant means. Refuses the whole sweep, before any work, where a value makes a policy that has errors."""
     digests = []
     for variant in tried:
@@ -71,7 +73,7 @@ def _digests(tried: list[Variant], form: Format) -> list[str]:
     return digests
 
 
-def _refuse_twins(tried: list[Variant], digests: list[str]) -> None:
+def _refuse_twins(tried: list[PolicyVariant], digests: list[str]) -> None:
     """Refuse a sweep in which two variants mean the same, as `4` and `4000m` do: it would play one history twice."""
     first: dict[str, str] = {}
     for variant, digest in zip(tried, digests, strict=True):
@@ -84,14 +86,22 @@ def _refuse_twins(tried: list[Variant], digests: list[str]) -> None:
 
 
 def show_sweep(
-    place: str, tried: list[Variant], on_evict: OnEvict, form: Format, *, upto: int, backend: str, jobs: int | None, scheduler: str | None
+    place: str,
+    tried: list[PolicyVariant],
+    on_evict: OnEvict | None,
+    form: Format,
+    *,
+    upto: int,
+    backend: str,
+    jobs: int | None,
+    scheduler: str | None,
 ) -> int:
     """Play every variant up to an event and print one table, the recorded history first."""
     if backend not in _BACKENDS:
         refuse(f"--backend is one of {listed(_BACKENDS)}, not `{backend}`")
     if scheduler is not None and backend != "dask":
         refuse("--scheduler is the address of a Dask cluster; use it with --backend dask")
-    found: list[Outcome | Failure] = []
+    found: list[VariantOutcome | VariantFailure] = []
     try:
         with (
             progress("playing policies", len(tried)) as tick,
@@ -108,11 +118,11 @@ def show_sweep(
     return _code(tried, found)
 
 
-def _code(tried: list[Variant], found: list[Outcome | Failure]) -> int:
+def _code(tried: list[PolicyVariant], found: list[VariantOutcome | VariantFailure]) -> int:
     """Tell the failures; of all exit codes the highest counts."""
     code = GOOD
     for variant, outcome in zip(tried, found, strict=True):
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, VariantFailure):
             complain(f"gpol: {variant.name}: {outcome.message}")
             code = max(code, _CODES[outcome.kind])
         elif outcome.changed or outcome.impossible:
@@ -120,8 +130,8 @@ def _code(tried: list[Variant], found: list[Outcome | Failure]) -> int:
     return code
 
 
-def _print(tried: list[Variant], found: list[Outcome | Failure], form: Format) -> None:
-    before = next((outcome.before for outcome in found if isinstance(outcome, Outcome)), None)
+def _print(tried: list[PolicyVariant], found: list[VariantOutcome | VariantFailure], form: Format) -> None:
+    before = next((outcome.before for outcome in found if isinstance(outcome, VariantOutcome)), None)
     if form is Format.json:
         if before is not None:
             say_json("impact-variant", variant="recorded", **_total_json(before))
@@ -149,15 +159,15 @@ def _totals(history: History) -> tuple[str, ...]:
     )
 
 
-def _row(variant: Variant, outcome: Outcome | Failure) -> tuple[str, ...]:
-    if isinstance(outcome, Failure):
+def _row(variant: PolicyVariant, outcome: VariantOutcome | VariantFailure) -> tuple[str, ...]:
+    if isinstance(outcome, VariantFailure):
         return (variant.name, "failed", *["-"] * 10)
     hurt = f"{outcome.worst_queue} {signed(short(int(outcome.worst_wait)))}" if outcome.worst_queue is not None else "none"
     return (variant.name, f"{outcome.changed:,}", *_totals(outcome.after), f"{outcome.worse:,}", f"{outcome.better:,}", hurt)
 
 
-def _outcome_json(outcome: Outcome | Failure) -> dict[str, object]:
-    if isinstance(outcome, Failure):
+def _outcome_json(outcome: VariantOutcome | VariantFailure) -> dict[str, object]:
+    if isinstance(outcome, VariantFailure):
         return {"failed": outcome.kind, "message": outcome.message}
     grown: Fraction = outcome.worst_wait
     return {

@@ -2,23 +2,31 @@
 
 from typing import TYPE_CHECKING
 
-from ..journal.errors import DamagedError, JournalError
-from .auditing import open_to_verify, read_evidence, refuse_use
-from .output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json
-from .progress import progress
+import click
+
+from ...journal.errors import DamagedError, JournalError
+from ..shared.journals import refuse_use
+from ..shared.options import journal_place, with_format
+from ..shared.output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json
+from ..shared.progress import progress
+from .evidence import open_to_verify, read_evidence, with_evidence
 
 if TYPE_CHECKING:
-    from ..journal.fsck import Finding
+    from ...journal.audit.fsck import FsckFinding
 
 
-def check_journal(path: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> int:
-    """Say everything that is wrong with a journal, and what to do about it."""
-    from ..journal.fsck import fsck
+@click.command()
+@journal_place
+@with_evidence
+@with_format
+def fsck(journal: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> int:
+    """Look for everything that can be wrong with a journal, and say what to do about it."""
+    from ...journal.audit.fsck import fsck
 
     evidence = read_evidence(checkpoints, keys)
     try:
-        with open_to_verify(path) as journal, progress("looking at everything", 2 * journal.head.seq) as tick:
-            report = fsck(journal, tick, evidence)
+        with open_to_verify(journal) as read, progress("checking everything", 2 * read.head.seq) as tick:
+            report = fsck(read, tick, evidence)
     except DamagedError as error:  # so much so that there is nothing to look at
         if form is Format.json:
             say_json("fsck", good=False, seq=None, decided=None, findings=None, problem=error.message)
@@ -39,7 +47,7 @@ def check_journal(path: str, checkpoints: tuple[str, ...], keys: tuple[str, ...]
     return GOOD if report.good else NOT_VERIFIED
 
 
-def _show(finding: "Finding", form: Format) -> None:
+def _show(finding: "FsckFinding", form: Format) -> None:
     fault = finding.fault
     if form is Format.json:
         say_json(

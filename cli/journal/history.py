@@ -1,68 +1,25 @@
-"""explain: where a workload stands, how it got there, and what would change it."""
+"""The history of a workload, in words."""
 
-from ..engine.events import (
-    AnyDecision,
-    AnyEvent,
-    OperatorAction,
-    WorkloadAdopted,
-    WorkloadRejected,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
-from ..engine.reference.whereabouts import Standing
-from ..engine.units import format_time
-from ..journal.asof import core_at
-from ..journal.errors import JournalError
-from ..journal.journal import Recorded
-from ..sim.words import amount, decision_told
-from .auditing import details, open_journal, refuse_use
-from .moments import find_moment
-from .output import GOOD, Format, refuse, say, say_json
-from .progress import progress
-from .standings import waiting
+from collections.abc import Iterator, Sequence
+
+from ...engine.events import AnyDecision, AnyEvent
+from ...engine.facts import OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ...engine.units import format_time
+from ...journal.journal import Recorded
+from ...sim.report.wording import amount, decision_told
+from .fact_details import details
 
 _MOST_EVENTS = 12
 """How many events of a long history are shown."""
 
 
-def explain_workload(path: str, workload: str, at: str | None, no_snapshot: bool, form: Format) -> int:
-    """Explain a workload as of a moment."""
-    try:
-        with open_journal(path) as journal:
-            moment = find_moment(journal, at)
-            with progress("going through events", moment) as tick:
-                core = core_at(journal, moment, snapshots=not no_snapshot, progress=tick)
-            history = list(journal.events(upto=core.seq, stream=f"workload/{workload}"))
-            if not history:
-                refuse(f"no workload `{workload}` was submitted up to event {core.seq}; `gpol log` lists what was")
-            standing = core.standing(workload)
-            if form is Format.json:
-                events = [{"seq": recorded.seq, "event": recorded.event.model_dump()} for recorded in history]
-                where = standing.model_dump() if standing else None
-                say_json("explain", workload=workload, seq=core.seq, time=core.time, history=events, standing=where)
-            else:
-                _show(workload, core.seq, core.time, history, standing)
-    except JournalError as error:
-        refuse_use(error)
-    return GOOD
-
-
-def _show(workload: str, seq: int, time: int, history: list[Recorded], standing: Standing | None) -> None:
-    last = history[-1].event
-    state = standing.state if standing is not None else "rejected" if isinstance(last, WorkloadRejected) else "over"
-    say(f"{workload} is {state} at {format_time(time)} (event {seq})")
-    if standing is not None and standing.state == "pending":
-        for line in waiting(standing):
-            say(f"  {line}")
-    say("history")
-    for recorded in history[:1] + history[1:][-_MOST_EVENTS:]:
+def history_lines(workload: str, history: Sequence[Recorded]) -> Iterator[str]:
+    """The first event and the newest ones, a line or several each."""
+    for recorded in [*history[:1], *history[1:][-_MOST_EVENTS:]]:
         for number, line in enumerate(_event(recorded.event)):
-            say(f"  {recorded.seq:>8}  {format_time(recorded.event.time)}  {line}" if number == 0 else f"            {line}")
+            yield f"{recorded.seq:>8}  {format_time(recorded.event.time)}  {line}" if number == 0 else f"          {line}"
     if len(history) > _MOST_EVENTS + 1:
-        say(f"  ({len(history) - _MOST_EVENTS - 1} earlier events are left out; `gpol log --workload {workload}` shows all)")
-
-
-# --- history --------------------------------------------------------------------------------------------------------
+        yield f"({len(history) - _MOST_EVENTS - 1} earlier events are left out; `gpol log --workload {workload}` shows all)"
 
 
 def _event(event: AnyEvent) -> list[str]:

@@ -1,26 +1,34 @@
 """snapshot: the state at the end of a journal, kept in it."""
 
-from ..engine.units import format_time
-from ..journal.asof import resume
-from ..journal.errors import DamagedError, JournalError, UnavailableError
-from ..journal.journal import Journal
-from ..journal.snapshots import keep_snapshot
-from .output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, counted, refuse, say, say_json
-from .progress import progress
+import click
+
+from ...journal.errors import DamagedError, JournalError, UnavailableError
+from ..shared.options import journal_place, with_format
+from ..shared.output import FAILED, GOOD, INVALID, NOT_VERIFIED, Format, counted, refuse, say, say_json
+from ..shared.progress import progress
 
 
-def snapshot_journal(path: str, form: Format, *, afresh: bool) -> int:
-    """Keep a snapshot at the end of a journal; afresh: of all its events, in place of all snapshots that are there."""
+@click.command()
+@journal_place
+@click.option("--afresh", is_flag=True, help="delete the snapshots that are there, and read all events")
+@with_format
+def snapshot(journal: str, afresh: bool, form: Format) -> int:
+    """Keep the state at the end of a journal in it, so that it opens without going through all events."""
+    from ...engine.units import format_time
+    from ...journal.journal import Journal
+    from ...journal.read.as_of import resume
+    from ...journal.read.snapshots import keep_snapshot
+
     try:
-        with Journal.open(path, readonly=False) as journal:
-            if journal.head.seq == 0:
+        with Journal.open(journal, readonly=False) as opened:
+            if opened.head.seq == 0:
                 refuse("the journal is empty, so there is no state to keep")
             if afresh:
-                journal.drop_snapshots()
-            with progress("going through events", journal.head.seq) as tick:
-                core = resume(journal, tick)
-            kept = keep_snapshot(journal, core)
-            seqs = journal.snapshot_seqs()
+                opened.drop_snapshots()
+            with progress("going through events", opened.head.seq) as tick:
+                core = resume(opened, tick)
+            kept = keep_snapshot(opened, core)
+            seqs = opened.snapshot_seqs()
     except JournalError as error:
         refuse(str(error), _code(error))
     size = len(kept.content) if isinstance(kept.content, bytes) else 0

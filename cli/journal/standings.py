@@ -3,14 +3,14 @@
 from collections import Counter
 from typing import get_args
 
-from ..engine.events import Limit
-from ..engine.reference.remedies import Remedy
-from ..engine.reference.whereabouts import CandidateOutcome, CandidateStanding, FlavorStanding, Standing
-from ..engine.units import format_time
-from ..sim.words import amount, by, limit_told, names
+from ...engine.event_parts import Limit
+from ...engine.explain.standing import CandidateStanding, FlavorStanding, Remedy, Standing
+from ...engine.outcome.nomination import CandidateOutcome
+from ...engine.units import format_time
+from ...sim.report.wording import amount, by, limit_told, names
 
 _MOST_CANDIDATES = 20
-"""How many groups are shown of those that might have gone."""
+"""How many groups of candidates are shown."""
 
 _OUTCOMES: tuple[CandidateOutcome, ...] = get_args(CandidateOutcome)
 
@@ -19,17 +19,18 @@ _ONE_BY_ONE = ("taken", "spared", "not reached", "share")
 
 _LAST = {
     "no fit": "no flavor could serve it, and no eviction was tried",
-    "no candidates": "it needs others to go, and those whom it may evict are not enough",
-    "overtaken": "others took the room in the same cycle",
-    "overlapping": "whom it would evict went for another in the same cycle",
-    "deferred": "it fits once those whom others evicted have gone",
-    "preempting": "it evicts others and waits until they have gone",
+    "no candidates": "it needs preemption, and its candidates free too little",
+    "overtaken": "other workloads took the room in the same cycle",
+    "overlapping": "its victims were preempted for another workload in the same cycle",
+    "deferred": "it fits once the victims of other workloads have stopped",
+    "preempting": "it preempts its victims and waits until they have stopped",
+    "turned away": "it may not be admitted, whatever is free",
 }
 """What the last cycle that looked at it came to."""
 
 _NOW = {
     "fits": "it is admitted once it is next",
-    "evicts": "it evicts those who are taken, once it is next",
+    "evicts": "it preempts the candidates that are taken, once it is next",
     "waits": "it waits, even once it is next",
 }
 
@@ -50,7 +51,7 @@ def waiting(standing: Standing) -> list[str]:
     if standing.limit is not None:
         lines.append(f"limit: {limit_told(standing.limit, standing.reason)}")
     for keeper in standing.keepers:
-        lines.append(f"keeps it: {keeper.workload} until {format_time(keeper.until)}" + by(keeper.protect))
+        lines.append(f"waits for: {keeper.workload}, protected until {format_time(keeper.until)}" + by(keeper.protect))
     lines += [_flavor(flavor) for flavor in standing.flavors]
     for rule in standing.rules:
         lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
@@ -77,9 +78,9 @@ def _flavor(flavor: FlavorStanding) -> str:
 
 
 def _candidates(candidates: tuple[CandidateStanding, ...]) -> list[str]:
-    """Who might have gone for it: those that would first, then why the others don't, and how many are left out.
+    """The candidates: first those that would be preempted, then why the others are not, and how many are left out.
 
-    Those for whom the same was compared are told together: by queue where they were compared one by one, else of all queues.
+    Candidates with the same comparison are told together: by queue where they were compared one by one, else of all queues.
     """
     ranked = sorted(candidates, key=lambda each: (_OUTCOMES.index(each.outcome), each.queue, each.workload))
     alike: dict[tuple[str, ...], list[CandidateStanding]] = {}

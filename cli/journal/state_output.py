@@ -1,79 +1,24 @@
-"""state: the cluster as it was at a moment of its journal."""
+"""What state prints: the cluster as it was, as JSON or as tables."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from difflib import get_close_matches
 
-from ..engine.events import PolicyActivated
-from ..engine.units import format_amount, format_time
-from ..journal.asof import core_at
-from ..journal.errors import JournalError
-from ..journal.journal import Journal, Recorded
-from ..sim.cluster import Capacity, Cluster, LiveWorkload, Place, cluster_of, live_workloads
-from ..sim.words import gpus
-from .auditing import open_journal, refuse_use
-from .moments import find_moment
-from .output import GOOD, Format, counted, refuse, say, say_json, table
-from .progress import progress
-
-
-def show_state(path: str, form: Format, *, at: str | None, queue: str | None, workloads: bool, no_snapshot: bool) -> int:
-    """Print the cluster as of a moment: all of it, or a queue or cohort with what is below it."""
-    try:
-        with open_journal(path) as journal:
-            moment = find_moment(journal, at)
-            with progress("going through events", moment) as tick:
-                core = core_at(journal, moment, snapshots=not no_snapshot, progress=tick)
-            cluster = cluster_of(core)
-            places = _below(cluster, queue)
-            policy = _policy(journal, core.seq)
-            live = list(_live(cluster, live_workloads(core, journal, _queues(places, queue)))) if workloads else None
-    except JournalError as error:
-        refuse_use(error)
-    if form is Format.json:
-        _print_json(cluster, policy, places, live)
-    else:
-        _print(cluster, policy, places, live, form, whole=queue is None)
-    return GOOD
-
-
-def _policy(journal: Journal, seq: int) -> Recorded | None:
-    """The last activation of a policy; None: there was none yet."""
-    return next(journal.backwards(upto=seq, stream="policy"), None)
-
-
-def _below(cluster: Cluster, name: str | None) -> list[Place]:
-    """A place and all below it, without a name all there are. Ends the command for a name that is none."""
-    if name is None:
-        return list(cluster.places)
-    start = next((number for number, place in enumerate(cluster.places) if place.name == name), None)
-    if start is None:
-        near = get_close_matches(name, [place.name for place in cluster.places], n=1)
-        refuse(f"--queue: the policy had no queue or cohort `{name}` then" + (f"; did you mean {near[0]}?" if near else ""))
-    first, *rest = cluster.places[start:]
-    end = next((number for number, place in enumerate(rest) if place.depth <= first.depth), len(rest))
-    return [first, *rest[:end]]
-
-
-def _queues(places: list[Place], name: str | None) -> frozenset[str] | None:
-    """The queues that workloads are wanted of; None: of all, and of no queue."""
-    return None if name is None else frozenset(place.name for place in places if place.is_queue)
-
-
-def _live(cluster: Cluster, workloads: Iterator[LiveWorkload]) -> Iterator[LiveWorkload]:
-    total = cluster.in_no_queue + sum(place.running + place.waiting for place in cluster.places if place.is_queue)
-    with progress("explaining", total) as tick:
-        for number, workload in enumerate(workloads, start=1):
-            tick(number)
-            yield workload
-
+from ...engine.facts import PolicyActivated
+from ...engine.units import format_amount, format_time
+from ...journal.journal import Recorded
+from ...sim.measure.cluster_figures import CapacityFigures, ClusterFigures, NodeFigures, WorkloadRow
+from ...sim.report.wording import gpus
+from ..shared.output import Format, counted, say, say_json
+from ..shared.tables import table
+from .fact_details import details
 
 # --- json -----------------------------------------------------------------------------------------------------------
 
 
-def _print_json(cluster: Cluster, policy: Recorded | None, places: list[Place], live: list[LiveWorkload] | None) -> None:
+def print_json(cluster: ClusterFigures, policy: Recorded | None, places: list[NodeFigures], live: list[WorkloadRow] | None) -> None:
+    """Print a cluster as JSON, the cluster first, then what exists, places and workloads."""
     machines = [{"flavor": flavor or None, "machines": count} for flavor, count in cluster.machines]
-    say_json("state", seq=cluster.seq, time=cluster.time, policy=_policy_data(policy), machines=machines, in_no_queue=cluster.in_no_queue)
+    say_json("state", seq=cluster.seq, time=cluster.time, policy=policy_data(policy), machines=machines, in_no_queue=cluster.in_no_queue)
     for each in cluster.capacity:
         say_json("state_capacity", **asdict(each), idle=each.idle)
     for place in places:
@@ -84,11 +29,12 @@ def _print_json(cluster: Cluster, policy: Recorded | None, places: list[Place], 
         say_json("state_workload", **{**said, "usage": [charge.model_dump() for charge in workload.usage]})
 
 
-def _policy_data(policy: Recorded | None) -> dict[str, object] | None:
+def policy_data(policy: Recorded | None) -> dict[str, object] | None:
+    """What JSON says of the activation of a policy."""
     if policy is None or not isinstance(policy.event, PolicyActivated):
         return None
     event = policy.event
-    return {"file": event.file, "digest": event.digest, "since": event.time, "seq": policy.seq}
+    return {"file": event.file, "digest": event.digest, "since": event.time, "seq": policy.seq, "by": event.by or None}
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -99,15 +45,23 @@ _HOLDINGS = ("queue", "flavor", "resource", "owns", "uses", "borrows", "lends")
 _WORKLOADS = ("workload", "state", "since", "queue", "is charged", "place", "why")
 
 
-def _print(
-    cluster: Cluster, policy: Recorded | None, places: list[Place], live: list[LiveWorkload] | None, form: Format, *, whole: bool
+def print_tables(
+    cluster: ClusterFigures,
+    policy: Recorded | None,
+    places: list[NodeFigures],
+    live: list[WorkloadRow] | None,
+    form: Format,
+    *,
+    whole: bool,
 ) -> None:
+    """Print a cluster as tables: the `whole` of it, or some places with what they hold by flavor and resource."""
     say(f"after event {cluster.seq}, at {format_time(cluster.time)}")
     if policy is None or not isinstance(policy.event, PolicyActivated):
         say("no policy was active yet")
         return
     event = policy.event
-    say(f"policy {event.file}, since {format_time(event.time)} (event {policy.seq}), {event.digest}")
+    told = ", ".join([f"since {format_time(event.time)} (event {policy.seq})", *details(event)])
+    say(f"policy {event.file}, {told}, {event.digest}")
     if cluster.machines:
         say("machines: " + ", ".join(f"{count:,} of {flavor or 'no flavor'}" for flavor, count in cluster.machines))
     if whole:
@@ -121,19 +75,19 @@ def _print(
         table("workloads", _WORKLOADS, [_workload_row(workload) for workload in live], form)
 
 
-def _capacity_row(each: Capacity) -> tuple[str, ...]:
+def _capacity_row(each: CapacityFigures) -> tuple[str, ...]:
     amounts = (each.exists, each.owned, each.used, each.idle)
     return (each.flavor, each.resource, *(format_amount(amount, each.resource) for amount in amounts))
 
 
-def _place_row(place: Place, form: Format) -> tuple[str, ...]:
+def _place_row(place: NodeFigures, form: Format) -> tuple[str, ...]:
     owns, uses, borrows, lends = place.gpus()
     name = ("  " * place.depth if form is Format.human else "") + place.name
     shared = (gpus(borrows), gpus(lends)) if place.is_queue else ("-", "-")
     return (name, gpus(owns), gpus(uses), *shared, f"{place.running:,}", f"{place.waiting:,}", f"{place.held:,}")
 
 
-def _holding_rows(places: list[Place]) -> Iterator[tuple[str, ...]]:
+def _holding_rows(places: list[NodeFigures]) -> Iterator[tuple[str, ...]]:
     for place in places:
         for each in place.holdings:
             shared = [format_amount(amount, each.resource) if place.is_queue else "-" for amount in (each.borrows, each.lends)]
@@ -147,7 +101,7 @@ def _holding_rows(places: list[Place]) -> Iterator[tuple[str, ...]]:
             )
 
 
-def _workload_row(workload: LiveWorkload) -> tuple[str, ...]:
+def _workload_row(workload: WorkloadRow) -> tuple[str, ...]:
     charged = " + ".join(
         f"{format_amount(charge.amount, charge.resource)} {charge.resource} of {charge.flavor}" for charge in workload.usage
     )

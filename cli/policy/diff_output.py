@@ -1,23 +1,22 @@
-"""diff: what two policies differ in, by meaning and not by text, and a workload that shows each difference."""
+"""What diff prints: each difference, the workload that shows it, and what becomes of each queue."""
 
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from ..dsl.differences import Change, differences
-from ..dsl.printer import statement
-from ..dsl.statements import Kind
-from ..engine.events import Charge
-from ..engine.graph import Source
-from ..sim.comparison import Finding, findings, verdicts
-from ..sim.outcomes import Outcome
-from ..sim.policy import Policy
-from ..sim.reach import Verdict
-from ..sim.words import amount, by, limit_told, names
-from .output import GOOD, NO, Format, checked_policy, counted, refuse, say, say_json, table
-from .progress import progress
+from ...dsl.diff.differences import Change
+from ...dsl.diff.statements import SubjectKind
+from ...dsl.print.printer import statement
+from ...engine.event_parts import Charge
+from ...engine.policy_graph import Source
+from ...sim.drive.workload_outcome import WorkloadOutcome
+from ...sim.report.wording import amount, by, limit_told, names
+from ...sim.witness.policy_comparison import WitnessedChange
+from ...sim.witness.queue_comparison import QueueChange
+from ..shared.output import Format, counted, say, say_json
+from ..shared.tables import table
 
-_VERDICTS: dict[Verdict, str] = {
+_VERDICTS: dict[QueueChange, str] = {
     "equal": "",
     "more": "alone in the cluster more may be admitted",
     "less": "alone in the cluster less may be admitted",
@@ -26,50 +25,37 @@ _VERDICTS: dict[Verdict, str] = {
 }
 """What became of a queue as a whole, in words; nothing where it is the same."""
 
-_PLACES: tuple[Kind, ...] = ("cohort", "queue", "local queue")
+_PLACES: tuple[SubjectKind, ...] = ("cohort", "queue", "local queue")
 """Of these it is said for whom something is larger, as to lend less is."""
 
 
-def compare_policies(old_path: str, new_path: str, form: Format) -> int:
-    """Compare two policies; say whether they mean the same."""
-    if old_path == new_path == "-":
-        refuse("only one of the two policies can be read from standard input; give a file for the other")
-    old, new = (Policy.of(checked_policy(path, form)) for path in (old_path, new_path))
-    changes = differences(old.graph, new.graph)
-    found: list[Finding] = []
-    with progress("looking for workloads", len(changes)) as tick:
-        for finding in findings(old, new, changes):
-            found.append(finding)
-            tick(len(found))
-    judged = verdicts(old, new)
+def show_differences(found: list[WitnessedChange], judged: dict[str, QueueChange], form: Format) -> None:
+    """Print each difference with the workload that shows it, and what becomes of each queue as a whole."""
     if form is Format.json:
         _say_json(found, judged)
     elif form is Format.plain:
-        table(
-            "", ("subject", "about", "how", "old", "new", "old line", "new line", "workload", "under old", "under new"), _rows(found), form
-        )
+        table("", _COLUMNS, _rows(found), form)
         table("", ("queue", "alone"), [(queue, judged[queue]) for queue in sorted(judged)], form)
-    elif changes:
+    elif found:
         shown, all_shown = _show(found, judged), sum(_is_shown(each) for each in found)
         alike = f"; {all_shown - shown} more of differences that are alike" if shown < all_shown else ""
-        say(f"{counted(len(changes), 'difference')}, {counted(shown, 'workload')} to show {'it' if len(changes) == 1 else 'them'}{alike}")
+        say(f"{counted(len(found), 'difference')}, {counted(shown, 'workload')} to show {'it' if len(found) == 1 else 'them'}{alike}")
     else:
         say("no difference: the two policies mean the same")
-    return NO if changes else GOOD
 
 
-def _is_shown(finding: Finding) -> bool:
+def _is_shown(finding: WitnessedChange) -> bool:
     return finding.searched is not None and finding.searched.witness is not None
 
 
 # --- for people -----------------------------------------------------------------------------------------------------
 
 
-_Part = tuple[Finding, ...]
+_Part = tuple[WitnessedChange, ...]
 """All differences of one subject."""
 
 
-def _show(found: list[Finding], judged: dict[str, Verdict]) -> int:
+def _show(found: list[WitnessedChange], judged: dict[str, QueueChange]) -> int:
     """All differences, by subject, those that are alike once; queues that differ only by what others own at the end.
 
     Returns how many workloads are shown.
@@ -91,7 +77,7 @@ def _show(found: list[Finding], judged: dict[str, Verdict]) -> int:
     return shown
 
 
-def _alike(found: list[Finding], judged: dict[str, Verdict]) -> list[list[_Part]]:
+def _alike(found: list[WitnessedChange], judged: dict[str, QueueChange]) -> list[list[_Part]]:
     """The differences by subject; together, in the order of the first of them, those subjects of which the same is to be told."""
     together: dict[tuple[object, ...], list[_Part]] = {}
     for subject, group in groupby(found, key=lambda finding: finding.change.subject):
@@ -101,13 +87,13 @@ def _alike(found: list[Finding], judged: dict[str, Verdict]) -> list[list[_Part]
     return list(together.values())
 
 
-def _say_heading(kind: Kind, subjects: list[str], verdict: Verdict) -> None:
+def _say_heading(kind: SubjectKind, subjects: list[str], verdict: QueueChange) -> None:
     several = "priorities" if kind == "priority" else f"{kind}s"
     heading = f"{kind if len(subjects) == 1 else several} {', '.join(subjects)}".rstrip()
     say(heading + (f": {_VERDICTS[verdict]}" if _VERDICTS[verdict] else ""))
 
 
-def _finding(finding: Finding, one_of_many: bool) -> Iterator[str]:
+def _finding(finding: WitnessedChange, one_of_many: bool) -> Iterator[str]:
     change = finding.change
     note = f"; {change.note}" if change.note else ""
     whose = f"{change.subject.name}: " if one_of_many else ""
@@ -149,15 +135,15 @@ def _places(change: Change) -> str:
     return ", ".join(f"{side} {source.file}:{source.line}" for side, source in sides if source is not None)
 
 
-def _told(outcome: Outcome) -> str:
+def _told(outcome: WorkloadOutcome) -> str:
     """An outcome in one line: what it came to, why, by which line, and the limit that binds."""
     expect, why = outcome.expect, outcome.why
     flavor = f" on {expect.flavor.text}" if expect.flavor is not None else ""
     borrowing = f", borrowing {_charges(outcome.borrowed)}" if outcome.borrowed else ""
     evicting = f", evicting {names(list(outcome.evicts))}" if outcome.evicts else ""
     for_whom = f" for {outcome.beneficiary}" if outcome.beneficiary is not None else ""
-    limit = f"; {limit_told(why.limit, why.reason)}" if why.limit is not None and expect.state == "pending" else ""
-    return f"{expect.state}{flavor}{borrowing}{evicting}{for_whom}: {why.reason}{by(why.rule)}{limit}"
+    limit = f"; {limit_told(why.limit, outcome.reason)}" if why.limit is not None and expect.state == "pending" else ""
+    return f"{expect.state}{flavor}{borrowing}{evicting}{for_whom}: {outcome.reason}{by(why.rule)}{limit}"
 
 
 def _charges(charges: tuple[Charge, ...]) -> str:
@@ -167,7 +153,10 @@ def _charges(charges: tuple[Charge, ...]) -> str:
 # --- for programs ---------------------------------------------------------------------------------------------------
 
 
-def _rows(found: list[Finding]) -> list[tuple[str, ...]]:
+_COLUMNS = ("subject", "about", "how", "old", "new", "old line", "new line", "workload", "under old", "under new")
+
+
+def _rows(found: list[WitnessedChange]) -> list[tuple[str, ...]]:
     rows = []
     for finding in found:
         change, searched = finding.change, finding.searched
@@ -178,7 +167,7 @@ def _rows(found: list[Finding]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _say_json(found: list[Finding], judged: dict[str, Verdict]) -> None:
+def _say_json(found: list[WitnessedChange], judged: dict[str, QueueChange]) -> None:
     for finding in found:
         change, searched = finding.change, finding.searched
         witness = searched.witness if searched is not None else None
@@ -200,7 +189,7 @@ def _source(source: Source | None) -> dict[str, Any] | None:
     return None if source is None else {"file": source.file, "line": source.line}
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: WorkloadOutcome) -> dict[str, Any]:
     return {
         "state": outcome.expect.state,
         "told": _told(outcome),

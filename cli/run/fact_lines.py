@@ -1,74 +1,38 @@
-"""run and simulate: facts from a stream, or jobs in virtual time, through the core."""
+"""The facts of a file, line by line, and how they are played."""
 
 import gzip
 import json
-import os
-import stat
 import sys
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, TextIO
+from contextlib import ExitStack
+from typing import IO
 
 from pydantic import ValidationError
 
-from ..adapters.rows import once
-from ..adapters.traces import READERS, read_jobs
-from ..engine.errors import FactError, describe_error
-from ..engine.events import FACT, Fact, PolicyActivated
-from ..engine.reference import Core
-from ..engine.units import format_time
-from ..journal.errors import JournalError, TakenError
-from ..journal.journal import Journal
-from ..journal.snapshots import Snapshotter
-from ..sim.measure import Measure
-from ..sim.play import Batch, EndlessError, OvertakenError, Player
-from ..sim.policy import Policy
-from ..sim.simulate import Simulation
-from ..sim.workload import InputError, Job
-from .auditing import refuse_use
-from .figures import show_figures
-from .files import explained, keep_apart, real_path, replace_file
-from .output import FAILED, GOOD, INVALID, Format, checked_policy, complain, counted, refuse, say, say_json
-from .progress import progress
-from .signing import Signer, Wanted, tell_last
+from ...adapters.rows import once
+from ...engine.errors import FactError, describe_error
+from ...engine.events import FACT, Fact
+from ...engine.facts import PolicyActivated
+from ...engine.units import format_time
+from ...sim.drive.job import InputError
+from ...sim.drive.player import EndlessError, OvertakenError, PlayedBatch, Player
+from ...sim.drive.policy import Policy
+from ..shared.output import complain, refuse
+from ..shared.reading import name_in_messages
 
 MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
 
-_Bytes = IO[bytes] | gzip.GzipFile
-
-if TYPE_CHECKING:
-    from ..journal.checkpointer import Checkpointer
-    from ..sim.series import Series
+Stream = IO[bytes] | gzip.GzipFile
+"""An open file of facts, packed or not."""
 
 
-def new_journal(path: str | None, stack: ExitStack) -> Journal | None:
-    """A new journal that is closed with the stack; none without a path."""
-    if path is None:
-        return None
-    try:
-        return stack.enter_context(Journal.create(path))
-    except TakenError as error:  # no command appends to a journal, as a program may
-        refuse(f"{error.message}; choose another name, or remove it if nobody needs it")
-    except JournalError as error:
-        refuse_use(error, INVALID)
-
-
-def _sink(journal: Journal | None, checkpointer: "Checkpointer | None", core: Core, stack: ExitStack) -> Snapshotter | None:
-    """What takes the batches into a journal: with snapshots of the core, a last one when the stack closes, and checkpoints if wanted."""
-    return stack.enter_context(Snapshotter(journal, core, checkpointer)) if journal is not None else None
-
-
-# --- run ------------------------------------------------------------------------------------------------------------
-
-
-class _Facts:
+class Facts:
     """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed."""
 
-    def __init__(self, path: str, file: _Bytes, skip: bool) -> None:
-        self.name = path if path != "-" else "stdin"
+    def __init__(self, path: str, file: Stream, skip: bool) -> None:
+        self.name = name_in_messages(path)
         self.file = file
         self.skip = skip
         self.line = 0
@@ -112,68 +76,7 @@ class _Facts:
         self.skipped += 1
 
 
-def run_facts(
-    policy_path: str,
-    facts_path: str,
-    form: Format,
-    signing: Wanted,
-    *,
-    journal: str | None,
-    out: str | None,
-    skip_invalid: bool,
-    as_recorded: bool,
-) -> int:
-    """Play the facts of a file, and between them the moments at which time alone decides, unless they hold these `as_recorded`."""
-    if policy_path == facts_path == "-":
-        refuse("standard input is either the policy or the facts; give a file for one of them")
-    policy = Policy.of(checked_policy(policy_path, form))
-    signer = Signer.of(signing, journal)
-    measure = Measure()
-    with explained(out), ExitStack() as stack:
-        facts = _Facts(facts_path, _open(facts_path, stack), skip_invalid)
-        decided = _open_out(out, (policy_path, facts_path, journal, signing.key), stack)
-        kept = new_journal(journal, stack)
-        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(group=500 if decided is None else 1)  # no decision is out that is not kept
-        player.sink = _sink(kept, checkpointer, player.core, stack)
-        if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
-            decided.truncate(0)  # not before everything else is known to work
-        tick = stack.enter_context(progress("playing facts", None))
-        code = GOOD
-        try:
-            try:
-                for fact, decisions in stack.enter_context(closing(_play(policy, facts, player, as_recorded))):
-                    measure.take(fact, decisions, player.core.graph)
-                    if measure.facts % 500 == 0:
-                        tick(measure.facts)
-                    if decided is not None:
-                        seq = player.core.seq - len(decisions)
-                        for number, decision in enumerate(decisions, start=1):
-                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=decided)
-            except InputError as error:
-                complain(f"gpol: {error}")
-                code = INVALID
-            finally:
-                player.flush()
-        except JournalError as error:
-            refuse(str(error), FAILED)
-    measure.check_accounts()
-    if measure.facts == 0 and code == GOOD:
-        complain(f"gpol: no fact was played: {facts.name} has none" + (" that is possible" if facts.skipped else ""))
-    show_figures(measure, form, journal, skipped=facts.skipped)
-    tell_last(checkpointer, form)
-    return code
-
-
-def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack) -> TextIO | None:
-    """A file to write decisions to, line by line so that none is held back, opened as it is."""
-    if path is None:
-        return None
-    keep_apart("--out", path, others)
-    return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))
-
-
-def _open(path: str, stack: ExitStack) -> _Bytes:
+def open_facts(path: str, stack: ExitStack) -> Stream:
     """A file to read, closed with the stack; standard input stays open."""
     if path == "-":
         return sys.stdin.buffer
@@ -185,7 +88,7 @@ def _open(path: str, stack: ExitStack) -> _Bytes:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def _play(policy: Policy, facts: _Facts, player: Player, as_recorded: bool) -> Generator[Batch]:
+def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Generator[PlayedBatch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     blank = Player()
     blank.step(policy.activation(0), policy.graph)
@@ -212,92 +115,3 @@ def _play(policy: Policy, facts: _Facts, player: Player, as_recorded: bool) -> G
         yield from player.come_to_rest()
     except EndlessError as error:
         raise InputError(facts.name, facts.line, f"after this line, the last one, {error}", "all facts were applied") from None
-
-
-# --- simulate -------------------------------------------------------------------------------------------------------
-
-
-def simulate_jobs(
-    policy_path: str,
-    workloads: str,
-    form: Format,
-    signing: Wanted,
-    *,
-    trace: str | None,
-    on_evict: str,
-    journal: str | None,
-    report: str | None,
-    seed: str | None,
-) -> int:
-    """Play the jobs of a file in virtual time."""
-    if seed is not None:
-        refuse("a simulation has nothing random, so a seed would change nothing; leave --seed out")
-    if on_evict not in ("restart", "resume"):
-        refuse(f"--on-evict is restart or resume, not `{on_evict}`")
-    if trace is not None and trace not in READERS:
-        refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
-    policy = Policy.of(checked_policy(policy_path, form))
-    signer = Signer.of(signing, journal)
-    jobs = _jobs(workloads, trace)
-    measure = Measure()
-    series = series_for(report, (policy_path, workloads, journal, signing.key))
-    with ExitStack() as stack:
-        kept = new_journal(journal, stack)
-        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player()
-        player.sink = _sink(kept, checkpointer, player.core, stack)
-        simulation = Simulation(policy, jobs, player, "resume" if on_evict == "resume" else "restart")
-        tick = stack.enter_context(progress("simulating", len(jobs)))
-        try:
-            for fact, decisions in stack.enter_context(closing(simulation.run())):  # closed before its journal is
-                measure.take(fact, decisions, player.core.graph)
-                if series is not None:
-                    series.take(fact, decisions, measure)
-                if measure.facts % 500 == 0:
-                    tick(player.core.state.submissions)
-        except EndlessError as error:
-            refuse(str(error), INVALID)
-        except JournalError as error:
-            refuse(str(error), FAILED)
-        head = kept.head if kept is not None else None
-    name = kept.name if kept is not None else None
-    measure.check_accounts()
-    show_figures(measure, form, name)
-    if head is not None:
-        if form is Format.json:
-            say_json("journal", path=name, seq=head[0], chain=head[1].hex())
-        else:
-            say(f"journal {name}: {counted(head[0], 'event')}, chain {head[1].hex()}")
-    tell_last(checkpointer, form)
-    if series is not None and report is not None:
-        from ..sim.report import report_page
-
-        replace_file(report, report_page(policy, measure, series))
-        say(f"report {report}") if form is not Format.json else say_json("report", path=report)
-    return GOOD
-
-
-def _jobs(path: str, trace: str | None) -> list[Job]:
-    try:
-        return read_jobs(Path(path), trace)
-    except InputError as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
-
-
-def series_for(report: str | None, others: tuple[str | None, ...]) -> "Series | None":
-    """What a report is made of; whether it can be written is looked at before the work, not after it."""
-    if report is None:
-        return None
-    from ..sim.series import Series
-
-    keep_apart("--report", report, others)
-    path = real_path(report)
-    if not path.parent.is_dir():
-        refuse(f"the folder of `{report}` does not exist; make it first")
-    if path.is_dir():
-        refuse(f"`{report}` is a folder; give a file's name")
-    if not os.access(path.parent, os.W_OK):
-        refuse(f"`{report}` cannot be written; check your rights", FAILED)
-    return Series()

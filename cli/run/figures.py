@@ -3,10 +3,11 @@
 from fractions import Fraction
 from shlex import quote
 
-from ..engine.units import format_duration
-from ..sim.measure import Measure, QueueFigures
-from ..sim.words import gpus, hours, short
-from .output import Format, counted, say, say_json, table
+from ...engine.units import format_duration
+from ...sim.measure.measure import Measure, QueueFigures
+from ...sim.report.wording import gpus, hours, short
+from ..shared.output import Format, counted, say, say_json
+from ..shared.tables import table
 
 _SECOND = 1_000_000
 

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ..journal.durable import Draft, durable_file
-from ..journal.errors import unwritten
+from ...journal.errors import unwritten
+from ...journal.store.durable_files import Draft, durable_file
 from .output import FAILED, refuse
 
 
@@ -67,7 +67,7 @@ def write_new(texts: Mapping[str, str]) -> None:
 
 
 def check_new(option: str, path: str, printed: bool = True) -> None:
-    """Refuse to write over a file that is there, and names that are none; where the option is left out the result is `printed`."""
+    """Refuse to write over a file that is there, and names that no file can have; where the option is left out the result is `printed`."""
     if path == "-":
         refuse(f"{option}: `-` is no name for a file; {'leave the option out to print it' if printed else 'name one'}")
     if Path(path).is_dir():
@@ -83,7 +83,7 @@ def keep_apart(option: str, path: str, others: Iterable[str | None]) -> None:
     """
     if path == "-":
         refuse(f"{option}: `-` is no name for a file; name one")
-    from ..journal.places import files_of  # slow to load, and check never needs it
+    from ...journal.store.location import files_of  # slow to load, and check never needs it
 
     for other in others:
         if other is not None and any(_is_same(Path(path), file) for file in files_of(other)):

@@ -1,9 +1,16 @@
 """Moments on the command line: an event's number, or a time as RFC 3339 or in microseconds."""
 
-from ..engine.units import UnitError, format_time
-from ..engine.units import parse_time as parse_rfc3339
-from ..journal.journal import Journal
+from typing import TYPE_CHECKING
+
+import click
+
 from .output import refuse
+
+if TYPE_CHECKING:
+    from ...journal.journal import Journal
+
+moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
+"""The option of commands that show a journal as of a moment; `find_moment` takes it."""
 
 _MOST_DIGITS = 19
 """Of a 64-bit number."""
@@ -11,6 +18,9 @@ _MOST_DIGITS = 19
 
 def parse_time(text: str | None, option: str) -> int | None:
     """Microseconds since the epoch from RFC 3339 text or from a whole number, which may end in `us`. Ends the command for anything else."""
+    from ...engine.units import UnitError
+    from ...engine.units import parse_time as parse_rfc3339
+
     if text is None:
         return None
     if _is_number(number := text.removesuffix("us")):
@@ -30,14 +40,14 @@ def parse_seq(text: str | None, option: str) -> int | None:
     return int(text)
 
 
-def find_moment(journal: Journal, at: str | None, option: str = "--at") -> int:
-    """The last event of the moment that somebody names: a bare number is an event's, all else a time; None: the journal's end.
+def find_moment(journal: "Journal", at: str | None, option: str = "--at") -> int:
+    """The last event of the moment that is named: a bare number is an event's, all else a time; None: the journal's end.
 
     Ends the command for one before the first event or after the last: the journal does not know what was then.
     """
     last = journal.head.seq
     if last == 0:
-        refuse("the journal is empty, so there is no moment to look at")
+        refuse("the journal is empty, so there is nothing to show")
     if at is None:
         return last
     if not (at.isascii() and at.isdigit()):
@@ -50,8 +60,10 @@ def find_moment(journal: Journal, at: str | None, option: str = "--at") -> int:
     return seq
 
 
-def _at_time(journal: Journal, time: int, at: str, option: str, last: int) -> int:
+def _at_time(journal: "Journal", time: int, at: str, option: str, last: int) -> int:
     """The last event at or before a time."""
+    from ...engine.units import format_time
+
     seq = journal.seq_at(time)
     if seq == 0:
         refuse(f"{option}: nothing had happened by {at}; the first event is at {format_time(journal.at(1).event.time)}")

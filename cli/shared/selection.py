@@ -1,14 +1,38 @@
 """Which events a command is about: its options, checked, as a selection."""
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from ..engine.events import AnyEvent
-from ..journal.journal import Journal
-from ..journal.read import Selection
+import click
+
 from .moments import parse_seq, parse_time
+from .options import Command
 from .output import refuse
 
-_KINDS = sorted(event.__name__ for event in get_args(AnyEvent))
+if TYPE_CHECKING:
+    from ...journal.journal import Journal
+    from ...journal.read.event_selection import Selection
+
+
+def with_selection(command: Command) -> Command:
+    """Give a command the options that select events; `make_selection` takes them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = (
+    click.option("--workload", metavar="W", help="events of this workload"),
+    click.option("--queue", metavar="Q", help="events of this queue"),
+    click.option("--kind", metavar="K", multiple=True, help="events of this kind, such as WorkloadEvicted; may be given again"),
+    click.option("--user", metavar="U", help="events of workloads that this user submitted"),
+    click.option("--namespace", metavar="N", help="events of workloads of this namespace"),
+    click.option("--reason", metavar="R", help="decisions with this reason, such as FitsBorrowing"),
+    click.option("--rule", metavar="R", help="decisions that this rule or line of the policy caused, by its name"),
+    click.option("--cause", metavar="SEQ", help="the decisions that this fact caused"),
+    click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)"),
+    click.option("--until", metavar="T", help="up to this time"),
+    click.option("--after", metavar="SEQ", help="events after this one"),
+)
 
 
 def make_selection(
@@ -24,8 +48,10 @@ def make_selection(
     since: str | None,
     until: str | None,
     after: str | None,
-) -> Selection:
+) -> "Selection":
     """The selection that options ask for. Ends the command for an option that can't be meant so."""
+    from ...journal.read.event_selection import Selection
+
     for name in kind:
         _check_kind(name)
     first, last = parse_time(since, "--since"), parse_time(until, "--until")
@@ -46,7 +72,7 @@ def make_selection(
     )
 
 
-def check_places(journal: Journal, selection: Selection) -> None:
+def check_places(journal: "Journal", selection: "Selection") -> None:
     """End the command where a selection names an event that the journal does not have, or a cause that is none."""
     last = journal.head.seq
     if selection.after > last:
@@ -62,8 +88,11 @@ def check_places(journal: Journal, selection: Selection) -> None:
 
 
 def _check_kind(kind: str) -> None:
-    if kind not in _KINDS:
+    from ...engine.events import AnyEvent
+
+    kinds = sorted(event.__name__ for event in get_args(AnyEvent))
+    if kind not in kinds:
         from difflib import get_close_matches
 
-        near = get_close_matches(kind, _KINDS, n=1)
-        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(_KINDS)}")
+        near = get_close_matches(kind, kinds, n=1)
+        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(kinds)}")

@@ -1,27 +1,27 @@
-"""One cause, one diagnostic: leaves out what only follows from an error that is reported elsewhere.
+"""Removes cascading errors: diagnostics that only follow from another error that is reported too.
 
-An item that does not parse is missing from the tree, so its names look unknown to everything that uses them. What it
-says is not known, but its words are: an unknown name that stands in the text of a broken item is not reported again.
-A flavor with an error of its own is treated alike, because what exists of it is not known for sure.
+An item that does not parse is missing from the tree, so its names look unknown wherever they are used. Its words are still known, though:
+an unknown name that occurs in the text of a broken item is not reported again. A flavor with an error of its own is treated the same way,
+because its capacity is not certain.
 """
 
 import re
 from collections.abc import Iterable
 
-from . import tree
-from .diagnostics import Diagnostic
-from .parser import Parsed
-from .tree import Span
+from ..diagnostics import Diagnostic
+from ..syntax import tree
+from ..syntax.parser import Parsed
+from ..syntax.tree import Span
 
 _WORDS = re.compile(r'"((?:\\.|[^"\\\n])*)"|([A-Za-z0-9_-]+)')
 _SUBJECTS = {"workload", "victim", "asc", "desc"}
 """Words that any field or key may have around the name that is unknown."""
 
 
-def without_cascades(parsed: Parsed, found: Iterable[Diagnostic], profile_known: bool) -> list[Diagnostic]:
-    """The diagnostics that stand for themselves.
+def without_cascading_errors(parsed: Parsed, found: Iterable[Diagnostic], profile_known: bool) -> list[Diagnostic]:
+    """The diagnostics that do not follow from others.
 
-    `profile_known` is false where the policy's profile cannot be used: then nothing is said of the rules it would bring.
+    `profile_known` is false if the policy's profile cannot be used; then unknown rules, which it might define, are not reported.
     """
     if not parsed.text:
         return list(found)  # a tree that a program made: nothing is missing from it
@@ -66,7 +66,7 @@ def _unparsed_words(parsed: Parsed) -> set[str]:
 
 def _faulty_flavors(parsed: Parsed, found: list[Diagnostic]) -> list[Span]:
     """The flavors that have an error of their own."""
-    flavors = [item.span for item in parsed.tree.items if isinstance(item, tree.Flavor)]
+    flavors = [item.span for item in parsed.tree.items if isinstance(item, tree.FlavorItem)]
     return [span for span in flavors if any(_within(diagnostic, [span], parsed) for diagnostic in found)]
 
 

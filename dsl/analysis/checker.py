@@ -1,21 +1,24 @@
-"""Checking: from text to a policy graph, with everything that is wrong in one go."""
+"""Checking: from text to a policy graph, with all errors reported at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..engine.graph import PolicyGraph
-from . import places, queues, quotas, rules, settings, tree
-from .check_cascades import without_cascades
+from ...engine.policy_graph import PolicyGraph
+from ..diagnostics import Diagnostic, PolicyError
+from ..lint.policy_lints import lint
+from ..syntax import tree
+from ..syntax.items import MOST_TOLD, too_many
+from ..syntax.names import closest
+from ..syntax.parser import Parsed, parse
+from . import header as settings
+from .cascading_errors import without_cascading_errors
 from .context import Context
-from .diagnostics import Diagnostic, PolicyError
+from .declarations import queues, quotas, rules
+from .declarations import resources as places
 from .digest import digest
-from .lint import lint
-from .merge import merge
-from .names import closest
-from .parser import Parsed, parse
+from .policy_tests import tests
+from .profile_merge import merge
 from .profiles import DEFAULT_PROFILE, ProfileSource, file_of, recorded, shipped, shipped_names
-from .scenario import tests
-from .split import MOST_TOLD, too_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def check_parsed(parsed: Parsed, profiles: ProfileSource = shipped) -> Checked:
     _check_header(context, headers, parsed)
     graph = _graph(context, parsed)
     tested = tests(context)
-    causes = without_cascades(parsed, context.diagnostics, profile_known=not unusable)
+    causes = without_cascading_errors(parsed, context.diagnostics, profile_known=not unusable)
     found = _told(_in_order([*parsed.diagnostics, *unusable, *causes]), parsed.file)
     is_policy = bool(headers) and headers[0].keyword == "policy"
     usable = is_policy and not any(diagnostic.severity == "error" for diagnostic in found)
@@ -113,7 +116,7 @@ def _check_header(context: Context, headers: list[tree.Header], parsed: Parsed) 
 def _check_profile(context: Context, header: tree.Header) -> None:
     """A profile brings choices, rules and priorities; what exists and who owns it is a policy's to say."""
     for item in context.parsed.tree.items:
-        if isinstance(item, tree.Cohort | tree.Queue | tree.Flavor | tree.Resource | tree.PolicyTest):
+        if isinstance(item, tree.CohortItem | tree.QueueItem | tree.FlavorItem | tree.ResourceItem | tree.PolicyTest):
             message = f"a profile has no {_ITEMS[type(item)]}"
             context.error("GP029", message, item.name, "in a profile", "move it to a policy that uses the profile")
     for choice in header.choices:
@@ -121,11 +124,17 @@ def _check_profile(context: Context, header: tree.Header) -> None:
             context.error("GP029", "a profile uses no other profile", choice, "in a profile", "say its choices here")
 
 
-_ITEMS = {tree.Cohort: "cohort", tree.Queue: "queue", tree.Flavor: "flavor", tree.Resource: "resource", tree.PolicyTest: "test"}
+_ITEMS = {
+    tree.CohortItem: "cohort",
+    tree.QueueItem: "queue",
+    tree.FlavorItem: "flavor",
+    tree.ResourceItem: "resource",
+    tree.PolicyTest: "test",
+}
 
 
 def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
-    """Everything the policy says as a graph; parts that are wrong are reported and left out."""
+    """The policy as a graph. Wrong parts are reported and left out."""
     places.declare(context)
     flavors = places.flavors(context)
     # A flavor or a `from nodes` said twice counts once: amounts can be had of what was made only.
@@ -156,7 +165,7 @@ def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
 
 
 def _told(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
-    """The findings, without those that nobody would read any more."""
+    """The diagnostics up to the greatest number that is reported."""
     if len(found) <= MOST_TOLD or any(diagnostic.code == "GP002" for diagnostic in found):
         return found
     first_left_out = next((diagnostic for diagnostic in found[MOST_TOLD:] if diagnostic.file == file), found[0])

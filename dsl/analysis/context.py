@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..engine.graph import Source
-from ..engine.units import INT64_MAX, UnitError, parse_amount, parse_duration, split_quantity
-from . import tree
-from .diagnostics import Diagnostic, LineIndex, Note
-from .merge import Merged
-from .names import LONGEST, closest, flaw, listed, shortened
-from .parser import Parsed
-from .split import MOST_TOLD
+from ...engine.policy_graph import Source
+from ...engine.units import INT64_MAX, UnitError, parse_amount, parse_duration, split_quantity
+from ..diagnostics import Diagnostic, DiagnosticNote, LineIndex
+from ..syntax import tree
+from ..syntax.items import MOST_TOLD
+from ..syntax.names import LONGEST, closest, flaw, listed, shortened
+from ..syntax.parser import Parsed
+from .profile_merge import Merged
 
 BUILT_IN = ("cpu", "gpu", "memory")
 """Resources that need no declaration."""
@@ -46,7 +46,7 @@ class Context:
         return self.merged.origin.get(id(item)) is self.merged.origin.get(id(self.merged.header))
 
     def at(self, item: object) -> None:
-        """Turn to an item: what follows is about the file it comes from."""
+        """Set the item at hand: the next diagnostics are about the file that it comes from."""
         self.parsed = self.merged.origin.get(id(item), self.parsed)
 
     def source(self, node: tree.Spanned) -> Source:
@@ -56,24 +56,24 @@ class Context:
         return Source(self.parsed.file, self.indexes[self.parsed.file].line(node.span.start))
 
     def error(
-        self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "", notes: tuple[Note, ...] = ()
+        self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "", notes: tuple[DiagnosticNote, ...] = ()
     ) -> None:
         """Report an error at a node."""
         self.diagnostics.append(Diagnostic(code, "error", message, node.span, label, help_text, notes, self.parsed.file))
 
     def warn(self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "") -> None:
-        """Report something that is certainly not what the author wants."""
+        """Report a warning, for something that is certainly not intended."""
         self.diagnostics.append(Diagnostic(code, "warning", message, node.span, label, help_text, (), self.parsed.file))
 
     def unknown(self, what: str, name: tree.Name, known: Iterable[str]) -> None:
         """Report a name that does not exist, with the one that was probably meant."""
         known = sorted(set(known))
-        guess = closest(name.text, known) if len(self.diagnostics) < MOST_TOLD else None  # beyond that nobody is told
+        guess = closest(name.text, known) if len(self.diagnostics) < MOST_TOLD else None  # further diagnostics are not shown
         help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known)}" if known else f"the policy declares no {what}"
         self.error("GP020", f"unknown {what} `{shortened(name.text)}`", name, "not declared", help_text)
 
     def named(self, name: tree.Name | tree.Text, what: str) -> None:
-        """Report a name that nothing can have: it has to be seen in tables and events, and told from others."""
+        """Report a name that is not allowed: a name must be visible in tables and events, and distinct from others."""
         wrong = flaw(name.text)
         if wrong is not None:
             help_text = f"use 1 to {LONGEST} characters that can be seen, without a space at the start or the end"
@@ -133,7 +133,9 @@ class Context:
     def once(self, seen: dict[str, tree.Spanned], key: str, node: tree.Spanned, what: str) -> bool:
         """Whether a statement is said for the first time; the second time is an error."""
         if key in seen:
-            self.error("GP022", f"{what} is said twice", node, "again here", "keep one", (Note("first said here", seen[key].span),))
+            self.error(
+                "GP022", f"{what} is said twice", node, "again here", "keep one", (DiagnosticNote("first said here", seen[key].span),)
+            )
             return False
         seen[key] = node
         return True

@@ -1,28 +1,29 @@
-"""Deciding in cycles: what such a policy needs, and what it chose."""
+"""The settings of a policy that decides in cycles, and checks of what such a policy has to say."""
 
 from fractions import Fraction
 
-from ..engine import graph
-from . import queues, tree
+from ...engine.policy_settings import Cycles, Strategy, Usage
+from ..print.printer import names
+from ..syntax import tree
 from .context import Context
-from .printer import names
-from .ways import PREEMPT_WAYS, way_chosen
+from .decision_mode import PREEMPT_WAYS, place_of_decision_mode
+from .declarations import queues
 
 
-def cycles(context: Context) -> graph.Cycles | None:
-    """How a policy decides in cycles; None where it decides at once. What is missing for it is reported."""
+def cycles(context: Context) -> Cycles | None:
+    """The settings of the cycles; None if the policy decides at once. Missing choices are reported."""
     decide = context.merged.choices.get("Decide")
     if not isinstance(decide, tree.Decide) or decide.period is None:
         return None
     _check_needs(context)
     _check_capacities(context)
     order, way = context.merged.choices.get("order queues"), context.merged.choices.get("preempt by")
-    strategies: tuple[graph.Strategy, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
     if isinstance(way, tree.PreemptWay) and way.strategies:
         _check_fair(context, way)
         strategies = way.strategies
     context.at(decide)
-    return graph.Cycles(
+    return Cycles(
         period=_above_zero(context, decide.period, "period"),
         flat=isinstance(order, tree.Order) and order.subject == "heads",
         victims="fair" if strategies else "classical",
@@ -43,7 +44,7 @@ def _above_zero(context: Context, number: tree.Number, what: str) -> int:
 
 
 def _check_needs(context: Context) -> None:
-    """An order and a way to look for victims; a profile may leave them to its policies."""
+    """Report a missing order of the queues or a missing search for victims; a profile may leave both to its policies."""
     header, choices = context.merged.header, context.merged.choices
     if header is None or header.keyword == "profile":
         return
@@ -51,7 +52,7 @@ def _check_needs(context: Context) -> None:
     if lacking:
         context.at(header)
         message = f"a policy that decides in cycles says {' and '.join(lacking)}"
-        context.error("GP038", message, way_chosen(context), "left open", f"add {', and '.join(lacking.values())}")
+        context.error("GP038", message, place_of_decision_mode(context), "left open", f"add {', and '.join(lacking.values())}")
 
 
 _NEEDS = (
@@ -62,29 +63,29 @@ _NEEDS = (
 
 
 def _check_capacities(context: Context) -> None:
-    """In cycles there is what is owned, and nothing else."""
+    """Report capacities: in cycles the capacity is what queues and cohorts own."""
     for flavor in context.merged.flavors:
         context.at(flavor)
         for statement in flavor.body:
-            if isinstance(statement, tree.Capacity | tree.FromNodes):
-                resources = (statement.resource,) if isinstance(statement, tree.Capacity) else statement.resources
+            if isinstance(statement, tree.CapacityStatement | tree.FromNodes):
+                resources = (statement.resource,) if isinstance(statement, tree.CapacityStatement) else statement.resources
                 message = f"flavor `{flavor.name.text}` says how much there is; in cycles there is what queues and cohorts own"
                 help_text = f"write `{names(resources)} as owned`"
                 context.error("GP039", message, statement, "a capacity of its own", help_text)
 
 
 def _check_fair(context: Context, way: tree.PreemptWay) -> None:
-    """Fair preemption compares shares of what is borrowed, by strategies that are said once each."""
+    """Check fair preemption: it needs shares of what is borrowed, and each strategy at most once."""
     context.at(way)
     if len(set(way.strategies)) < len(way.strategies):
         context.error("GP022", "a strategy of `preempt fairly` is said twice", way, "twice in here", "keep one of each")
-    share, header = context.merged.choices.get("Share"), context.merged.header
-    if (isinstance(share, tree.Share) and share.formula == "borrowed") or (
+    share, header = context.merged.choices.get("share"), context.merged.header
+    if (isinstance(share, tree.ShareChoice) and share.formula == "borrowed") or (
         share is None and header is not None and header.keyword == "profile"
     ):
         return
-    said = f"says `share {share.formula}`" if isinstance(share, tree.Share) else "says nothing of shares"
-    place = next((choice for choice in (share, way) if choice is not None and context.is_own(choice)), way_chosen(context))
+    said = f"says `share {share.formula}`" if isinstance(share, tree.ShareChoice) else "says nothing of shares"
+    place = next((choice for choice in (share, way) if choice is not None and context.is_own(choice)), place_of_decision_mode(context))
     context.at(header)
     message = f"`preempt fairly` compares shares of what is borrowed, but the policy {said}"
     context.error("GP038", message, place, "do not go together", "write `share borrowed`, or `preempt classically`")
@@ -93,15 +94,15 @@ def _check_fair(context: Context, way: tree.PreemptWay) -> None:
 # --- usage
 
 
-def _usage(context: Context) -> graph.Usage | None:
-    """How usage decays, where the policy says it; whatever goes by usage needs that."""
+def _usage(context: Context) -> Usage | None:
+    """How usage decays, if the policy says so. Everything that depends on usage needs it."""
     decay, weights = context.merged.choices.get("UsageDecay"), context.merged.choices.get("UsageWeights")
     if not isinstance(decay, tree.UsageDecay):
         _check_without_decay(context, weights)
         return None
     context.at(decay)
     half_life, sampling = context.duration(decay.half_life) or 0, _above_zero(context, decay.sampling, "sampling")
-    return graph.Usage(half_life, sampling, _weights(context, weights) if isinstance(weights, tree.UsageWeights) else ())
+    return Usage(half_life, sampling, _weights(context, weights) if isinstance(weights, tree.UsageWeights) else ())
 
 
 def _weights(context: Context, choice: tree.UsageWeights) -> tuple[tuple[str, Fraction], ...]:
@@ -124,7 +125,7 @@ def _check_without_decay(context: Context, weights: tree.Spanned | None) -> None
         return
     context.at(header)
     if weights is not None:
-        place = weights if context.is_own(weights) else way_chosen(context)
+        place = weights if context.is_own(weights) else place_of_decision_mode(context)
         context.error("GP038", "usage is weighed, but nothing says how it decays", place, label, help_text)
     for queue in queues.items(context).values():
         for statement in queue.body:

@@ -1,17 +1,18 @@
-"""The two ways of deciding, at once and in cycles: what goes with one of them only is refused under the other."""
+"""The two decision modes, at once and in cycles: statements that belong to one mode are refused under the other."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import queues, tree
+from ..syntax import tree
 from .context import Context
+from .declarations import queues
 
 PREEMPT_WAYS = "`preempt classically` or `preempt fairly by final share, initial share`"
 
 
 @dataclass(frozen=True, slots=True)
 class _Offence:
-    """A statement of the other way: where, what it is, what to do about it, and whether it is the policy's own."""
+    """A statement that belongs to the other mode: its place, its name, the remedy, and whether it stands in the policy itself."""
 
     node: tree.Spanned
     what: str
@@ -19,8 +20,8 @@ class _Offence:
     own: bool
 
 
-def check_way(context: Context) -> None:
-    """Report what the policy says for the way of deciding that it did not choose."""
+def check_decision_mode(context: Context) -> None:
+    """Report statements that belong to the decision mode that the policy did not choose."""
     offences = list(_for_once(context) if context.in_cycles else _for_cycles(context))
     this, other = ("decides in cycles", "decide at once") if context.in_cycles else ("decides at once", "decide in cycles")
     change = "`decide at once`" if context.in_cycles else "`decide in cycles of 1s`"
@@ -33,11 +34,11 @@ def check_way(context: Context) -> None:
     if brought:
         fitting = "`use kueue.classical` or `use kueue.fair`" if context.in_cycles else "`use gpol.fair`"
         message = f"the policy {this}, but its profile brings {brought[0]}, which is for policies that {other}"
-        context.error("GP037", message, way_chosen(context), "chosen here", f"write {fitting}, or leave this to the profile")
+        context.error("GP037", message, place_of_decision_mode(context), "chosen here", f"write {fitting}, or leave this to the profile")
 
 
-def way_chosen(context: Context) -> tree.Spanned:
-    """Where the policy says how it decides; its name, where its profile says it."""
+def place_of_decision_mode(context: Context) -> tree.Spanned:
+    """Where the policy chooses its decision mode; its name, if its profile chooses."""
     decide, header = context.merged.choices.get("Decide"), context.merged.header
     if decide is not None and context.is_own(decide):
         return decide
@@ -65,7 +66,7 @@ def _for_cycles(context: Context) -> Iterator[_Offence]:
 
 
 def _in_queue(statement: tree.Spanned) -> str:
-    """A statement of a queue that goes with cycles only, in words; empty for any other."""
+    """A statement of a queue that belongs to cycles only, in words; empty for any other."""
     match statement:
         case tree.Evicts() | tree.Rather() | tree.ByUsage():
             return queues.about(statement) or ""
@@ -80,9 +81,9 @@ def _for_once(context: Context) -> Iterator[_Offence]:
     for choice in _choices(context):
         if isinstance(choice, tree.PreemptBy):
             yield _Offence(choice, "`preempt by`", f"write {PREEMPT_WAYS}", context.is_own(choice))
-    rules: list[tree.Preempt | tree.Protect] = [*context.merged.preempt, *context.merged.protect]
+    rules: list[tree.PreemptItem | tree.ProtectItem] = [*context.merged.preempt, *context.merged.protect]
     for item in rules:
-        kind = "preempt" if isinstance(item, tree.Preempt) else "protect"
+        kind = "preempt" if isinstance(item, tree.PreemptItem) else "protect"
         yield _Offence(item.name, f"{kind} rule `{item.name.text}`", "remove it", context.is_own(item))
 
 

@@ -13,8 +13,9 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 
-from ..engine.expr import Const
-from ..engine.graph import LATER, PolicyGraph
+from ...engine.guard import Const
+from ...engine.policy_graph import PolicyGraph
+from ...engine.policy_settings import LATER
 
 _FORM = "gpol policy 1"
 

@@ -1,31 +1,31 @@
 """The header's choices."""
 
-from ..engine import graph
-from . import tree
+from ...engine.policy_settings import QUEUE_KEYS, WORKLOAD_KEYS, OrderKey, Settings
+from ..syntax import tree
+from ..syntax.names import listed
 from .context import Context
-from .cycles import cycles
-from .guards import order
-from .merge import choice_key
-from .names import listed
-from .ways import check_way
+from .cycle_settings import cycles
+from .decision_mode import check_decision_mode
+from .declarations.guards import order
+from .profile_merge import choice_key
 
 
-def settings(context: Context) -> graph.Settings:
+def settings(context: Context) -> Settings:
     """The choices of the policy or, where it says nothing, of its profile."""
     for header in context.merged.headers:
         context.at(header)
         seen: dict[str, tree.Spanned] = {}
         for choice in header.choices:
             context.once(seen, choice_key(choice), choice, _what(choice))
-    check_way(context)
-    queues = _order(context, "queues", (*graph.QUEUE_KEYS, *context.resources))
-    workloads = _order(context, "workloads", (*graph.WORKLOAD_KEYS, *context.resources))
-    share = context.merged.choices.get("Share")
-    return graph.Settings(
+    check_decision_mode(context)
+    queues = _order(context, "queues", (*QUEUE_KEYS, *context.resources))
+    workloads = _order(context, "workloads", (*WORKLOAD_KEYS, *context.resources))
+    share = context.merged.choices.get("share")
+    return Settings(
         queue_order=queues,
         workload_order=workloads,
-        share=share.formula if isinstance(share, tree.Share) else "none",
-        rounded=isinstance(share, tree.Share) and share.rounded,
+        share=share.formula if isinstance(share, tree.ShareChoice) else "none",
+        rounded=isinstance(share, tree.ShareChoice) and share.rounded,
         next_flavor_before_borrowing=_next_flavor(context, "borrowing"),
         next_flavor_before_evicting=_next_flavor(context, "evicting"),
         cycles=cycles(context),
@@ -43,7 +43,7 @@ def _what(choice: tree.Choice) -> str:
             return "this choice"
 
 
-def _order(context: Context, subject: str, known: tuple[str, ...]) -> tuple[graph.OrderKey, ...]:
+def _order(context: Context, subject: str, known: tuple[str, ...]) -> tuple[OrderKey, ...]:
     choice = context.merged.choices.get(f"order {subject}")
     if not isinstance(choice, tree.Order):
         return ()

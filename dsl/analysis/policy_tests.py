@@ -1,13 +1,13 @@
-"""The `test` blocks of a policy: whether they can be played, before anybody plays them."""
+"""Checks the `test` blocks of a policy: whether they can be played."""
 
 from collections.abc import Sequence
 
-from ..engine.units import INT64_MAX
-from . import tree
+from ...engine.units import INT64_MAX
+from ..diagnostics import DiagnosticNote
+from ..syntax import tree
+from ..syntax.names import closest, listed
 from .context import Context
-from .diagnostics import Note
-from .names import closest, listed
-from .places import flavor_with
+from .declarations.resources import flavor_with
 
 REASONS = (
     "WaitingForQuota",
@@ -30,7 +30,7 @@ _MOST_LABELS = 256
 
 
 def tests(context: Context) -> tuple[tree.PolicyTest, ...]:
-    """Check every test of the policy: names, amounts, times that do not run backwards, workloads that exist."""
+    """Check every test of the policy: names, amounts, times in ascending order, and workloads that were submitted."""
     seen: dict[str, tree.Spanned] = {}
     for item in context.merged.tests:
         context.at(item)
@@ -79,7 +79,7 @@ def _must_be_free(context: Context, workload: tree.Name, live: dict[str, tree.Na
     context.named(workload, "workload")
     if workload.text in live:
         help_text = "finish or cancel it first, or use another name"
-        note = (Note("first submitted here", live[workload.text].span),)
+        note = (DiagnosticNote("first submitted here", live[workload.text].span),)
         context.error("GP034", f"workload `{workload.text}` is already submitted", workload, "again here", help_text, note)
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from . import tree
-from .parser import Parsed
+from ..syntax import tree
+from ..syntax.parser import Parsed
 
 
 @dataclass(slots=True)
@@ -12,14 +12,14 @@ class Merged:
 
     header: tree.Header | None = None
     choices: dict[str, tree.Choice] = field(default_factory=dict)
-    resources: list[tree.Resource] = field(default_factory=list)
-    flavors: list[tree.Flavor] = field(default_factory=list)
-    priorities: list[tree.Priority] = field(default_factory=list)
-    cohorts: list[tree.Cohort] = field(default_factory=list)
-    queues: list[tree.Queue] = field(default_factory=list)
-    preempt: list[tree.Preempt] = field(default_factory=list)
-    protect: list[tree.Protect] = field(default_factory=list)
-    admission: list[tree.Admission] = field(default_factory=list)
+    resources: list[tree.ResourceItem] = field(default_factory=list)
+    flavors: list[tree.FlavorItem] = field(default_factory=list)
+    priorities: list[tree.PriorityItem] = field(default_factory=list)
+    cohorts: list[tree.CohortItem] = field(default_factory=list)
+    queues: list[tree.QueueItem] = field(default_factory=list)
+    preempt: list[tree.PreemptItem] = field(default_factory=list)
+    protect: list[tree.ProtectItem] = field(default_factory=list)
+    admission: list[tree.AdmissionItem] = field(default_factory=list)
     tests: list[tree.PolicyTest] = field(default_factory=list)
     headers: list[tree.Header] = field(default_factory=list)
     origin: dict[int, Parsed] = field(default_factory=dict)
@@ -34,12 +34,14 @@ def choice_key(choice: tree.Choice) -> str:
             return "preempt by"
         case tree.FlavorChoice(occasion):
             return f"when {occasion}"
+        case tree.ShareChoice():
+            return "share"
         case _:
             return type(choice).__name__
 
 
 def merge(policy: Parsed, profile: Parsed | None) -> Merged:
-    """Put a policy on top of its profile. Doubles within one file are the checker's to find; the first one counts here."""
+    """Merge a policy over its profile. Of duplicates within one file the first one counts here; the checker reports them."""
     merged = Merged()
     own = {key for item in policy.tree.items if (key := _replaces(item)) is not None}
     if profile is not None:
@@ -55,13 +57,13 @@ def merge(policy: Parsed, profile: Parsed | None) -> Merged:
 def _replaces(item: tree.Item) -> tuple[str, str] | None:
     """Kind and name of an item that a policy may say instead of its profile; None for what is not replaced by name."""
     match item:
-        case tree.Priority(name):
+        case tree.PriorityItem(name):
             return "priority", name.text
-        case tree.Preempt(name):
+        case tree.PreemptItem(name):
             return "preempt", name.text
-        case tree.Protect(name):
+        case tree.ProtectItem(name):
             return "protect", name.text
-        case tree.Admission(action, name):
+        case tree.AdmissionItem(action, name):
             return action, name.text
         case _:
             return None
@@ -73,28 +75,28 @@ def _add(merged: Merged, item: tree.Item, parsed: Parsed) -> None:
         case tree.Header():
             merged.headers.append(item)
             _choose(merged, item, parsed)
-        case tree.Resource():
+        case tree.ResourceItem():
             merged.resources.append(item)
-        case tree.Flavor():
+        case tree.FlavorItem():
             merged.flavors.append(item)
-        case tree.Priority():
+        case tree.PriorityItem():
             merged.priorities.append(item)
-        case tree.Cohort():
+        case tree.CohortItem():
             merged.cohorts.append(item)
-        case tree.Queue():
+        case tree.QueueItem():
             merged.queues.append(item)
-        case tree.Preempt():
+        case tree.PreemptItem():
             merged.preempt.append(item)
-        case tree.Protect():
+        case tree.ProtectItem():
             merged.protect.append(item)
-        case tree.Admission():
+        case tree.AdmissionItem():
             merged.admission.append(item)
         case tree.PolicyTest():
             merged.tests.append(item)
 
 
 def _choose(merged: Merged, header: tree.Header, parsed: Parsed) -> None:
-    """Take over a header's choices: the first of each kind in a file, in place of that of a file added before."""
+    """Add the choices of a header: the first of each kind in a file, which replaces that of the file before."""
     for choice in header.choices:
         key = choice_key(choice)
         before = merged.choices.get(key)

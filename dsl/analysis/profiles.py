@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*")
 
 
 def shipped(name: str) -> str | None:
-    """The text of a profile in the package `policies`; a name can point nowhere else."""
+    """The text of a shipped profile; None if there is none. A name cannot lead out of the package `policies`."""
     if _NAME.fullmatch(name) is None:
         return None
     *folders, last = name.split(".")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ..engine.graph import Node, PolicyGraph, Source
-from . import statements_places as places
-from . import statements_rules as rules
-from .statements import Entry, Kind, Subject, Table, Thing, flavor, policy, priority, spoken
+from ...engine.policy_graph import Node, PolicyGraph, Source
+from . import queue_statements as places
+from . import rule_statements as rules
+from .statements import Entry, Subject, SubjectKind, Table, Thing, flavor, policy, priority, spoken
 
 Direction = Literal["larger", "smaller", "new", "gone", "renamed", "changed"]
 """From old to new. `changed`: there is no order between the two, or none that is certain."""
@@ -97,7 +97,7 @@ def _rules(graph: PolicyGraph) -> Table:
     for protect in graph.protect:
         said[Subject("protect rule", protect.name)] = Entry(spoken(rules.protect(graph, protect)), protect.source)
     for admission in graph.admission:
-        kind: Kind = "deny rule" if admission.action == "deny" else "hold rule"
+        kind: SubjectKind = "deny rule" if admission.action == "deny" else "hold rule"
         said[Subject(kind, admission.name)] = Entry(spoken(rules.admission(graph, admission)), admission.source)
     return said
 
@@ -106,7 +106,7 @@ def _subject(node: Node) -> Subject:
     return Subject("queue" if node.is_queue else "cohort", node.name)
 
 
-_KINDS: tuple[Kind, ...] = get_args(Kind)
+_KINDS: tuple[SubjectKind, ...] = get_args(SubjectKind)
 
 
 def _place(subject: Subject) -> tuple[int, str]:
@@ -157,13 +157,13 @@ def _renamed(old: PolicyGraph, new: PolicyGraph) -> dict[str, str]:
     return cohorts | _pairs(_with_names(old, cohorts), new, "queue")
 
 
-def _pairs(old: PolicyGraph, new: PolicyGraph, kind: Kind) -> dict[str, str]:
+def _pairs(old: PolicyGraph, new: PolicyGraph, kind: SubjectKind) -> dict[str, str]:
     gone, added = (_alike(one, other, kind) for one, other in ((old, new), (new, old)))
     both = [key for key in gone if len(gone[key]) == 1 and len(added.get(key, ())) == 1]
     return {gone[key][0]: added[key][0] for key in both}
 
 
-def _alike(one: PolicyGraph, other: PolicyGraph, kind: Kind) -> dict[object, list[str]]:
+def _alike(one: PolicyGraph, other: PolicyGraph, kind: SubjectKind) -> dict[object, list[str]]:
     """The names of the cohorts or queues that one policy has and the other has not, by all else that they say."""
     said, known = table(one), {_subject(node) for node in other.nodes}
     found: dict[object, list[str]] = {}

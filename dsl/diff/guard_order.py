@@ -3,8 +3,8 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from ..engine.expr import And, Compare, Const, Expr, Field, Not, Or, Type
-from .printer import quoted
+from ...engine.guard import And, Compare, Const, Expr, Field, Not, Or, Type
+from ..print.printer import quoted
 
 
 def meaning(guard: Expr | None) -> Expr | None:

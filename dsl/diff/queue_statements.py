@@ -1,10 +1,10 @@
-"""What cohorts, queues and local queues say, as statements. Larger is what gives the queue more: see `gpol.dsl.statements`."""
+"""What cohorts, queues and local queues say, as statements. Larger is what gives the queue more: see `gpol.dsl.diff.statements`."""
 
 from collections.abc import Iterator
 
-from ..engine.graph import Condition, Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Requirement, Source
-from ..engine.units import format_amount
-from .printer import quoted
+from ...engine.policy_graph import Condition, Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Requirement, Source
+from ...engine.units import format_amount
+from ..print.printer import quoted
 from .statements import Less, Said, Statement, next_flavor, yes_or_no
 
 _AS_SERVED = Said("as served", "as it serves them")

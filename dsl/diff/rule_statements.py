@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ..engine.expr import Expr
-from ..engine.graph import AdmissionRule, PolicyGraph, PreemptRule, ProtectRule, Source
+from ...engine.guard import Expr
+from ...engine.policy_graph import AdmissionRule, PolicyGraph, PreemptRule, ProtectRule, Source
+from ..print.printer import quoted
 from .guard_order import Holds, meaning, written
-from .printer import quoted
 from .statements import Said, Statement, keys
 
 _ALWAYS = Said(None, "always", Holds(None))

@@ -1,19 +1,20 @@
-"""What a policy graph says, statement by statement, in words and by name: the form in which two policies are compared.
+"""A policy graph as a list of statements, in words and by name. Two policies are compared in this form.
 
-A statement is about one thing that a subject says. It has a value, equal where the meaning is equal (no places, no indices, no way of
-writing), a text to show, and, where there is an order, an extent: of two statements about the same thing the one with the greater
-extent says more. What a subject leaves out has the value that holds then, and is no statement.
+A statement is about one thing that a subject says. It has a value, which is equal for equal meanings (it has no places, indices or
+spelling), a text to show and, where there is an order, an extent: of two statements about the same thing, the one with the greater
+extent says more. What a subject leaves out has its default value, and is not a statement.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ..engine.graph import Cycles, Flavor, OrderKey, PolicyGraph, PriorityClass, Source, Taint, Toleration
-from ..engine.units import format_amount, format_duration
-from .printer import quoted
+from ...engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Source, Taint, Toleration
+from ...engine.policy_settings import Cycles, OrderKey
+from ...engine.units import format_amount, format_duration
+from ..print.printer import quoted
 
-Kind = Literal[
+SubjectKind = Literal[
     "policy", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
 ]  # fmt: skip
 
@@ -31,9 +32,9 @@ Thing = Literal[
 
 
 class Subject(NamedTuple):
-    """Who says something: a part of the policy by kind and name. The policy as a whole has no name here, as there is one."""
+    """The part of a policy that makes a statement, by kind and name. The policy as a whole has an empty name, because there is only one."""
 
-    kind: Kind
+    kind: SubjectKind
     name: str
 
     def __str__(self) -> str:

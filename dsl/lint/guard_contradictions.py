@@ -1,11 +1,12 @@
-"""What is certain of a guard without running it: that it never holds, or that it holds both ways between two workloads."""
+"""What can be proved about a guard without running it: that it never holds, or that it holds both ways between two workloads."""
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import TypeGuard
 
-from ..engine import expr, graph
+from ...engine import guard as expr
+from ...engine import policy_graph as graph
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _FRESH = "\0"

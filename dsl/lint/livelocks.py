@@ -1,24 +1,26 @@
-"""Warnings for policies that decide in cycles: settings under which whoever was evicted comes back and takes the room, for ever.
+"""Warnings about livelocks in policies that decide in cycles: settings under which victims come back and evict again, without end.
 
-A victim waits again, and the room that it left is given away only in a later cycle, to whoever's turn comes first there. Who may be
-evicted and whose turn comes first are two questions, answered by two measures, so a victim may be first although it had to go. Between
-queues no setting brings the two together for all workloads: `docs/language.md` tells of a loop under each. Within a queue they are
-one, as long as its workloads go by what lets one evict another. `tests/property/test_cycles_at_rest.py` holds it.
+A victim waits again. The quota that it freed is given away only in a later cycle, to the workload that comes first there. Eviction and
+admission use different orders, so a victim may come first although it was evicted. Between queues, no setting makes the two orders equal
+for all workloads: `docs/language.md` shows a livelock under each. Within a queue the two orders are equal as long as its workloads are
+ordered by what lets one evict another. `tests/property/test_cycles_at_rest.py` checks this.
 """
 
-from ..engine import graph
-from . import queues, tree
-from .context import Context
+from ...engine import policy_graph as graph
+from ...engine.policy_settings import OrderKey
+from ..analysis.context import Context
+from ..analysis.declarations import queues
+from ..syntax import tree
 
 _LABEL = "its victims may take the room back"
 _BETWEEN = "it may never come to rest; `use gpol.fair`, which gives the room to whom it was made for, or evict within queues only"
 _NOT_BY_USAGE = "leave out `admits by usage`, and the queue admits by priority"
 _BY_RANK = "`order workloads by priority desc, submitted asc`"
-_RANKED = (graph.OrderKey("priority", True), graph.OrderKey("submitted", False))
+_RANKED = (OrderKey("priority", True), OrderKey("submitted", False))
 
 
 def turns(context: Context, policy: graph.PolicyGraph) -> None:
-    """Warn once of queues that evict from others, and once of those that evict their own in another order than they admit them."""
+    """Warn once about queues that evict from others, and once about queues that evict and admit their own workloads in different orders."""
     cycles = policy.settings.cycles
     if cycles is None:
         return
@@ -58,7 +60,7 @@ def _named(policy: graph.PolicyGraph, found: list[graph.Queue]) -> str:
 
 
 def _others_borrow(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
-    """Whether another queue of the same tree may use more than it owns: only of such a queue somebody can be evicted."""
+    """Whether another queue of the same tree may borrow: only from such a queue can workloads be evicted."""
     others = [other for other in policy.queues if other.node != queue.node and _root(policy, other) == _root(policy, queue)]
     return any(_may_borrow(policy, other) for other in others)
 
@@ -76,7 +78,7 @@ def _may_borrow(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
 
 
 def _when(policy: graph.PolicyGraph, evicting: list[graph.Queue], bold: list[graph.Queue]) -> str:
-    """When a victim's turn comes first; of several causes the one that takes the least."""
+    """When a victim comes first again; of several causes, the one that needs the fewest conditions."""
     cycles = policy.settings.cycles
     assert cycles is not None
     if bold:
@@ -92,9 +94,9 @@ def _when(policy: graph.PolicyGraph, evicting: list[graph.Queue], bold: list[gra
 
 
 def _admits_victims_first(policy: graph.PolicyGraph, queue: graph.Queue) -> bool:
-    """Whether who goes for another of its queue may be the next one there: by usage, or by an order of the policy's own.
+    """Whether a victim of its own queue may be the next one admitted there: by usage, or by an order that the policy sets.
 
-    What counts is the order in which one may evict another: priority, and where it counts age.
+    The admission order must agree with the order of eviction: priority and, if the queue evicts newer workloads, age.
     """
     own = queue.preemption.own
     ranks = 0 if own == "nothing" else 1 if own == "lower" else 2

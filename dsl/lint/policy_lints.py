@@ -1,22 +1,23 @@
-"""Warnings: what is allowed and certainly not meant. A lint may miss a case, it never warns of what could be meant."""
+"""Warnings about what is allowed but certainly not intended. A lint may miss a case, but it never gives a false warning."""
 
-from ..engine import graph
-from . import queues, tree
-from .context import Context
-from .lint_cycles import turns
-from .lint_guards import Possible, is_mutual, never_holds, possible
-from .walk import guards_of, levels
+from ...engine import policy_graph as graph
+from ..analysis.context import Context
+from ..analysis.declarations import queues
+from ..syntax import tree
+from ..syntax.guard_walk import guards_of, levels
+from .guard_contradictions import Possible, is_mutual, never_holds, possible
+from .livelocks import turns
 
-Rule = tree.Preempt | tree.Protect | tree.Admission
+RuleItem = tree.PreemptItem | tree.ProtectItem | tree.AdmissionItem
 MadeRule = graph.PreemptRule | graph.ProtectRule | graph.AdmissionRule
-Key = tuple[str, str]
+RuleKey = tuple[str, str]
 """A rule's kind and name."""
 
 _SHARES = ("queue.share", "queue.share_after")
 
 
 def lint(context: Context, policy: graph.PolicyGraph) -> None:
-    """Warn of rules that can never fire or rank by nothing, endless evictions, and priorities and queues nobody can use."""
+    """Warn about rules that can never fire or that order by nothing, endless evictions, and unusable priorities and queues."""
     own = _own_rules(context)
     world = possible(policy)
     silent = _silent_rules(context, policy, world, own)
@@ -30,22 +31,22 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
     turns(context, policy)
 
 
-def _own_rules(context: Context) -> dict[Key, Rule]:
+def _own_rules(context: Context) -> dict[RuleKey, RuleItem]:
     """The policy's own rules by kind and name; a profile's are not the author's to change."""
     merged = context.merged
-    rules: list[Rule] = [*merged.preempt, *merged.protect, *merged.admission]
+    rules: list[RuleItem] = [*merged.preempt, *merged.protect, *merged.admission]
     policy = merged.origin[id(merged.header)]
     return {(_kind(item), item.name.text): item for item in rules if merged.origin[id(item)] is policy}
 
 
-def _kind(item: Rule) -> str:
-    return item.action if isinstance(item, tree.Admission) else type(item).__name__.lower()
+def _kind(item: RuleItem) -> str:
+    return item.action if isinstance(item, tree.AdmissionItem) else "preempt" if isinstance(item, tree.PreemptItem) else "protect"
 
 
 # --- rules that can never fire
 
 
-def _silent_rules(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[Key, Rule]) -> set[Key]:
+def _silent_rules(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, RuleItem]) -> set[RuleKey]:
     """Warn of the rules that can never fire, and name them."""
     silent = set()
     for key, rule in _made_rules(policy).items():
@@ -58,7 +59,7 @@ def _silent_rules(context: Context, policy: graph.PolicyGraph, world: Possible, 
     return silent
 
 
-def _made_rules(policy: graph.PolicyGraph) -> dict[Key, MadeRule]:
+def _made_rules(policy: graph.PolicyGraph) -> dict[RuleKey, MadeRule]:
     return {
         **{("preempt", rule.name): rule for rule in policy.preempt},
         **{("protect", rule.name): rule for rule in policy.protect},
@@ -84,12 +85,12 @@ def _has_queue(policy: graph.PolicyGraph, node: int) -> bool:
     return policy.nodes[node].queue >= 0 or any(_has_queue(policy, child) for child in policy.nodes[node].children)
 
 
-def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[Key, Rule]) -> set[Key]:
+def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, RuleItem]) -> set[RuleKey]:
     """Warn of the rules by which workloads evict each other in turns, and name them.
 
     A profile's rule is told where the policy's own `share none` takes away the shares that rank the two.
     """
-    turning: set[Key] = set()
+    turning: set[RuleKey] = set()
     for rule in policy.preempt:
         item, key = own.get(("preempt", rule.name)), ("preempt", rule.name)
         if rule.trigger is not None or not is_mutual(rule, world):
@@ -108,14 +109,14 @@ def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own:
     return turning
 
 
-def _own_share(context: Context) -> tree.Share | None:
+def _own_share(context: Context) -> tree.ShareChoice | None:
     """The choice of the share where the policy itself makes it."""
     merged = context.merged
-    share = merged.choices.get("Share")
-    return share if isinstance(share, tree.Share) and merged.origin[id(share)] is merged.origin[id(merged.header)] else None
+    share = merged.choices.get("share")
+    return share if isinstance(share, tree.ShareChoice) and merged.origin[id(share)] is merged.origin[id(merged.header)] else None
 
 
-def _idle_shares(context: Context, own: dict[Key, Rule]) -> None:
+def _idle_shares(context: Context, own: dict[RuleKey, RuleItem]) -> None:
     """Warn of comparisons and orders of the policy's own by shares, which are all 0."""
     help_text = "write `share borrowed` or `share used` in the header, or leave it out"
     order = context.merged.choices.get("order queues")
@@ -130,15 +131,15 @@ def _idle_shares(context: Context, own: dict[Key, Rule]) -> None:
             context.warn("GP055", f"rule `{item.name.text}` goes by shares, which are all 0", node, "always equal", help_text)
 
 
-def _by_share(item: Rule) -> list[tree.Spanned]:
+def _by_share(item: RuleItem) -> list[tree.Spanned]:
     """The comparisons and keys of a rule that go by shares."""
-    orders = [part for part in item.body if isinstance(part, tree.OrderBy)] if isinstance(item, tree.Preempt) else []
+    orders = [part for part in item.body if isinstance(part, tree.OrderBy)] if isinstance(item, tree.PreemptItem) else []
     keys = [key for order in orders for key in order.keys if key.path == "victim.queue.share"]
     guards = [inner for guard in guards_of(item) for level in levels(guard) for inner in level]
-    return [*keys, *(guard for guard in guards if isinstance(guard, tree.Comparison) and guard.left.path in _SHARES)]
+    return [*keys, *(guard for guard in guards if isinstance(guard, tree.FieldComparison) and guard.left.path in _SHARES)]
 
 
-def _all_protected(context: Context, policy: graph.PolicyGraph, own: dict[Key, Rule]) -> None:
+def _all_protected(context: Context, policy: graph.PolicyGraph, own: dict[RuleKey, RuleItem]) -> None:
     for rule in policy.protect:
         item = own.get(("protect", rule.name))
         if item is not None and rule.guard is None and rule.nodes is None and policy.preempt:

@@ -1,4 +1,4 @@
-"""The one layout. Comments keep their place and order; what comes out is parsed again and must say the same.
+"""The formatter: one layout for every policy. Comments keep their place and order. The output is parsed again and must say the same.
 
 Two spaces a level. A block of one plain statement without comments stands on one line, if that is short; headers, cohorts
 and tests never do. One empty line stands between items, none between neighbours of one line and one kind that had none;
@@ -10,17 +10,18 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 
-from . import printer, tree
-from .diagnostics import PolicyError
-from .parser import Parsed, parse
-from .split import TEXT
+from ..diagnostics import PolicyError
+from ..syntax import tree
+from ..syntax.items import TEXT
+from ..syntax.parser import Parsed, parse
+from . import printer
 
 _WIDTH = 100
 _WORDS = re.compile(rf"(?P<text>{TEXT})|#[^\n]*|(?P<word>[A-Za-z0-9_./%-]+|[<>=!]+)")
 
 
 class FormatError(RuntimeError):
-    """The formatter's own output would say something else: a defect of the program, and nothing was changed."""
+    """The formatted text would have another meaning: a defect of the formatter. Nothing was changed."""
 
 
 def format_text(text: str, file: str) -> str:
@@ -141,19 +142,19 @@ class _Layout:
 
     def _closing(self, item: tree.Spanned) -> int:
         """Where the block of an item ends: its last `}`, behind which only `because` may stand."""
-        end = item.because.span.start if isinstance(item, tree.Admission) else item.span.end
+        end = item.because.span.start if isinstance(item, tree.AdmissionItem) else item.span.end
         return self.parsed.text.rfind("}", 0, end)
 
     def _one_line(self, item: tree.Spanned, statements: tuple[tree.Spanned, ...], level: int) -> str | None:
         """An item on one line, if it may be."""
-        if isinstance(item, tree.Header | tree.Cohort | tree.PolicyTest) and statements:
+        if isinstance(item, tree.Header | tree.CohortItem | tree.PolicyTest) and statements:
             return None
         if len(statements) > 1 or any(printer.body(statement) is not None for statement in statements):
             return None
         if bisect_left(self.comment_starts, item.span.start) < bisect_left(self.comment_starts, item.span.end):
             return None
         inside = "".join(f" {printer.statement(statement)}" for statement in statements)
-        without_block = isinstance(item, tree.Protect | tree.Admission | tree.LocalQueue) and not statements
+        without_block = isinstance(item, tree.ProtectItem | tree.AdmissionItem | tree.LocalQueueStatement) and not statements
         if without_block:  # there is nothing to break it at
             return printer.head(item) + printer.tail(item)
         text = f"{printer.head(item)} {{{inside} }}{printer.tail(item)}"
@@ -162,7 +163,7 @@ class _Layout:
     def _neighbours(self, before: tree.Item, item: tree.Item) -> bool:
         """Whether two items of one kind and one line each stand together, with no empty line between them."""
         if type(before) is not type(item) or not self.parsed.text:
-            return type(before) is type(item) and isinstance(item, tree.Resource | tree.Priority)
+            return type(before) is type(item) and isinstance(item, tree.ResourceItem | tree.PriorityItem)
         one_line = all(self._is_one_line(each) for each in (before, item))
         return one_line and "\n\n" not in "".join(self.parsed.text[before.span.end : item.span.start].replace("\r", "").split(" "))
 

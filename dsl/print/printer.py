@@ -2,7 +2,7 @@
 
 import re
 
-from . import tree
+from ..syntax import tree
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
@@ -50,7 +50,7 @@ def guard(node: tree.Guard) -> str:
             return " and ".join(_inner(item) for item in items)
         case tree.Negation(item):
             return f"not {_inner(item) if not isinstance(item, tree.AllOf) else f'({guard(item)})'}"
-        case tree.Comparison(op, left, right):
+        case tree.FieldComparison(op, left, right):
             return f"{_field(left)} {op} {_operand(right)}"
 
 
@@ -85,21 +85,21 @@ def head(item: tree.Spanned) -> str:
     match item:
         case tree.Header(keyword, title):
             return f"{keyword} {quoted(title.text)}"
-        case tree.Flavor(title):
+        case tree.FlavorItem(title):
             return f"flavor {name(title)}"
-        case tree.Priority(title, value):
+        case tree.PriorityItem(title, value):
             return f"priority {name(title)} {value.text}"
-        case tree.Cohort(title):
+        case tree.CohortItem(title):
             return f"cohort {name(title)}"
-        case tree.Queue(title):
+        case tree.QueueItem(title):
             return f"queue {name(title)}"
-        case tree.Preempt(title):
+        case tree.PreemptItem(title):
             return f"preempt {name(title)}"
-        case tree.Protect(title, scope):
+        case tree.ProtectItem(title, scope):
             return f"protect {name(title)}" + (f" for {names(scope)}" if scope else "")
-        case tree.Admission(action, title, scope):
+        case tree.AdmissionItem(action, title, scope):
             return f"{action} {name(title)}" + (f" for {names(scope)}" if scope else "")
-        case tree.LocalQueue(title):
+        case tree.LocalQueueStatement(title):
             return f"local queue {name(title)}"
         case tree.PolicyTest(title):
             return f"test {quoted(title.text)}"
@@ -109,7 +109,7 @@ def head(item: tree.Spanned) -> str:
 
 def tail(item: tree.Spanned) -> str:
     """What stands behind the block of an item."""
-    return f" because {quoted(item.because.text)}" if isinstance(item, tree.Admission) else ""
+    return f" because {quoted(item.because.text)}" if isinstance(item, tree.AdmissionItem) else ""
 
 
 def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
@@ -117,11 +117,16 @@ def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
     match item:
         case tree.Header(choices=statements) | tree.PolicyTest(steps=statements):
             return statements
-        case tree.Flavor(body=statements) | tree.Cohort(body=statements) | tree.Queue(body=statements) | tree.Preempt(body=statements):
+        case (
+            tree.FlavorItem(body=statements)
+            | tree.CohortItem(body=statements)
+            | tree.QueueItem(body=statements)
+            | tree.PreemptItem(body=statements)
+        ):
             return statements
-        case tree.LocalQueue(body=statements):
+        case tree.LocalQueueStatement(body=statements):
             return statements
-        case tree.Protect(where=where) | tree.Admission(where=where):
+        case tree.ProtectItem(where=where) | tree.AdmissionItem(where=where):
             return () if where is None else (where,)
         case _:
             return None
@@ -130,13 +135,13 @@ def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
 def statement(node: tree.Spanned) -> str:
     """A statement or an item without a block, on one line."""
     match node:
-        case tree.Resource(title):
+        case tree.ResourceItem(title):
             return f"resource {name(title)}"
-        case tree.Priority():
+        case tree.PriorityItem():
             return head(node) + (" { never evicted }" if node.never_evicted else "")
         case tree.Use(profile):
             return f"use {profile}"
-        case tree.Share(formula, rounded):
+        case tree.ShareChoice(formula, rounded):
             return f"share {formula}" + (" rounded" if rounded else "")
         case tree.Order(subject, order):
             return f"order {subject} by {keys(order)}"
@@ -159,7 +164,7 @@ def statement(node: tree.Spanned) -> str:
             return f"default priority {name(priority)}"
         case tree.Ignore(resources):
             return f"ignore {names(resources)}"
-        case tree.Trigger(owner):
+        case tree.TriggerStatement(owner):
             return f"when workload fits what its {owner} owns"
         case tree.EvictFrom():
             return _evict_from(node)
@@ -179,7 +184,7 @@ def _evict_from(node: tree.EvictFrom) -> str:
 def _place_statement(node: tree.Spanned) -> str:
     """A statement of a cohort or a queue."""
     match node:
-        case tree.Quota(verb, limit, what, flavor):
+        case tree.QuotaStatement(verb, limit, what, flavor):
             words = {"amount": "", "up-to": "up to ", "all-but": "all but ", "nothing": "nothing", "anything": "anything"}
             said = words[limit] + (amount(what) if what is not None else "")
             return f"{verb} {said}" + (f" on {name(flavor)}" if flavor is not None else "")
@@ -226,7 +231,7 @@ def _label_test(node: tree.LabelTest) -> str:
 
 def _flavor_statement(node: tree.Spanned) -> str:
     match node:
-        case tree.Capacity(resource, number):
+        case tree.CapacityStatement(resource, number):
             return f"{name(resource)} {number.text}"
         case tree.FromNodes(resources, labels):
             return f"{names(resources)} from nodes where {' and '.join(_label(label) for label in labels)}"
@@ -236,7 +241,7 @@ def _flavor_statement(node: tree.Spanned) -> str:
             return f"worth {number.text}"
         case tree.NodeLabel(label):
             return f"label {_label(label)}"
-        case tree.Taint(key, value, effect):
+        case tree.TaintStatement(key, value, effect):
             return f"taint {_key(key)}{_value(value)} {effect}"
         case tree.Tolerates(key, value, effect):
             what = "anything" if key is None else _key(key) + _value(value)

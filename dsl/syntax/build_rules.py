@@ -1,68 +1,68 @@
-"""From reductions of the grammar to the syntax tree: rules with their guards, and tests."""
+"""Builds the syntax tree: one method for each grammar rule of policy rules, guards and tests."""
 
 from collections.abc import Sequence
 
 from lark import Token
 
 from . import tree
-from .parts import Gang, Names, Part, all_of, first_of, names_behind, span_of, unquoted, words_of
+from .rule_children import Child, Gang, KeywordNames, all_of, first_of, names_behind, span_of, unquoted, words_of
 
 
 class BuildRules:
-    """Makes the nodes of rules and tests; every method gets all children of its rule, keywords included."""
+    """Builds the nodes of rules and tests. Each method gets all children of its grammar rule, including keywords."""
 
     # --- rules
 
-    def preempt(self, parts: list[Part]) -> tree.Preempt:
-        return tree.Preempt(parts[1], all_of(parts[2:], tree.Spanned), span=span_of(parts))
+    def preempt(self, parts: list[Child]) -> tree.PreemptItem:
+        return tree.PreemptItem(parts[1], all_of(parts[2:], tree.Spanned), span=span_of(parts))
 
-    def trigger(self, parts: list[Part]) -> tree.Trigger:
-        return tree.Trigger(str(parts[5]), span=span_of(parts))  # type: ignore[arg-type]
+    def trigger(self, parts: list[Child]) -> tree.TriggerStatement:
+        return tree.TriggerStatement(str(parts[5]), span=span_of(parts))  # type: ignore[arg-type]
 
-    def evict_from(self, parts: list[Part]) -> tree.EvictFrom:
+    def evict_from(self, parts: list[Child]) -> tree.EvictFrom:
         words = words_of(parts)
         scope = "borrowing-queues" if "borrow" in words else "any-queue" if "any" in words else "same-queue"
         return tree.EvictFrom(scope, "in" in words, span=span_of(parts))  # type: ignore[arg-type]
 
-    def order_by(self, parts: list[Part]) -> tree.OrderBy:
+    def order_by(self, parts: list[Child]) -> tree.OrderBy:
         return tree.OrderBy(all_of(parts, tree.Key), span=span_of(parts))
 
-    def key(self, parts: list[Part]) -> tree.Key:
+    def key(self, parts: list[Child]) -> tree.Key:
         return tree.Key(str(parts[0]), parts[-1] == "desc" and len(parts) > 1, span=span_of(parts))
 
-    def scope(self, parts: list[Part]) -> Names:
-        return Names("for", all_of(parts, tree.Name), span=span_of(parts))
+    def scope(self, parts: list[Child]) -> KeywordNames:
+        return KeywordNames("for", all_of(parts, tree.Name), span=span_of(parts))
 
-    def protect(self, parts: list[Part]) -> tree.Protect:
+    def protect(self, parts: list[Child]) -> tree.ProtectItem:
         scope = names_behind(parts, "for")
-        return tree.Protect(parts[1], scope, first_of(parts, tree.Where), span=span_of(parts))
+        return tree.ProtectItem(parts[1], scope, first_of(parts, tree.Where), span=span_of(parts))
 
-    def admission(self, parts: list[Part]) -> tree.Admission:
+    def admission(self, parts: list[Child]) -> tree.AdmissionItem:
         scope = names_behind(parts, "for")
         where = first_of(parts, tree.Where)
-        return tree.Admission(str(parts[0]), parts[1], scope, where, parts[-1], span=span_of(parts))  # type: ignore[arg-type]
+        return tree.AdmissionItem(str(parts[0]), parts[1], scope, where, parts[-1], span=span_of(parts))  # type: ignore[arg-type]
 
-    def where(self, parts: list[Part]) -> tree.Where:
+    def where(self, parts: list[Child]) -> tree.Where:
         return tree.Where(next(part for part in parts if not isinstance(part, Token)), span=span_of(parts))
 
-    def any_of(self, parts: list[Part]) -> tree.Guard:
+    def any_of(self, parts: list[Child]) -> tree.Guard:
         guards = _flat(parts, tree.AnyOf)
         return guards[0] if len(guards) == 1 else tree.AnyOf(guards, span=span_of(parts))
 
-    def all_of(self, parts: list[Part]) -> tree.Guard:
+    def all_of(self, parts: list[Child]) -> tree.Guard:
         guards = _flat(parts, tree.AllOf)
         return guards[0] if len(guards) == 1 else tree.AllOf(guards, span=span_of(parts))
 
-    def negation(self, parts: list[Part]) -> tree.Negation:
+    def negation(self, parts: list[Child]) -> tree.Negation:
         return tree.Negation(next(part for part in parts if not isinstance(part, Token)), span=span_of(parts))
 
-    def comparison(self, parts: list[Part]) -> tree.Comparison:
+    def comparison(self, parts: list[Child]) -> tree.FieldComparison:
         left, operator, right = parts
         if isinstance(left, tree.Name):  # the checker says that this is no field
             left = tree.FieldRef(left.text, "", span=left.span)
-        return tree.Comparison(str(operator), left, right, span=span_of(parts))  # type: ignore[arg-type]
+        return tree.FieldComparison(str(operator), left, right, span=span_of(parts))  # type: ignore[arg-type]
 
-    def field_ref(self, parts: list[Part]) -> tree.FieldRef | tree.Name:
+    def field_ref(self, parts: list[Child]) -> tree.FieldRef | tree.Name:
         subject, dot, path = str(parts[0]).partition(".")
         if not dot and len(parts) == 1:
             return tree.Name(subject, span=span_of(parts))
@@ -71,44 +71,44 @@ class BuildRules:
 
     # --- tests
 
-    def policy_test(self, parts: list[Part]) -> tree.PolicyTest:
+    def policy_test(self, parts: list[Child]) -> tree.PolicyTest:
         return tree.PolicyTest(parts[1], all_of(parts[2:], tree.Spanned), span=span_of(parts))
 
-    def at(self, parts: list[Part]) -> tree.At:
+    def at(self, parts: list[Child]) -> tree.At:
         return tree.At(parts[1], parts[2] if len(parts) > 2 else None, span=span_of(parts))
 
-    def submit(self, parts: list[Part]) -> tree.Submit:
+    def submit(self, parts: list[Child]) -> tree.Submit:
         queue = next(iter(names_behind(parts, "by")), None)
         return tree.Submit(parts[1], queue, all_of(parts, tree.Pods), all_of(parts, tree.Attribute), span=span_of(parts))
 
-    def submit_by(self, parts: list[Part]) -> Names:
-        return Names("by", (parts[1],), span=span_of(parts))
+    def submit_by(self, parts: list[Child]) -> KeywordNames:
+        return KeywordNames("by", (parts[1],), span=span_of(parts))
 
-    def gang(self, parts: list[Part]) -> Gang:
+    def gang(self, parts: list[Child]) -> Gang:
         return Gang(parts[2], span=span_of(parts))
 
-    def pods(self, parts: list[Part]) -> tree.Pods:
+    def pods(self, parts: list[Child]) -> tree.Pods:
         gang = first_of(parts, Gang)
         return tree.Pods(gang.count if gang else None, all_of(parts, tree.Amount), all_of(parts, tree.Name), span=span_of(parts))
 
-    def attribute(self, parts: list[Part]) -> tree.Attribute:
+    def attribute(self, parts: list[Child]) -> tree.Attribute:
         key = first_of(parts[:-1], tree.Text)
         words = "namespace label" if key is not None and parts[0] == "namespace" else str(parts[0])
         return tree.Attribute(words, key, parts[-1], span=span_of(parts))  # type: ignore[arg-type]
 
-    def act(self, parts: list[Part]) -> tree.Act:
+    def act(self, parts: list[Child]) -> tree.Act:
         return tree.Act(str(parts[0]), parts[1], span=span_of(parts))  # type: ignore[arg-type]
 
-    def set_capacity(self, parts: list[Part]) -> tree.SetCapacity:
+    def set_capacity(self, parts: list[Child]) -> tree.SetCapacity:
         return tree.SetCapacity(parts[1], parts[2], span=span_of(parts))
 
-    def because(self, parts: list[Part]) -> Names:
-        return Names("because", (parts[1],), span=span_of(parts))
+    def because(self, parts: list[Child]) -> KeywordNames:
+        return KeywordNames("because", (parts[1],), span=span_of(parts))
 
-    def by_rule(self, parts: list[Part]) -> Names:
-        return Names("by", (parts[1],), span=span_of(parts))
+    def by_rule(self, parts: list[Child]) -> KeywordNames:
+        return KeywordNames("by", (parts[1],), span=span_of(parts))
 
-    def expect(self, parts: list[Part]) -> tree.Expect:
+    def expect(self, parts: list[Child]) -> tree.Expect:
         words = words_of(parts)
         return tree.Expect(
             parts[1],
@@ -121,7 +121,7 @@ class BuildRules:
         )
 
 
-def _flat(parts: Sequence[Part], kind: type) -> tuple[tree.Guard, ...]:
+def _flat(parts: Sequence[Child], kind: type) -> tuple[tree.Guard, ...]:
     """Guards of one conjunction or disjunction, with nested ones of the same kind opened up."""
     guards: list[tree.Guard] = []
     for part in parts:

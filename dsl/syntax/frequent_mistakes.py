@@ -1,4 +1,4 @@
-"""The frequent mistakes of those who write a policy, each recognised by one function that gives it its own advice."""
+"""Frequent mistakes in policies. One function recognises each, and gives specific advice."""
 
 import re
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from typing import Any
 
 from lark import Token, UnexpectedInput
 
-from .diagnostics import Diagnostic, Note
+from ..diagnostics import Diagnostic, DiagnosticNote
+from .items import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
 from .names import shortened
-from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
 from .tree import Span
 
 KINDS = {
@@ -130,7 +130,7 @@ class Stop:
         return True
 
     def error(
-        self, code: str, message: str, help_text: str, label: str = "unexpected", span: Span | None = None, *notes: Note
+        self, code: str, message: str, help_text: str, label: str = "unexpected", span: Span | None = None, *notes: DiagnosticNote
     ) -> Diagnostic:
         """A diagnostic for what was found, or for another span."""
         return Diagnostic(code, "error", message, span or self.span, label, help_text, notes, self.file)
@@ -140,7 +140,7 @@ class Stop:
 
 
 def _open_blocks(stop: Stop) -> tuple[list[int], int | None]:
-    """The `{` that are open where the parser stopped, and the first whose `}` its lesser indentation gives to a block around it."""
+    """The open `{` where the parser stopped, and the first block whose `}` seems to be missing: the next `}` is indented less than it."""
     opened: list[int] = []
     robbed: int | None = None
     for piece in _TEXTS_AND_BRACES.finditer(stop.text, stop.place.start, stop.span.start):
@@ -177,7 +177,7 @@ def block_of(stop: Stop) -> str:
     return _BLOCKS.get(word_at(head, 0), "this block")
 
 
-def _not_closed(stop: Stop, opening: int, note: Note) -> Diagnostic:
+def _not_closed(stop: Stop, opening: int, note: DiagnosticNote) -> Diagnostic:
     head = _head_of(stop, opening)
     message = f"the block of `{head}` is not closed" if head else "a block is not closed"
     help_text = "close it with a `}` on a line of its own"
@@ -185,12 +185,16 @@ def _not_closed(stop: Stop, opening: int, note: Note) -> Diagnostic:
 
 
 def unclosed(stop: Stop) -> Diagnostic | None:
-    """The item ends while a block is open; blamed is the one that the indentation shows to lack its `}`."""
+    """The item ends while a block is open. The error is reported at the block that, by its indentation, lacks its `}`."""
     opened, robbed = _open_blocks(stop)
     if not opened or "RBRACE" not in stop.accepted:
         return None
     after = stop.place.end
-    note = Note("the next item starts here", Span(after, after + 1)) if after < len(stop.text) else Note("the file ends without it")
+    note = (
+        DiagnosticNote("the next item starts here", Span(after, after + 1))
+        if after < len(stop.text)
+        else DiagnosticNote("the file ends without it")
+    )
     return _not_closed(stop, opened[-1] if robbed is None else robbed, note)
 
 
@@ -213,7 +217,7 @@ def _in_a_queue(stop: Stop) -> Diagnostic | None:
     if word_at(head, 0) != "queue":
         return None
     if stop.before.endswith("\n") and _indent(stop.text, stop.span.start) <= _indent(stop.text, opened[-1]):
-        return _not_closed(stop, opened[-1], Note(f"a `{word}` starts here", stop.span))
+        return _not_closed(stop, opened[-1], DiagnosticNote(f"a `{word}` starts here", stop.span))
     return stop.error("GP007", f"a queue holds no {word}", f"make `{head}` a cohort, or close its block before", "not known here")
 
 
@@ -236,7 +240,7 @@ def _item_not_in_column_one(stop: Stop) -> Diagnostic | None:
 
 
 def _two_on_a_line(stop: Stop) -> Diagnostic | None:
-    """What was found, or what follows a `,`, would be fine behind the end of the line, or behind a `,` of its own."""
+    """A missing line end or a missing `,`: what was found would be correct after one."""
     comma = stop.found == ","
     start = stop.span.start + comma
     while stop.text[start : start + 1] in (" ", "\t"):
@@ -388,4 +392,4 @@ MISTAKES: tuple[Callable[[Stop], Diagnostic | None], ...] = (
     _text_without_quotes,
     _name_without_quotes,
 )
-"""In the order in which they are looked for; the first that is recognised is told."""
+"""The mistakes in the order in which they are tried; the first that is recognised is reported."""

@@ -1,7 +1,7 @@
-"""The parser's tables, computed ahead: `grammar.json` holds what Lark makes of `grammar.lark`, as plain data.
+"""The stored parse tables: `grammar.json` holds the parser that Lark builds from `grammar.lark`, as plain data.
 
-Reading them takes a tenth of the time that computing them takes, which was a third of the life of a short command.
-After a change of the grammar write them anew with `python -m gpol.dsl.tables`; a test demands it.
+Reading the tables takes a tenth of the time of building them. Building took a third of the run time of a short command.
+After a change of the grammar, write them again with `python -m gpol.dsl.syntax.grammar_tables`; a test checks that they are current.
 """
 
 import json
@@ -19,14 +19,14 @@ NAME = "grammar.json"
 """The file, beside the grammar."""
 
 _CODE = ("transformer", "edit_terminals", "_plugins")
-"""Options of a parser that are no data: tables hold what came of them, or get them when they are read."""
+"""Options of a parser that are code. They are not stored: the tables hold their effect, or get them when they are read."""
 
 _SHIFT = 0
 """The kind of an action that moves to a state; the others reduce by a rule."""
 
 
-def read(grammar: str, code: Mapping[str, Any]) -> "Lark | None":
-    """The parser of a grammar with the code it calls; None where no tables of this grammar and this version of Lark are stored."""
+def read_tables(grammar: str, code: Mapping[str, Any]) -> "Lark | None":
+    """The parser of a grammar, with the code that it calls; None if no tables for this grammar and this version of Lark are stored."""
     from lark import Lark
 
     place = files(__package__).joinpath(NAME)
@@ -42,7 +42,7 @@ def read(grammar: str, code: Mapping[str, Any]) -> "Lark | None":
     return made
 
 
-def written(parser: "Lark", grammar: str) -> str:
+def tables_text(parser: "Lark", grammar: str) -> str:
     """The tables of a parser as JSON, the same text in every run, a terminal, rule or state on each line."""
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
@@ -55,11 +55,11 @@ def written(parser: "Lark", grammar: str) -> str:
 
 
 def _renumbered(table: dict[str, Any]) -> dict[str, Any]:
-    """A parse table with tokens numbered by name and states as they are met from the start; Lark's numbers differ from run to run."""
+    """A parse table with stable numbers: tokens by name, states in the order in which they are reached. Lark's differ from run to run."""
     names = sorted(table["tokens"].values())
     met = {table["start_states"]["start"]: 0}
     reached, states = list(met), dict[int, dict[int, list[Any]]]()
-    for state in reached:  # grows meanwhile
+    for state in reached:  # the list grows during the loop
         named = {table["tokens"][token]: action for token, action in table["states"][state].items()}
         states[met[state]] = actions = {}
         for token, name in enumerate(names):
@@ -82,6 +82,6 @@ def _identity(grammar: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    from .parser import build_grammar, grammar_text
+    from .grammar import build_parser, grammar_text
 
-    Path(__file__).with_name(NAME).write_text(written(build_grammar(), grammar_text()), encoding="utf-8")
+    Path(__file__).with_name(NAME).write_text(tables_text(build_parser(), grammar_text()), encoding="utf-8")

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from .tree import Admission, AllOf, AnyOf, Guard, Item, Negation, Preempt, Protect, Where
+from .tree import AdmissionItem, AllOf, AnyOf, Guard, Item, Negation, PreemptItem, ProtectItem, Where
 
 
 def guards_of(item: Item) -> list[Guard]:
     """The guards of an item, one for each `where`."""
     match item:
-        case Protect(where=Where(guard)) | Admission(where=Where(guard)):
+        case ProtectItem(where=Where(guard)) | AdmissionItem(where=Where(guard)):
             return [guard]
-        case Preempt(body=body):
+        case PreemptItem(body=body):
             return [statement.guard for statement in body if isinstance(statement, Where)]
         case _:
             return []

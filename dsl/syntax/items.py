@@ -1,13 +1,13 @@
-"""From bytes to items: decode a file within limits, and cut it where top-level items start, in column one.
+"""From bytes to items: decodes a file within limits, and splits it where top-level items start, in column one.
 
-One pass of a regular expression that knows texts and comments, before the grammar sees anything; so a file of any
-size or depth gets its answer at once, and a broken item breaks nothing but itself.
+One regular expression, which knows quoted texts and comments, passes over the file before the grammar is used. So a file of any size or
+depth is answered at once, and a broken item does not affect the others.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from .diagnostics import Diagnostic, Note, PolicyError
+from ..diagnostics import Diagnostic, DiagnosticNote, PolicyError
 from .names import closest
 from .tree import Span
 
@@ -38,13 +38,13 @@ TEXT = r'"(?:[^"\\\n]++|\\.)*+"?'
 """A text in quotes, as a pattern; one that is not closed ends with its line."""
 
 MOST_TOLD = 500
-"""Broken items and lines that are told of one file; a file with more is most likely no policy at all."""
+"""How many broken items and lines of a file are reported. A file with more is probably not a policy."""
 
 _LONG = rf"(?<![\w.%/-])[\w.%/-]{{{MAX_WORD + 1},}}+"
 _PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|" + _LONG + r"|(?:^|(?<=\n))[^\s#}]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|\r(?!\n)")
-"""What editors show as nothing, as another order of the text or, some of them, as a new line: readers would not see one policy."""
+"""Characters that editors hide, that reorder the text or that some editors show as a new line: readers would see different policies."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def _at(text: str, code: str, message: str, label: str, help_text: str, file: st
 
 
 def split(text: str, file: str) -> Split:
-    """Cut a text into items. What is beyond a limit is cut off there, with one diagnostic."""
+    """Split a text into items. A text beyond a limit is cut off there, with one diagnostic."""
     found = Split()
     if text.count("\n") > MAX_LINES:
         message = f"the file has {text.count(chr(10)):,} lines; at most {MAX_LINES:,} are read"
@@ -138,7 +138,7 @@ def too_many(at: int, file: str) -> Diagnostic:
 
 
 def _starts_item(text: str, start: int, depth: int, found: Split, file: str) -> bool:
-    """Whether a line in column one starts an item; inside an open block one that is no item is only out of place."""
+    """Whether a line in column one starts an item. Inside an open block, a line that is not an item is reported as misplaced."""
     word = word_at(text, start)
     if depth == 0 or word in ITEM_WORDS or word in FUTURE_ITEMS:
         return True
@@ -152,7 +152,7 @@ def _starts_item(text: str, start: int, depth: int, found: Split, file: str) -> 
 
 
 def _check_head(text: str, starts: list[int], found: Split, file: str) -> None:
-    """Whatever stands before the first item, but for space and comments, is out of place."""
+    """Report anything before the first item other than space and comments."""
     head = text[: starts[0]] if starts else text
     stray = re.search(r"[^\s]", re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), head))
     if stray is None:
@@ -165,5 +165,5 @@ def _check_head(text: str, starts: list[int], found: Split, file: str) -> None:
         return
     message = "a top-level item does not start in column one"
     help_text = "delete the space before it"
-    note = (Note("statements of a block are indented, items are not"),)
+    note = (DiagnosticNote("statements of a block are indented, items are not"),)
     found.diagnostics.append(Diagnostic("GP005", "error", message, Span(start, end), "indented", help_text, note, file))

@@ -1,4 +1,4 @@
-"""Names: what may be one, and the closest known name to one that is not known."""
+"""Names: which texts are allowed, and the closest known name to an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,14 +1,14 @@
-"""What the parser found and what it would have taken, in the author's words."""
+"""Syntax errors: what the parser found and what it expected, in the words of the language."""
 
 import re
 from typing import Any
 
 from lark import Token, UnexpectedInput, UnexpectedToken
 
-from .diagnostics import Diagnostic
-from .mistakes import KINDS, MISTAKES, PHRASES, Stop, block_of, unclosed, unfinished
+from ..diagnostics import Diagnostic
+from .frequent_mistakes import KINDS, MISTAKES, PHRASES, Stop, block_of, unclosed, unfinished
+from .items import TEXT, word_at
 from .names import closest
-from .split import TEXT, word_at
 from .tree import Span
 
 _MOST_SHOWN = 5
@@ -61,7 +61,7 @@ def _end_of_code(text: str, start: int, end: int) -> int:
 
 
 def _unexpected(stop: Stop) -> Diagnostic:
-    """Something that has no advice of its own: what was meant, or what may stand here."""
+    """The general syntax error: the word that was probably meant, or what may stand here."""
     word = word_at(stop.text, stop.span.start)
     guess = closest(word, [name.lower() for name in stop.accepted if name not in KINDS]) if len(word) > 1 else None
     help_text = f"did you mean `{guess}`?" if guess else f"here may stand {_alternatives(stop.accepted)}"

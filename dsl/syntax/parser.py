@@ -1,18 +1,17 @@
-"""Parsing: text to syntax tree, each top-level item by itself, every error of the file in one go."""
+"""Parsing: text to syntax tree, each top-level item separately, so that all errors of a file are reported at once."""
 
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Diagnostic
-from .split import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
+from ..diagnostics import Diagnostic
+from .grammar import build_parser, grammar_text
+from .guard_walk import guards_of, levels
+from .items import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
 from .tree import File, Item, Span
-from .walk import guards_of, levels
 
 if TYPE_CHECKING:
     from lark import Lark
-    from lark.lexer import TerminalDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,45 +26,13 @@ class Parsed:
 
 
 @cache
-def grammar() -> "Lark":
-    """The parser of one item: from the stored tables or, where they are of another version of Lark, computed anew."""
-    from . import tables
-    from .build import Build, ItemLexer
+def item_parser() -> "Lark":
+    """The parser of one item: read from the stored tables or, if they are of another version of Lark, built from the grammar."""
+    from .grammar_tables import read_tables
+    from .tree_builder import Build, ItemLexer
 
     code: dict[str, Any] = {"transformer": Build(), "_plugins": {"LexerThread": ItemLexer}}
-    return tables.read(grammar_text(), code) or build_grammar(**code)
-
-
-def grammar_text() -> str:
-    """The grammar in Lark's notation."""
-    return files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-
-
-def build_grammar(strict: bool = False, **code: Any) -> "Lark":
-    """A new parser of one item, with the code it calls; `strict` looks for conflicts in the grammar, and needs interegular."""
-    from lark import Lark, lexer
-
-    # With interegular installed Lark searches for colliding terminals in every grammar, 0.15 s; a test does that once.
-    lexer.has_interegular = strict
-    return Lark(
-        grammar_text(),
-        parser="lalr",
-        lexer="contextual",
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        edit_terminals=_end_with_word,
-        strict=strict,
-        **code,
-    )
-
-
-def _end_with_word(terminal: "TerminalDef") -> None:
-    """Let a keyword be a whole word only: else `preferh100` would be read as `prefer h100` where no name may stand."""
-    from lark.lexer import PatternRE
-
-    if terminal.pattern.value.isalpha():
-        terminal.pattern = PatternRE(terminal.pattern.value + "(?![A-Za-z0-9_.-])")
-        terminal.priority = 1  # before NAME, as lark does it for plain words
+    return read_tables(grammar_text(), code) or build_parser(**code)
 
 
 def parse(text: str, file: str) -> Parsed:
@@ -100,13 +67,13 @@ def _within(diagnostic: Diagnostic, length: int) -> Diagnostic:
 def _parse_item(text: str, place: Span, file: str) -> Item | Diagnostic:
     from lark import TextSlice, UnexpectedInput
 
-    from .errors import explain
+    from .parse_errors import explain
 
     word = word_at(text, place.start)
     if word not in ITEM_WORDS:
         return _unknown_item(text, place, word, file)
     try:
-        item: Item = grammar().parse(TextSlice(text, place.start, place.end))  # type: ignore[assignment]
+        item: Item = item_parser().parse(TextSlice(text, place.start, place.end))  # type: ignore[assignment]
     except UnexpectedInput as error:
         return explain(error, text, place, file)
     for guard in guards_of(item):

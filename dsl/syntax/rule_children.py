@@ -1,4 +1,4 @@
-"""Picking from the children of a rule: tokens by their text, nodes by their kind."""
+"""Selects among the children of a grammar rule: tokens by their type or text, nodes by their class."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from lark import Token
 from . import tree
 from .tree import Span
 
-Part = Any
+Child = Any
 """A token, or a node that a rule below made."""
 
 
@@ -22,7 +22,7 @@ class Gang(tree.Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Names(tree.Spanned):
+class KeywordNames(tree.Spanned):
     """Names behind a keyword: `for a, b`, `by a`, `because a`."""
 
     keyword: str
@@ -30,7 +30,7 @@ class Names(tree.Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy(tree.Spanned):
+class StrategyWord(tree.Spanned):
     """`final share`."""
 
     name: str
@@ -44,7 +44,7 @@ class UsageWeight(tree.Spanned):
     number: tree.Number
 
 
-def span_of(parts: Sequence[Part]) -> Span:
+def span_of(parts: Sequence[Child]) -> Span:
     """From the first part's start to the last one's end."""
     first, last = parts[0], parts[-1]
     start: Any = first.start_pos if isinstance(first, Token) else first.span.start
@@ -62,26 +62,26 @@ def key_of(token: Token) -> str:
     return unquoted(token) if token.type == "STRING" else str(token)
 
 
-def all_of(parts: Sequence[Part], kind: type | tuple[type, ...]) -> tuple[Any, ...]:
+def all_of(parts: Sequence[Child], kind: type | tuple[type, ...]) -> tuple[Any, ...]:
     """The parts of a kind."""
     return tuple(part for part in parts if isinstance(part, kind))
 
 
-def first_of(parts: Sequence[Part], kind: type | tuple[type, ...]) -> Any:
+def first_of(parts: Sequence[Child], kind: type | tuple[type, ...]) -> Any:
     """The first node of a kind; None where there is none."""
     return next((part for part in parts if isinstance(part, kind) and not isinstance(part, Token)), None)
 
 
-def token_of(parts: Sequence[Part], *types: str) -> Token | None:
+def token_of(parts: Sequence[Child], *types: str) -> Token | None:
     """The first token of these types; None where there is none."""
     return next((part for part in parts if isinstance(part, Token) and part.type in types), None)
 
 
-def words_of(parts: Sequence[Part]) -> list[str]:
+def words_of(parts: Sequence[Child]) -> list[str]:
     """The tokens, as text."""
     return [str(part) for part in parts if isinstance(part, Token)]
 
 
-def names_behind(parts: Sequence[Part], keyword: str) -> tuple[tree.Name, ...]:
+def names_behind(parts: Sequence[Child], keyword: str) -> tuple[tree.Name, ...]:
     """The names behind a keyword; none where it is left out."""
-    return next((part.names for part in parts if isinstance(part, Names) and part.keyword == keyword), ())
+    return next((part.names for part in parts if isinstance(part, KeywordNames) and part.keyword == keyword), ())

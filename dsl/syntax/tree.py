@@ -65,7 +65,7 @@ class FieldRef(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Spanned):
+class FieldComparison(Spanned):
     """`left op right`; a bare word on the right is a name (of a priority or a queue)."""
 
     op: Literal["<", "<=", "=", "!=", ">", ">="]
@@ -94,7 +94,7 @@ class Negation(Spanned):
     item: "Guard"
 
 
-Guard = Comparison | AllOf | AnyOf | Negation
+Guard = FieldComparison | AllOf | AnyOf | Negation
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Use(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Share(Spanned):
+class ShareChoice(Spanned):
     """`share borrowed|used|none`; `share borrowed rounded`."""
 
     formula: Literal["borrowed", "used", "none"]
@@ -197,7 +197,18 @@ class UsageWeights(Spanned):
 
 
 Choice = (
-    Use | Share | Order | Queueing | FlavorChoice | PreemptBy | PreemptWay | Decide | UsageDecay | UsageWeights | DefaultPriority | Ignore
+    Use
+    | ShareChoice
+    | Order
+    | Queueing
+    | FlavorChoice
+    | PreemptBy
+    | PreemptWay
+    | Decide
+    | UsageDecay
+    | UsageWeights
+    | DefaultPriority
+    | Ignore
 )
 
 
@@ -214,14 +225,14 @@ class Header(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Resource(Spanned):
+class ResourceItem(Spanned):
     """`resource license`."""
 
     name: Name
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity(Spanned):
+class CapacityStatement(Spanned):
     """`gpu 256` in a flavor."""
 
     resource: Name
@@ -266,7 +277,7 @@ class NodeLabel(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Taint(Spanned):
+class TaintStatement(Spanned):
     """`taint pool = "spot" NoSchedule` in a flavor; without a value `taint pool NoSchedule`."""
 
     key: str
@@ -289,15 +300,15 @@ class Missing(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Flavor(Spanned):
+class FlavorItem(Spanned):
     """`flavor h100 { ... }`."""
 
     name: Name
-    body: tuple[Capacity | FromNodes | AsOwned | Worth | NodeLabel | Taint | Tolerates | Missing, ...]
+    body: tuple[CapacityStatement | FromNodes | AsOwned | Worth | NodeLabel | TaintStatement | Tolerates | Missing, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Priority(Spanned):
+class PriorityItem(Spanned):
     """`priority production 1000 { never evicted }`."""
 
     name: Name
@@ -309,7 +320,7 @@ class Priority(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Quota(Spanned):
+class QuotaStatement(Spanned):
     """A quota statement.
 
     verb and limit: owns amount|nothing; borrows and lends up-to|nothing|anything, lends all-but; guarantees amount.
@@ -428,7 +439,7 @@ class ByUsage(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class LocalQueue(Spanned):
+class LocalQueueStatement(Spanned):
     """`local queue "team/interactive" { weight 2 }` inside a queue."""
 
     name: Name
@@ -436,12 +447,12 @@ class LocalQueue(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Queue(Spanned):
+class QueueItem(Spanned):
     """`queue nlp { ... }`."""
 
     name: Name
     body: tuple[
-        Quota
+        QuotaStatement
         | Weight
         | Match
         | FlavorList
@@ -456,24 +467,24 @@ class Queue(Spanned):
         | Namespaces
         | NeedsCheck
         | ByUsage
-        | LocalQueue,
+        | LocalQueueStatement,
         ...,
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Cohort(Spanned):
+class CohortItem(Spanned):
     """`cohort research { ... }`."""
 
     name: Name
-    body: "tuple[Quota | Weight | Queue | Cohort, ...]"
+    body: "tuple[QuotaStatement | Weight | QueueItem | CohortItem, ...]"
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger(Spanned):
+class TriggerStatement(Spanned):
     """`when workload fits what its queue|cohort owns`."""
 
     owner: Literal["queue", "cohort"]
@@ -502,15 +513,15 @@ class OrderBy(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Preempt(Spanned):
+class PreemptItem(Spanned):
     """`preempt reclaim-owned { ... }`."""
 
     name: Name
-    body: tuple[Trigger | EvictFrom | Where | OrderBy, ...]
+    body: tuple[TriggerStatement | EvictFrom | Where | OrderBy, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Protect(Spanned):
+class ProtectItem(Spanned):
     """`protect warm-up for a, b { where ... }`."""
 
     name: Name
@@ -519,7 +530,7 @@ class Protect(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class Admission(Spanned):
+class AdmissionItem(Spanned):
     """`deny NAME for a { where ... } because "..."`, and `hold`."""
 
     action: Literal["deny", "hold"]
@@ -604,7 +615,7 @@ class PolicyTest(Spanned):
     steps: tuple[At | Expect, ...]
 
 
-Item = Header | Resource | Flavor | Priority | Cohort | Queue | Preempt | Protect | Admission | PolicyTest
+Item = Header | ResourceItem | FlavorItem | PriorityItem | CohortItem | QueueItem | PreemptItem | ProtectItem | AdmissionItem | PolicyTest
 
 
 @dataclass(frozen=True, slots=True)

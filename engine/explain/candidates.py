@@ -1,116 +1,122 @@
 """Everybody who uses what a waiting workload needs, and whether and why they would go for it, or would not."""
 
-from ...events import Operand, RuleRef
-from ...units import format_time
-from ..route import reference
-from ..state import Active
-from ..whereabouts import CandidateOutcome, CandidateStanding
-from ..why import charges
-from ..workload import Workload, takes_place_of
-from .admissible import inactive
-from .candidates import Cluster, Note, satisfies
-from .nominate import Nomination, search, wish_of
-from .plan import WAITING, Mode
-from .queues import Queues
+from collections.abc import Iterator
 
-
-def considered(policy: Active, queues: Queues, cluster: Cluster, nomination: Nomination) -> tuple[CandidateStanding, ...]:
-    """Those in the tree who use a slot on which the workload needs room, and what came of each; none where it fits or never will."""
-    workload, plan = nomination.workload, nomination.plan
-    slots = sorted(plan.needing) if plan.mode is Mode.PREEMPT else _short(policy, nomination)
-    if not slots:
-        return ()
-    notes: list[Note] = []
-    found = False
-    if plan.mode is Mode.PREEMPT:
-        found = bool(search(cluster, wish_of(workload, plan, notes)))
-    look = _Look(policy, cluster, workload, slots, searched=plan.mode is Mode.PREEMPT, found=found)
-    last = {note.workload.name: note for note in notes}
-    users = [
-        other
-        for node in queues.trees[policy.tree.paths[workload.queue][-1]]
-        for _, other in sorted(queues.states[node].running.items())
-        if any(slot in slots for slot, _ in other.usage)
-    ]
-    return tuple(look.at(other, last.get(other.name)) for other in users)
-
-
-def _short(policy: Active, nomination: Nomination) -> list[int]:
-    """The slots that a workload lacks of flavors on which nobody was looked for, because it would have to borrow."""
-    if nomination.plan.mode is not Mode.NO_FIT:
-        return []
-    attempts = [attempt for pod_set in nomination.plan.pod_sets for attempt in pod_set.attempts if attempt.reason == WAITING]
-    lacks = [obstacle for attempt in attempts for obstacle in attempt.obstacles if obstacle.kind == "short"]
-    return sorted({policy.slot_index[obstacle.flavor, obstacle.resource] for obstacle in lacks})
-
+from ..cores import LiveWorkload, Probe, View
+from ..event_parts import Operand, RuleRef
+from ..outcome.named import charges
+from ..outcome.nomination import CandidateOutcome, ComparedShares, Mode, Nomination
+from ..policy_graph import PolicyGraph
+from ..units import format_time
+from .decisions import SHARES
+from .policy_lines import node_line, reference
+from .standing import CandidateStanding
+from .wording import show_share
 
 _WORDS = {"nothing": "nobody", "lower": "lower priority", "lower-or-newer": "lower priority or newer", "any": "anyone"}
 """What a queue says of whom it evicts, as the language does."""
 
 
-class _Look:
-    """A look at those who use `slots`, for a workload; `searched`: there was a search among them, `found`: it had a result."""
+def candidates(probe: Probe, view: View, nomination: Nomination) -> Iterator[CandidateStanding]:
+    """What came of everybody in the tree who uses a slot on which the workload needs room; of nobody where it fits or never will.
 
-    def __init__(self, policy: Active, cluster: Cluster, workload: Workload, slots: list[int], *, searched: bool, found: bool) -> None:
-        self.policy, self.cluster, self.workload, self.slots = policy, cluster, workload, slots
-        self.searched, self.found = searched, found
-
-    def at(self, other: Workload, note: Note | None) -> CandidateStanding:
-        """What came of one of them, by the note of the search, or why the search never looked at it."""
-        outcome, rule, operands = self._outcome(other, note)
-        return CandidateStanding(
+    For Kueue's two ways of looking for victims; preempt rules say by themselves whom they take.
+    """
+    graph, workload = probe.graph, view.workload(nomination.workload)
+    slots = sorted(nomination.flavors.needing) if nomination.flavors.mode is Mode.PREEMPT else _short(graph, nomination)
+    if workload is None or not slots or graph.settings.victims == "rules":
+        return
+    notes, enough = probe.search_notes(nomination)
+    for other in _users(graph, view, workload.queue, slots):
+        noted = other.name in notes
+        outcome, shares = notes[other.name] if noted else (_unseen(probe, workload, other, slots, nomination, enough), None)
+        rule, operands = _compared(graph, workload, other, outcome, shares, noted)
+        if outcome == "taken" and not nomination.victims:
+            operands.append(Operand(name="enough", value="no"))
+        yield CandidateStanding(
             workload=other.name,
-            queue=self.policy.graph.nodes[other.queue].name,
+            queue=graph.nodes[other.queue].name,
             outcome=outcome,
             rule=rule,
             operands=tuple(operands),
-            usage=charges(self.policy, tuple((slot, amount) for slot, amount in other.usage if slot in self.slots)),
+            usage=charges(graph, tuple((slot, amount) for slot, amount in other.usage if slot in slots)),
             evicting=other.evicting,
         )
 
-    def _outcome(self, other: Workload, note: Note | None) -> tuple[CandidateOutcome, RuleRef | None, list[Operand]]:
-        """The outcome, the line that decided it, and what was compared."""
-        preemption, place = self.cluster.preemption(self.workload.queue), self.policy.graph.nodes[self.workload.queue]
-        to_borrow = reference(place.name, preemption.borrowing_source or place.source)
-        if note is not None:
-            compared = [*self._priorities(other), *(Operand(name=name, value=value) for name, value in note.operands)]
-            if note.outcome == "taken" and not self.found:
-                compared.append(Operand(name="enough", value="no"))
-            return note.outcome, to_borrow if note.outcome == "only without borrowing" else None, compared
-        if other.pinned:
-            known = next((each for each in self.policy.graph.priorities if each.name == other.asked_priority), None)
-            return "never evicted", None if known is None else reference(known.name, known.source), []
-        if takes_place_of(self.workload, other):
-            return "replaced", None, []
-        if inactive(self.policy, other.queue):
-            theirs = self.policy.graph.nodes[other.queue]
-            return "queue inactive", reference(theirs.name, theirs.source), []
-        own = other.queue == self.workload.queue
-        wanted: str = preemption.own if own else preemption.reclaims
-        if not satisfies(wanted, self.workload, other):
-            source = preemption.own_source if own else preemption.reclaims_source
+
+def _short(graph: PolicyGraph, nomination: Nomination) -> list[int]:
+    """The slots that a workload lacks of flavors on which nobody was looked for, because it would have to borrow."""
+    if nomination.flavors.mode is not Mode.NO_FIT:
+        return []
+    attempts = [attempt for pods in nomination.flavors.pod_sets for attempt in pods.attempts if attempt.reason == "WaitingForQuota"]
+    lacks = {(each.flavor, each.resource) for attempt in attempts for each in attempt.obstacles if each.kind == "short"}
+    return [index for index, slot in enumerate(graph.slots) if (slot.flavor, slot.resource) in lacks]
+
+
+def _users(graph: PolicyGraph, view: View, queue: int, slots: list[int]) -> list[LiveWorkload]:
+    """Who runs in the tree of a queue and uses one of these slots, by queue and name."""
+    root = graph.path(queue)[-1]
+    running = [each for each in view.workloads() if each.admitted is not None and graph.path(each.queue)[-1] == root]
+    users = [each for each in running if any(slot in slots for slot, _ in each.usage)]
+    return sorted(users, key=lambda each: (graph.nodes[each.queue].queue, each.name))
+
+
+def _unseen(
+    probe: Probe, workload: LiveWorkload, other: LiveWorkload, slots: list[int], nomination: Nomination, enough: bool
+) -> CandidateOutcome:
+    """Why the search did not look at a workload."""
+    graph, own = probe.graph, other.queue == workload.queue
+    if other.pinned:
+        return "never evicted"
+    if own and workload.fact.replaces == other.name and workload.fact.namespace == other.fact.namespace:
+        return "replaced"
+    if probe.is_inactive(other.queue):
+        return "queue inactive"
+    preemption = graph.queue_at(workload.queue).preemption
+    if not probe.may_evict(workload.name, other.name, preemption.own if own else preemption.reclaims):
+        return "not allowed"
+    if not own:  # it is reached only where its queue, and every cohort on the way up to the common one, borrows
+        path, theirs = graph.path(other.queue), graph.sides(workload.queue, other.queue)[1]
+        if not all(probe.borrows(node, slots) for node in path[: path.index(theirs) + 1]):
+            return "not borrowing"
+    if nomination.flavors.mode is not Mode.PREEMPT:
+        return "only without borrowing"
+    return "not reached" if enough else "not borrowing"  # one that finds not enough has looked at all whose queues still borrow
+
+
+def _compared(
+    graph: PolicyGraph, workload: LiveWorkload, other: LiveWorkload, outcome: CandidateOutcome, shares: ComparedShares | None, noted: bool
+) -> tuple[RuleRef | None, list[Operand]]:
+    """The line that decided about a candidate, and what was compared."""
+    preemption = graph.queue_at(workload.queue).preemption
+    to_borrow = node_line(graph, workload.queue, preemption.borrowing_source)
+    match outcome:
+        case "never evicted":
+            known = next((each for each in graph.priorities if each.name == other.asked_priority), None)
+            return None if known is None else reference(known.name, known.source), []
+        case "queue inactive":
+            return node_line(graph, other.queue), []
+        case "not allowed":
+            own = other.queue == workload.queue
+            wanted, source = (preemption.own, preemption.own_source) if own else (preemption.reclaims, preemption.reclaims_source)
             says = Operand(name="of its own it evicts" if own else "reclaims from", value=_WORDS[wanted])
-            compared = [] if wanted == "nothing" else self._priorities(other)
-            return "not allowed", reference(place.name, source or place.source), [says, *compared]
-        if not own and not self._borrows(other.queue):
-            return "not borrowing", None, []
-        if not self.searched:
-            return "only without borrowing", to_borrow, []
-        if not self.found:  # a search that finds not enough has looked at all, but for those whose queues stopped borrowing
-            return "not borrowing", None, []
-        return "not reached", None, self._priorities(other)
+            return node_line(graph, workload.queue, source), [says, *([] if wanted == "nothing" else _priorities(graph, workload, other))]
+        case "only without borrowing":
+            return to_borrow, _priorities(graph, workload, other) if noted else []
+        case "replaced":
+            return None, []
+        case "not borrowing" if not noted:
+            return None, []
+        case _:
+            named = zip(SHARES, shares or (), strict=False)
+            shown = [Operand(name=name, value=show_share(share, graph.settings.rounded)) for name, share in named]
+            return None, [*_priorities(graph, workload, other), *shown]
 
-    def _priorities(self, other: Workload) -> list[Operand]:
-        """Both priorities and, where these are equal and the queue of both evicts what is newer, since when both wait or waited."""
-        mine, theirs = self.workload, other
-        compared = [("workload.priority", str(mine.priority)), ("victim.priority", str(theirs.priority))]
-        own = self.cluster.preemption(mine.queue).own
-        if mine.priority == theirs.priority and mine.queue == theirs.queue and own == "lower-or-newer":
-            compared += [("workload is queued since", format_time(mine.queued)), ("victim was queued", format_time(theirs.queued))]
-        return [Operand(name=name, value=value) for name, value in compared]
 
-    def _borrows(self, other: int) -> bool:
-        """Whether another queue, and every cohort between it and the common ancestor, uses more than it owns of some slot."""
-        tree = self.policy.tree
-        path, theirs = tree.paths[other], tree.sides(self.workload.queue, other)[1]
-        return all(tree.borrows(node, self.slots) for node in path[: path.index(theirs) + 1])
+def _priorities(graph: PolicyGraph, mine: LiveWorkload, theirs: LiveWorkload) -> list[Operand]:
+    """Both priorities and, where these are equal and the queue of both evicts what is newer, since when both wait or waited."""
+    compared = [("workload.priority", str(mine.priority)), ("victim.priority", str(theirs.priority))]
+    own = graph.queue_at(mine.queue).preemption.own
+    if mine.priority == theirs.priority and mine.queue == theirs.queue and own == "lower-or-newer":
+        compared += [("workload is queued since", format_time(mine.queued)), ("victim was queued", format_time(theirs.queued))]
+    return [Operand(name=name, value=value) for name, value in compared]

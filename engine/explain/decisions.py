@@ -1,149 +1,205 @@
-"""Why a cycle decided what it did, as data: the limit that binds, what each flavor lacked, what was compared for each victim."""
+"""From what a core decided to the events that are recorded: each with its reason, and with what it rests on as data."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
-from ...events import Assignment, Limit, Operand, RuleRef, Why
-from ...graph import Source
-from ...units import format_amount
-from ..quota import Binding
-from ..route import reference
-from ..state import Active
-from ..why import limit_at, quota_line
-from .candidates import Target, as_request
-from .cycle import Outcome
-from .plan import EXCEEDS, Attempt, Obstacle, Plan
+from ..event_parts import FlavorAttempt, Operand, RuleRef, Tried, Why
+from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ..guard import fields
+from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Rejection, Replacement
+from ..outcome.named import assignments, charges
+from ..outcome.nomination import Attempt, FlavorAssignment, Victim
+from ..policy_graph import PolicyGraph, Source
+from .policy_lines import limit_named, local_queue_line, node_line, quota_line, rule_line
+from .wording import compared, named_obstacle, show, show_share, slot_amount
+
+_REJECTIONS = {
+    "no-queue": "NoMatchingQueue",
+    "several-queues": "MatchesSeveralQueues",
+    "unknown-priority": "UnknownPriority",
+    "denied": "Denied",
+}
+
+SHARES = ("preemptor's share, with it running", "victim's share, before", "victim's share, without it")
+"""What fair sharing compares."""
 
 
-def assignments(plan: Plan, policy: Active) -> tuple[Assignment, ...]:
-    """The flavors of each pod set by name."""
-    names = [flavor.name for flavor in policy.graph.flavors]
-    return tuple(
-        Assignment(
-            pod_set=pod_set.name,
-            count=pod_set.count,
-            flavors={resource: names[pod_set.flavors[resource].flavor] for resource in sorted(pod_set.flavors)},
-        )
-        for pod_set in plan.pod_sets
+def tell(graph: PolicyGraph, outcomes: list[Outcome], time: int, cause: int) -> list[AnyDecision]:
+    """The events of what was decided at a moment because of the fact with number `cause`."""
+    return [_told(graph, outcome, time, cause) for outcome in outcomes]
+
+
+def _told(graph: PolicyGraph, outcome: Outcome, time: int, cause: int) -> AnyDecision:
+    match outcome:
+        case Admission():
+            return _admitted(graph, outcome, time, cause)
+        case Eviction():
+            return _evicted(graph, outcome, time, cause)
+        case Replacement():
+            return WorkloadReplaced(
+                time=time,
+                cause=cause,
+                workload=outcome.workload,
+                queue=graph.nodes[outcome.queue].name,
+                by=outcome.by,
+                usage=charges(graph, outcome.usage),
+                why=Why(),
+            )
+        case Rejection():
+            return _rejected(graph, outcome, time, cause)
+        case Deferral():
+            return _deferred(graph, outcome, time, cause)
+
+
+# --- admissions -------------------------------------------------------------------------------------------------------
+
+
+def _admitted(graph: PolicyGraph, outcome: Admission, time: int, cause: int) -> WorkloadAdmitted:
+    operands = []
+    for (slot, amount), used, owned in zip(outcome.request, outcome.used, outcome.owned, strict=True):
+        for name, value in (("asks", amount), ("queue uses", used), ("queue owns", owned)):
+            operands.append(Operand(name=name, value=slot_amount(graph, slot, value)))
+    rule = quota_line(graph, outcome.queue, outcome.request, bool(outcome.borrowed))
+    if outcome.victims:
+        rule = rule_line(graph.preempt[outcome.victims[0].rule])
+    return WorkloadAdmitted(
+        time=time,
+        cause=cause,
+        workload=outcome.workload,
+        queue=graph.nodes[outcome.queue].name,
+        priority=outcome.priority,
+        reason="FitsAfterEviction" if outcome.victims else "FitsBorrowing" if outcome.borrowed else "FitsOwned",
+        assignments=assignments(graph, outcome.flavors),
+        usage=charges(graph, outcome.request),
+        borrowed=charges(graph, outcome.borrowed),
+        replaces=outcome.replaces,
+        passed_over=tuple(_passed_over(graph, outcome.flavors)),
+        why=Why(rule=rule, operands=tuple(operands)),
     )
 
 
-def admission_why(policy: Active, outcome: Outcome, borrows: bool) -> Why:
-    """Why a workload is admitted: the line that lets it, what it asks, uses and owns of each slot, and which flavors were worse."""
-    workload, old, used = outcome.workload, outcome.nomination.replaced, used_by_others(policy, outcome)
-    plan = outcome.nomination.plan
-    request = as_request(plan.whole)
-    operands = [Operand(name="replaces", value=old.name)] if old is not None else []
-    for slot, amount in request:
-        resource, flavor = policy.graph.slots[slot].resource, policy.graph.flavors[policy.graph.slots[slot].flavor].name
-        for name, value in (("asks", amount), ("queue uses", used[slot]), ("queue owns", policy.tree.subtree[workload.queue][slot])):
-            operands.append(Operand(name=name, value=f"{format_amount(value, resource)} {resource} on {flavor}"))
-    operands += _passed_over(policy, plan)
-    rule = quota_line(policy, workload.queue, request, borrows)
-    return Why(reason="FitsBorrowing" if borrows else "FitsOwned", rule=rule, operands=tuple(operands))
-
-
-def used_by_others(policy: Active, outcome: Outcome) -> list[int]:
-    """What its queue uses of each slot, without the workload whose place is taken."""
-    used, old = list(policy.tree.usage[outcome.workload.queue]), outcome.nomination.replaced
-    for slot, amount in old.usage if old is not None else ():
-        used[slot] -= amount
-    return used
-
-
-def refusal_why(policy: Active, outcome: Outcome) -> Why:
-    """Why a workload was not admitted: the most severe limit, and for each flavor that was tried what it lacked."""
-    plan = outcome.nomination.plan
-    operands = [Operand(name="outcome", value=outcome.end.value)]
-    operands += [_tried(pod_set.name, attempt) for pod_set in plan.pod_sets for attempt in pod_set.attempts]
-    operands += [Operand(name="evicts", value=target.workload.name) for target in outcome.targets]
-    return Why(reason=outcome.reason, operands=tuple(operands), limit=binding_limit(policy, outcome.workload.queue, plan))
-
-
-def _passed_over(policy: Active, plan: Plan) -> Iterator[Operand]:
+def _passed_over(graph: PolicyGraph, flavors: FlavorAssignment) -> Iterator[FlavorAttempt]:
     """The flavors that were tried for each pod set and not taken, and what each lacked."""
-    for pod_set in plan.pod_sets:
-        taken = {policy.graph.flavors[chosen.flavor].name for chosen in pod_set.flavors.values()}
-        yield from (_tried(pod_set.name, attempt) for attempt in pod_set.attempts if attempt.flavor not in taken)
+    for pods in flavors.pod_sets:
+        taken = {chosen.flavor for chosen in pods.flavors.values()}
+        yield from (_attempt(graph, pods.name, attempt) for attempt in pods.attempts if attempt.flavor not in taken)
 
 
-def _tried(pod_set: str, attempt: Attempt) -> Operand:
-    fits = "fits, borrowing" if attempt.level > 0 else "fits"
-    return Operand(name=f"{pod_set} on {attempt.flavor}", value="; ".join(describe(obstacle) for obstacle in attempt.obstacles) or fits)
+def _attempt(graph: PolicyGraph, pod_set: str, attempt: Attempt) -> FlavorAttempt:
+    return FlavorAttempt(
+        pod_set=pod_set,
+        flavor=graph.flavors[attempt.flavor].name,
+        resources=attempt.resources,
+        borrows=attempt.level > 0,
+        obstacles=tuple(named_obstacle(graph, obstacle) for obstacle in attempt.obstacles),
+    )
 
 
-def describe(obstacle: Obstacle) -> str:
-    """What an obstacle is, in one clause."""
-    match obstacle.kind:
-        case "unavailable":
-            return f"the queue serves no {obstacle.resource}"
-        case "missing":
-            return "nothing defines the flavor"
-        case "taint":
-            return f"taint {obstacle.detail} is not tolerated"
-        case "affinity":
-            return "the pod set selects other nodes"
-        case "other-flavor":
-            return "another flavor was nominated"
-        case "replaces":
-            return f"the workload that it replaces runs on {obstacle.detail or 'no flavor'} for {obstacle.resource}"
-        case "exceeds":
-            asked = format_amount(obstacle.assumed + obstacle.asked, obstacle.resource)
-            return f"asks for {asked} {obstacle.resource} of at most {format_amount(obstacle.limit, obstacle.resource)}"
-        case _:
-            return f"{format_amount(obstacle.deficit, obstacle.resource)} {obstacle.resource} more needed"
+# --- evictions --------------------------------------------------------------------------------------------------------
 
 
-def binding_limit(policy: Active, queue: int, plan: Plan) -> Limit | None:
-    """The limit that binds a plan: what asks for more than could ever be, else the slots on which others have to go; the tightest."""
-    obstacles = [obstacle for pod_set in plan.pod_sets for obstacle in pod_set.obstacles if obstacle.kind in ("short", "exceeds")]
-    exceeding = [each for each in obstacles if each.kind == "exceeds" and plan.reason == EXCEEDS]
-    needing = [each for each in obstacles if policy.slot_index[each.flavor, each.resource] in plan.needing]
-    short = [each for each in obstacles if each.kind == "short"]
-    return tightest([limit_of(policy, queue, obstacle) for obstacle in exceeding or needing or short or obstacles])
+def _evicted(graph: PolicyGraph, outcome: Eviction, time: int, cause: int) -> WorkloadEvicted:
+    victim = outcome.victim
+    return WorkloadEvicted(
+        time=time,
+        cause=cause,
+        workload=victim.workload,
+        queue=graph.nodes[victim.queue].name,
+        priority=victim.priority,
+        reason="EvictedByOperator" if victim.kind == "operator" else "Drained" if victim.kind == "stopped" else "Preempted",
+        beneficiary=outcome.beneficiary,
+        preemption=victim.kind,
+        by=outcome.operator,
+        usage=charges(graph, victim.usage),
+        why=Why(rule=_eviction_line(graph, outcome), operands=tuple(_comparison(graph, outcome)), limit=limit_named(graph, outcome.limit)),
+    )
 
 
-def tightest(limits: list[Limit]) -> Limit | None:
-    """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; then the deficit."""
-    return max(limits, key=lambda limit: (Fraction(limit.deficit, limit.asked), limit.deficit), default=None)
+def _eviction_line(graph: PolicyGraph, outcome: Eviction) -> RuleRef | None:
+    """The line that says that a workload goes: a preempt rule, what the beneficiary's queue may evict, or what is drained."""
+    victim = outcome.victim
+    if victim.kind == "operator":
+        return None
+    if victim.kind == "stopped":
+        return local_queue_line(graph, victim.queue, outcome.local_queue) if outcome.local_queue else node_line(graph, victim.queue)
+    if victim.rule >= 0:
+        return rule_line(graph.preempt[victim.rule])
+    preemption = graph.queue_at(outcome.beneficiary_queue).preemption
+    lines: dict[str, Source | None] = {"in-queue": preemption.own_source, "reclaim-while-borrowing": preemption.borrowing_source}
+    return node_line(graph, outcome.beneficiary_queue, lines.get(victim.kind, preemption.reclaims_source))
 
 
-def limit_of(policy: Active, queue: int, obstacle: Obstacle) -> Limit:
-    """The limit that an obstacle of kind `short` or `exceeds` met."""
-    slot = policy.slot_index[obstacle.flavor, obstacle.resource]
-    binding = policy.tree.binding(queue, slot) if obstacle.kind == "short" else most(policy, queue, slot)
-    available = min(binding.available, obstacle.limit)  # there was less in the middle of a cycle, and less than nothing in a debt
-    return limit_at(policy, slot, obstacle.assumed + obstacle.asked, available, binding.node, binding.limit)
+def _comparison(graph: PolicyGraph, outcome: Eviction) -> Iterator[Operand]:
+    """What was compared when a victim was picked."""
+    victim = outcome.victim
+    if outcome.note:
+        yield Operand(name="note", value=outcome.note)
+    if outcome.beneficiary is None:
+        return
+    if victim.rule >= 0:
+        yield from _by_rule(graph, victim)
+        return
+    yield Operand(name="workload.priority", value=str(outcome.beneficiary_priority))
+    yield Operand(name="victim.priority", value=str(victim.priority))
+    for name, share in zip(SHARES, victim.shares or (), strict=False):
+        yield Operand(name=name, value=show_share(share, graph.settings.rounded))
 
 
-def most(policy: Active, queue: int, slot: int) -> Binding:
-    """The limit that a queue could never exceed, were everything else idle."""
-    tree, node = policy.tree, queue
-    while tree.parent[node] >= 0:
-        limit = policy.graph.nodes[node].quotas[slot].borrowing_limit
-        if limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit:
-            return Binding(tree.potential[queue][slot], node, "borrowing")
-        node = tree.parent[node]
-    return Binding(tree.potential[queue][slot], node, "owned")
+def _by_rule(graph: PolicyGraph, victim: Victim) -> Iterator[Operand]:
+    """The fields of the rule's guard and order for the victim, and for the runner-up the first that differs."""
+    rule, runner_up = graph.preempt[victim.rule], victim.runner_up
+    yield from compared(rule.compared, victim.values)
+    if runner_up is not None:
+        yield Operand(name="next", value=runner_up.workload)
+        if runner_up.key >= 0:
+            field = rule.order[runner_up.key].of_victim
+            yield Operand(name=f"next.{field}", value=show(field, runner_up.value))
 
 
-def eviction_why(policy: Active, outcome: Outcome, target: Target) -> Why:
-    """Why a workload goes: the line that lets its beneficiary's queue evict it, priorities, and shares where they were compared."""
-    beneficiary, victim = outcome.workload, target.workload
-    operands = [
-        Operand(name="workload.priority", value=str(beneficiary.priority)),
-        Operand(name="victim.priority", value=str(victim.priority)),
-        *(Operand(name=name, value=value) for name, value in target.operands),
-    ]
-    limit = binding_limit(policy, beneficiary.queue, outcome.nomination.plan)
-    return Why(reason="Preempted", rule=_line(policy, beneficiary.queue, target), operands=tuple(operands), limit=limit)
+# --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-def _line(policy: Active, node: int, target: Target) -> RuleRef | None:
-    place = policy.graph.nodes[node]
-    preemption = policy.graph.queues[place.queue].preemption
-    source: Source | None = {
-        "in-queue": preemption.own_source,
-        "reclaim-while-borrowing": preemption.borrowing_source,
-    }.get(target.kind, preemption.reclaims_source)
-    return reference(place.name, source or place.source)
+def _rejected(graph: PolicyGraph, outcome: Rejection, time: int, cause: int) -> WorkloadRejected:
+    names = sorted(graph.nodes[queue].name for queue in outcome.queues)
+    rule: RuleRef | None = None
+    operands: list[Operand] = []
+    match outcome.cause:
+        case "no-queue" | "several-queues":
+            asked = [("workload.queue", outcome.named_queue)] if outcome.named_queue is not None else []
+            operands = [Operand(name=name, value=value) for name, value in (*asked, *(("queue", name) for name in names))]
+        case "unknown-priority":
+            operands = [Operand(name="workload.priority", value=outcome.priority)]
+        case "denied":
+            denial = graph.admission[outcome.rule]
+            rule = rule_line(denial)
+            operands = [*compared(fields(denial.guard), outcome.values), Operand(name="because", value=denial.because)]
+    return WorkloadRejected(
+        time=time,
+        cause=cause,
+        workload=outcome.workload,
+        queue=names[0] if len(names) == 1 else None,
+        reason=_REJECTIONS[outcome.cause],
+        why=Why(rule=rule, operands=tuple(operands)),
+    )
+
+
+def _deferred(graph: PolicyGraph, outcome: Deferral, time: int, cause: int) -> WorkloadDeferred:
+    operands: tuple[Operand, ...] = ()
+    if outcome.hold is not None:
+        because = {"check": f"admission check {outcome.hold.name}", "namespace": "namespace"}.get(outcome.hold.kind, outcome.hold.name)
+        operands = (Operand(name="because of", value=because),)
+    pod_sets = outcome.flavors.pod_sets if outcome.flavors is not None else []
+    return WorkloadDeferred(
+        time=time,
+        cause=cause,
+        workload=outcome.workload,
+        queue=graph.nodes[outcome.queue].name,
+        reason=outcome.reason,
+        outcome=outcome.outcome,
+        waits="parked" if outcome.parked else "next",
+        preempting=outcome.preempting,
+        alike=outcome.alike,
+        tried=tuple(Tried(pod_set=pod_set, resource=resource, index=index) for pod_set, resource, index in outcome.tried),
+        attempts=tuple(_attempt(graph, pods.name, attempt) for pods in pod_sets for attempt in pods.attempts),
+        victims=tuple(victim.workload for victim in outcome.victims),
+        why=Why(operands=operands, limit=limit_named(graph, outcome.limit)),
+    )

@@ -1,124 +1,243 @@
-"""Where a live workload stands: why it runs or waits, by which rule and limit, and the smallest changes that would admit it."""
+"""Where a live workload stands: why it runs or waits, by which rule and limit, and the changes that would let it run."""
 
-from ..events import Operand, RuleRef
-from .cycles.standing import pending as pending_in_cycles
-from .flavors import TOKENS, Mode, Verdict
-from .hunt import Protected
-from .remedies import Remedy, remedies
-from .route import reference
-from .scope import triggers
-from .settle import Proposal, held, propose, reserving
-from .state import Active, State
-from .whereabouts import FlavorStanding, Keeper, RuleStanding, Standing
-from .why import binding_limit, charges, greatest_limit
-from .workload import Workload
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..cores import Core, LiveWorkload, Probe
+from ..event_parts import Operand
+from ..outcome.decision import tightest
+from ..outcome.named import charges
+from ..outcome.nomination import Attempt, Grade, Mode, Nomination, PodSetFlavors
+from ..policy_graph import PolicyGraph
+from .candidates import candidates
+from .holding import hold_standing
+from .policy_lines import limit_named, node_line, rule_line
+from .remedies import release, remedies
+from .standing import FlavorStanding, Keeper, Remedy, RuleStanding, Standing
+from .wording import describe
+
+WAITING, PROTECTED = "WaitingForQuota", "WaitingForProtectedWorkloads"
+"""The second reason is gpol's own; all others are Kueue's."""
+
+_REASONS = {
+    Grade.FIT: "Fits",
+    Grade.NO_VICTIMS: WAITING,
+    Grade.PROTECTED: PROTECTED,
+    Grade.PREEMPT: "Preempt",
+    Grade.RECLAIM: "Preempt",
+}
 
 
-def standing(state: State, name: str) -> Standing | None:
+def standing(core: Core, name: str) -> Standing | None:
     """Where a live workload stands; None if it is not live. The state is as before afterwards."""
-    workload = state.workloads.get(name)
-    if workload is None or state.active is None:
+    workload, graph = core.view.workload(name), core.graph
+    if workload is None or graph is None:
         return None
-    policy = state.active
     base = Standing(
         workload=name,
         state="pending" if workload.admitted is None else "running",
-        time=state.time,
-        queue=policy.graph.nodes[workload.queue].name if workload.queue >= 0 else workload.fact.local_queue or workload.fact.queue or "",
+        time=core.time,
+        queue=graph.nodes[workload.queue].name if workload.queue >= 0 else workload.fact.local_queue or workload.fact.queue or "",
         priority=workload.priority,
         asked_priority=workload.asked_priority,
         submitted=workload.submitted,
         evictions=workload.evictions,
         reason="Running",
     )
-    if workload.admitted is None:
-        if policy.queues is not None:
-            return pending_in_cycles(policy, policy.queues, workload, base)
-        return _pending(state, policy, workload, base)
-    running = {"admitted": workload.admitted, "assignments": workload.assignments, "usage": charges(policy, workload.usage)}
-    return base.model_copy(update=running)
+    if workload.admitted is not None:
+        running = {"admitted": workload.admitted, "assignments": workload.assignments, "usage": charges(graph, workload.usage)}
+        return base.model_copy(update=running)
+    if workload.queue < 0:
+        asked = Operand(name="local queue", value=workload.fact.local_queue or workload.fact.queue or "none")
+        return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
+    return base.model_copy(update=_Pending(core, graph, workload).told())
 
 
-def _pending(state: State, policy: Active, workload: Workload, base: Standing) -> Standing:
-    why = held(policy, workload)
-    if why is not None:
-        with reserving(state):
-            runs = propose(state, workload).plan.mode > Mode.BLOCKED
-        remedy = (Remedy(kind="release"),) if runs else ()
-        return base.model_copy(update={"reason": why.reason, "rule": why.rule, "operands": why.operands, "remedies": remedy})
-    line = [other for other in policy.lines[workload.queue].ordered() if held(policy, other) is None]
-    place = {"position": next(index for index, other in enumerate(line, start=1) if other is workload), "waiting": len(line)}
-    with reserving(state) as reserved:
-        mine = next((proposal for proposal in reserved if proposal.workload is workload), None)
-        proposal = mine if mine is not None else propose(state, workload)
-        kept = [Operand(name="room is reserved for", value=other.workload.name) for other in reserved if other is not mine]
-        superiors = [state.workloads[name] for name in sorted(state.superiors(workload.name))]
-        kept += [Operand(name="gave way to", value=other.name) for other in superiors if other.admitted is not None]
-        if mine is not None:
-            policy.tree.remove(workload.queue, mine.plan.request)
-        found = {**place, **_reason(policy, proposal, line, tuple(kept)), **_details(state, policy, proposal)}
-        if found["reason"] == "BehindFirstInLine":
-            found["remedies"] = ()  # whatever changes, the first in line comes first
-        if mine is not None:
-            policy.tree.add(workload.queue, mine.plan.request)
-    return base.model_copy(update=found)
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A waiting workload, and what is asked about it."""
 
+    core: Core
+    graph: PolicyGraph
+    workload: LiveWorkload
 
-def _reason(policy: Active, proposal: Proposal, line: list[Workload], kept: tuple[Operand, ...]) -> dict[str, object]:
-    """The reason token with its limit, rule and operands; `kept` are those for whose sake it finds less room or fewer victims."""
-    workload, plan = proposal.workload, proposal.plan
-    queue = policy.graph.nodes[workload.queue]
-    if plan.mode > Mode.BLOCKED or (plan.mode > Mode.EXCEEDS and _behind(policy, workload, line)):
-        first = Operand(name="first in line", value=line[0].name)
-        return {"reason": "BehindFirstInLine", "rule": reference(queue.name, queue.source), "operands": (first,)}
-    if plan.mode is Mode.BLOCKED and proposal.hunt is not None:
-        keepers = proposal.hunt.waiting_for
-        protect = next((keeper.protect for keeper in keepers if keeper.protect is not None), None)
-        rule = protect if protect is not None else proposal.hunt.rule
+    def told(self) -> dict[str, object]:
+        """The fields of its standing."""
+        probe, name = self.core.probe, self.workload.name
+        holds = probe.holds(name)
+        reserved = probe.reservations()
+        others = [nomination for nomination in reserved if nomination.workload != name]
+        charged = [(other.queue, tuple(sorted(other.flavors.usage.items()))) for other in others]
+        probe = (probe.released(name) if holds else probe).suppose(charges=charged)
+        mine = next((nomination for nomination in reserved if nomination.workload == name), None)
+        nomination = mine or probe.nominate(name)
+        if holds:
+            first, *more = (hold_standing(self.graph, self.workload, hold) for hold in holds)
+            helps = release(holds, nomination)
+            told = {"reason": first.reason, "rule": first.rule, "operands": first.operands, "also": tuple(more), "remedies": helps}
+            return {**self._place(), **told}
+        return {**self._place(), **self._reason(probe, nomination, others), **self._judged(probe, nomination)}
+
+    def _place(self) -> dict[str, object]:
+        """Its place in its queue's line; nothing of one that is not queued."""
+        if not self.workload.in_line:
+            return {}
+        line = self.core.probe.line(self.workload.queue)
+        return {"position": line.index(self.workload.name) + 1, "waiting": len(line), "parked": self.workload.parked}
+
+    def _is_behind(self) -> bool:
+        """Whether it waits in a strict queue that puts up another workload: nobody passes that one."""
+        strict = self.graph.queue_at(self.workload.queue).strict
+        return strict and not self.workload.parked and self.core.probe.head(self.workload.queue) != self.workload.name
+
+    # --- why ------------------------------------------------------------------------------------------------------------
+
+    def _reason(self, probe: Probe, nomination: Nomination, others: list[Nomination]) -> dict[str, object]:
+        """The reason token with its limit, rule and operands; `others` are those for whose sake it finds less room."""
+        limit = limit_named(self.graph, probe.binding_limit(nomination))
+        operands = (*self._operands(), *self._gives_way(others))
+        told: dict[str, object] = {"limit": limit, "rule": limit.source if limit is not None else None, "operands": operands}
+        deferral = self.workload.deferral
+        if deferral is not None and (deferral.parked or not self.workload.parked):
+            return {**told, "reason": deferral.reason, "outcome": deferral.outcome, "victims": deferral.victims}
+        if self.workload.parked:
+            return {**told, "reason": nomination.flavors.reason or WAITING}
+        behind = self._is_behind()
+        queue_line = node_line(self.graph, self.workload.queue)
+        if self.graph.settings.defers:
+            return {**told, "reason": "PendingEvaluation", "rule": queue_line if behind else told["rule"]}
+        if nomination.runs or (behind and nomination.flavors.mode is Mode.PREEMPT):
+            return {"reason": "BehindFirstInLine", "rule": queue_line, "operands": operands}
+        if nomination.until is not None:
+            return {**told, **self._protected(probe, nomination)}
+        return {**told, "reason": nomination.flavors.reason or WAITING}
+
+    def _operands(self) -> Iterator[Operand]:
+        """Who is before it, who is parked with it, and what decides before priority where its queue admits by usage."""
+        probe, workload = self.core.probe, self.workload
+        alike = probe.parked_with(workload.name) if workload.parked else None
+        if alike is not None and alike != workload.name:
+            yield Operand(name="parked with", value=alike)
+        head = probe.head(workload.queue)
+        first = self.core.view.workload(head) if head is not None and head != workload.name and not workload.parked else None
+        defers = self.graph.settings.defers
+        if first is not None and (defers or self._is_behind()):
+            strict = ", whom nobody passes in this queue" if self.graph.queue_at(workload.queue).strict and defers else ""
+            yield Operand(name="first in line", value=first.name + strict)
+        yield from self._usage(workload)
+        if first is not None and first.fact.local_queue != workload.fact.local_queue:
+            yield from self._usage(first)
+
+    def _usage(self, workload: LiveWorkload) -> Iterator[Operand]:
+        """The usage by which a workload stands in a queue that admits by usage."""
+        known = self.core.probe.usage_of(workload.name)
+        if known is not None:
+            last, usage = known
+            thousandths = int(usage * 1000)
+            shown = "weight 0, comes last" if last else f"{thousandths // 1000}.{thousandths % 1000:03}"
+            yield Operand(name=f"usage of {workload.fact.local_queue}", value=shown)
+
+    def _gives_way(self, others: Sequence[Nomination]) -> Iterator[Operand]:
+        """Those whose room is reserved, and those whom it may not evict."""
+        yield from (Operand(name="room is reserved for", value=other.workload) for other in others)
+        for name in self.core.probe.superiors(self.workload.name):
+            superior = self.core.view.workload(name)
+            if superior is not None and superior.admitted is not None:
+                yield Operand(name="gave way to", value=name)
+
+    def _protected(self, probe: Probe, nomination: Nomination) -> dict[str, object]:
+        """Whom time alone keeps from making room, and the rule that says so."""
+        victims, index = probe.protected(nomination)
+        protect = next((self.graph.protect[victim.protect] for victim in victims if victim.protect >= 0), None)
+        rule = protect or (self.graph.preempt[index] if index >= 0 else None)
+        keepers = tuple(
+            Keeper(
+                workload=victim.workload,
+                until=victim.until,
+                protect=rule_line(self.graph.protect[victim.protect]) if victim.protect >= 0 else None,
+            )
+            for victim in victims
+        )
+        return {"reason": PROTECTED, "rule": rule_line(rule) if rule is not None else None, "keepers": keepers}
+
+    # --- what could be done -----------------------------------------------------------------------------------------------
+
+    def _judged(self, probe: Probe, nomination: Nomination) -> dict[str, object]:
+        """What could be done now, flavors, rules, candidates and remedies, as things stand."""
+        helps: tuple[Remedy, ...] = ()
+        if self.graph.settings.defers or not (nomination.runs or self._is_behind()):  # else whatever changes it waits for the first
+            helps = remedies(probe, self.core.view, nomination)
         return {
-            "reason": TOKENS[plan.mode],
-            "rule": None if rule is None else reference(rule.name, rule.source),
-            "limit": binding_limit(policy, workload.queue, plan.request),
-            "keepers": tuple(_keeper(policy, keeper) for keeper in keepers),
-            "operands": kept,
+            "now": "fits" if nomination.fits else "evicts" if nomination.victims else "waits",
+            "flavors": tuple(self._flavors(probe, nomination)),
+            "rules": tuple(self._rules(probe, nomination)),
+            "candidates": tuple(candidates(probe, self.core.view, nomination)),
+            "remedies": helps,
         }
-    limit = (greatest_limit if plan.mode is Mode.EXCEEDS else binding_limit)(policy, workload.queue, plan.request)
-    return {"reason": TOKENS[plan.mode], "rule": limit.source if limit is not None else None, "limit": limit, "operands": kept}
 
+    def _rules(self, probe: Probe, nomination: Nomination) -> Iterator[RuleStanding]:
+        """What each preempt rule could do for it."""
+        if nomination.flavors.mode is Mode.PREEMPT and not nomination.runs:
+            later = probe.protected(nomination)[1]
+            for index, (rule, triggered) in enumerate(zip(self.graph.preempt, probe.triggered(nomination), strict=True)):
+                outcome = "enough later" if index == later else "not enough" if triggered else "not triggered"
+                yield RuleStanding.model_validate({"rule": rule_line(rule), "outcome": outcome})
 
-def _behind(policy: Active, workload: Workload, line: list[Workload]) -> bool:
-    """Whether others of a strict queue come first: nobody passes the first in line there."""
-    return policy.graph.queue_at(workload.queue).strict and line[0] is not workload
+    def _flavors(self, probe: Probe, nomination: Nomination) -> Iterator[FlavorStanding]:
+        """Every flavor of every pod set that was looked at: those that were tried, and those that come after one that was good enough."""
+        for index, pods in enumerate(nomination.flavors.pod_sets):
+            for obstacle in pods.obstacles:
+                if obstacle.kind == "unserved":
+                    because = (describe(self.graph, obstacle),)
+                    yield FlavorStanding(
+                        pod_set=pods.name, resources=(obstacle.resource,), flavor="", reason="NoMatchingFlavor", limit=None, because=because
+                    )
+            for number, attempt in enumerate(pods.attempts):
+                yield self._flavor(probe, nomination, index, number)
+                if number + 1 == len(pods.attempts) or pods.attempts[number + 1].resources != attempt.resources:
+                    yield from self._not_tried(pods, attempt)
 
+    def _not_tried(self, pods: PodSetFlavors, last: Attempt) -> Iterator[FlavorStanding]:
+        """The flavors of a group that come after the last one that was tried."""
+        queue = self.graph.queue_at(self.workload.queue)
+        order = next((group.flavors for group in queue.groups if set(last.resources) <= set(group.resources)), queue.flavors)
+        for flavor in order[order.index(last.flavor) + 1 :] if last.flavor in order else ():
+            has = {resource for resource, _ in self.graph.flavors[flavor].capacity}
+            if queue.groups or has & set(last.resources):
+                because = (f"{self.graph.flavors[last.flavor].name} is good enough",)
+                yield FlavorStanding(
+                    pod_set=pods.name,
+                    resources=last.resources,
+                    flavor=self.graph.flavors[flavor].name,
+                    reason="NotTried",
+                    limit=None,
+                    because=because,
+                )
 
-def _keeper(policy: Active, keeper: Protected) -> Keeper:
-    rule = keeper.protect
-    return Keeper(workload=keeper.workload.name, until=keeper.until, protect=None if rule is None else reference(rule.name, rule.source))
+    def _flavor(self, probe: Probe, nomination: Nomination, pod_set: int, number: int) -> FlavorStanding:
+        """Why a flavor does not serve; in Kueue's words, and `Preempt` where somebody could go for it."""
+        pods = nomination.flavors.pod_sets[pod_set]
+        attempt = pods.attempts[number]
+        limits = probe.obstacle_limits(nomination, pod_set, number)
+        named = (limit_named(self.graph, limit) for limit in limits)
+        return FlavorStanding(
+            pod_set=pods.name,
+            resources=attempt.resources,
+            flavor=self.graph.flavors[attempt.flavor].name,
+            reason=_REASONS.get(attempt.grade, attempt.reason),
+            limit=limit_named(self.graph, tightest(limits)),
+            limits=tuple(limit for limit in named if limit is not None),
+            because=tuple(self._because(nomination, pods, attempt)),
+            borrows=attempt.level > 0,
+        )
 
-
-def _details(state: State, policy: Active, proposal: Proposal) -> dict[str, object]:
-    """Every flavor's verdict, what each preempt rule could do, and the smallest changes that would admit the workload."""
-    workload, plan = proposal.workload, proposal.plan
-    rules = []
-    if plan.mode in (Mode.SHORT, Mode.BLOCKED):
-        for rule, triggered in triggers(policy, workload.queue, plan.request):
-            line = RuleRef(name=rule.name, file=rule.source.file, line=rule.source.line)
-            later = proposal.hunt is not None and proposal.hunt.rule is rule
-            rules.append(RuleStanding(rule=line, outcome="enough later" if later else "not enough" if triggered else "not triggered"))
-    running = [other for other in sorted(state.workloads.values(), key=lambda other: other.number) if other.admitted is not None]
-    return {
-        "flavors": tuple(_flavor(policy, workload, pod_set, verdict) for pod_set, verdicts in plan.verdicts for verdict in verdicts),
-        "rules": tuple(rules),
-        "remedies": remedies(policy, proposal, running),
-    }
-
-
-def _flavor(policy: Active, workload: Workload, pod_set: str, verdict: Verdict) -> FlavorStanding:
-    reason = TOKENS.get(verdict.mode, "Fits")
-    limit = None
-    if verdict.mode is Mode.EXCEEDS:
-        limit = greatest_limit(policy, workload.queue, verdict.request)
-    elif verdict.mode in (Mode.SHORT, Mode.BLOCKED):
-        limit = binding_limit(policy, workload.queue, verdict.request)
-    name = policy.graph.flavors[verdict.flavor].name
-    return FlavorStanding(pod_set=pod_set, resources=verdict.resources, flavor=name, reason=reason, limit=limit)
+    def _because(self, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
+        """What keeps a flavor from serving that no limit says."""
+        yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
+        chosen = {each.flavor for each in pods.flavors.values()}
+        if attempt.grade is Grade.NO_VICTIMS:
+            yield "nobody whom it may evict makes room for it"
+        elif attempt.grade is Grade.MAY_NOT_EVICT:
+            yield "it would have to borrow, and its queue evicts nobody for that"
+        elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and attempt.flavor in chosen and not nomination.victims:
+            yield "victims make room for each resource alone, but not for all it asks for"

@@ -2,14 +2,35 @@
 
 from typing import Literal
 
-from ..events import Assignment, Charge, Limit, Operand, Part, RuleRef, Why
-from .remedies import Remedy
+from ..event_parts import Assignment, Charge, DeferralOutcome, Limit, Operand, Part, RuleRef
+from ..outcome.nomination import CandidateOutcome
+
+
+class Remedy(Part):
+    """One change that would admit a waiting workload, other things being equal.
+
+    It is worked out for the workload alone, as if it were next: what waits ahead of it may take the room first.
+    `ends`: these running workloads end; in cycles those whom it evicts, if it can evict, else none of them can be left out.
+    `limits`: each of these limits grows by its deficit. `flavor`: the queue, the workload or both (`by`) accept this flavor, which they do
+    not now; `needs` says what of the workload has to change, where that is more than its list of flavors.
+    `time`: nothing but time has to pass, until `until` (microseconds). `release`: all that holds it ends, such as a hold or a stop.
+    It may have to evict others then: those in `evicting`.
+    """
+
+    kind: Literal["ends", "limits", "flavor", "time", "release"]
+    workloads: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    flavor: str | None = None
+    by: tuple[Literal["queue", "workload"], ...] = ()
+    needs: tuple[str, ...] = ()
+    until: int | None = None
+    evicting: tuple[str, ...] = ()
 
 
 class FlavorStanding(Part):
     """Why a flavor does not serve these resources of a pod set now, or that it would: a reason token and the limit that binds.
 
-    In a policy that decides in cycles `Preempt` is a flavor where somebody could go for it, and `NotTried` one that comes after a
+    `Preempt` is a flavor where somebody could go for it, and `NotTried` one that comes after a
     flavor which was good enough; `because` says in words what quota does not, `limits` has every limit that is short, and `borrows`
     says that its queue or cohort would use more than it owns.
     """
@@ -39,21 +60,6 @@ class Keeper(Part):
     protect: RuleRef | None
 
 
-CandidateOutcome = Literal[
-    "taken",
-    "spared",
-    "not reached",
-    "share",
-    "only without borrowing",
-    "not borrowing",
-    "not allowed",
-    "never evicted",
-    "replaced",
-    "queue inactive",
-]
-"""What came of a candidate, those that would go first."""
-
-
 class CandidateStanding(Part):
     """A running workload that uses what a waiting one needs, in a policy that decides in cycles, and whether it could go for it.
 
@@ -73,14 +79,23 @@ class CandidateStanding(Part):
     evicting: bool = False
 
 
+class HoldStanding(Part):
+    """Something that keeps a workload from being looked at, as a reason token with its line and what it says."""
+
+    reason: str
+    rule: RuleRef | None = None
+    operands: tuple[Operand, ...] = ()
+
+
 class Standing(Part):
     """Where a workload stands at a moment. Times in microseconds, amounts in smallest units; `position` counts from 1 in its queue.
 
     In a policy that decides in cycles `reason` and `outcome` are of the last cycle that looked at it and said something new, `victims`
     whom it evicted then; all else is as things stand now. `outcome`: `no fit`, `no candidates` (nobody to evict, or not enough),
     `overtaken` (another took the room in that cycle), `overlapping` (its victims went for another), `deferred` (it fits once others'
-    victims are gone), `preempting` (it waits for its own). `parked`: it is looked at again when something may have become free.
-    `now` says what a cycle could do for it, were it the head of its queue: `fits`, `evicts` (those who are `taken`), or `waits`.
+    victims are gone), `preempting` (it waits for its own), `turned away` (something holds it). `parked`: it is looked at again when
+    something may have become free.
+    `now` says what could be done for it, were it the next: `fits`, `evicts` (those who are `taken`), or `waits`.
     `also` is what would keep it from being looked at, were it not for `reason`.
     """
 
@@ -102,8 +117,8 @@ class Standing(Part):
     position: int | None = None
     waiting: int | None = None
     parked: bool = False
-    also: tuple[Why, ...] = ()
-    outcome: str | None = None
+    also: tuple[HoldStanding, ...] = ()
+    outcome: DeferralOutcome | None = None
     victims: tuple[str, ...] = ()
     now: Literal["fits", "evicts", "waits"] | None = None
     flavors: tuple[FlavorStanding, ...] = ()

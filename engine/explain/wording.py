@@ -1,137 +1,93 @@
-"""From what the core compared to the decisions it makes, each with its reason as data."""
+"""Numbers, fields and obstacles as people write them."""
 
-from ..events import AnyDecision, Charge, Limit, Operand, RuleRef, Why, WorkloadAdmitted, WorkloadEvicted
-from ..graph import PreemptRule, Source
-from ..units import format_amount
-from .flavors import Plan
-from .quota import Request
-from .route import reference
-from .state import Active
-from .victims import Victim
-from .workload import Workload
+from collections.abc import Iterator
+
+from ..event_parts import FlavorObstacle, Operand
+from ..guard import Field, Type
+from ..outcome.nomination import Obstacle, Share, Value
+from ..policy_graph import PolicyGraph
+from ..units import format_amount, format_duration, format_time
 
 
-def charges(policy: Active, request: Request) -> tuple[Charge, ...]:
-    """A request by slot as charges by name."""
-    slots, flavors = policy.graph.slots, policy.graph.flavors
-    return tuple(Charge(flavor=flavors[slots[slot].flavor].name, resource=slots[slot].resource, amount=amount) for slot, amount in request)
+def show_share(share: Share, rounded: bool = False) -> str:
+    """A share as text: `3/4`, or `infinite`; one that is rounded in thousandths with up to three decimals, cut off."""
+    infinite, exact = share
+    if infinite or not rounded:
+        return "infinite" if infinite else str(exact)
+    whole, rest = divmod(int(exact * 1000), 1000)
+    return f"{whole}.{rest:03}".rstrip("0").rstrip(".") + " thousandths"
 
 
-def binding_limit(policy: Active, queue: int, request: Request) -> Limit | None:
-    """The limit that keeps a queue from taking a request now: of all slots that are short, the one with the greatest deficit."""
-    limits = []
-    for slot, amount in request:
-        binding = policy.tree.binding(queue, slot)
-        if amount > binding.available:
-            limits.append(limit_at(policy, slot, amount, binding.available, binding.node, binding.limit))
-    return max(limits, key=lambda limit: limit.deficit, default=None)
+def show(field: Field, value: Value) -> str:
+    """The value of a field as a user would write it."""
+    if isinstance(value, tuple):
+        return show_share(value)
+    if isinstance(value, str):
+        return value
+    match field.type:
+        case Type.AMOUNT:
+            return f"{format_amount(value, field.path)} {field.path}"
+        case Type.TIME:
+            return format_time(value)
+        case Type.DURATION:
+            return format_duration(value)
+        case _:
+            return str(value)
 
 
-def greatest_limit(policy: Active, queue: int, request: Request) -> Limit | None:
-    """The limit that a request exceeds even were everything else idle."""
-    tree = policy.tree
-    for slot, amount in request:
-        reach = min(tree.potential[queue][slot], tree.capacity[slot])
-        if amount > reach:
-            if tree.capacity[slot] <= tree.potential[queue][slot]:
-                return limit_at(policy, slot, amount, max(0, reach), 0, "capacity")
-            node = next((node for node in tree.paths[queue][:-1] if _borrowing_decides(policy, node, slot)), 0)
-            return limit_at(policy, slot, amount, max(0, reach), node, "borrowing" if node else "owned")
-    return None
+def compared(fields: list[Field], values: tuple[Value, ...]) -> Iterator[Operand]:
+    """Fields that were compared, with their values."""
+    for field, value in zip(fields, values, strict=True):
+        yield Operand(name=str(field), value=show(field, value))
 
 
-def _borrowing_decides(policy: Active, node: int, slot: int) -> bool:
-    """Whether a node's borrowing limit, and not what its parent has, is what it could use at most."""
-    tree, limit = policy.tree, policy.graph.nodes[node].quotas[slot].borrowing_limit
-    return limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit
+def slot_amount(graph: PolicyGraph, slot: int, amount: int) -> str:
+    """An amount of a slot, such as `8 gpu on h100`."""
+    of = graph.slots[slot]
+    return f"{format_amount(amount, of.resource)} {of.resource} on {graph.flavors[of.flavor].name}"
 
 
-def limit_at(policy: Active, slot: int, asked: int, available: int, node: int, kind: str) -> Limit:
-    """A limit of this kind at a node, with the line that sets it."""
-    graph = policy.graph
-    place, flavor, quota = graph.nodes[node], graph.flavors[graph.slots[slot].flavor], graph.nodes[node].quotas[slot]
-    source: Source | None = flavor.source
-    if node:
-        source = (quota.borrowing_source if kind == "borrowing" else quota.nominal_source) or place.source
-    return Limit.model_validate(
-        {
-            "node": place.name,
-            "limit": kind,
-            "flavor": flavor.name,
-            "resource": graph.slots[slot].resource,
-            "asked": asked,
-            "available": available,
-            "deficit": asked - available,
-            "source": reference(place.name if node else flavor.name, source),
-        }
-    )
+def taint_text(graph: PolicyGraph, obstacle: Obstacle) -> str:
+    """The taint that an obstacle is about."""
+    taint = graph.flavors[obstacle.flavor].taints[obstacle.index]
+    return f"{taint.key}={taint.value}:{taint.effect}"
 
 
-def quota_line(policy: Active, queue: int, request: Request, borrows: bool) -> RuleRef | None:
-    """The line of the policy that lets a queue use a request: what it owns, or how it may borrow; else the queue itself."""
-    place = policy.graph.nodes[queue]
-    quotas = [place.quotas[slot] for slot, _ in request]
-    lines = [quota.borrowing_source if borrows else quota.nominal_source for quota in quotas]
-    return reference(place.name, next((line for line in lines if line is not None), place.source))
+def named_obstacle(graph: PolicyGraph, obstacle: Obstacle) -> FlavorObstacle:
+    """An obstacle by the names of the policy, as events have it."""
+    detail = ""
+    if obstacle.kind == "taint":
+        detail = taint_text(graph, obstacle)
+    elif obstacle.kind == "other-flavor" and obstacle.index >= 0:
+        detail = graph.flavors[obstacle.index].name
+    asked, limit = (obstacle.assumed + obstacle.asked, obstacle.limit) if obstacle.by_quota else (0, 0)
+    return FlavorObstacle(kind=obstacle.kind, resource=obstacle.resource, asked=asked, limit=limit, detail=detail)
 
 
-def decisions_of(policy: Active, workload: Workload, plan: Plan, victims: list[Victim], now: int, cause: int) -> list[AnyDecision]:
-    """The evictions that make room for a workload, in the order in which they were chosen, and its admission."""
-    limit = binding_limit(policy, workload.queue, plan.request)
-    evictions: list[AnyDecision] = [
-        WorkloadEvicted(
-            time=now,
-            cause=cause,
-            workload=victim.workload.name,
-            queue=policy.graph.nodes[victim.workload.queue].name,
-            beneficiary=workload.name,
-            preemption=_kind(victim, workload),
-            usage=charges(policy, victim.workload.usage),
-            why=Why(reason="Preempted", rule=_rule(victim.rule), operands=victim.operands, limit=limit),
-        )
-        for victim in victims
-    ]
-    return [*evictions, _admission(policy, workload, plan, victims, now, cause)]
+def describe(graph: PolicyGraph, obstacle: Obstacle) -> str:
+    """What an obstacle of a nomination is, in one clause."""
+    return obstacle_told(named_obstacle(graph, obstacle))
 
 
-def _kind(victim: Victim, workload: Workload) -> str:
-    if victim.workload.queue == workload.queue:
-        return "in-queue"
-    return "reclaim" if victim.rule.trigger is not None else "other"
-
-
-def _rule(rule: PreemptRule) -> RuleRef | None:
-    return reference(rule.name, rule.source)
-
-
-def _admission(policy: Active, workload: Workload, plan: Plan, victims: list[Victim], now: int, cause: int) -> WorkloadAdmitted:
-    tree, queue = policy.tree, workload.queue
-    for victim in victims:
-        tree.remove(victim.workload.queue, victim.workload.usage)
-    used_before = [tree.usage[queue][slot] for slot, _ in plan.request]
-    borrowed = tuple((slot, beyond) for slot, amount in plan.request if (beyond := _beyond_owned(policy, queue, slot, amount)) > 0)
-    for victim in victims:
-        tree.add(victim.workload.queue, victim.workload.usage)
-    operands = []
-    for (slot, amount), used in zip(plan.request, used_before, strict=True):
-        resource, flavor = policy.graph.slots[slot].resource, policy.graph.flavors[policy.graph.slots[slot].flavor].name
-        for name, value in (("asks", amount), ("queue uses", used), ("queue owns", tree.subtree[queue][slot])):
-            operands.append(Operand(name=name, value=f"{format_amount(value, resource)} {resource} on {flavor}"))
-    reason = "FitsAfterEviction" if victims else "FitsBorrowing" if borrowed else "FitsOwned"
-    rule = _rule(victims[0].rule) if victims else quota_line(policy, queue, plan.request, bool(borrowed))
-    return WorkloadAdmitted(
-        time=now,
-        cause=cause,
-        workload=workload.name,
-        queue=policy.graph.nodes[queue].name,
-        assignments=plan.assignments,
-        usage=charges(policy, plan.request),
-        borrowed=charges(policy, borrowed),
-        why=Why(reason=reason, rule=rule, operands=tuple(operands)),
-    )
-
-
-def _beyond_owned(policy: Active, queue: int, slot: int, amount: int) -> int:
-    """How much of an amount a queue would borrow: what lies beyond what it owns, at most the amount itself."""
-    tree = policy.tree
-    return min(amount, max(0, tree.usage[queue][slot] + amount - tree.subtree[queue][slot]))
+def obstacle_told(obstacle: FlavorObstacle) -> str:
+    """What an obstacle is, in one clause."""
+    match obstacle.kind:
+        case "exceeds":
+            asked, limit = (format_amount(amount, obstacle.resource) for amount in (obstacle.asked, obstacle.limit))
+            return f"asks for {asked} {obstacle.resource} of at most {limit}"
+        case "short":
+            return f"{format_amount(obstacle.asked - obstacle.limit, obstacle.resource)} {obstacle.resource} more needed"
+        case "unserved":
+            return f"the queue serves no {obstacle.resource}"
+        case "lacks-resource":
+            return f"the flavor has no {obstacle.resource}"
+        case "missing":
+            return "nothing defines the flavor"
+        case "taint":
+            return f"taint {obstacle.detail} is not tolerated"
+        case "not-selected":
+            return "the pod set selects other nodes"
+        case "not-nominated":
+            return "another flavor was nominated"
+        case "other-flavor":
+            return f"the workload that it replaces runs on {obstacle.detail or 'no flavor'} for {obstacle.resource}"

@@ -14,16 +14,18 @@ from pathlib import Path
 
 import yaml
 from cluster import TENANTS, Job, Object, jobs
-from gpol.adapters.kueue.load import load, read_files
+from gpol.adapters.kueue.import_.load import load, read_files
 from gpol.dsl import print_tree
-from gpol.dsl.checker import check
-from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.reference import Core
+from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import SECOND
-from gpol.sim.play import Player
-from gpol.sim.policy import Policy
-from gpol.sim.simulate import Simulation
-from gpol.sim.workload import Job as Played
+from gpol.sim.drive.job import Job as Played
+from gpol.sim.drive.player import Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import Simulation
 from objects import (
     admission_checks,
     cluster_queue,
@@ -64,7 +66,7 @@ class History:
     """What became of each workload, by `namespace/name`."""
 
     stories: dict[str, Story] = field(default_factory=dict)
-    core: Core = field(default_factory=Core)
+    core: Core = field(default_factory=new_core)
 
     def take(self, fact: Fact, decisions: list[AnyDecision]) -> None:
         """Note a fact and what was decided because of it."""

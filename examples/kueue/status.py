@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cluster import GPU, TENANTS, Object
-from gpol.adapters.kueue.reasons import REASONS
+from gpol.adapters.kueue.decide.kueue_reasons import REASONS
 from gpol.engine.events import WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from objects import CHECK, RESOURCES
 
@@ -54,11 +54,10 @@ def _conditions(story: Story, now: int, at: At) -> list[Object]:
     if story.evicted is not None:
         made += [*_evicted(story.evicted, at), _condition("Requeued", True, at(story.evicted.time), "Preempted", "It waits again")]
     if story.deferred is not None:
-        why = story.deferred.why
-        limit = why.limit
+        limit = story.deferred.why.limit
         short = f": {limit.deficit} more {limit.resource} needed in flavor {limit.flavor}" if limit is not None else ""
         message = f"couldn't assign flavors to its pod sets{short}"
-        made.append(_condition("QuotaReserved", False, at(story.deferred.time), why.reason, message))
+        made.append(_condition("QuotaReserved", False, at(story.deferred.time), story.deferred.reason, message))
     elif story.evicted is not None:
         made.append(_condition("QuotaReserved", False, at(story.evicted.time), "Preempted", "It was preempted"))
     return made

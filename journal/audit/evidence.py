@@ -1,4 +1,4 @@
-"""What an auditor holds against a journal: heads noted down and checkpoints signed earlier, compared with it event by event.
+"""Evidence: heads noted down and checkpoints signed earlier, compared with a journal event by event.
 
 The chain alone shows that a journal agrees with itself. Evidence from elsewhere shows that it is still the same journal.
 """
@@ -9,13 +9,13 @@ from heapq import heappop, heappush
 from itertools import chain, islice, pairwise
 from pathlib import Path
 
-from .checkpoint import Checkpoint
-from .errors import EvidenceError, ForgedError
+from ..errors import EvidenceError, ForgedError
+from ..proof.checkpoint import Checkpoint
+from ..proof.checkpoint_folder import CheckpointFolder, load_checkpoint, read_leaves
+from ..proof.merkle import Frontier, leaf_hash
+from ..proof.signing_keys import PublicKey
+from ..records import START, Head
 from .faults import Fault
-from .folder import CheckpointFolder, load_checkpoint, read_leaves
-from .keys import PublicKey
-from .merkle import Frontier, leaf_hash
-from .records import START, Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _back(size: int, before: dict[int, tuple[int, Path]], known: set[int]) -> tu
     return size, tuple(reversed(paths)) if size in known else ()
 
 
-class Comparison:
+class EvidenceComparison:
     """Compares events, taken one by one from the first on, with evidence.
 
     `proven` is the last event of which it is shown that it and all before it are as they were; `signed` the size of the last checkpoint

@@ -1,26 +1,29 @@
-"""Everything that can be wrong with a journal: all of it, each with where it begins, how much it is about, and what to do.
+"""Everything that is wrong with a journal: each kind of fault with the place where it begins, how many there are, and what to do.
 
-Where `verify` and `replay` stop at the first fault, this goes on behind it as far as it can. Memory does not depend on the journal's
-length: of faults of one kind the first is told, and the others are counted.
+`verify` and `replay` stop at the first fault; this goes on after it as far as it can. Memory does not depend on the journal's length:
+of each kind of fault the first is reported, and the others are counted.
 """
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from ..engine.errors import FactError
-from ..engine.events import PolicyActivated
-from ..engine.reference import Core
-from ..engine.reference.snapshot import SnapshotError, freeze
-from .asof import follow
-from .checks import Walk, structure_faults, unreadable
-from .errors import DamagedError, JournalError
-from .evidence import Comparison, Evidence
+from ...engine.cores import Core
+from ...engine.default_core import SnapshotError, freeze, new_core
+from ...engine.errors import FactError
+from ...engine.facts import PolicyActivated
+from ..errors import DamagedError, JournalError
+from ..journal import Batch, Journal
+from ..read.as_of import follow
+from ..read.snapshots import restore
+from ..recorded_policies import compile_recorded
+from ..records import Head, Progress
+from ..store.writers import Writer
+from .evidence import Evidence, EvidenceComparison
 from .faults import Fault
-from .journal import Batch, Journal
-from .policies import compile_recorded
-from .records import Head, Progress
-from .replay import replay_batch
-from .snapshots import restore
+from .replay import Difference, other_semantics, replay_batch, writer_by_other_semantics
+from .row_checks import RowWalk, structure_faults, unreadable
 
 _RESTORE = "go back to a backup that verifies; what was appended since then, its sources have to tell again"
 
@@ -39,6 +42,8 @@ _REMEDIES = {
     "cause": "find out which program wrote it; its events cannot be trusted to be gpol's",
     "policy": "use the version of gpol that wrote it; if that refuses it as well, it was altered",
     "decision": "look at both versions with `gpol replay`; where the chain is whole, it was written anew, or another gpol decided it",
+    "semantics": "replay with the version of gpol that wrote it, which decides by the same semantics",
+    "writers": "no event and no state depends on it; ask who changed the table, and do not rely on what it says",
     "undecided": "mend what is wrong before, and look again",
     "snapshot": "make one anew: `gpol snapshot JOURNAL --afresh`",
     "evidence": "keep both: they show that this is not the journal that was signed; go back to a backup that verifies against it",
@@ -55,7 +60,7 @@ _ANCHOR_EVERY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FsckFinding:
     """Something that is wrong: the first fault of its kind, and how many events, or other things, are so in all."""
 
     fault: Fault
@@ -83,7 +88,7 @@ class FsckReport:
 
     seq: int
     decided: int
-    findings: tuple[Finding, ...]
+    findings: tuple[FsckFinding, ...]
 
     @property
     def good(self) -> bool:
@@ -98,7 +103,8 @@ def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence 
     """
     check = _Fsck(journal, progress or (lambda _seq: None))
     check.place()
-    check.events(Comparison(evidence or Evidence(), None))
+    check.events(EvidenceComparison(evidence or Evidence(), None))
+    check.writers()
     check.decisions()
     check.snapshots()
     return FsckReport(check.last, check.decided, tuple(check.findings.values()))
@@ -110,17 +116,17 @@ class _Fsck:
     def __init__(self, journal: Journal, progress: Progress) -> None:
         self.journal = journal
         self.progress = progress
-        self.findings: dict[str, Finding] = {}
+        self.findings: dict[str, FsckFinding] = {}
         self.last = 0
         self.decided = 0
         self._unchecked: list[int] = []
-        with suppress(JournalError):  # a journal of before there were snapshots; were the table missing, its structure would tell
+        with suppress(JournalError):  # where the table is missing, `structure` says so
             self._unchecked = journal.snapshot_seqs()
 
     def _add(self, fault: Fault | None) -> None:
         if fault is not None:
-            known = self.findings.get(fault.kind)
-            self.findings[fault.kind] = Finding(fault, fault.events) if known is None else replace(known, count=known.count + fault.events)
+            known = self.findings.get(fault.kind, FsckFinding(fault, 0))
+            self.findings[fault.kind] = replace(known, count=known.count + fault.events)
 
     # --- around the events ------------------------------------------------------------------------------------------
 
@@ -138,9 +144,9 @@ class _Fsck:
 
     # --- events -----------------------------------------------------------------------------------------------------
 
-    def events(self, comparison: Comparison) -> None:
+    def events(self, comparison: EvidenceComparison) -> None:
         """Every event as it is stored, beside the evidence as long as none is missing."""
-        walk, comparing = Walk(self.journal), True
+        walk, comparing = RowWalk(self.journal), True
         after: int | None = None  # from the first row on, whatever its number
         try:
             while page := self.journal.stored_page(after):
@@ -160,17 +166,27 @@ class _Fsck:
         if comparing:
             self._add(comparison.end(self.last))
 
+    # --- writers ----------------------------------------------------------------------------------------------------
+
+    def writers(self) -> None:
+        """The table that says which programs wrote the events: rows about events that are there, each about another program."""
+        try:
+            for problem in _writer_problems(self.journal.writers(), self.last):
+                self._add(Fault(None, problem, "", "", "the table was changed by hand, or events are missing", kind="writers"))
+        except DamagedError as error:
+            self._add(Fault(None, error.message, "", "", "", kind="writers"))
+
     # --- decisions --------------------------------------------------------------------------------------------------
 
     def decisions(self) -> None:
         """Every decision, made again; behind one that differs history is taken as it was recorded."""
-        core = anchor = Core()
+        core = anchor = new_core()
         why = ""
         try:
             for number, batch in enumerate(self.journal.batches(), 1):
                 difference = replay_batch(batch, core, compile_recorded)
                 if difference is not None:
-                    self._add(_differing(batch, difference.seq, difference.problem, difference.recorded, difference.recomputed))
+                    self._add(self._differing(batch, difference))
                     core = anchor.copy()
                     follow(self.journal, core, after=core.seq, upto=batch.fact.seq)
                 if difference is not None or number % _ANCHOR_EVERY == 0:
@@ -186,6 +202,14 @@ class _Fsck:
         if why and self.decided < self.last:
             first, count = self.decided + 1, self.last - self.decided
             self._add(Fault(first, f"events from {first} on were not decided again: {why}", "", "", "", kind="undecided", events=count))
+
+    def _differing(self, batch: Batch, difference: Difference) -> Fault:
+        seq, recorded, recomputed = difference.seq, difference.recorded or "", difference.recomputed or ""
+        writer = writer_by_other_semantics(self.journal, seq)
+        if writer is not None:
+            return Fault(seq, difference.problem, recomputed, recorded, other_semantics(seq, writer), kind="semantics")
+        policy = seq == batch.fact.seq and isinstance(batch.fact.event, PolicyActivated)
+        return Fault(seq, difference.problem, recomputed, recorded, "", kind="policy" if policy else "decision")
 
     # --- snapshots --------------------------------------------------------------------------------------------------
 
@@ -208,6 +232,14 @@ class _Fsck:
         self._add(Fault(seq, f"the snapshot after event {seq} does not count: {problem}", "", "", meaning, kind="snapshot"))
 
 
-def _differing(batch: Batch, seq: int, problem: str, recorded: str | None, recomputed: str | None) -> Fault:
-    policy = seq == batch.fact.seq and isinstance(batch.fact.event, PolicyActivated)
-    return Fault(seq, problem, recomputed or "", recorded or "", "", kind="policy" if policy else "decision")
+def _writer_problems(writers: Sequence[Writer], last: int) -> Iterator[str]:
+    """What cannot be so in the rows about writers of a journal that ends at event `last`."""
+    first = writers[0].first_seq if writers else last + 1
+    if first > 1 and last:
+        yield f"no writer is named for events 1 to {min(first - 1, last)}"
+    for writer in writers:
+        if not 1 <= writer.first_seq <= last:
+            yield f"the table `writers` names event {writer.first_seq}, and the journal has events 1 to {last}"
+    for one, other in pairwise(writers):
+        if one[1:] == other[1:]:
+            yield f"the table `writers` says twice in a row, at events {one.first_seq} and {other.first_seq}, that the writer is the same"

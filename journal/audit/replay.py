@@ -1,16 +1,22 @@
-"""Replay: feed the recorded facts to the core again, and compare every decision byte for byte with the recorded one."""
+"""Replay: feed the recorded facts to the core again, and compare every decision byte for byte with the recorded one.
+
+A decision that differs was altered or made up, unless another semantics version decided it: then a difference is to be expected.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..engine.errors import FactError
-from ..engine.events import AnyDecision, Fact, PolicyActivated
-from ..engine.graph import PolicyGraph
-from .errors import DamagedError
-from .journal import Batch, Journal
-from .policies import Compile, PolicyRefusedError, compile_recorded
-from .records import TOLD_EVERY, Progress
+from ...engine.errors import FactError
+from ...engine.events import AnyDecision, Fact
+from ...engine.facts import PolicyActivated
+from ...engine.policy_graph import PolicyGraph
+from ...engine.semantics import SEMANTICS
+from ..errors import DamagedError, JournalError
+from ..journal import Batch, Journal
+from ..recorded_policies import Compile, PolicyRefusedError, compile_recorded
+from ..records import TOLD_EVERY, Progress
+from ..store.writers import Writer
 
 
 class Decider(Protocol):
@@ -23,12 +29,16 @@ class Decider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place where history and its recomputation part: both versions at event `seq`; None: there is none on that side."""
+    """The first event that is not the same when it is decided again: both versions of event `seq`; None: there is none on that side.
+
+    `writer` is the program that wrote the event, where it decided by another semantics version than this program does; else None.
+    """
 
     seq: int
     problem: str
     recorded: str | None
     recomputed: str | None
+    writer: Writer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,11 @@ class ReplayReport:
         return "" if self.difference is None else self.difference.problem
 
     @property
+    def writer(self) -> Writer | None:
+        """The program that wrote the differing event by another semantics version; None: nothing differs, or not for that reason."""
+        return None if self.difference is None else self.difference.writer
+
+    @property
     def recorded(self) -> str:
         """The event as it was recorded; empty where there is none."""
         return "" if self.difference is None else self.difference.recorded or ""
@@ -83,7 +98,7 @@ def replay(
         for batch in journal.batches():
             difference = replay_batch(batch, decider, compile_policy)
             if difference is not None:
-                return ReplayReport(facts, decisions, difference)
+                return ReplayReport(facts, decisions, replace(difference, writer=writer_by_other_semantics(journal, difference.seq)))
             facts, decisions = facts + 1, decisions + len(batch.decisions)
             if progress is not None and facts % TOLD_EVERY == 0:
                 progress(facts + decisions)
@@ -95,10 +110,27 @@ def replay(
     return ReplayReport(facts, decisions)
 
 
-def _core() -> Decider:
-    from ..engine.reference import Core
+def writer_by_other_semantics(journal: Journal, seq: int) -> Writer | None:
+    """The program that wrote an event, where it decided by another semantics version than this one; None also where nothing says so."""
+    try:
+        writer = journal.writer_of(seq)
+    except JournalError:  # the table is damaged, and the events are not: a difference is then judged as one of this version
+        return None
+    return None if writer is None or writer.semantics == SEMANTICS else writer
 
-    return Core()
+
+def other_semantics(seq: int, writer: Writer) -> str:
+    """What it means that an event differs which another semantics version decided."""
+    return (
+        f"event {seq} was written under semantics {writer.semantics} by gpol {writer.program}; this program decides by semantics"
+        f" {SEMANTICS}: a difference is expected, and says nothing about tampering; replay with that version"
+    )
+
+
+def _core() -> Decider:
+    from ...engine.default_core import new_core
+
+    return new_core()
 
 
 def replay_batch(batch: Batch, decider: Decider, compile_policy: Compile) -> Difference | None:

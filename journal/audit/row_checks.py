@@ -1,15 +1,15 @@
-"""What can be wrong with an event as it is stored, row by row: `verify` stops at the first fault, `fsck` goes on behind it."""
+"""What can be wrong with an event as it is stored, row by row: `verify` stops at the first fault, `fsck` goes on after it."""
 
-from ..engine.events import AnyEvent
-from .errors import DamagedError, FutureError
+from ...engine.events import AnyEvent
+from ..errors import DamagedError, FutureError
+from ..journal import Journal
+from ..records import START, Head, link, parse, stream_of
+from ..store.store import SOUND_TYPES, Stored
 from .faults import Fault
-from .journal import Journal
-from .records import START, Head, link, parse, stream_of
-from .store import SOUND_TYPES, Stored
 
 
-class Walk:
-    """A walk over the rows of a journal. Behind each fault it goes on with what is stored there, so that one fault is not told for ever.
+class RowWalk:
+    """A walk over the rows of a journal. After each fault it goes on with the stored values, so that one fault is reported once.
 
     `head` is where it stands, `time` the time of the event there. `cause` is the seq of the last fact; 0: there was none yet; None: it is
     not known, as an event is missing or cannot be read.

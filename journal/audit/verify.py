@@ -1,14 +1,14 @@
 """Verification: nothing in a journal was altered, left out or put in between since it was written.
 
-What that proves, and what it can't prove without evidence kept elsewhere, is told in `docs/audit.md`.
+`docs/audit.md` says what that proves, and what it cannot prove without evidence that is kept elsewhere.
 """
 
-from .checks import Walk, structure_faults, unreadable
-from .errors import DamagedError, JournalError
-from .evidence import Comparison, Evidence
+from ..errors import DamagedError, JournalError
+from ..journal import Journal
+from ..records import START, Head, Progress
+from .evidence import Evidence, EvidenceComparison
 from .faults import Fault, VerifyReport
-from .journal import Journal
-from .records import START, Head, Progress
+from .row_checks import RowWalk, structure_faults, unreadable
 
 __all__ = ["Fault", "VerifyReport", "verify"]
 
@@ -26,7 +26,7 @@ def verify(
     Raises JournalError for a journal that cannot be read at all, and for an expected head that cannot be one.
     """
     noted = None if expected_head is None else _parse_head(*expected_head)
-    comparison = Comparison(evidence or Evidence(), noted)
+    comparison = EvidenceComparison(evidence or Evidence(), noted)
     check = _Check(journal, comparison)
     fault = check.events(progress) or comparison.end(check.head.seq) or next(iter(structure_faults(journal)), None)
     # Where the evidence names a range, what lies in it agrees with itself, but is not known to be good.
@@ -47,14 +47,14 @@ def _parse_head(seq: int, text: str) -> Head:
 class _Check:
     """A walk over a journal, event by event beside the evidence, up to the first fault. `head` is the last good event."""
 
-    def __init__(self, journal: Journal, comparison: Comparison) -> None:
+    def __init__(self, journal: Journal, comparison: EvidenceComparison) -> None:
         self.journal = journal
         self.comparison = comparison
         self.head = START
 
     def events(self, progress: Progress | None) -> Fault | None:
         """The first fault of any event."""
-        walk = Walk(self.journal)
+        walk = RowWalk(self.journal)
         after: int | None = None  # from the first row on, whatever its number
         try:
             while page := self.journal.stored_page(after):

@@ -15,10 +15,10 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import EvidenceError, ForgedError
-from .keys import PublicKey, SigningKey, decode_base64
+from ..errors import EvidenceError, ForgedError
 from .merkle import HASH_BYTES, Frontier, TreeHead
-from .note import open_note, parse_note, sign_note
+from .signed_note import open_note, parse_note, sign_note
+from .signing_keys import PublicKey, SigningKey, decode_base64
 
 _REMEDY = "give a file that `gpol checkpoint` wrote"
 

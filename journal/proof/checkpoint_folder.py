@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..errors import EvidenceError, ForgedError, JournalError, unwritten
+from ..store.durable_files import durable_file
 from .checkpoint import Checkpoint, open_checkpoint
-from .durable import durable_file
-from .errors import EvidenceError, ForgedError, JournalError, unwritten
-from .keys import PublicKey
 from .merkle import HASH_BYTES
-from .note import MOST_BYTES
+from .signed_note import MOST_BYTES
+from .signing_keys import PublicKey
 
 _CHECKPOINT = re.compile(r"(\d{12,19})\.checkpoint")
 _LEAVES = re.compile(r"(\d{12,19})-(\d{12,19})\.leaves")

@@ -1,17 +1,17 @@
-"""Writing checkpoints of a growing journal into a folder, none of which ever contradicts another."""
+"""Writes checkpoints of a growing journal into a folder. No two of them contradict each other."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..engine.events import AnyEvent
+from ...engine.events import AnyEvent
+from ..errors import ForgedError
+from ..journal import Journal
+from ..records import START, Head, Progress, tell
 from .checkpoint import Checkpoint, sign_checkpoint
-from .errors import ForgedError
-from .folder import CheckpointFolder, leaves_name
-from .journal import Journal
-from .keys import SigningKey
+from .checkpoint_folder import CheckpointFolder, leaves_name
+from .journal_tree import sound_events
 from .merkle import Frontier, leaf_hash
-from .records import START, Head, Progress, tell
-from .tree import sound_events
+from .signing_keys import SigningKey
 
 
 class Checkpointer:

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
+from ..errors import DamagedError, EvidenceError, ForgedError
+from ..journal import Journal
+from ..records import START, Head, Progress, Recorded, link, tell
 from .checkpoint import Checkpoint
-from .errors import DamagedError, EvidenceError, ForgedError
-from .journal import Journal
 from .merkle import Frontier, TreeHead, consistency_path, continues, includes, inclusion_path, leaf_hash
-from .proofs import GrowthProof, InclusionProof
-from .records import START, Head, Progress, Recorded, link, tell
+from .proof_text import GrowthProof, InclusionProof
 
 
 def sound_events(journal: Journal, after: Head = START, upto: int | None = None) -> Iterator[Recorded]:
-    """The events after `after`, each only once its chain value is found to be right. Raises DamagedError at the first whose is not."""
+    """The events after `after`, each after its chain value was checked. Raises DamagedError at the first event with a wrong one."""
     chain = after.chain
     for recorded in journal.events(after.seq, upto):
         chain = link(chain, recorded.payload)

@@ -1,4 +1,4 @@
-"""Proofs as text, for somebody who has neither the journal nor a reason to trust whoever keeps it.
+"""Proofs as text, for a reader who does not have the journal and need not trust its operator.
 
 An *inclusion proof* shows one event and that it is, at its place, among those that a checkpoint signs: a C2SP tlog-proof, with the event's
 stored bytes as its extra data. A *growth proof* shows that the events of an older checkpoint are the first ones of a newer one: the body
@@ -13,10 +13,10 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import EvidenceError, ForgedError
 from .checkpoint import Checkpoint, is_size, open_checkpoint, read_checkpoint
-from .errors import EvidenceError, ForgedError
-from .keys import PublicKey, decode_base64
 from .merkle import HASH_BYTES, continues, includes, leaf_hash
+from .signing_keys import PublicKey, decode_base64
 
 MOST_HASHES = 63
 """The most hashes of a proof, as a tree has fewer than 2^63 leaves."""

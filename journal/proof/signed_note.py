@@ -13,8 +13,8 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import EvidenceError, ForgedError
-from .keys import PublicKey, SigningKey, decode_base64
+from ..errors import EvidenceError, ForgedError
+from .signing_keys import PublicKey, SigningKey, decode_base64
 
 MOST_BYTES = 1_000_000
 """The longest note that is read."""
@@ -36,7 +36,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class SignedNote:
     """A note that nobody has verified: its text, which ends in a line feed, and its signatures."""
 
     text: str
@@ -49,7 +49,7 @@ def sign_note(text: str, key: SigningKey) -> str:
     return f"{text}\n{_MARK}{key.name} {signature}\n"
 
 
-def parse_note(note: str) -> Note:
+def parse_note(note: str) -> SignedNote:
     """Take a note apart. Raises EvidenceError for text that is none, or that is longer than any should be."""
     if len(note.encode()) > MOST_BYTES:
         raise EvidenceError(f"the note is longer than {MOST_BYTES:,} bytes", _REMEDY)
@@ -61,7 +61,7 @@ def parse_note(note: str) -> Note:
     signed = lines.removesuffix("\n").split("\n")
     if len(signed) > MOST_SIGNATURES:
         raise EvidenceError(f"the note has {len(signed)} signatures, more than {MOST_SIGNATURES}", _REMEDY)
-    return Note(f"{text}\n", tuple(_signature(line, number) for number, line in enumerate(signed, 1)))
+    return SignedNote(f"{text}\n", tuple(_signature(line, number) for number, line in enumerate(signed, 1)))
 
 
 def open_note(note: str, keys: Sequence[PublicKey]) -> tuple[str, frozenset[str]]:

@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from .durable import settled_names
-from .errors import EvidenceError, unwritten
+from ..errors import EvidenceError, unwritten
+from ..store.durable_files import settled_names
 
 _ED25519 = b"\x01"
 """The signature type of Ed25519, which stands before key bytes and in the key's id."""

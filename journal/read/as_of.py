@@ -3,14 +3,16 @@
 from contextlib import suppress
 from typing import Protocol
 
-from ..engine.errors import FactError
-from ..engine.events import AnyEvent, PolicyActivated
-from ..engine.graph import PolicyGraph
-from ..engine.reference import Core
-from .errors import DamagedError, JournalError
-from .journal import Journal
-from .policies import Compile, PolicyRefusedError, compile_recorded
-from .records import Progress, tell
+from ...engine.cores import Core
+from ...engine.default_core import new_core
+from ...engine.errors import FactError
+from ...engine.events import AnyEvent
+from ...engine.facts import PolicyActivated
+from ...engine.policy_graph import PolicyGraph
+from ..errors import DamagedError, JournalError
+from ..journal import Journal
+from ..recorded_policies import Compile, PolicyRefusedError, compile_recorded
+from ..records import Progress, tell
 from .snapshots import newest_core
 
 
@@ -37,7 +39,7 @@ def core_at(
         with suppress(DamagedError):  # is it the events? without the snapshot they tell
             follow(journal, core, after=core.seq, upto=upto, progress=progress)
             return core
-    core = Core()
+    core = new_core()
     follow(journal, core, upto=upto, progress=progress)
     return core
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..engine.events import AnyEvent
-from .journal import Journal, Wait, pause
-from .origins import NO_ORIGIN, Origin, Origins, with_coming
-from .records import Recorded, workload_stream
+from ...engine.events import AnyEvent
+from ..journal import Journal, Wait, pause
+from ..records import Recorded, workload_stream
+from .workload_origins import NO_ORIGIN, Origin, Origins, with_coming
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Selection:
     """Which events to read; all that is given must hold. Times are microseconds since the epoch, both included.
 
     `kinds`: of one of these (none given: of any). `user` and `namespace` are those that the event's workload was submitted with.
-    `reason` and `rule` are those of a decision's why. `cause` is the seq of the fact that caused it. `after`: behind this
+    `reason` is a decision's, `rule` that of its why. `cause` is the seq of the fact that caused it. `after`: behind this
     seq. `upto`: not behind this one.
     """
 
@@ -115,7 +115,7 @@ def _is_selected(event: AnyEvent, origin: Origin, selection: Selection) -> bool:
         (selection.queue, origin.queue),
         (selection.user, None if submission is None else submission.user),
         (selection.namespace, None if submission is None else submission.namespace),
-        (selection.reason, None if why is None else why.reason),
+        (selection.reason, getattr(event, "reason", None)),
         (selection.rule, rule),
         (selection.cause, getattr(event, "cause", None)),
     )

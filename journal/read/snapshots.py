@@ -1,8 +1,7 @@
-"""Snapshots: states of the core kept in the journal, so that opening it does not mean going through all that ever happened.
+"""Snapshots: states of the core kept in the journal, so that opening it does not mean applying all its events.
 
-They are a cache. One counts only where its chain value is the journal's at that place, its digest is that of its content, its form is this
-program's and it can be read; any other is passed over, and the next one written takes its place. Nothing that audits a journal
-uses them.
+They are a cache. A snapshot is used only if its chain value is that of its event, its digest is that of its content, and this program
+writes the same form and can read it. Any other is ignored, and the next one written replaces it. `verify` and `replay` never use snapshots.
 """
 
 import hashlib
@@ -10,16 +9,18 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
-from ..engine.events import AnyEvent, PolicyActivated
-from ..engine.graph import PolicyGraph
-from ..engine.reference import Core
-from ..engine.reference.snapshot import FORMAT, SnapshotError, freeze, thaw
-from .errors import JournalError
-from .journal import Journal
-from .policies import PolicyRefusedError, compile_recorded
-from .recorder import MOST_CONTENT, Snapshot
+from ...engine.cores import Core
+from ...engine.default_core import FORMAT, SnapshotError, freeze, thaw
+from ...engine.events import AnyEvent
+from ...engine.facts import PolicyActivated
+from ...engine.policy_graph import PolicyGraph
+from ..errors import JournalError
+from ..journal import Journal
+from ..recorded_policies import PolicyRefusedError, compile_recorded
+from ..records import BatchSink
+from ..store.recorder import MOST_CONTENT, Snapshot
 
 FORM = f"core {FORMAT}"
 """How the content of a snapshot is to be read: packed with zlib, and then as the core's own form of this version."""
@@ -73,14 +74,6 @@ def expendable(seqs: Sequence[int], every: int = EVERY) -> list[int]:
     return [seq for seq in older if seq not in kept.values()]
 
 
-class Sink(Protocol):
-    """Takes batches into a journal: it, or something between."""
-
-    def append(self, batches: Sequence[Sequence[AnyEvent]]) -> object:
-        """Keep batches, all or none."""
-        ...
-
-
 class Snapshotter:
     """Takes batches on their way into a journal, and then and again keeps a snapshot of the core that decided them; a context manager.
 
@@ -88,15 +81,15 @@ class Snapshotter:
     was appended is on the disk. Where it fails the journal is as good without it, and goes on.
     """
 
-    def __init__(self, journal: Journal, core: Core, sink: Sink | None = None, every: int = EVERY) -> None:
+    def __init__(self, journal: Journal, core: Core, sink: BatchSink | None = None, every: int = EVERY) -> None:
         self.journal, self.core, self.every = journal, core, every
-        self._sink: Sink = journal if sink is None else sink
+        self._sink: BatchSink = journal if sink is None else sink
         self._last = core.seq
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> None:
         """Append batches to the journal, and then keep a snapshot if it is time."""
         self._sink.append(batches)
-        if self.core.seq - self._last >= max(self.every, len(self.core.state.workloads) // 2):
+        if self.core.seq - self._last >= max(self.every, len(self.core.view.names()) // 2):
             self._keep()
 
     def _keep(self) -> None:
@@ -118,7 +111,7 @@ class Snapshotter:
 
 def newest_core(journal: Journal, upto: int) -> Core | None:
     """A core from the newest snapshot at or before an event that counts; None where none does."""
-    with suppress(JournalError):  # such as in a journal of before there were snapshots
+    with suppress(JournalError):  # snapshots are a cache: where they cannot be read, the events give the state
         for seq in reversed(journal.snapshot_seqs(upto)):
             with suppress(SnapshotError, JournalError):
                 return restore(journal, journal.snapshot(seq))

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from ..engine.events import AnyEvent, WorkloadCancelled, WorkloadFinished, WorkloadRejected, WorkloadReplaced, WorkloadSubmitted
-from .journal import Journal
-from .records import Recorded, workload_stream
+from ...engine.events import AnyEvent, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ..journal import Journal
+from ..records import Recorded, workload_stream
 
 
 class Origin(NamedTuple):

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and still there after the power failed. All that fails here raises OSError."""
+"""Files that are complete or absent, and survive a power failure. Every failure here raises OSError."""
 
 import errno
 import os

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from .errors import JournalError
+from ..errors import JournalError
 from .sqlite import SqliteStore
 from .store import Store
 

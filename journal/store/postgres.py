@@ -14,7 +14,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from .errors import JournalError, TakenError
+from ..errors import JournalError, TakenError
 from .postgres_errors import damage, meaning
 from .postgres_url import Address, library
 from .schema import create_tables

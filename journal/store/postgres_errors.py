@@ -5,7 +5,7 @@ Source: PostgreSQL's manual, appendix A, error codes.
 
 import re
 
-from .errors import DamagedError, JournalError, TakenError, UnavailableError
+from ..errors import DamagedError, JournalError, TakenError, UnavailableError
 
 _TAKEN = ("42P06", "42P07", "42710")
 """The schema, a table or a trigger is there already: somebody else made the journal in the same moment."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from .errors import JournalError
+from ..errors import JournalError
 
 _DEFAULT_SCHEMA = "gpol"
 

@@ -16,10 +16,11 @@ from eventsourcing.persistence import ApplicationRecorder, Notification, StoredE
 from sqlalchemy import Connection, Engine, LargeBinary, Row, Select, case, cast, delete, func, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from .errors import JournalError
-from .records import START, Head, link
+from ..errors import JournalError
+from ..records import START, Head, link
 from .store import Store, Stored, writing
 from .tables import EVENTS, SNAPSHOTS
+from .writers import Writer, add_writers, read_writers, record_writer
 
 PAGE_EVENTS = 1_000
 PAGE_BYTES = 1 << 20
@@ -78,6 +79,7 @@ class Recorder(ApplicationRecorder):
         self._store = store
         self._engine = engine
         self._one_writer = Lock()  # fairer than SQLite's own way of waiting
+        self._writer_recorded = False
         self._stream = EVENTS.c.stream.type.dialect_impl(engine.dialect).bind_processor(engine.dialect) or str
 
     def close(self) -> None:
@@ -97,8 +99,10 @@ class Recorder(ApplicationRecorder):
         last = self.append(stored_events).seq
         return list(range(last - len(stored_events) + 1, last + 1))
 
-    def append(self, stored_events: Sequence[StoredEvent], expected: Head | None = None) -> Head:
+    def append(self, stored_events: Sequence[StoredEvent], expected: Head | None = None, *, as_writer: bool = False) -> Head:
         """Append events in one transaction, all or none, and return the new head.
+
+        With `as_writer` the first of these transactions also records which program writes (`writers.py`).
 
         Raises HeadMovedError unless the head is as expected, CommitError where it is the commit that fails, and the library's
         errors for anything else that goes wrong; but for CommitError nothing was appended.
@@ -113,11 +117,14 @@ class Recorder(ApplicationRecorder):
                     rows, last = self._rows(stored_events, head)
                     if rows:
                         self._store.insert(connection, rows)
+                        if as_writer and not self._writer_recorded:
+                            record_writer(connection, head, self._store.name)
                     appended = last
             except DBAPIError as error:
                 if appended is None:
                     raise
                 raise CommitError(appended, _landed(connection, appended)) from error
+        self._writer_recorded = self._writer_recorded or (as_writer and bool(rows))
         return appended
 
     def _rows(self, stored_events: Sequence[StoredEvent], head: Head) -> tuple[list[tuple[object, ...]], Head]:
@@ -135,6 +142,11 @@ class Recorder(ApplicationRecorder):
         with self._one_writer, _library_errors(), writing(self._engine) as connection:
             connection.execute(delete(SNAPSHOTS).where(places.in_([*instead_of, snapshot.seq])))
             connection.execute(insert(SNAPSHOTS), snapshot._asdict())
+
+    def add_writers(self, writers: list[Writer]) -> None:
+        """Add rows about who wrote the events, as another journal has them."""
+        with self._one_writer, _library_errors(), writing(self._engine) as connection:
+            add_writers(connection, writers)
 
     def drop_snapshots(self) -> None:
         """Drop all snapshots."""
@@ -239,6 +251,11 @@ class Recorder(ApplicationRecorder):
                     raise
         return rows
 
+    def writers(self) -> list[Writer]:
+        """Which programs wrote the events, in order."""
+        with _library_errors(), self._engine.connect() as connection:
+            return read_writers(connection)
+
     def snapshot_seqs(self) -> list[int]:
         """Where there are snapshots, in order."""
         return [seq for (seq,) in self._all(select(SNAPSHOTS.c.seq).order_by(SNAPSHOTS.c.seq))]
@@ -260,7 +277,7 @@ class Recorder(ApplicationRecorder):
 
     def structure_differences(self) -> list[str]:
         """What of the tables and triggers is not as gpol makes them."""
-        from .structure import structure_differences
+        from .table_checks import structure_differences
 
         with _library_errors(), self._engine.connect() as connection:
             return structure_differences(connection)

@@ -1,17 +1,18 @@
-"""Making the tables of a journal, telling whether they are there and of which version, and bringing old ones up to date."""
+"""Making the tables of a journal, finding out their version, and bringing tables of an earlier version up to date."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, inspect, select
 
-from .errors import JournalError
+from ..errors import JournalError
 from .tables import FORMAT, FORMAT_VERSION, META, METADATA, REVISION, REVISIONS, TRIGGERS
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
+MIGRATIONS = Path(__file__).parent / "migrations"
+"""The folder of alembic's scripts: one revision for each version of the tables."""
 
 
 def create_tables(connection: Connection) -> None:
@@ -25,33 +26,37 @@ def create_tables(connection: Connection) -> None:
 
 
 def revision_of(connection: Connection, name: str) -> str | None:
-    """The version of a journal's tables; None: this is no journal. Raises JournalError, with the journal's name, for a version to come."""
+    """The version of a journal's tables; None: this is no journal.
+
+    Raises JournalError, with the journal's name, for a version that this program does not know.
+    """
     tables = set(inspect(connection).get_table_names())
     if not {"events", "meta"} <= tables:
         return None
     meta = {row.key: row.value for row in connection.execute(select(META))}
     version = str(meta.get("version", ""))
-    if meta.get("format") != FORMAT or not (version.isascii() and version.isdigit()):
+    if meta.get("format") != FORMAT or not _is_number(version):
         return None
     if version != str(FORMAT_VERSION):
-        raise JournalError(f"`{name}` is of journal format {version}; this program knows format {FORMAT_VERSION}", "use a newer gpol")
-    if "alembic_version" not in tables:  # made before tables had versions
-        return REVISIONS[0]
-    found = connection.execute(select(REVISION.c.version_num)).scalars().all()
-    if len(found) != 1 or found[0] not in REVISIONS:
-        told = " and ".join(f"`{each}`" for each in sorted(map(str, found))) or "no version"
-        raise JournalError(f"`{name}` has tables of {told}; this program knows versions up to {REVISIONS[-1]}", "use a newer gpol")
-    return str(found[0])
+        raise _unknown(f"`{name}` is of journal format {version}", f"format {FORMAT_VERSION}", newer=int(version) > FORMAT_VERSION)
+    found = [] if REVISION.name not in tables else list(connection.execute(select(REVISION.c.version_num)).scalars())
+    if len(found) == 1 and found[0] in REVISIONS:
+        return str(found[0])
+    told = " and ".join(f"version `{each}`" for each in sorted(map(str, found))) or "no version"
+    newer = len(found) == 1 and _is_number(str(found[0])) and int(found[0]) > int(REVISIONS[-1])
+    raise _unknown(f"`{name}` has tables of {told}", f"versions up to {REVISIONS[-1]}", newer=newer)
+
+
+def is_newest(revision: str) -> bool:
+    """Whether tables of this version need no upgrade."""
+    return revision == REVISIONS[-1]
 
 
 def upgrade_tables(connection: Connection) -> None:
-    """Bring old tables to the newest version, in the transaction that is under way: all of it is done, or nothing."""
+    """Bring the tables to the newest version, in the transaction that is under way: all of it is done, or nothing."""
     from alembic import command
 
-    config = migrations(connection)
-    if not inspect(connection).has_table(REVISION.name):
-        command.stamp(config, REVISIONS[0])
-    command.upgrade(config, REVISIONS[-1])
+    command.upgrade(migrations(connection), REVISIONS[-1])
 
 
 def migrations(connection: Connection) -> "Config":
@@ -59,7 +64,16 @@ def migrations(connection: Connection) -> "Config":
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _unknown(found: str, known: str, *, newer: bool) -> JournalError:
+    remedy = "install a newer gpol" if newer else "this version of gpol cannot read it: use the version that wrote it"
+    return JournalError(f"{found}; this program knows {known}", remedy)

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, fun
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from .durable import settled_names, sync_file
-from .errors import DamagedError, JournalError, TakenError, UnavailableError
+from ..errors import DamagedError, JournalError, TakenError, UnavailableError
+from .durable_files import settled_names, sync_file
 from .schema import create_tables
 from .store import Store, writing
 from .tables import EVENTS

@@ -1,4 +1,4 @@
-"""What a store is: where one journal lives, by what it is reached, and who may append to it. There are two, in `sqlite` and `postgres`."""
+"""What a store is: the place of one journal, how to connect to it, and the lock that lets one program append to it."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Self
 from sqlalchemy import Connection, Engine, Select
 from sqlalchemy.exc import DBAPIError
 
-from .errors import JournalError
-from .schema import revision_of, upgrade_tables
-from .tables import REVISIONS
+from ..errors import JournalError
+from .schema import is_newest, revision_of, upgrade_tables
 
 # What fails is raised and explained. The pool would log it once more, with a traceback, to a user who asked for neither.
 logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
@@ -62,10 +61,10 @@ class Store(ABC):
             return reader
         reader.dispose()
         writer = self._writer()
-        if version != REVISIONS[-1]:
+        if not is_newest(version):
             try:
                 with self.explained(), writing(writer) as connection:
-                    if self._version(connection) != REVISIONS[-1]:  # nobody was faster
+                    if not is_newest(self._version(connection)):  # no other program was faster
                         upgrade_tables(connection)
             except BaseException:
                 writer.dispose()

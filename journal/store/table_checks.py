@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from .tables import METADATA, REVISION, REVISIONS, SNAPSHOTS, TRIGGERS
+from .tables import METADATA, TRIGGERS
 
 
 def structure_differences(connection: Connection) -> list[str]:
@@ -17,16 +17,8 @@ def _tables(connection: Connection) -> Iterator[str]:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    found = list(_flat(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), METADATA)))
-    there = connection.dialect.has_table(connection, REVISION.name)
-    old = not there or connection.execute(select(REVISION.c.version_num)).scalar() == REVISIONS[0]
-    lacking = [change for change in found if change[0] == "add_table" and change[1].name == SNAPSHOTS.name]
-    for change in found:
-        if not (old and change in lacking):
-            yield _told(change)
-    if old and not lacking:
-        told = f"says version {REVISIONS[0]}" if there else "is missing"
-        yield f"the table `{REVISION.name}` {told}, and there is a table `{SNAPSHOTS.name}`, which came later"
+    for change in _flat(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), METADATA)):
+        yield _told(change)
 
 
 def _flat(changes: Iterable[Any]) -> Iterator[tuple[Any, ...]]:

@@ -14,8 +14,8 @@ FORMAT = "gpol journal"
 FORMAT_VERSION = 1
 """Of the events; the tables have versions of their own, `REVISION`."""
 
-REVISIONS = ("1", "2")
-"""The versions of the tables, in order, as in `migrations/`. A journal is made in the last one."""
+REVISIONS = ("1",)
+"""The versions of the tables, counted from 1, as in `migrations/`. A new journal is made in the last one."""
 
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # in SQLite every integer has 64 bits, and only this one is the row's own number
 
@@ -66,6 +66,15 @@ EVENTS = Table(
 
 META = Table("meta", METADATA, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
 """What the database is: `format` and `version`."""
+
+WRITERS = Table(
+    "writers",
+    METADATA,
+    Column("first_seq", _NUMBER, primary_key=True, autoincrement=False),
+    Column("program", Text, nullable=False),
+    Column("semantics", _NUMBER, nullable=False),
+)
+"""Which program wrote the events from `first_seq` on: its version and its semantics version. Not part of the chain."""
 
 SNAPSHOTS = Table(
     "snapshots",

@@ -1,7 +1,7 @@
-"""Driving virtual time: what comes next of ends, of moments at which time alone decides, and of what arrives from outside.
+"""The event loop of virtual time: it plays the next end of a workload, the next wake of the core or the next arrival from outside.
 
-At one and the same time ends come first, in the order of the admissions, then what time alone decides, then arrivals in their own
-order. A policy that decides in cycles takes in arrivals first.
+Of several at the same time, ends come first, in the order of admission; then wakes, at which only time has changed; then arrivals, in
+their own order. Under a policy that decides in cycles, arrivals come before wakes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple, Protocol
 
-from ..engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadFinished, WorkloadRejected, WorkloadReplaced
-from .play import Batch, EndlessError, Player
-from .workload import LAST_MOMENT
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import WorkloadFinished
+from .job import LAST_MOMENT
+from .player import EndlessError, PlayedBatch, Player
 
 OnEvict = Literal["restart", "resume"]
 """Whether an evicted job has to run its whole duration again, or only what was left of it."""
 
 
-class End(NamedTuple):
-    """When a running workload ends; of two at one moment the one that was admitted first comes first."""
+class RunEnd(NamedTuple):
+    """When a running workload ends. Of two that end at the same time, the one admitted first comes first."""
 
     time: int
     admission: int
@@ -27,7 +28,7 @@ class End(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """A workload that is not over: what is left of it (None: nobody knows); while it runs, since when and its number among admissions."""
+    """A live workload: its remaining run time (None: unknown) and, while it runs, its start and the number of its admission."""
 
     left: int | None
     submission: int
@@ -36,31 +37,31 @@ class _Run:
 
 
 class Runs:
-    """What is left to run of each live workload, and when those that run end."""
+    """The remaining run time of each live workload, and the end times of those that run."""
 
     def __init__(self, on_evict: OnEvict = "restart") -> None:
         self.on_evict = on_evict
         self._live: dict[str, _Run] = {}
-        self._ends: list[End] = []
+        self._ends: list[RunEnd] = []
         self._admissions = 0
         self._unknown = 0
 
     def submit(self, workload: str, length: int | None, submission: int = 0) -> None:
-        """A workload came that runs so long once it is admitted, or nobody knows how long; `submission` tells those of one name apart."""
+        """Add a workload that runs for `length` once admitted (None: unknown). `submission` distinguishes workloads of one name."""
         self._live[workload] = _Run(length, submission)
         self._unknown += length is None
 
     def submission(self, workload: str) -> int | None:
-        """Which submission of this name is live; None: none is."""
+        """The number of the live submission of this name; None if there is none."""
         run = self._live.get(workload)
         return None if run is None else run.submission
 
     def over(self, workload: str) -> None:
-        """A workload is over, for whatever reason."""
+        """Remove a workload that has ended, for whatever reason."""
         self._unknown -= self._live.pop(workload).left is None
 
     def start(self, workload: str, since: int) -> None:
-        """A workload runs since a moment. Raises EndlessError where it would not end in any calendar."""
+        """Note that a workload runs since a moment. Raises EndlessError if it would end after the year 9999."""
         run = self._live[workload]
         self._admissions += 1
         run.started, run.admission = since, self._admissions
@@ -69,17 +70,17 @@ class Runs:
         end = since + run.left
         if end > LAST_MOMENT:
             raise EndlessError(f"`{workload}` would not end before the year 10000; shorten the jobs")
-        heappush(self._ends, End(end, run.admission, workload))
+        heappush(self._ends, RunEnd(end, run.admission, workload))
 
     def stop(self, workload: str, time: int) -> None:
-        """A running workload has to wait again."""
+        """Note that a running workload was evicted and waits again."""
         run = self._live[workload]
         if self.on_evict == "resume" and run.left is not None:
             run.left -= time - run.started
         run.admission = -1
 
     def note(self, decision: AnyDecision) -> None:
-        """Keep account of what a decision starts, stops or ends."""
+        """Note what a decision starts, stops or ends."""
         match decision:
             case WorkloadAdmitted():
                 self.start(decision.workload, decision.time)
@@ -88,8 +89,8 @@ class Runs:
             case WorkloadReplaced() | WorkloadRejected():
                 self.over(decision.workload)
 
-    def next_end(self) -> End | None:
-        """The next end of a running workload; ends of runs that were cut short are dropped."""
+    def next_end(self) -> RunEnd | None:
+        """The next end of a running workload. Ends of runs that an eviction cut short are dropped."""
         while self._ends:
             run = self._live.get(self._ends[0].workload)
             if run is not None and run.admission == self._ends[0].admission:
@@ -99,12 +100,12 @@ class Runs:
 
     @property
     def endless(self) -> int:
-        """How many workloads are live of which nobody knows when they end."""
+        """How many live workloads have an unknown run time."""
         return self._unknown
 
     @property
     def only_endless(self) -> bool:
-        """Whether workloads are live, and nobody knows of any of them when it ends."""
+        """Whether there are live workloads, and all of them have an unknown run time."""
         return 0 < len(self._live) == self._unknown
 
 
@@ -113,18 +114,18 @@ class Arrivals(Protocol):
 
     @property
     def time(self) -> int | None:
-        """When the next one arrives; None: none does any more."""
+        """When the next one arrives; None if no more arrive."""
         ...
 
-    def arrive(self) -> Iterable[Batch]:
-        """Play the next one; nothing comes of one that has become impossible."""
+    def arrive(self) -> Iterable[PlayedBatch]:
+        """Play the next one. One that has become impossible gives no batch."""
         ...
 
 
-def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOMENT) -> Iterator[Batch]:
-    """Play arrivals, ends and wakes until all that can end has ended. Raises EndlessError.
+def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOMENT) -> Iterator[PlayedBatch]:
+    """Play arrivals, ends and wakes until no more follow. Raises EndlessError.
 
-    Where only workloads are left of which nobody knows when they end, wakes are played up to the moment `until`.
+    If only workloads with an unknown run time are left, wakes are played up to the moment `until`.
     """
     while True:
         end, wake, arrival = runs.next_end(), player.next_wake(), arrivals.time
@@ -134,7 +135,7 @@ def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOME
             runs.over(end.workload)
             time = max(end.time, player.core.time)  # it may have run longer already, where histories part
             yield from noted(runs, [player.step(WorkloadFinished(time=time, workload=end.workload))])
-        elif wake is not None and (arrival is None or wake < arrival + (not player.core.collects)):
+        elif wake is not None and (arrival is None or wake < arrival + (not player.core.decides_in_cycles)):
             yield from noted(runs, player.advance(wake))
         elif arrival is not None:
             yield from noted(runs, arrivals.arrive())
@@ -142,8 +143,8 @@ def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOME
             return
 
 
-def noted(runs: Runs, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Keep account of what starts and stops, batch by batch."""
+def noted(runs: Runs, batches: Iterable[PlayedBatch]) -> Iterator[PlayedBatch]:
+    """Pass batches on, and note what each starts and stops."""
     for fact, decisions in batches:
         for decision in decisions:
             runs.note(decision)

@@ -1,8 +1,9 @@
-"""A job of a simulation: a submission, and how long it runs once it is admitted."""
+"""A job of a simulation: a submission, and how long it runs once it is admitted; and the file that jobs come from."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..engine.events import WorkloadSubmitted
+from ...engine.facts import WorkloadSubmitted
 
 LAST_MOMENT = 253_402_300_799_999_999
 """The last microsecond of the year 9999, in microseconds since the epoch: simulations end before calendars do."""
@@ -14,6 +15,13 @@ class Job:
 
     fact: WorkloadSubmitted
     duration: int
+
+
+class JobSource(NamedTuple):
+    """The file that jobs come from: its name without folders, and `sha256:` with the SHA-256 of its bytes."""
+
+    name: str
+    digest: str
 
 
 class InputError(ValueError):

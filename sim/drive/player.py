@@ -1,40 +1,32 @@
-"""Playing facts: through the core, with the moments in between at which time alone decides."""
+"""Plays facts through the core, and between them the wakes: moments at which the core decides because time has passed."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from ..engine.errors import FactError
-from ..engine.events import (
-    AnyDecision,
-    AnyEvent,
-    Fact,
-    OperatorAction,
-    PolicyActivated,
-    TimeAdvanced,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadUpdated,
-)
-from ..engine.graph import PolicyGraph
-from ..engine.reference import Core
-from ..engine.units import INT64_MAX
+from ...engine.cores import Core
+from ...engine.default_core import new_core
+from ...engine.errors import FactError
+from ...engine.events import AnyDecision, AnyEvent, Fact, WorkloadEvicted
+from ...engine.facts import OperatorAction, PolicyActivated, TimeAdvanced, WorkloadFinished, WorkloadUpdated
+from ...engine.policy_graph import PolicyGraph
+from ...engine.units import INT64_MAX
+from ...journal.records import BatchSink
 
-Batch = tuple[Fact, list[AnyDecision]]
+PlayedBatch = tuple[Fact, list[AnyDecision]]
 """A fact and the decisions it caused."""
 
 MOST_TURNS = 1_000
-"""How often time alone may evict one workload between two facts; beyond, its policy lets workloads take turns."""
+"""How often wakes may evict one workload between two facts. More evictions mean a livelock: workloads evict each other in turns."""
 
 MOST_TURNS_IN_CYCLES = 100
-"""The same in a policy that decides in cycles, where every turn is an eviction and an admission of its own."""
+"""The same limit for a policy that decides in cycles."""
 
 
 class EndlessError(RuntimeError):
-    """A policy under which time alone decides on and on, with the workloads and the rules that keep it going.
+    """A livelock: a policy under which workloads evict each other in turns without end. The message names workloads and rules.
 
-    `evictions` are the last ones of those that take turns: one for each victim and beneficiary.
+    `evictions` has the last eviction of each pair of victim and beneficiary.
     """
 
     def __init__(self, message: str, evictions: tuple[WorkloadEvicted, ...] = ()) -> None:
@@ -43,34 +35,27 @@ class EndlessError(RuntimeError):
 
 
 class OvertakenError(FactError):
-    """A fact that was possible until time, on the way to it, decided something else. That was played, and stands."""
-
-
-class Sink(Protocol):
-    """Takes batches, several at a time; a journal is one."""
-
-    def append(self, batches: list[list[AnyEvent]]) -> object:
-        """Keep batches, all or none."""
+    """A fact that the decisions of earlier wakes made impossible. These wakes were played, and stay."""
 
 
 @dataclass(slots=True)
 class Player:
-    """Plays facts through a core and hands every batch on, in groups of `group`."""
+    """Plays facts through a core, and appends the batches to the sink in groups of `group`."""
 
-    core: Core = field(default_factory=Core)
-    sink: Sink | None = None
+    core: Core = field(default_factory=new_core)
+    sink: BatchSink | None = None
     group: int = 500
     _waiting: list[list[AnyEvent]] = field(default_factory=list)
     _turns: Counter[str] = field(default_factory=Counter)
     _last: dict[tuple[str, str | None], WorkloadEvicted] = field(default_factory=dict)
     _endless: WorkloadEvicted | None = None
 
-    def play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterator[Batch]:
-        """Play a fact, and before it every moment up to its time at which time alone decides; in cycles, its own moment comes after it.
+    def play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterator[PlayedBatch]:
+        """Play the wakes up to the time of a fact, then the fact. In cycles, a wake at the same time comes after the fact.
 
-        Raises FactError, with nothing played, for a fact that is impossible; OvertakenError where it became so on the way.
+        Raises FactError, with nothing played, for an impossible fact; OvertakenError if a wake made it impossible.
         """
-        before = fact.time - 1 if self.core.collects else fact.time
+        before = fact.time - 1 if self.core.decides_in_cycles else fact.time
         if not self._is_due(before):
             yield self.step(fact, graph)
             return
@@ -83,7 +68,7 @@ class Player:
         yield batch
 
     def _foresee(self, fact: Fact, graph: PolicyGraph | None, before: int) -> None:
-        """Raise FactError for a fact that is impossible now and would still be after the moments before it."""
+        """Raise FactError for a fact that is impossible now and would still be impossible after the wakes before it."""
         try:
             self.core.check(fact, graph)
         except FactError:
@@ -95,13 +80,13 @@ class Player:
             trial.core.check(fact, graph)
 
     def _may_become_possible(self, fact: Fact) -> bool:
-        """Time alone starts and stops workloads, so only what hangs on whether one runs may become possible by it."""
+        """Whether wakes could make the fact possible: they start and stop workloads, so only facts about running workloads can."""
         if isinstance(fact, WorkloadFinished | WorkloadUpdated | OperatorAction):
-            return fact.workload in self.core.state.workloads
+            return fact.workload in self.core.view.names()
         return isinstance(fact, PolicyActivated)
 
     def next_wake(self) -> int | None:
-        """The next moment at which time alone decides; None where there is none, or none that 64 bits hold."""
+        """The time of the next wake; None if there is none, or none within 64 bits."""
         wake = self.core.next_wake()
         return wake if wake is not None and wake <= INT64_MAX else None
 
@@ -109,19 +94,19 @@ class Player:
         wake = self.next_wake()
         return wake is not None and wake <= time
 
-    def advance(self, time: int) -> Iterator[Batch]:
-        """Play the moments up to a time, that time included, at which time alone decides. Raises EndlessError."""
+    def advance(self, time: int) -> Iterator[PlayedBatch]:
+        """Play the wakes up to a time, including that time. Raises EndlessError."""
         while (wake := self.next_wake()) is not None and wake <= time:
             if self._endless is not None:
                 raise EndlessError(*self._taking_turns(self._endless))
             yield self.step(TimeAdvanced(time=wake))
 
-    def come_to_rest(self, before: int = INT64_MAX + 1) -> Iterator[Batch]:
-        """Where the policy decides in cycles, run those that are due until none is, or none before a time. Raises EndlessError."""
-        while self.core.collects and (wake := self.next_wake()) is not None and wake < before:
+    def come_to_rest(self, before: int = INT64_MAX + 1) -> Iterator[PlayedBatch]:
+        """If the policy decides in cycles, run cycles until none is due, or none before a given time. Raises EndlessError."""
+        while self.core.decides_in_cycles and (wake := self.next_wake()) is not None and wake < before:
             yield from self.advance(wake)
 
-    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> Batch:
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> PlayedBatch:
         """Play a fact alone. Raises FactError, with nothing played."""
         decisions = self.core.step(fact, graph)
         if self.sink is not None:
@@ -132,13 +117,13 @@ class Player:
         return fact, decisions
 
     def _count_turns(self, fact: Fact, decisions: list[AnyDecision]) -> None:
-        """Facts are finite, so only what time alone decides can go on for ever."""
+        """Count evictions by wakes, to detect a livelock. Facts need no check: there are finitely many."""
         if not isinstance(fact, TimeAdvanced):
             self._turns.clear()
             self._last.clear()
             self._endless = None
             return
-        most = MOST_TURNS_IN_CYCLES if self.core.collects else MOST_TURNS
+        most = MOST_TURNS_IN_CYCLES if self.core.decides_in_cycles else MOST_TURNS
         for decision in decisions:
             if isinstance(decision, WorkloadEvicted):
                 self._turns[decision.workload] += 1
@@ -147,7 +132,7 @@ class Player:
                     self._endless = decision
 
     def _taking_turns(self, decision: WorkloadEvicted) -> tuple[str, tuple[WorkloadEvicted, ...]]:
-        """What goes on and on: a message, and the evictions that have come back again and again, by name of the victim."""
+        """The livelock: a message, and the repeated evictions in order of the victim's name."""
         often = self._turns[decision.workload] // 4
         pairs = sorted(self._last, key=lambda pair: (pair[0], pair[1] or ""))
         evictions = tuple(self._last[pair] for pair in pairs if self._turns[pair[0]] >= often)
@@ -160,15 +145,15 @@ class Player:
         )
 
     def flush(self) -> None:
-        """Hand on what waits for its group to fill. What the sink fails to take, or is stopped at, is never handed on twice."""
+        """Append the batches of a group that is not full yet. No batch is appended twice, even if the sink failed or was interrupted."""
         if self.sink is not None and self._waiting:
             batches, self._waiting = self._waiting, []
             self.sink.append(batches)
 
 
 def _remedy(core: Core, evictions: tuple[WorkloadEvicted, ...]) -> str:
-    """What to change so that these evictions end for sure."""
-    if not core.collects:
+    """The change to the policy that certainly ends these evictions."""
+    if not core.decides_in_cycles:
         return "let the rule's guard rank the two, such as by priority"
     if all(eviction.preemption == "in-queue" for eviction in evictions):
         return "let the queue admit by priority, and not by usage"

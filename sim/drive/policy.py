@@ -2,32 +2,34 @@
 
 from dataclasses import dataclass
 
-from ..dsl.checker import Checked
-from ..engine.events import PolicyActivated, ProfileText
-from ..engine.graph import PolicyGraph
+from ...dsl.analysis.checker import Checked
+from ...engine.facts import PolicyActivated, ProfileText
+from ...engine.policy_graph import PolicyGraph
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy's graph with the text it comes from and the profiles it uses."""
+    """A policy's graph with the text it comes from, the profiles it uses, and who activates it (empty: nobody is named)."""
 
     graph: PolicyGraph
     file: str
     text: str
     profiles: tuple[tuple[str, str], ...]
+    by: str = ""
 
     @classmethod
-    def of(cls, checked: Checked) -> "Policy":
+    def of(cls, checked: Checked, by: str = "") -> "Policy":
         """The policy of a file that was checked without errors."""
         assert checked.graph is not None
-        return cls(checked.graph, checked.parsed.file, checked.parsed.text, checked.profiles)
+        return cls(checked.graph, checked.parsed.file, checked.parsed.text, checked.profiles, by)
 
     def activation(self, time: int) -> PolicyActivated:
-        """The fact that activates the policy, whole: a journal needs nothing but itself."""
+        """The fact that activates the policy. It contains all texts, so a journal needs no other files."""
         return PolicyActivated(
             time=time,
             file=self.file,
             text=self.text,
             profiles=tuple(ProfileText(name=name, text=text) for name, text in self.profiles),
             digest=self.graph.digest,
+            by=self.by,
         )

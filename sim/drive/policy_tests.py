@@ -1,33 +1,24 @@
-"""The `test` blocks of a policy, played: each expectation is met, or the report says what was the case instead."""
+"""Plays the `test` blocks of a policy. For each expectation that is not met, the result says what happened instead."""
 
 from dataclasses import dataclass, field
 
-from ..dsl import tree
-from ..dsl.diagnostics import LineIndex
-from ..engine.errors import FactError
-from ..engine.events import (
-    AnyDecision,
-    CapacityChanged,
-    Fact,
-    OperatorAction,
-    PodSet,
-    WorkloadAdmitted,
-    WorkloadCancelled,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadSubmitted,
-)
-from ..engine.graph import AdmissionRule, PreemptRule, ProtectRule
-from ..engine.reference.whereabouts import Standing
-from ..engine.units import parse_amount, parse_duration
-from .play import EndlessError, Player
+from ...dsl.diagnostics import LineIndex
+from ...dsl.syntax import tree
+from ...engine.errors import FactError
+from ...engine.event_parts import PodSet
+from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
+from ...engine.explain.pending import standing as standing_of
+from ...engine.explain.standing import Standing
+from ...engine.facts import CapacityChanged, OperatorAction, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...engine.policy_graph import AdmissionRule, PreemptRule, ProtectRule
+from ...engine.units import parse_amount, parse_duration
+from .player import EndlessError, Player
 from .policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """An expectation that was not met, or a step that could not be played: its line, what was expected, what was."""
+class UnmetExpectation:
+    """An expectation that was not met, or a step that could not be played: its line, what was expected and what happened."""
 
     line: int
     expected: str
@@ -42,7 +33,7 @@ class TestResult:
 
     name: str
     line: int
-    failures: tuple[Failure, ...]
+    failures: tuple[UnmetExpectation, ...]
 
 
 @dataclass(slots=True)
@@ -64,14 +55,14 @@ class TestPlay:
         return play
 
     def at(self, step: tree.At) -> None:
-        """Play a step, and before it what time alone decides. Raises FactError, EndlessError."""
+        """Play a step, after the wakes before it. Raises FactError, EndlessError."""
         time = parse_duration(step.time.text)
         fact = _fact(step.action, time)
         for _, decisions in self.player.advance(time) if fact is None else self.player.play(fact):
             self._note(decisions)
 
     def rest(self, before: int | None = None) -> None:
-        """Where the policy decides in cycles, run those that are due, or those that are before a time. Raises EndlessError."""
+        """If the policy decides in cycles, run the cycles that are due, or those before a given time. Raises EndlessError."""
         for _, decisions in self.player.come_to_rest(*([] if before is None else [before])):
             self._note(decisions)
 
@@ -90,7 +81,7 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
     """Play one test under its policy, from an empty cluster at time 0."""
     index = LineIndex(policy.text)
     play = TestPlay.of(policy)
-    failures: list[Failure] = []
+    failures: list[UnmetExpectation] = []
     times = [parse_duration(step.time.text) for step in test.steps if isinstance(step, tree.At)]
     for step in test.steps:
         line = index.line(step.span.start)
@@ -101,11 +92,11 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
             else:
                 play.rest(*times[:1])
                 if (found := _expect(play, step)) is not None:
-                    failures.append(Failure(line, *found))
+                    failures.append(UnmetExpectation(line, *found))
         except FactError as error:
-            failures.append(Failure(line, "the step can be played", str(error)))
+            failures.append(UnmetExpectation(line, "the step can be played", str(error)))
         except EndlessError as error:
-            failures.append(Failure(line, "the decisions come to rest", str(error)))
+            failures.append(UnmetExpectation(line, "the decisions come to rest", str(error)))
             break
     return TestResult(test.name.text, index.line(test.span.start), tuple(failures))
 
@@ -124,7 +115,7 @@ def _fact(action: tree.Submit | tree.Act | tree.SetCapacity | None, time: int) -
         case tree.Act("cancel", workload):
             return WorkloadCancelled(time=time, workload=workload.text)
         case tree.Act(deed, workload):
-            return OperatorAction.model_validate({"time": time, "operator": "test", "action": deed, "workload": workload.text})
+            return OperatorAction.model_validate({"time": time, "by": "test", "action": deed, "workload": workload.text})
 
 
 def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
@@ -151,10 +142,10 @@ def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
 
 
 def _expect(play: TestPlay, step: tree.Expect) -> tuple[str, str] | None:
-    """None where the expectation holds; else what was expected and what is the case."""
+    """What was expected and what happened; None if the expectation is met."""
     name = step.workload.text
     expected = f"{name} {step.state}"
-    standing = play.player.core.standing(name)
+    standing = standing_of(play.player.core, name)
     now = standing.state if standing is not None else "rejected" if name in play.rejected else "over"
     told = f"{name} is {now}" + (f" because {standing.reason}" if standing is not None and now == "pending" else "")
     match step.state:
@@ -180,7 +171,7 @@ def _expect(play: TestPlay, step: tree.Expect) -> tuple[str, str] | None:
 
 
 def keeping_rule(play: TestPlay, standing: Standing | None) -> str | None:
-    """The rule that keeps a workload waiting; None where it is a queue's place in line or a limit, which have lines but are no rules."""
+    """The rule that keeps a workload pending; None if its place in the queue or a limit does, which are not rules."""
     graph = play.player.core.graph
     if standing is None or standing.rule is None or graph is None:
         return None
@@ -204,6 +195,6 @@ def _expect_admitted(play: TestPlay, step: tree.Expect, expected: str, now: str,
 def _by(expected: str, step: tree.Expect, decision: WorkloadEvicted | WorkloadRejected) -> tuple[str, str] | None:
     rule = decision.why.rule.name if decision.why.rule is not None else None
     if step.rule is not None and step.rule.text != rule:
-        told = f"rule {rule}" if rule is not None else decision.why.reason
+        told = f"rule {rule}" if rule is not None else decision.reason
         return f"{expected} by {step.rule.text}", f"{step.workload.text} was {step.state} by {told}"
     return None

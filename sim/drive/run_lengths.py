@@ -1,22 +1,12 @@
-"""How long the workloads of a recorded history run: from the admission to the end that it led to."""
+"""How long the workloads of a recorded history ran, taken from their recorded admissions and ends."""
 
 from dataclasses import dataclass
 
-from ..engine.events import (
-    AnyEvent,
-    WorkloadAdmitted,
-    WorkloadAdopted,
-    WorkloadCancelled,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
-from ..journal.errors import DamagedError
-from ..journal.journal import Journal
-from .driving import OnEvict
+from ...engine.events import AnyEvent, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ...journal.errors import DamagedError
+from ...journal.journal import Journal
+from .driver import OnEvict
 
 Submission = tuple[str, int]
 """A workload's name, and which of the submissions under that name it is, counted from 1."""
@@ -24,7 +14,7 @@ Submission = tuple[str, int]
 
 @dataclass(slots=True)
 class _Ran:
-    """A live workload: since when it runs (None: it does not), how long it ran before, and whether it was told to stop and still runs."""
+    """A live workload: when it started (None: not running), how long it ran before, and whether its eviction is under way."""
 
     submission: Submission
     since: int | None = None
@@ -33,9 +23,9 @@ class _Ran:
 
 
 def recorded_lengths(journal: Journal, on_evict: OnEvict, upto: int | None = None) -> dict[Submission, int]:
-    """For every submission whose end was recorded up to an event, how long it runs, in microseconds.
+    """The run time, in microseconds, of every submission whose end was recorded up to an event.
 
-    Under `restart` only its last run counts, since those before it were in vain; under `resume` all of them together.
+    Under `restart` only the last run counts, because an eviction lost the earlier ones; under `resume` it is the sum of all runs.
     """
     lengths: dict[Submission, int] = {}
     live: dict[str, _Ran] = {}

@@ -1,4 +1,4 @@
-"""What another policy would have made of a recorded history, in a closed loop: both histories measured, compared and explained."""
+"""The impact of another policy on a recorded history, in a closed loop: both histories are measured, compared and explained."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,30 +7,32 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from ..engine.events import AnyDecision, Fact, PolicyActivated, WorkloadSubmitted
-from ..engine.graph import PolicyGraph
-from ..engine.reference.whereabouts import Standing
-from ..journal.errors import DamagedError
-from ..journal.journal import Batch as RecordedBatch
-from ..journal.journal import Journal
-from ..journal.policies import PolicyRefusedError, compile_recorded
-from ..journal.records import TOLD_EVERY, Progress
-from .changes import Changes, Parting, Tally
+from ...engine.events import AnyDecision, Fact
+from ...engine.explain.standing import Standing
+from ...engine.facts import PolicyActivated, WorkloadSubmitted
+from ...engine.policy_graph import PolicyGraph
+from ...journal.errors import DamagedError
+from ...journal.journal import Batch as RecordedBatch
+from ...journal.journal import Journal
+from ...journal.recorded_policies import PolicyRefusedError, compile_recorded
+from ...journal.records import TOLD_EVERY, Progress
+from ..drive.driver import OnEvict
+from ..drive.player import Player
+from ..drive.policy import Policy
+from ..drive.run_lengths import recorded_lengths
+from ..measure.figures import History
+from ..measure.measure import Measure
+from ..measure.series import Series
 from .closed_loop import ClosedLoop, Impossible
-from .driving import OnEvict
-from .fates import Affected, Comparison, Fate, Fates
-from .figures import History
-from .lengths import recorded_lengths
-from .lookup import standings_at
-from .measure import Measure
-from .play import Player
-from .policy import Policy
-from .series import Series
+from .history_diff import Changes, Parting, Tally
+from .recorded_settings import EvictionSetting, recorded_settings
+from .standing_lookup import standings_at
+from .workload_fates import Affected, Fate, FateComparison, Fates
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A workload in one history: what became of it, and where it stood when its longest time in line began (None: it was never in line)."""
+    """A workload in one history: its fate, and its standing when its longest wait began (None: it never waited)."""
 
     fate: Fate
     standing: Standing | None
@@ -53,10 +55,11 @@ class ClosedImpact:
 
     `parting` is the first difference, at event `parting_seq` of the journal. `activations` were recorded, `recorded_policy` is the last of
     them, and the policy was activated at each; `endless` workloads without a recorded end run or wait to the end of the other history.
+    `setting` says what became of evicted runs.
     """
 
     policy: Policy
-    on_evict: OnEvict
+    setting: EvictionSetting
     before: History
     after: History
     same_decisions: int
@@ -127,7 +130,7 @@ class _Recorded:
 def closed_impact(
     journal: Journal,
     policy: Policy,
-    on_evict: OnEvict = "restart",
+    on_evict: OnEvict | None = None,
     *,
     kept: Journal | None = None,
     series: tuple[Series, Series] | None = None,
@@ -138,17 +141,18 @@ def closed_impact(
     """Play a journal again under a policy and compare.
 
     `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
-    up. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is appended meanwhile. Raises
-    JournalError, DamagedError and EndlessError.
+    up. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is appended meanwhile. Evicted runs
+    do as the journal records or, where it does not, as `on_evict` says. Raises JournalError, DamagedError, EndlessError and SettingsError.
     """
     last = journal.head.seq if upto is None else upto
+    setting = recorded_settings(journal, on_evict, last)
     with _kept(kept, explain) as sink:
         changes = Changes()
-        comparison = Comparison(Fates(on_evict), Fates(on_evict))
+        comparison = FateComparison(Fates(setting.on_evict), Fates(setting.on_evict))
         recorded = _Recorded(changes, comparison.before, series[0] if series is not None else None, progress)
-        lengths = recorded_lengths(journal, on_evict, last)
+        lengths = recorded_lengths(journal, setting.on_evict, last)
         player, measure = Player(sink=sink), Measure()
-        loop = ClosedLoop(journal, policy, player, lengths, on_evict, recorded.observe, last)
+        loop = ClosedLoop(journal, policy, player, lengths, setting.on_evict, recorded.observe, last)
         for fact, decisions in loop.run():
             measure.take(fact, decisions, player.core.graph)
             if series is not None:
@@ -162,7 +166,7 @@ def closed_impact(
         measure.check_accounts()
         return ClosedImpact(
             policy=policy,
-            on_evict=on_evict,
+            setting=setting,
             before=History.of(recorded.measure),
             after=History.of(measure),
             same_decisions=changes.same,

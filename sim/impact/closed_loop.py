@@ -1,18 +1,17 @@
-"""Closed loop: a recorded history played again under another policy, its state free to become another one.
+"""Closed loop: a recorded history is played again under another policy, and each decision changes the state for the next one.
 
-As long as both histories are the same, the recorded facts are played as they are, in their order. So whatever made a journal, and
-however late it was with what time alone decides, the same policy gives the same history. From the first difference on the history goes
-its own way: what came from outside still comes at its time, ends come after the length of the run, and time decides when it is due.
+As long as both histories are the same, the recorded facts are played as they are, in their order. So the same policy gives the same
+history, whatever program wrote the journal and however late its wakes were. From the first difference on, the replay continues as a
+simulation: facts from outside keep their times, workloads end after their run time, and wakes come when they are due.
 """
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..engine.errors import FactError
-from ..engine.events import (
-    AnyDecision,
-    Fact,
+from ...engine.errors import FactError
+from ...engine.events import AnyDecision, Fact
+from ...engine.facts import (
     PolicyActivated,
     TimeAdvanced,
     WorkloadAdopted,
@@ -21,14 +20,14 @@ from ..engine.events import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from ..journal.asof import follow
-from ..journal.journal import Batch as RecordedBatch
-from ..journal.journal import Journal
-from .changes import what
-from .driving import OnEvict, Runs, drive, noted
-from .lengths import Submission
-from .play import Batch, Player
-from .policy import Policy
+from ...journal.journal import Batch as RecordedBatch
+from ...journal.journal import Journal
+from ...journal.read.as_of import follow
+from ..drive.driver import OnEvict, Runs, drive, noted
+from ..drive.player import PlayedBatch, Player
+from ..drive.policy import Policy
+from ..drive.run_lengths import Submission
+from .history_diff import what
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class ClosedLoop:
         self._before = Player()
         self._next: _Recorded | None = None
 
-    def run(self) -> Generator[Batch]:
+    def run(self) -> Generator[PlayedBatch]:
         """Yield every batch that is played. Raises EndlessError, and JournalError for a journal that cannot be read."""
         try:
             self._next = self._read()
@@ -97,17 +96,17 @@ class ClosedLoop:
 
     @property
     def endless(self) -> int:
-        """How many workloads are live here of which no end was recorded."""
+        """How many live workloads have no recorded end."""
         return self._runs.endless
 
     def submission(self, workload: str) -> int:
-        """Which of the submissions of this name was played last, counted from 1."""
+        """The number of the last played submission of this name, counted from 1."""
         return self._played[workload]
 
     # --- while both histories are the same ------------------------------------------------------------------------------
 
-    def _together(self) -> Generator[Batch, None, bool]:
-        """Play recorded facts as they are until a decision differs, or time would decide at another moment; return whether it never is."""
+    def _together(self) -> Generator[PlayedBatch, None, bool]:
+        """Play recorded facts as they are until a decision or a wake differs. Returns whether the whole history was the same."""
         while (recorded := self._next) is not None:
             if self._wakes_otherwise(recorded):
                 return False
@@ -120,15 +119,15 @@ class ClosedLoop:
         return True
 
     def _wakes_otherwise(self, recorded: _Recorded) -> bool:
-        """Whether time alone would decide at another moment than in the recorded history, before the recorded fact or instead of it.
+        """Whether a wake comes at another time than in the recorded history, before the recorded fact or in its place.
 
-        The recorded history may be late or early with it, as a live system is; that is no difference between the policies.
+        A recorded wake may be late or early, as in a live system. That is not a difference between the policies.
         """
         wake, fact = self.player.next_wake(), recorded.fact
         if isinstance(fact, TimeAdvanced):
             expected = wake == fact.time
         else:
-            first = not self.player.core.collects and not isinstance(fact, WorkloadFinished)
+            first = not self.player.core.decides_in_cycles and not isinstance(fact, WorkloadFinished)
             expected = wake is None or wake >= fact.time + first
         if expected:
             return False
@@ -143,7 +142,7 @@ class ClosedLoop:
         """When the next recorded fact from outside comes."""
         return None if self._next is None else self._next.fact.time
 
-    def arrive(self) -> Iterator[Batch]:
+    def arrive(self) -> Iterator[PlayedBatch]:
         """Play the next recorded fact from outside."""
         assert self._next is not None
         recorded, self._next = self._next, self._read()
@@ -151,7 +150,7 @@ class ClosedLoop:
         yield from self._play(recorded)
 
     def _look_on(self) -> None:
-        """Pass over what this history does by itself: ends, and moments at which time alone decides."""
+        """Skip the recorded ends and wakes, because this history has its own."""
         while self._next is not None and isinstance(self._next.fact, WorkloadFinished | TimeAdvanced):
             self._next = self._read()
 
@@ -169,7 +168,7 @@ class ClosedLoop:
 
     # --- playing --------------------------------------------------------------------------------------------------------
 
-    def _play(self, recorded: _Recorded) -> Iterator[Batch]:
+    def _play(self, recorded: _Recorded) -> Iterator[PlayedBatch]:
         """Play a recorded fact, or note that it cannot happen."""
         fact = recorded.fact
         try:
@@ -180,14 +179,14 @@ class ClosedLoop:
             self.impossible.append(Impossible(recorded.seq, fact.time, fact.kind, about, str(error)))
 
     def _check_same(self, recorded: _Recorded) -> None:
-        """A fact about a workload is about its submission, and not about an earlier one of the same name that runs longer here."""
+        """Raise FactError if the fact is about a later submission, while an earlier one of the same name still runs here."""
         if recorded.submission == 0 or isinstance(recorded.fact, WorkloadSubmitted):
             return
         name: str = recorded.fact.workload  # type: ignore[union-attr]
         if self._runs.submission(name) not in (None, recorded.submission):
             raise FactError(f"`{name}` is still an earlier workload of that name")
 
-    def _step(self, recorded: _Recorded) -> Batch:
+    def _step(self, recorded: _Recorded) -> PlayedBatch:
         match fact := recorded.fact:
             case PolicyActivated():
                 self.activations += 1
@@ -203,7 +202,7 @@ class ClosedLoop:
                 batch = self.player.step(fact)
                 self._runs.start(fact.workload, fact.since)
             case WorkloadUpdated():
-                workload = self.player.core.state.workloads.get(fact.workload)
+                workload = self.player.core.view.workload(fact.workload)
                 stops = workload is not None and workload.evicting and fact.requeued is not None
                 batch = self.player.step(fact)
                 if stops:

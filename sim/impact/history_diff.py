@@ -1,20 +1,21 @@
-"""Which decisions two histories have in common, told as both go by; and the first moment at which they part.
+"""Compares the decisions of two histories while both are read, and finds the first moment at which they differ.
 
-Decisions are compared by what they decide, not by why, and not by their numbers: those of one moment that decide the same are the same.
+Two decisions are the same if they decide the same at the same time; their reasons and sequence numbers do not count.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ..engine.events import AnyDecision, Charge, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
-from .measure import NO_QUEUE
+from ...engine.event_parts import Charge
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ..measure.measure import NO_QUEUE
 
 What = tuple[object, ...]
-"""What a decision decides; it begins with the decision's kind and workload."""
+"""The content of a decision, beginning with its kind and workload."""
 
 
 def what(decision: AnyDecision) -> What:
-    """What a decision decides, to be compared: everything but why, when and because of which fact."""
+    """The content of a decision that is compared: everything but its reason, its time and its cause."""
     common = (decision.kind, decision.workload)
     match decision:
         case WorkloadAdmitted():
@@ -68,7 +69,7 @@ class _Moment:
 class Changes:
     """Compares two histories moment by moment; `tallies` are by kind and queue, `same` counts decisions that both have.
 
-    Only moments that one of the two has not yet left behind are kept.
+    Only moments that one of the two histories has not passed yet are kept.
     """
 
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
@@ -100,11 +101,11 @@ class Changes:
             self._settle(min(time, self._recorded_until))
 
     def finish(self) -> None:
-        """Compare what is left, once both histories are at their ends."""
+        """Compare the remaining moments, at the end of both histories."""
         self._settle(max(self._recorded_until, self._played_until) + 1)
 
     def _settle(self, before: int) -> None:
-        """Compare the moments that both histories have left behind."""
+        """Compare the moments that both histories have passed."""
         for time in sorted(time for time in self._moments if time < before):
             self._compare(time, self._moments.pop(time))
 
@@ -136,7 +137,7 @@ def _about(placed: Placed) -> tuple[str, str]:
 
 
 def _difference(some: list[Placed], others: list[Placed]) -> list[Placed]:
-    """Those of some that others don't have; of equal ones the last."""
+    """The decisions of `some` that `others` lack; of equal ones, the last."""
     keys = [what(decision) for _, decision in some]
     more = Counter(keys) - Counter(what(decision) for _, decision in others)
     found = []

@@ -1,26 +1,26 @@
-"""What another policy would have decided at each recorded moment, in an open loop: counted, and the weightiest explained."""
+"""What another policy would decide at each recorded moment, in an open loop: counted, with the largest differences explained."""
 
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 from typing import Literal
 
-from ..engine.events import PolicyActivated
-from ..engine.reference.whereabouts import Standing
-from ..journal.errors import DamagedError
-from ..journal.journal import Batch, Journal
-from ..journal.policies import PolicyRefusedError, compile_recorded
-from ..journal.records import TOLD_EVERY, Progress
+from ...engine.explain.standing import Standing
+from ...engine.facts import PolicyActivated
+from ...journal.errors import DamagedError
+from ...journal.journal import Batch, Journal
+from ...journal.recorded_policies import PolicyRefusedError, compile_recorded
+from ...journal.records import TOLD_EVERY, Progress
+from ..drive.policy import Policy
 from .closed_loop import Impossible
-from .lookup import standings_at
 from .open_loop import Category, OpenLoop, Redecision
-from .policy import Policy
+from .standing_lookup import standings_at
 
 MOST_SHOWN = 10
 """How many decisions are told one by one."""
 
 
 class UnlikeError(ValueError):
-    """A policy that decides at once where the recorded one decides in cycles, or the other way round: there are no moments to compare."""
+    """One policy decides at once, the other in cycles, so there are no common moments to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Most:
     seen: int = 0
 
     def add(self, found: Redecision) -> None:
-        """Keep it if it is one of the weightiest so far."""
+        """Keep it if it is one of the largest so far."""
         self.first = self.first or found
         self.seen += 1
         entry = ((found.gpus, -found.seq, -self.seen), found)
@@ -79,7 +79,7 @@ class _Most:
             heappushpop(self.kept, entry)
 
     def ordered(self) -> list[Redecision]:
-        """Those kept, weightiest first."""
+        """The kept decisions, the largest first."""
         return [found for _, found in sorted(self.kept, key=lambda entry: entry[0], reverse=True)]
 
 

@@ -1,35 +1,27 @@
-"""Open loop: every recorded moment decided again under another policy, on the state that was recorded there.
+"""Open loop: every recorded moment is decided again under another policy, each time on the recorded state.
 
-One core follows the recorded history under the policy; another one, which stands where it stands, decides each fact. Where that comes to
-something else it is counted, and forgotten: the next moment is decided on the recorded state again.
+One core, the follower, applies the recorded history. Another core, the decider, starts each moment in the same state and decides the fact.
+Differences are counted and then discarded: the next moment is decided on the recorded state again.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..engine.errors import FactError
-from ..engine.events import (
-    AnyDecision,
-    Fact,
-    PolicyActivated,
-    TimeAdvanced,
-    WorkloadAdmitted,
-    WorkloadCancelled,
-    WorkloadDeferred,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadSubmitted,
-)
-from ..engine.reference import Core
-from ..engine.reference.whereabouts import Standing
-from ..journal.errors import DamagedError
-from ..journal.journal import Batch as RecordedBatch
-from .changes import what
+from ...engine.cores import Core
+from ...engine.default_core import new_core
+from ...engine.errors import FactError
+from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadRejected
+from ...engine.explain.pending import standing as standing_of
+from ...engine.explain.standing import Standing
+from ...engine.facts import PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...journal.errors import DamagedError
+from ...journal.journal import Batch as RecordedBatch
+from ..drive.policy import Policy
+from ..measure.gpu_amounts import charged, requested
+from ..measure.measure import NO_QUEUE
 from .closed_loop import Impossible
-from .gpus import charged, requested
-from .measure import NO_QUEUE
-from .policy import Policy
+from .history_diff import what
 
 Category = Literal[
     "newly admitted",
@@ -41,7 +33,7 @@ Category = Literal[
     "newly rejected",
     "no longer rejected",
 ]
-"""What another policy decides about a workload at a recorded moment, as against what was decided."""
+"""What another policy decides about a workload at a recorded moment, compared with the recorded decision."""
 
 _ALONE: dict[str, tuple[Category, Category, Category]] = {
     "WorkloadAdmitted": ("newly admitted", "no longer admitted", "placed otherwise"),
@@ -52,7 +44,7 @@ _ALONE: dict[str, tuple[Category, Category, Category]] = {
 place of another its admission counts, and in cycles it counts for nothing that a workload goes on waiting."""
 
 _About = tuple[str, str]
-"""A decision's kind and workload; a fact causes one of each at most."""
+"""A decision's kind and workload. A fact causes at most one decision of each kind for a workload."""
 
 _INSTEAD = {"WorkloadAdmitted": "WorkloadRejected", "WorkloadRejected": "WorkloadAdmitted"}
 """What one policy decides in place of what the other one does; that is one difference: the workload is newly or no longer rejected."""
@@ -86,8 +78,8 @@ class OpenLoop:
     unexpressed: list[Impossible] = field(default_factory=list)
     moments: int = 0
     activations: int = 0
-    _follower: Core = field(default_factory=Core)
-    _decider: Core = field(default_factory=Core)
+    _follower: Core = field(default_factory=new_core)
+    _decider: Core = field(default_factory=new_core)
     _told: set[tuple[Category, str]] = field(default_factory=set)
     _dropped: set[str] = field(default_factory=set)
 
@@ -118,7 +110,7 @@ class OpenLoop:
                 return decided
             except FactError as error:
                 self._cannot(seq, fact.time, fact.kind, about or str(getattr(fact, "flavor", getattr(fact, "node", ""))), str(error))
-        if self._decider.collects or self._decider.graph is None:
+        if self._decider.decides_in_cycles or self._decider.graph is None:
             return []
         moment = TimeAdvanced(time=fact.time)
         self._follower.apply(moment)
@@ -151,13 +143,13 @@ class OpenLoop:
     def _redecision(self, category: Category, seq: int, fact: Fact, before: AnyDecision | None, after: AnyDecision | None) -> Redecision:
         said = [each for each in (after, before) if each is not None]
         name = said[0].workload
-        standing = self._decider.standing(name) if category in ("no longer admitted", "no longer rejected") and after is None else None
+        standing = standing_of(self._decider, name) if category in ("no longer admitted", "no longer rejected") and after is None else None
         return Redecision(category, seq, fact.time, name, *_extent(fact, said), before, after, standing)
 
     # --- following ------------------------------------------------------------------------------------------------------
 
     def _follow(self, seq: int, fact: Fact, recorded: list[AnyDecision], decided: list[AnyDecision]) -> None:
-        """Bring the follower to where the recorded history stands, and the decider with it where it decided otherwise."""
+        """Bring the follower to the recorded state, and reset the decider to it if it decided otherwise."""
         if isinstance(fact, WorkloadFinished | WorkloadCancelled):
             self._forget(fact.workload)
         for place, decision in enumerate(recorded, start=1):
@@ -169,11 +161,11 @@ class OpenLoop:
             self._decider = self._follower.copy()
 
     def _apply(self, seq: int, decision: AnyDecision) -> None:
-        """Apply a recorded decision; a workload that the policy has no words for is gone from here on."""
+        """Apply a recorded decision. A workload that the policy cannot express is left out from here on."""
         self._forget(decision.workload)
         if decision.workload in self._dropped:
             return
-        if isinstance(decision, WorkloadDeferred) and not self._follower.collects:
+        if isinstance(decision, WorkloadDeferred) and not self._follower.decides_in_cycles:
             return
         reason = self._unspeakable(decision)
         if reason:
@@ -181,33 +173,34 @@ class OpenLoop:
             self._drop(decision.workload)
             return
         try:
-            self._follower.apply(decision.model_copy(update={"cause": self._follower.state.cause}))
+            self._follower.apply(decision.model_copy(update={"cause": self._follower.view.cause}))
         except (FactError, AssertionError, LookupError, ValueError) as error:
             raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
 
     def _unspeakable(self, decision: AnyDecision) -> str:
         """Why the policy cannot hold what a decision gives to a workload; empty where it can."""
-        active = self._follower.state.active
-        if not isinstance(decision, WorkloadAdmitted) or active is None:
+        graph = self._follower.graph
+        if not isinstance(decision, WorkloadAdmitted) or graph is None:
             return ""
-        missing = next((charge for charge in decision.usage if (charge.flavor, charge.resource) not in active.slot_index), None)
+        known = {(graph.flavors[slot.flavor].name, slot.resource) for slot in graph.slots}
+        missing = next((charge for charge in decision.usage if (charge.flavor, charge.resource) not in known), None)
         return "" if missing is None else f"the policy has no {missing.resource} on flavor `{missing.flavor}`, on which it ran"
 
     def _drop(self, workload: str) -> None:
         """Leave a workload out until it is submitted again."""
-        if workload in self._follower.state.workloads:
+        if workload in self._follower.view.names():
             self._follower.apply(WorkloadCancelled(time=self._follower.time, workload=workload))
         self._dropped.add(workload)
         self._forget(workload)
 
     def _forget(self, workload: str) -> None:
-        """The recorded history moved a workload: what differs about it from now on is told again."""
+        """Note that the recorded history changed a workload, so that new differences about it are reported again."""
         for category, _, _ in _ALONE.values():
             self._told.discard((category, workload))
 
 
 def _category(before: AnyDecision | None, after: AnyDecision | None) -> Category:
-    """What it comes to that one decision, or none, was recorded, and another one, or none, is taken."""
+    """The category of a difference between a recorded decision (or none) and the policy's decision (or none)."""
     if before is None or after is None:
         said = after or before
         assert said is not None

@@ -1,4 +1,4 @@
-"""Sweeps: one recorded history under many policies, each played by a worker of its own."""
+"""Sweeps: one recorded history is played under many policies, in parallel by several workers."""
 
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -8,14 +8,14 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, Literal
 
-from ..dsl.settable import SettingError, with_values
-from ..journal.errors import DamagedError, JournalError
-from ..journal.journal import Journal
-from .driving import OnEvict
-from .figures import History
-from .impact import closed_impact
-from .play import EndlessError
-from .policy import Policy
+from ...dsl.settable import SettingError, with_values
+from ...journal.errors import DamagedError, JournalError
+from ...journal.journal import Journal
+from ..drive.driver import OnEvict
+from ..drive.player import EndlessError
+from ..drive.policy import Policy
+from ..measure.figures import History
+from .closed_impact import closed_impact
 
 MOST_VARIANTS = 200
 """How many policies a sweep plays at most."""
@@ -30,7 +30,7 @@ class MissingExtraError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class PolicyVariant:
     """A policy to try, as plain data: its file and text, the numbers that were set in it, and its path if another's file is so called."""
 
     file: str
@@ -50,8 +50,8 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a variant made of the history: both measured, what differs, and the queue whose mean wait grew most (None: no queue's did)."""
+class VariantOutcome:
+    """The result of a variant: both histories measured, what differs, and the queue whose mean wait grew most (None: no mean wait grew)."""
 
     before: History
     after: History
@@ -64,7 +64,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class VariantFailure:
     """Why a variant could not be played: the policy lets workloads take turns, the journal cannot be read or trusted, a worker was lost, or
     a defect."""
 
@@ -92,7 +92,7 @@ def values_of(text: str) -> tuple[str, ...]:
     return tuple(f"{value}{unit}" for value in range(first, last + 1, step))
 
 
-def variants(policies: Sequence[Variant], settings: Mapping[str, Sequence[str]]) -> list[Variant]:
+def variants(policies: Sequence[PolicyVariant], settings: Mapping[str, Sequence[str]]) -> list[PolicyVariant]:
     """Every policy with every combination of values, the last path's changing fastest. Raises SettingError."""
     count = len(policies)
     for values in settings.values():
@@ -112,13 +112,13 @@ def variants(policies: Sequence[Variant], settings: Mapping[str, Sequence[str]])
 
 def sweep(
     place: str,
-    tried: Sequence[Variant],
-    on_evict: OnEvict,
+    tried: Sequence[PolicyVariant],
+    on_evict: OnEvict | None,
     backend: Backend = "local",
     jobs: int = -1,
     scheduler: str | None = None,
     upto: int | None = None,
-) -> Generator[Outcome | Failure]:
+) -> Generator[VariantOutcome | VariantFailure]:
     """What each variant makes of a journal, in their order whatever the backend. Close it to stop all workers.
 
     All play the journal up to event `upto`; without it each as far as it goes by then. `jobs` workers play at once (-1: one for each core),
@@ -132,21 +132,21 @@ def sweep(
         work = (delayed(play_variant)(place, variant, on_evict, upto) for variant in tried)
         played = 0
         try:
-            if backend == "ray":  # whose results come all at once
+            if backend == "ray":  # it returns all results at once
                 outcomes = iter(Parallel(n_jobs=jobs)(work))
             else:
                 outcomes = stack.enter_context(closing(Parallel(n_jobs=jobs, return_as="generator")(work)))
             for outcome in outcomes:
                 played += 1
                 yield outcome
-        except Exception as error:  # the backend's: what goes wrong in a variant comes as data
+        except Exception as error:  # an error of the backend; errors of a variant are returned as data
             message = f"lost with its worker, which may have had too little memory; try again with fewer --jobs ({type(error).__name__})"
-            yield from [Failure("lost", message)] * (len(tried) - played)
+            yield from [VariantFailure("lost", message)] * (len(tried) - played)
 
 
 @contextmanager
 def _backend(name: Backend, jobs: int, scheduler: str | None) -> Iterator[None]:
-    """Let joblib run its work there while the context lasts."""
+    """Let joblib use this backend inside the context."""
     from joblib import parallel_config
 
     with ExitStack() as stack:
@@ -188,24 +188,24 @@ def _ray(jobs: int) -> Iterator[None]:
         ray.shutdown()
 
 
-def play_variant(place: str, variant: Variant, on_evict: OnEvict, upto: int | None = None) -> Outcome | Failure:
-    """Play one variant, in whatever process; what goes wrong is told as data."""
-    from ..dsl.checker import check
+def play_variant(place: str, variant: PolicyVariant, on_evict: OnEvict | None, upto: int | None = None) -> VariantOutcome | VariantFailure:
+    """Play one variant, in any process. An error is returned as data."""
+    from ...dsl.analysis.checker import check
 
     try:
         policy = Policy.of(check(variant.text, variant.file))
         with Journal.open(place) as journal:
             found = closed_impact(journal, policy, on_evict, explain=False, upto=upto)
     except EndlessError as error:
-        return Failure("endless", str(error))
+        return VariantFailure("endless", str(error))
     except DamagedError as error:
-        return Failure("damaged", str(error))
+        return VariantFailure("damaged", str(error))
     except JournalError as error:
-        return Failure("journal", str(error))
-    except Exception as error:  # a worker's defect must not take the others with it
-        return Failure("defect", f"{type(error).__name__}: {error}")
+        return VariantFailure("journal", str(error))
+    except Exception as error:  # a defect in one worker must not stop the others
+        return VariantFailure("defect", f"{type(error).__name__}: {error}")
     queue, more = _worst(found.before, found.after)
-    return Outcome(found.before, found.after, found.changed, found.worse, found.better, len(found.impossible), queue, more)
+    return VariantOutcome(found.before, found.after, found.changed, found.worse, found.better, len(found.impossible), queue, more)
 
 
 def _worst(before: History, after: History) -> tuple[str | None, Fraction]:

@@ -1,28 +1,17 @@
-"""What became of each workload in two histories, and who is affected most. Exact integers."""
+"""The fate of each workload in two histories, and the workloads that are affected most. Exact integers."""
 
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 
-from ..engine.events import (
-    AnyDecision,
-    Fact,
-    WorkloadAdmitted,
-    WorkloadAdopted,
-    WorkloadCancelled,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
-from .driving import OnEvict
-from .gpus import charged, requested, thousandths
-from .lengths import Submission
-from .measure import NO_QUEUE
+from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ..drive.driver import OnEvict
+from ..drive.run_lengths import Submission
+from ..measure.gpu_amounts import charged, requested, thousandths
+from ..measure.measure import NO_QUEUE
 
 MOST_AFFECTED = 10
-"""How many workloads are told of one by one."""
+"""How many workloads are reported one by one."""
 
 
 @dataclass(slots=True)
@@ -152,9 +141,9 @@ class Fates:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """A workload that fares otherwise in the other history than in the recorded one.
+    """A workload whose fate differs between the recorded history and the other one.
 
-    One that waits at the end of a history waits up to `until`, the later of both ends: that a history goes on for longer hurts nobody.
+    A workload that still waits at the end of a history waits until `until`, the later of both ends. So a longer history is not a worse one.
     """
 
     before: Fate
@@ -163,12 +152,12 @@ class Affected:
 
     @property
     def extra_wait(self) -> int:
-        """How much longer it stands in line, in microseconds; below zero: how much shorter."""
+        """How much longer it waits, in microseconds; negative if it waits less."""
         return self.after.waited(self.until) - self.before.waited(self.until)
 
     @property
     def refused(self) -> int:
-        """1 where it is rejected and was not, -1 where it was and is not, else 0."""
+        """1 if it is rejected only in the other history, -1 if only in the recorded one, else 0."""
         return (self.after.state == "rejected") - (self.before.state == "rejected")
 
     @property
@@ -183,7 +172,7 @@ class Affected:
 
     @property
     def harm(self) -> int:
-        """Above zero where it fares worse, below where it fares better: to be rejected counts before costs, and these before waits."""
+        """Positive if its fate is worse, negative if better. Rejection counts first, then the cost, then the wait."""
         return self.refused or self.cost or self.extra_wait
 
     @property
@@ -194,7 +183,7 @@ class Affected:
 
 
 class _Backwards:
-    """A rank that is smaller the later it comes, so that a heap's first is the least affected."""
+    """The rank in reverse, so that the first entry of a heap is the least affected workload."""
 
     __slots__ = ("rank",)
 
@@ -206,7 +195,7 @@ class _Backwards:
 
 
 @dataclass(slots=True)
-class Comparison:
+class FateComparison:
     """Two histories of the same workloads. A workload that is over in both is compared and let go."""
 
     before: Fates

@@ -1,27 +1,26 @@
-"""The cluster as it stands at a moment: what exists, who owns and uses how much of it, who runs and who waits. Exact integers.
+"""The state of the cluster at a moment in figures: capacity, what each node owns and uses, what runs and what waits. Exact integers.
 
-Read off a core, which is live or was rebuilt from a journal; `measure.py` counts the same figures from the events alone.
+The figures are read from a core, live or rebuilt from a journal. `measure.py` counts the same figures from the events alone.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..engine.events import Charge, WorkloadEvicted
-from ..engine.graph import Node, PolicyGraph
-from ..engine.reference import Core
-from ..engine.reference.settle import held
-from ..engine.reference.state import Active, State
-from ..engine.reference.why import charges
-from ..engine.reference.workload import Workload
-from ..journal.journal import Journal
-from ..journal.records import workload_stream
-from .gpus import thousandths
-from .lending import Pool
+from ...engine.cores import Core, LiveWorkload, View
+from ...engine.event_parts import Charge
+from ...engine.events import WorkloadEvicted
+from ...engine.explain.pending import standing as standing_of
+from ...engine.outcome.named import charges
+from ...engine.policy_graph import Node, PolicyGraph
+from ...journal.journal import Journal
+from ...journal.records import workload_stream
+from .gpu_amounts import thousandths
+from .lending import FlavorLending
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class CapacityFigures:
     """One resource of one flavor in the whole cluster, in the smallest unit; `idle` is below 0 while less exists than is used."""
 
     flavor: str
@@ -53,7 +52,7 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeFigures:
     """A cohort or queue, `depth` 0 directly below the root, with its holdings that are not all 0.
 
     `running` and `waiting` count workloads, of a cohort all below it; those on hold are among the waiting ones, and counted by `held`.
@@ -79,7 +78,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class ClusterFigures:
     """A cluster after event `seq`, at `time` (microseconds). `places` are in tree order, neighbours by name.
 
     `machines` counts them by flavor, "" for those of none; `in_no_queue` counts waiting workloads that belong to no queue.
@@ -87,14 +86,14 @@ class Cluster:
 
     seq: int
     time: int
-    capacity: tuple[Capacity, ...]
-    places: tuple[Place, ...]
+    capacity: tuple[CapacityFigures, ...]
+    places: tuple[NodeFigures, ...]
     machines: tuple[tuple[str, int], ...]
     in_no_queue: int
 
 
 @dataclass(frozen=True, slots=True)
-class LiveWorkload:
+class WorkloadRow:
     """A workload that is not over: since when it runs or waits (microseconds), and what it is charged.
 
     Of a waiting one `position` is its place among the `waiting` in its queue, from 1 (None: it stands in no line), and `reason` the token
@@ -111,53 +110,45 @@ class LiveWorkload:
     waiting: int | None
 
 
-def cluster_of(core: Core) -> Cluster:
+def cluster_of(core: Core) -> ClusterFigures:
     """The cluster that a core stands for; empty where no policy was activated yet."""
-    state = core.state
-    if state.active is None:
-        return Cluster(state.seq, state.time, (), (), (), 0)
-    policy = state.active
-    queued = [workload for workload in state.workloads.values() if workload.queue >= 0]
-    return Cluster(
-        state.seq,
-        state.time,
-        tuple(_capacity(policy)),
-        tuple(_places(policy, queued)),
-        _machines(state, policy.graph),
-        len(state.workloads) - len(queued),
-    )
+    view, graph = core.view, core.graph
+    if graph is None:
+        return ClusterFigures(core.seq, core.time, (), (), (), 0)
+    live = view.workloads()
+    queued = [workload for workload in live if workload.queue >= 0]
+    capacity, places = tuple(_capacity(view, graph)), tuple(_places(view, graph, queued))
+    return ClusterFigures(core.seq, core.time, capacity, places, _machines(view, graph), len(live) - len(queued))
 
 
-def _capacity(policy: Active) -> Iterator[Capacity]:
-    graph, tree = policy.graph, policy.tree
+def _capacity(view: View, graph: PolicyGraph) -> Iterator[CapacityFigures]:
     for slot, of in enumerate(graph.slots):
         owned = sum(node.quotas[slot].nominal for node in graph.nodes)
-        used = sum(tree.total[queue.node][slot] for queue in graph.queues)
-        yield Capacity(graph.flavors[of.flavor].name, of.resource, tree.capacity[slot], owned, used)
+        used = sum(view.used(queue.node, slot) for queue in graph.queues)
+        yield CapacityFigures(graph.flavors[of.flavor].name, of.resource, view.capacity(slot), owned, used)
 
 
-def _machines(state: State, graph: PolicyGraph) -> tuple[tuple[str, int], ...]:
-    counts = Counter(machine.flavor for machine in state.machines.values())
+def _machines(view: View, graph: PolicyGraph) -> tuple[tuple[str, int], ...]:
+    counts = Counter(view.machine_flavors())
     return tuple((graph.flavors[flavor].name if flavor >= 0 else "", counts[flavor]) for flavor in sorted(counts))
 
 
 # --- the tree -------------------------------------------------------------------------------------------------------
 
 
-def _places(policy: Active, workloads: list[Workload]) -> Iterator[Place]:
-    graph = policy.graph
-    pools = [_pool(policy, slot) for slot in range(len(graph.slots))]
+def _places(view: View, graph: PolicyGraph, workloads: list[LiveWorkload]) -> Iterator[NodeFigures]:
+    pools = [_pool(view, graph, slot) for slot in range(len(graph.slots))]
     running, waiting, on_hold = Counter[int](), Counter[int](), Counter[int]()
     for workload in workloads:
-        for node in policy.tree.paths[workload.queue]:
+        for node in graph.path(workload.queue):
             running[node] += workload.admitted is not None
             waiting[node] += workload.admitted is None
-            on_hold[node] += is_held(policy, workload)
+            on_hold[node] += is_held(workload)
     for node, depth in _in_order(graph, 0, 0):
         place = graph.nodes[node]
         parent = graph.nodes[place.parent].name if place.parent > 0 else None
-        holdings = tuple(_holdings(policy, pools, node))
-        yield Place(place.name, parent, depth, place.is_queue, holdings, running[node], waiting[node], on_hold[node])
+        holdings = tuple(_holdings(view, graph, pools, node))
+        yield NodeFigures(place.name, parent, depth, place.is_queue, holdings, running[node], waiting[node], on_hold[node])
 
 
 def _in_order(graph: PolicyGraph, node: int, depth: int) -> Iterator[tuple[int, int]]:
@@ -167,22 +158,22 @@ def _in_order(graph: PolicyGraph, node: int, depth: int) -> Iterator[tuple[int, 
         yield from _in_order(graph, child, depth + 1)
 
 
-def _holdings(policy: Active, pools: list[Pool], node: int) -> Iterator[Holding]:
-    graph, place = policy.graph, policy.graph.nodes[node]
+def _holdings(view: View, graph: PolicyGraph, pools: list[FlavorLending], node: int) -> Iterator[Holding]:
+    place = graph.nodes[node]
     for slot, of in enumerate(graph.slots):
-        owns, uses = place.quotas[slot].nominal, policy.tree.total[node][slot]
+        owns, uses = place.quotas[slot].nominal, view.used(node, slot)
         borrows = pools[slot].borrows(place.name) if place.is_queue else 0
         lends = pools[slot].lends.get(place.name, 0) if place.is_queue else 0
         if owns or uses or lends:
             yield Holding(graph.flavors[of.flavor].name, of.resource, owns, uses, borrows, lends)
 
 
-def _pool(policy: Active, slot: int) -> Pool:
+def _pool(view: View, graph: PolicyGraph, slot: int) -> FlavorLending:
     """Who borrows and who lends of a slot."""
-    pool = Pool(exists=policy.tree.capacity[slot])
-    for queue in policy.graph.queues:
-        place: Node = policy.graph.nodes[queue.node]
-        pool.put(place.name, place.quotas[slot].nominal, policy.tree.total[queue.node][slot])
+    pool = FlavorLending(exists=view.capacity(slot))
+    for queue in graph.queues:
+        place: Node = graph.nodes[queue.node]
+        pool.put(place.name, place.quotas[slot].nominal, view.used(queue.node, slot))
     pool.share_out()
     return pool
 
@@ -190,41 +181,39 @@ def _pool(policy: Active, slot: int) -> Pool:
 # --- workloads ------------------------------------------------------------------------------------------------------
 
 
-def is_held(policy: Active, workload: Workload) -> bool:
+def is_held(workload: LiveWorkload) -> bool:
     """Whether a workload waits because somebody, or a rule, keeps it waiting, whatever is free."""
-    if workload.admitted is not None:
-        return False
-    return held(policy, workload) is not None if policy.queues is None else workload.name in policy.queues.aside
+    return workload.admitted is None and workload.queue >= 0 and not workload.in_line
 
 
-def live_workloads(core: Core, journal: Journal, within: frozenset[str] | None = None) -> Iterator[LiveWorkload]:
+def live_workloads(core: Core, journal: Journal, within: frozenset[str] | None = None) -> Iterator[WorkloadRow]:
     """The workloads that are not over, in the order of their submissions; `within` these queues alone.
 
     `core` is as of some moment of the journal, where the time of a workload's last eviction is found.
     """
-    policy = core.state.active
-    for workload in sorted(core.state.workloads.values(), key=lambda each: each.number):
-        standing = core.standing(workload.name) if within is None or _queue(policy, workload) in within else None
-        if policy is None or standing is None:
+    graph = core.graph
+    for workload in core.view.workloads():
+        standing = standing_of(core, workload.name) if within is None or _queue(graph, workload) in within else None
+        if graph is None or standing is None:
             continue
         waits = workload.admitted is None
-        yield LiveWorkload(
+        yield WorkloadRow(
             name=workload.name,
-            state="held" if is_held(policy, workload) else "waiting" if waits else "running",
+            state="held" if is_held(workload) else "waiting" if waits else "running",
             since=_waiting_since(journal, workload, core.seq) if workload.admitted is None else workload.admitted,
             queue=standing.queue,
-            usage=charges(policy, workload.usage),
+            usage=charges(graph, workload.usage),
             reason=standing.reason,
             position=standing.position,
             waiting=standing.waiting,
         )
 
 
-def _queue(policy: Active | None, workload: Workload) -> str | None:
-    return policy.graph.nodes[workload.queue].name if policy is not None and workload.queue >= 0 else None
+def _queue(graph: PolicyGraph | None, workload: LiveWorkload) -> str | None:
+    return graph.nodes[workload.queue].name if graph is not None and workload.queue >= 0 else None
 
 
-def _waiting_since(journal: Journal, workload: Workload, seq: int) -> int:
+def _waiting_since(journal: Journal, workload: LiveWorkload, seq: int) -> int:
     """When a waiting workload came into its queue or, if it ran since, was evicted."""
     if workload.evictions:
         for recorded in journal.backwards(upto=seq, stream=workload_stream(workload.name)):

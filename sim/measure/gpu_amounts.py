@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..engine.events import Charge, PodSet
+from ...engine.event_parts import Charge, PodSet
 
 
 def thousandths(resource: str, amount: int) -> int:

@@ -1,10 +1,10 @@
-"""Who borrows and who lends: each flavor by itself, in exact integers that add up."""
+"""What queues borrow from and lend to each other, for each flavor, in exact integers that add up."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Pool:
+class FlavorLending:
     """One flavor's GPUs, in thousandths, over all queues.
 
     A queue borrows what it uses beyond what it owns. What exists and no queue owns is used first; the rest is lent by all

@@ -1,36 +1,31 @@
-"""Figures from the stream of events alone, recounted independently of the core, in exact integers.
+"""The figures of a run, counted from its events alone, independently of the core, in exact integers.
 
-The recount is also the auditor: a charge beyond what exists, or a workload that is not accounted for, stops the run.
+The count also audits the core: a charge above the capacity, or a workload that is not accounted for, stops the run.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..engine.events import (
-    AnyDecision,
+from ...engine.event_parts import Charge
+from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import (
     CapacityChanged,
-    Charge,
-    Fact,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
     PolicyActivated,
-    WorkloadAdmitted,
     WorkloadAdopted,
     WorkloadCancelled,
-    WorkloadEvicted,
     WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from ..engine.graph import PolicyGraph
-from ..engine.reference.route import matching_queues
-from .gpus import charged, thousandths
-from .lending import Pool
-from .live import Live
+from ...engine.policy_graph import PolicyGraph
+from ...engine.queue_match import matching_queues
+from .gpu_amounts import charged, thousandths
+from .lending import FlavorLending
+from .workload_account import WorkloadAccount
 
 HOUR_US = 3_600_000_000
 
@@ -125,10 +120,10 @@ class Measure:
     decisions: int = 0
     capacity: dict[tuple[str, str], int] = field(default_factory=dict)
     used: dict[tuple[str, str], int] = field(default_factory=dict)
-    _live: dict[str, Live] = field(default_factory=dict)
+    _live: dict[str, WorkloadAccount] = field(default_factory=dict)
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
-    _pools: dict[str, Pool] = field(default_factory=dict)
+    _pools: dict[str, FlavorLending] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
@@ -226,7 +221,7 @@ class Measure:
         for name in self._touched:
             figures = self.queues[name]
             for flavor in figures.owns | figures.uses:
-                pool = self._pools.setdefault(flavor, Pool())
+                pool = self._pools.setdefault(flavor, FlavorLending())
                 pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
             figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
         for flavor, pool in self._pools.items():
@@ -239,11 +234,11 @@ class Measure:
         queue = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
-        live = self._live[fact.workload] = Live(fact, queue, fact.time)
+        live = self._live[fact.workload] = WorkloadAccount(fact, queue, fact.time)
         figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
 
-    def _find(self, name: str, what: str) -> Live:
+    def _find(self, name: str, what: str) -> WorkloadAccount:
         live = self._live.get(name)
         if live is None:
             raise AccountError(f"`{name}` {what}, but is not live")
@@ -258,12 +253,12 @@ class Measure:
         figures.wait_no_more(name)
         return figures
 
-    def _stop(self, live: Live) -> None:
+    def _stop(self, live: WorkloadAccount) -> None:
         live.running = False
         self._charge(live, ())
         self.queues[live.queue].running.pop(live.fact.workload, None)
 
-    def _charge(self, live: Live, charges: tuple[Charge, ...]) -> None:
+    def _charge(self, live: WorkloadAccount, charges: tuple[Charge, ...]) -> None:
         """Replace what a workload is charged."""
         figures = self.queues[live.queue]
         self._touched[live.queue] = None
@@ -302,7 +297,7 @@ class Measure:
                 self.queues[live.queue].evicted += 1
                 self._wait_again(live, decision.time)
 
-    def _wait_again(self, live: Live, time: int) -> None:
+    def _wait_again(self, live: WorkloadAccount, time: int) -> None:
         self._stop(live)
         live.since, live.evicting = time, False
         self.queues[live.queue].wait(live.fact.workload, live.gpus())
@@ -326,7 +321,7 @@ class Measure:
         ]
         self._charge(live, tuple(charges))
 
-    def _admitted(self, live: Live, decision: WorkloadAdmitted) -> None:
+    def _admitted(self, live: WorkloadAccount, decision: WorkloadAdmitted) -> None:
         if live.running:
             raise AccountError(f"`{decision.workload}` is admitted, but runs already")
         self.queues[live.queue].wait_no_more(decision.workload)

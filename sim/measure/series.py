@@ -1,6 +1,6 @@
-"""What a run looked like over time, for charts: areas in at most some thousand equal steps, whatever the run's length.
+"""The figures of a run over time, for charts: areas in at most a few thousand equal steps, however long the run is.
 
-Charts round anyway, and amounts times microseconds can be beyond 64 bits, so areas are floats; exact sums are the measure's.
+Areas are floats, because charts round anyway and amounts times microseconds can exceed 64 bits. `measure.py` has the exact sums.
 """
 
 from collections import deque
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.events import AnyDecision, Fact, WorkloadEvicted
+from ...engine.events import AnyDecision, Fact, WorkloadEvicted
 from .measure import Measure
 
 METRICS = ("used", "borrowed", "lent", "waiting")

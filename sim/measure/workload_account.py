@@ -1,15 +1,15 @@
-"""A workload that is not over, as the figures see it."""
+"""The account of one live workload, from which the figures of its queue are counted."""
 
 from dataclasses import dataclass, field
 
-from ..engine.events import Charge, WorkloadSubmitted
-from ..engine.reference.workload import asked_by_one
-from .gpus import thousandths
+from ...engine.event_parts import Charge, asked_by_one
+from ...engine.facts import WorkloadSubmitted
+from .gpu_amounts import thousandths
 
 
 @dataclass(slots=True)
-class Live:
-    """A workload that is not over; `flavors` and `given` pods are by pod set, as it was admitted with them, `done` the pods that are."""
+class WorkloadAccount:
+    """A live workload. By pod set, `flavors` and `given` have its flavors and pods at admission, `done` the pods that have finished."""
 
     fact: WorkloadSubmitted
     queue: str

@@ -1,4 +1,4 @@
-"""Charts of two histories, one over the other: small drawings that need no program to be shown, in the colours of the page."""
+"""Charts of two histories in one drawing: small SVG images in the colours of the page, without scripts."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,14 +6,14 @@ from html import escape
 import numpy as np
 import numpy.typing as npt
 
+from ..measure.series import METRICS, Series
 from .page import date
-from .series import METRICS, Series
 
 _WIDTH, _HEIGHT = 600, 150
 _MOST_POINTS = 240
 """Steps of a line; more would be finer than a screen shows."""
 
-Line = tuple[list[int], npt.NDArray[np.float64]]
+ChartLine = tuple[list[int], npt.NDArray[np.float64]]
 """The start of each step in microseconds, and the value from there on."""
 
 STYLE = """
@@ -27,7 +27,7 @@ STYLE = """
 """
 
 
-def lines(series: Series, metric: str) -> dict[str, Line]:
+def lines(series: Series, metric: str) -> dict[str, ChartLine]:
     """The values of a metric by queue, and of all queues under the empty name."""
     moments, averages = series.averages()
     values = averages[:, METRICS.index(metric)]
@@ -35,7 +35,7 @@ def lines(series: Series, metric: str) -> dict[str, Line]:
     return {"": (moments, values.sum(axis=1)), **found}
 
 
-def overlay(title: str, before: Line | None, after: Line | None) -> str:
+def comparison_chart(title: str, before: ChartLine | None, after: ChartLine | None) -> str:
     """A chart of one figure in both histories, the recorded one shaded; a history without the queue has no line."""
     shown = [_coarser(*line) for line in (before, after) if line is not None]
     start, end = min(line[0][0] for line in shown), max(line[0][-1] for line in shown)
@@ -52,8 +52,8 @@ def overlay(title: str, before: Line | None, after: Line | None) -> str:
     return f"<div class='plot'><span class='most'>{most:,.0f}</span>{drawing}{base}{''.join(paths)}</svg>{ends}</div>"
 
 
-def _coarser(moments: Sequence[int], values: npt.NDArray[np.float64]) -> Line:
-    """Neighbours taken together until a line has no more steps than can be seen."""
+def _coarser(moments: Sequence[int], values: npt.NDArray[np.float64]) -> ChartLine:
+    """The line with neighbouring steps merged until it has no more steps than a screen shows."""
     times = list(moments)
     while len(times) > _MOST_POINTS:
         odd = values[len(values) // 2 * 2 :]
@@ -62,7 +62,7 @@ def _coarser(moments: Sequence[int], values: npt.NDArray[np.float64]) -> Line:
     return times, values
 
 
-def _path(line: Line, start: int, end: int, most: float) -> str:
+def _path(line: ChartLine, start: int, end: int, most: float) -> str:
     """Steps from left to right: each value holds until the next one."""
     points = [(_WIDTH * (moment - start) / (end - start), _HEIGHT * (1 - value / most)) for moment, value in zip(*line, strict=True)]
     first, *rest = points

@@ -1,16 +1,16 @@
-"""The page of an impact: both histories side by side, for who has to decide whether a policy is rolled out."""
+"""The impact page: both histories side by side, for the person who decides whether a policy is rolled out."""
 
 from collections.abc import Callable, Iterable
 from difflib import unified_diff
 from html import escape
 
-from . import overlay
-from .figures import Figures
-from .impact import ClosedImpact, Explained
+from ..impact.closed_impact import ClosedImpact, Explained
+from ..measure.figures import Figures
+from ..measure.series import Series
+from . import comparison_charts as charts
+from .impact_wording import assumptions, effect_told, fate_told, parting_told
 from .page import date, document, source, table
-from .series import Series
-from .telling import assumptions, effect_told, fate_told, parting_told
-from .words import gpus, hours, short, signed
+from .wording import gpus, hours, short, signed
 
 _MOST_QUEUES = 24
 """Queues that are drawn one by one, those whose use changed most; the table has all."""
@@ -25,7 +25,7 @@ _WORDS = (
     "Waits in figures are those that ended with an admission; who was never admitted is rejected, or waiting at the end.",
     "Behind a decision stand its reason, and the line of the policy that caused it: which rule, in which file, on which line.",
 )
-"""What the words of the page mean, for who does not know gpol."""
+"""The terms of the page, explained for readers who do not know gpol."""
 
 _STYLE = """
 :root{--old:#8b949e;--good:#1a7f37;--bad:#b42318;--goodback:#dafbe1;--badback:#ffebe9}
@@ -71,7 +71,7 @@ def impact_page(impact: ClosedImpact, before: Series, after: Series) -> str:
         "<h2 id='reading'>How to read this page</h2>" + _reading(impact),
         "<h2>What changes in the policy</h2>" + _policies(impact),
     ]
-    return document(f"Impact of {impact.policy.file}: gpol", sections, overlay.STYLE + _STYLE)
+    return document(f"Impact of {impact.policy.file}: gpol", sections, charts.STYLE + _STYLE)
 
 
 def _verdict(impact: ClosedImpact) -> str:
@@ -105,7 +105,7 @@ def _tiles(impact: ClosedImpact) -> str:
 
 
 def _left_out(figures: Figures) -> int:
-    """How many workloads were rejected or wait at the end: waits tell nothing of them."""
+    """How many workloads were rejected or still wait at the end, because the waits do not include them."""
     return figures.rejected + figures.waiting
 
 
@@ -169,8 +169,8 @@ def _changes(impact: ClosedImpact) -> str:
 
 def _charts(before: Series, after: Series) -> str:
     """GPUs in use and asked for by all, and in use by each queue, most changed first."""
-    old, new = overlay.lines(before, "used"), overlay.lines(after, "used")
-    waits = overlay.lines(before, "waiting")[""], overlay.lines(after, "waiting")[""]
+    old, new = charts.lines(before, "used"), charts.lines(after, "used")
+    waits = charts.lines(before, "waiting")[""], charts.lines(after, "waiting")[""]
     key = "<p class='key'><i></i>recorded<i class='new'></i>under the new policy</p>"
     wide = _figure("GPUs in use", old[""], new[""]) + _figure("GPUs asked for by waiting workloads", *waits)
     names = sorted((old.keys() | new.keys()) - {""}, key=lambda name: (-_distance(old.get(name), new.get(name)), name))
@@ -186,11 +186,11 @@ def _charts(before: Series, after: Series) -> str:
     return f"{key}<div class='wide'>{wide}</div>{note}<div class='grid'>{queues}</div>"
 
 
-def _figure(caption: str, before: overlay.Line | None, after: overlay.Line | None) -> str:
-    return f"<figure><figcaption>{caption}</figcaption>{overlay.overlay('GPUs over time', before, after)}</figure>"
+def _figure(caption: str, before: charts.ChartLine | None, after: charts.ChartLine | None) -> str:
+    return f"<figure><figcaption>{caption}</figcaption>{charts.comparison_chart('GPUs over time', before, after)}</figure>"
 
 
-def _distance(before: overlay.Line | None, after: overlay.Line | None) -> float:
+def _distance(before: charts.ChartLine | None, after: charts.ChartLine | None) -> float:
     """How far the use of a queue changes: the difference of its averages, which only puts charts in order."""
     averages = [float(line[1].mean()) if line is not None else 0.0 for line in (before, after)]
     return abs(averages[0] - averages[1])
@@ -244,7 +244,7 @@ def _impossible(impact: ClosedImpact) -> str:
 
 
 def _reading(impact: ClosedImpact) -> str:
-    notes = [*assumptions(impact.on_evict), *_WORDS]
+    notes = [*assumptions(impact.setting), *_WORDS]
     if impact.activations > 1:
         notes.append(f"The journal activates a policy {impact.activations} times; the new policy stands in the place of each.")
     if impact.endless:

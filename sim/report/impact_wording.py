@@ -1,13 +1,13 @@
-"""What impact found, workload by workload, in words for commands and pages."""
+"""The results of impact in words, workload by workload, for commands and pages."""
 
-from ..engine.events import AnyDecision
-from ..engine.reference.whereabouts import Standing
-from ..engine.units import format_time
-from .changes import Parting
-from .driving import OnEvict
-from .impact import Explained, Told
-from .open_impact import Shown
-from .words import by, decision_told, hours, limit_told, short
+from ...engine.events import AnyDecision
+from ...engine.explain.standing import Standing
+from ...engine.units import format_time
+from ..impact.closed_impact import Explained, Told
+from ..impact.history_diff import Parting
+from ..impact.open_impact import Shown
+from ..impact.recorded_settings import EvictionSetting
+from .wording import by, decision_told, hours, limit_told, short
 
 _NOTHING = "nothing"
 _RUNS = "goes on running"
@@ -19,12 +19,13 @@ RULES = {
 """What an eviction costs, by `on_evict`."""
 
 
-def assumptions(on_evict: OnEvict) -> list[str]:
-    """What a closed loop supposes, a sentence each."""
+def assumptions(setting: EvictionSetting) -> list[str]:
+    """The assumptions of a closed loop, one sentence each."""
+    told = f", as event {setting.seq} records" if setting.seq is not None else ""
     return [
         "Recorded facts are played as they are until the histories part.",
         "From then on submissions, cancellations, changes of capacity and what operators did come when they came.",
-        f"A run takes as long as it took, counted from its admission; {RULES[on_evict]}.",
+        f"A run takes as long as it took, counted from its admission; {RULES[setting.on_evict]}{told}.",
         "Nobody submits more, less or something else because waits are other ones.",
     ]
 
@@ -34,7 +35,7 @@ OPEN_ASSUMPTIONS = (
     "Moments that only the other policy would have decided at are not looked at.",
     "What differs about a workload is told once, for as long as the recorded history leaves it as it is.",
 )
-"""What an open loop supposes, a sentence each."""
+"""The assumptions of an open loop, one sentence each."""
 
 
 def fate_told(told: Told) -> list[str]:
@@ -65,7 +66,7 @@ def _standing(standing: Standing | None) -> str:
 
 
 def effect_told(explained: Explained) -> str:
-    """By how much a workload fares worse or better; of one that is rejected in one history nothing else."""
+    """How much worse or better off a workload is. If one history rejects it, only that is said."""
     before, after = explained.before.fate.state, explained.after.fate.state
     if before != after == "rejected":
         return "is rejected" + (f", and does without the {hours(explained.cost)} GPU-hours that it got" if explained.cost else "")
@@ -83,7 +84,7 @@ def effect_told(explained: Explained) -> str:
 
 
 def parting_told(parting: Parting) -> tuple[list[str], list[str]]:
-    """What each of two histories decided where they part; a line each."""
+    """What each of two histories decided at the first difference; one line each."""
     return _decisions([decision for _, decision in parting.recorded]), _decisions(list(parting.played))
 
 

@@ -1,4 +1,4 @@
-"""What pages have in common: one file, readable without a network, light or dark as its reader likes, every name escaped."""
+"""The frame of all pages: one HTML file without network access, in light or dark colours, with every name escaped."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

@@ -8,12 +8,13 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.io import to_html
 
-from ..engine.events import RuleRef, WorkloadEvicted
-from ..engine.units import format_duration
-from .measure import HOUR_US, Measure, QueueFigures
+from ...engine.event_parts import RuleRef
+from ...engine.events import WorkloadEvicted
+from ...engine.units import format_duration
+from ..drive.policy import Policy
+from ..measure.measure import HOUR_US, Measure, QueueFigures
+from ..measure.series import METRICS, Series
 from .page import date, document, source, table
-from .policy import Policy
-from .series import METRICS, Series
 
 _TITLES = {
     "used": "GPUs in use, by queue",
@@ -23,7 +24,7 @@ _TITLES = {
 }
 
 _MOST_LINES = 30
-"""Queues that a chart shows one by one; a browser, and a reader, bears no more."""
+"""How many queues a chart shows one by one; more would be slow and hard to read."""
 
 
 def report_page(policy: Policy, measure: Measure, series: Series) -> str:

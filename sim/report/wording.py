@@ -2,20 +2,11 @@
 
 from collections.abc import Sequence
 
-from ..engine.events import (
-    AnyDecision,
-    Charge,
-    Limit,
-    RuleRef,
-    Why,
-    WorkloadAdmitted,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadRejected,
-    WorkloadReplaced,
-)
-from ..engine.units import format_amount, format_duration
-from .measure import HOUR_US
+from ...engine.event_parts import Charge, FlavorAttempt, Limit, RuleRef
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.explain.wording import obstacle_told
+from ...engine.units import format_amount, format_duration
+from ..measure.measure import HOUR_US
 
 _MOST_NAMES = 5
 """How many workloads or queues of a group are named."""
@@ -93,20 +84,32 @@ def decision_told(decision: AnyDecision) -> list[str]:
         case WorkloadAdmitted():
             borrowed = f", borrowing {charges_told(decision.borrowed)}" if decision.borrowed else ""
             place = f"admitted to {decision.queue} on {charges_told(decision.usage)}{borrowed}"
-            return [f"{place}: {decision.why.reason}{by(decision.why.rule)}", *_compared(decision.why)]
+            return [f"{place}: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
         case WorkloadEvicted():
             for_whom = f" for {decision.beneficiary}" if decision.beneficiary is not None else ""
-            first = f"evicted{for_whom} ({decision.preemption}){by(decision.why.rule)}"
-            return [first, *_compared(decision.why, "the beneficiary's limit")]
+            operator = f" by operator {decision.by}" if decision.by else ""
+            first = f"evicted{for_whom}{operator} ({decision.preemption}){by(decision.why.rule)}"
+            return [first, *_compared(decision, "the beneficiary's limit")]
         case WorkloadDeferred():
             waits = "its victims" if decision.preempting else "the next cycle" if decision.waits == "next" else "something to become free"
-            return [f"deferred: {decision.why.reason}{by(decision.why.rule)}, waits for {waits}", *_compared(decision.why)]
+            return [f"deferred: {decision.reason}{by(decision.why.rule)}, waits for {waits}", *_compared(decision)]
         case WorkloadReplaced():
             return [f"replaced by {decision.by}, which is admitted with what it held: {charges_told(decision.usage)}"]
         case WorkloadRejected():
-            return [f"rejected: {decision.why.reason}{by(decision.why.rule)}", *_compared(decision.why)]
+            return [f"rejected: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
 
 
-def _compared(why: Why, limit: str = "limit") -> list[str]:
-    told = [", ".join(f"{operand.name} = {operand.value}" for operand in why.operands)] if why.operands else []
-    return told + ([f"{limit}: {limit_told(why.limit, why.reason)}"] if why.limit is not None else [])
+def _compared(decision: AnyDecision, limit: str = "limit") -> list[str]:
+    why = decision.why
+    tried = decision.attempts if isinstance(decision, WorkloadDeferred) else ()
+    tried = decision.passed_over if isinstance(decision, WorkloadAdmitted) else tried
+    compared = [f"{operand.name} = {operand.value}" for operand in why.operands]
+    compared += [f"{attempt.pod_set} on {attempt.flavor} = {_attempt_told(attempt)}" for attempt in tried]
+    told = [", ".join(compared)] if compared else []
+    return told + ([f"{limit}: {limit_told(why.limit, decision.reason)}"] if why.limit is not None else [])
+
+
+def _attempt_told(attempt: FlavorAttempt) -> str:
+    """What a flavor that was tried lacked."""
+    fits = "fits, borrowing" if attempt.borrows else "fits"
+    return "; ".join(obstacle_told(obstacle) for obstacle in attempt.obstacles) or fits

@@ -1,6 +1,6 @@
-"""The constants of two policies: the amounts, priorities, durations and texts at which their decisions may part.
+"""Boundary values of two policies: the amounts, priorities, durations and texts at which their decisions may differ.
 
-Everything here is small and in a fixed order, what differs between the two before what does not, so that a bounded search is soon there.
+All lists are short and in a fixed order. Values that differ between the policies come first, so that a bounded search tries them early.
 """
 
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from ..dsl import tree
-from ..dsl.differences import Change
-from ..engine.expr import Compare, Const, Expr, Type
-from ..engine.graph import Condition, PolicyGraph
-from ..engine.reference.guards import comparisons
-from ..engine.reference.quota import QuotaTree
-from ..engine.units import HOUR, INT64_MAX, MINUTE, scale_of
+from ...dsl.diff.differences import Change
+from ...dsl.syntax import tree
+from ...engine.cores import Probe
+from ...engine.default_core import idle_probe
+from ...engine.guard import Compare, Const, Expr, Type, comparisons
+from ...engine.policy_graph import Condition, PolicyGraph
+from ...engine.units import HOUR, INT64_MAX, MINUTE, scale_of
 
-Slot = tuple[str, str]
+SlotName = tuple[str, str]
 """A flavor and a resource, by name."""
 
 MOST_AMOUNTS, MOST_QUEUES, MOST_NEIGHBOURS, MOST_SLOTS, MOST_PRIORITIES, MOST_GAPS, MOST_ATTRIBUTES = 8, 4, 3, 2, 5, 6, 6
@@ -25,12 +25,13 @@ MOST_AMOUNTS, MOST_QUEUES, MOST_NEIGHBOURS, MOST_SLOTS, MOST_PRIORITIES, MOST_GA
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two policies with its quota tree, idle, and its queues' nodes by name."""
+    """One of the two policies, what a probe says of it where nobody runs, and its queues' nodes by name."""
 
     graph: PolicyGraph
-    tree: QuotaTree
+    probe: Probe
+    capacity: list[int]
     queues: dict[str, int]
-    slots: dict[Slot, int]
+    slots: dict[SlotName, int]
 
     @classmethod
     def of(cls, graph: PolicyGraph) -> "Side":
@@ -38,40 +39,39 @@ class Side:
         capacity = [dict(graph.flavors[slot.flavor].capacity)[slot.resource] for slot in graph.slots]
         queues = {graph.nodes[queue.node].name: queue.node for queue in graph.queues}
         slots = {(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)}
-        return cls(graph, QuotaTree(graph, capacity), queues, slots)
+        return cls(graph, idle_probe(graph, capacity), capacity, queues, slots)
 
-    def reach(self, queue: str, slot: Slot) -> int:
-        """The most that a queue could ever use of a slot, were all else idle; 0 where the policy lacks one of the two."""
+    def reach(self, queue: str, slot: SlotName) -> int:
+        """The most that a queue can use of a slot while all else is idle; 0 if the policy lacks the queue or the slot."""
         if queue not in self.queues or slot not in self.slots:
             return 0
         node, index = self.queues[queue], self.slots[slot]
         flavor = self.graph.slots[index].flavor
         if flavor not in self.graph.queue_at(node).flavors:
             return 0
-        reach = self.tree.potential[node][index]
-        return max(0, reach if self.tree.apart else min(reach, self.tree.capacity[index]))
+        return max(0, self.probe.most(node, index))
 
-    def limits(self, queue: str, slot: Slot) -> Iterator[int]:
+    def limits(self, queue: str, slot: SlotName) -> Iterator[int]:
         """The amounts of a slot at which something changes for a queue: what it and the cohorts above it own, may borrow and lend."""
         if queue not in self.queues or slot not in self.slots:
             return
         index = self.slots[slot]
         yield self.reach(queue, slot)
-        for node in self.tree.paths[self.queues[queue]]:
+        for node in self.graph.path(self.queues[queue]):
             quota = self.graph.nodes[node].quotas[index]
-            owned = self.tree.subtree[node][index]
+            owned = self.probe.owned(node, index)
             yield quota.nominal
             yield owned
             if quota.borrowing_limit is not None:
                 yield owned + quota.borrowing_limit
             if quota.lending_limit is not None:
                 yield owned - quota.lending_limit
-        yield self.tree.capacity[index]
+        yield self.capacity[index]
 
 
 @dataclass(frozen=True, slots=True)
-class Constants:
-    """What two policies compare with, for a search for workloads about which they decide differently."""
+class BoundaryValues:
+    """The boundary values of two policies, for a search for workloads about which they decide differently."""
 
     old: Side
     new: Side
@@ -92,7 +92,7 @@ class Constants:
         known = list(dict.fromkeys(names)) or list(self.new.queues)
         return sorted(known, key=lambda queue: (-sum(self._reach(queue, slot) for slot in self._slots()), queue))[:MOST_QUEUES]
 
-    def neighbours(self, queue: str, slot: Slot) -> list[str]:
+    def neighbours(self, queue: str, slot: SlotName) -> list[str]:
         """Other queues of both policies that can use a slot: the nearest in the tree, the farthest, and then others, near ones first."""
         both = [name for name in self.new.queues if name in self.old.queues]
         others = [name for name in both if name != queue and self._reach(name, slot)]
@@ -102,10 +102,10 @@ class Constants:
     def _common(self, one: str, other: str) -> int:
         """How many cohorts two queues have above both, in either policy."""
         sides = (side for side in self._sides if one in side.queues and other in side.queues)
-        paths = [(side.tree.paths[side.queues[one]], side.tree.paths[side.queues[other]]) for side in sides]
+        paths = [(side.graph.path(side.queues[one]), side.graph.path(side.queues[other])) for side in sides]
         return max((len(set(left) & set(right)) for left, right in paths), default=0)
 
-    def slots(self, change: Change, queue: str) -> list[Slot]:
+    def slots(self, change: Change, queue: str) -> list[SlotName]:
         """The slots to ask for: the one that a change is about, or those of which a queue may use most."""
         if change.slot is not None:
             return [change.slot]
@@ -121,10 +121,10 @@ class Constants:
             if has == resource and (flavor, has) in self.old.slots and (flavor, has) in self.new.slots
         ]
 
-    def _slots(self) -> list[Slot]:
+    def _slots(self) -> list[SlotName]:
         return sorted({**self.old.slots, **self.new.slots})
 
-    def _reach(self, queue: str, slot: Slot) -> int:
+    def _reach(self, queue: str, slot: SlotName) -> int:
         return max(side.reach(queue, slot) for side in self._sides)
 
     @property
@@ -133,7 +133,7 @@ class Constants:
 
     # --- amounts ------------------------------------------------------------------------------------------------
 
-    def amounts(self, queue: str, slot: Slot) -> list[int]:
+    def amounts(self, queue: str, slot: SlotName) -> list[int]:
         """Amounts to ask for: those at which something differs, just above them and between them, then one unit and the others."""
         unit = scale_of(slot[1])
         old, new = (list(side.limits(queue, slot)) for side in self._sides)
@@ -151,7 +151,7 @@ class Constants:
         ]
         return list(dict.fromkeys(amount for amount in found if 0 < amount <= INT64_MAX // 4))[:MOST_AMOUNTS]
 
-    def fillings(self, queue: str, slot: Slot) -> list[int]:
+    def fillings(self, queue: str, slot: SlotName) -> list[int]:
         """Amounts with which a queue fills what it can: all that it can reach under either policy."""
         return [amount for amount in sorted({side.reach(queue, slot) for side in self._sides}, reverse=True) if amount > 0]
 
@@ -208,7 +208,7 @@ class Constants:
         old, new = (_admitted(side, queue) for side in self._sides)
         return list(dict.fromkeys(_namespace_labels(labels) for labels in ({**old, **new}, old, new, {})))
 
-    def fewest_pieces(self, queue: str, slot: Slot, amount: int) -> int:
+    def fewest_pieces(self, queue: str, slot: SlotName, amount: int) -> int:
         """In how many workloads an amount may have to be asked for, as rules refuse bigger ones: 1 where none does, at most 8."""
         sides = [side for side in self._sides if queue in side.queues]
         rules = [rule.guard for side in sides for rule in side.graph.admission if _below(side, queue, _names(side, rule.nodes))]
@@ -246,7 +246,7 @@ def _names(side: Side, nodes: tuple[int, ...] | None) -> set[str] | None:
 
 def _below(side: Side, queue: str, names: set[str] | None) -> bool:
     """Whether a queue is one of these or below one of them; none: all are meant."""
-    path = side.tree.paths[side.queues[queue]] + [0]
+    path = [*side.graph.path(side.queues[queue]), 0]
     return names is None or any(side.graph.nodes[node].name in names for node in path)
 
 

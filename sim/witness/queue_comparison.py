@@ -1,25 +1,24 @@
-"""What a queue may be given: more, less or the same under another policy, as far as the graphs prove it.
+"""Compares what a queue may admit under two policies: more, less or the same, as far as the policy graphs prove it.
 
-The claim is about a workload with one set of pods that names the queue and is alone in the cluster that the policy declares: may it be
-admitted? It may if no rule keeps it out, and for each of its resource groups some flavor of the queue takes it, up to what the queue can
-reach. That is monotone in each of these, so where none got worse, nothing that could be admitted can't be any more.
+The question is whether a workload with one pod set, which names the queue and is alone in the declared cluster, may be admitted. It may if
+no rule keeps it out and, for each of its resource groups, some flavor of the queue accepts it within what the queue can reach. Each of
+these conditions is monotone. So if none became stricter, everything that could be admitted still can.
 """
 
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from ..dsl.guard_order import implies, meaning
-from ..engine.expr import Expr
-from ..engine.reference.guards import fields
-from .constants import Side, Slot
+from ...dsl.diff.guard_order import implies, meaning
+from ...engine.guard import Expr, fields
+from .boundary_values import Side, SlotName
 
-Verdict = Literal["equal", "more", "less", "incomparable", "changed"]
-"""Under the new policy as compared with the old one. `changed`: they differ in something from which neither can be told."""
+QueueChange = Literal["equal", "more", "less", "incomparable", "changed"]
+"""The new policy compared with the old one. `changed`: they differ, but the graphs do not prove in which direction."""
 
 _Order = Literal["equal", "more", "less", "changed"]
 
 
-def verdict(old: Side, new: Side, queue: str) -> Verdict:
+def queue_change(old: Side, new: Side, queue: str) -> QueueChange:
     """What may be admitted alone in a queue that both policies have."""
     if _is_shut(old, queue) or _is_shut(new, queue):
         return _compared(not _is_shut(old, queue), not _is_shut(new, queue))
@@ -37,7 +36,7 @@ def verdict(old: Side, new: Side, queue: str) -> Verdict:
 
 
 def _is_shut(side: Side, queue: str) -> bool:
-    """Whether nobody at all is admitted: the queue is stopped, for no namespace, or a rule keeps everybody out."""
+    """Whether no workload at all is admitted: the queue is stopped, allows no namespace, or a rule keeps every workload out."""
     said = side.graph.queue_at(side.queues[queue])
     nobody = any(test.operator == "In" and not test.values for test in said.namespaces or ())
     return bool(said.stopped) or nobody or None in _refusals(side, queue)
@@ -50,18 +49,18 @@ def _compared(old: bool | int, new: bool | int) -> Literal["equal", "more", "les
 # --- how much -------------------------------------------------------------------------------------------------------
 
 
-def _amount(old: Side, new: Side, queue: str, slot: Slot) -> _Order:
+def _amount(old: Side, new: Side, queue: str, slot: SlotName) -> _Order:
     """What the queue can reach of a slot; where nodes say how much there is, nothing is known but that equal trees reach as far."""
     if any(_from_nodes(side, slot) for side in (old, new)):
         return "equal" if _tree(old, slot) == _tree(new, slot) else "changed"
     return _compared(old.reach(queue, slot), new.reach(queue, slot))
 
 
-def _from_nodes(side: Side, slot: Slot) -> bool:
+def _from_nodes(side: Side, slot: SlotName) -> bool:
     return any(flavor.name == slot[0] and flavor.nodes is not None for flavor in side.graph.flavors)
 
 
-def _tree(side: Side, slot: Slot) -> object:
+def _tree(side: Side, slot: SlotName) -> object:
     """Everything that decides how far queues reach for a slot, whatever there is of it."""
     if slot not in side.slots:
         return None
@@ -93,13 +92,13 @@ def _sets(old: set[Any], new: set[Any]) -> _Order:
 
 
 def _covers(wide: list[Expr | None], narrow: list[Expr | None]) -> bool:
-    """Whether every one of the narrow guards holds nowhere but where one of the wide ones does."""
+    """Whether each of the narrow guards implies one of the wide ones."""
     return all(any(implies(guard, other) for other in wide) for guard in narrow)
 
 
 def _refusals(side: Side, queue: str) -> list[Expr | None]:
     """The guards of the deny and hold rules that look at the queue."""
-    path, rules = side.tree.paths[side.queues[queue]], side.graph.admission
+    path, rules = side.graph.path(side.queues[queue]), side.graph.admission
     return [meaning(rule.guard) for rule in rules if rule.nodes is None or any(node in rule.nodes for node in path)]
 
 

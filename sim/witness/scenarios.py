@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import Any, Literal, get_args
 
-from ..dsl import tree
-from ..dsl.differences import Change
-from ..dsl.statements import Kind, Thing
-from ..engine.units import MINUTE, SECOND, format_amount, format_duration, scale_of
-from .balance import Balance, parting
-from .constants import Constants, Slot
+from ...dsl.diff.differences import Change
+from ...dsl.diff.statements import SubjectKind, Thing
+from ...dsl.syntax import tree
+from ...engine.units import MINUTE, SECOND, format_amount, format_duration, scale_of
+from .boundary_values import BoundaryValues, SlotName
+from .share_threshold import PolicyShares, parting
 
 Scenario = tuple[tree.At, ...]
 
@@ -27,7 +27,7 @@ class Ask:
 
     workload: str
     queue: str | None
-    slot: Slot
+    slot: SlotName
     amount: int
     named: bool = False
     count: int = 1
@@ -52,7 +52,7 @@ def _step(time: int, action: tree.Submit | tree.Act | None) -> tree.At:
     return tree.At(tree.Number(format_duration(time)), action)
 
 
-def scenarios(constants: Constants, change: Change) -> Iterator[Scenario]:
+def scenarios(constants: BoundaryValues, change: Change) -> Iterator[Scenario]:
     """Scenarios for a change, each once: first of the families that are about such changes, then of the others, one of each in turn."""
     places = [_Place(constants, change, queue, slot) for queue in constants.queues(change) for slot in constants.slots(change, queue)]
     first = _families(change)
@@ -81,7 +81,7 @@ Family = Literal["alone", "unlike", "owner", "guest", "own", "pieces", "two", "s
 FAMILIES: tuple[Family, ...] = get_args(Family)
 """All of them, in the order in which they are tried where none is about the change."""
 
-_OF_KINDS: dict[Kind, tuple[Family, ...]] = {
+_OF_KINDS: dict[SubjectKind, tuple[Family, ...]] = {
     "deny rule": ("unlike", "alone"),
     "hold rule": ("unlike", "alone"),
     "protect rule": ("owner", "own", "often", "pieces", "guest"),
@@ -139,10 +139,10 @@ def _families(change: Change) -> tuple[Family, ...]:
 class _Place:
     """The scenarios for a change at one queue and one slot, by family."""
 
-    constants: Constants
+    constants: BoundaryValues
     change: Change
     queue: str
-    slot: Slot
+    slot: SlotName
 
     def _ask(self, amount: int, workload: str = PROBE, queue: str | None = None, **said: Any) -> Ask:
         """A submission, to the queue unless another is said; it insists on the flavor where several have the resource."""
@@ -155,6 +155,8 @@ class _Place:
         self, amount: int, queue: str, workload: str = FILLER, at: int = 0, pieces: int = 0, whole: bool = True, **said: Any
     ) -> list[tree.At]:
         """Submissions of an amount by a queue, at once; in pieces if said, or where rules refuse bigger ones; of whole units if need be."""
+        if amount == 0:
+            return []
         count = pieces or self.constants.fewest_pieces(queue, self.slot, amount)
         unit = scale_of(self.slot[1]) if whole else 1
         each = amount // count // unit * unit or max(1, amount // count)
@@ -297,10 +299,10 @@ class _Place:
                 waits = rival.at(SECOND), self._ask(asked, PROBE, mine, slot=slot).at(2 * SECOND)
                 yield *fillers, room.at(0), *waits, _step(MINUTE, tree.Act("finish", tree.Name(LAST_FILLER)))
 
-    def _balances(self) -> tuple[Balance, Balance]:
-        return Balance.of(self.constants.old), Balance.of(self.constants.new)
+    def _balances(self) -> tuple[PolicyShares, PolicyShares]:
+        return PolicyShares.of(self.constants.old), PolicyShares.of(self.constants.new)
 
-    def _contests(self) -> Iterator[tuple[str, str, tuple[Slot, Slot], int, int]]:
+    def _contests(self) -> Iterator[tuple[str, str, tuple[SlotName, SlotName], int, int]]:
         """A queue and its rival, what the rival fills and what the queue has instead, and how much is filled and wanted of the former."""
         sides = [pair for other in self._neighbours for pair in ((self.queue, other), (other, self.queue))]
         others = [(flavor, self.slot[1]) for flavor in self.constants.flavors(self.slot[1]) if flavor != self.slot[0]]
@@ -318,6 +320,6 @@ class _Place:
 
 
 def nearest(*pools: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """All combinations of one of each pool, those of early ones first: however many there are, no pool waits for another to be through."""
+    """All combinations of one element of each pool, ordered by the sum of positions, so that every pool advances early."""
     ranked = sorted(product(*(range(len(pool)) for pool in pools)), key=lambda places: (sum(places), places))
     return [tuple(pool[place] for pool, place in zip(pools, places, strict=True)) for places in ranked]

@@ -1,51 +1,43 @@
-"""Where shares part: how much a queue has to hold so that two policies differ in whose share is the smaller one."""
+"""Share thresholds: how much a queue has to hold so that two policies differ in which of two queues has the smaller share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..engine.reference.quota import QuotaTree, Request
-from ..engine.reference.shares import Shares
-from ..engine.units import scale_of
-from .constants import Side, Slot
+from ...engine.outcome.nomination import Request
+from ...engine.units import scale_of
+from .boundary_values import Side, SlotName
 
-Held = Mapping[Slot, int]
+HeldAmounts = Mapping[SlotName, int]
 """What a queue holds, by slot, in the smallest unit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
-    """One policy's shares of two queues, in a cluster where nobody else holds anything."""
+class PolicyShares:
+    """The shares of two queues under one policy, in a cluster in which no other queue holds anything."""
 
     side: Side
-    tree: QuotaTree
-    shares: Shares
 
     @classmethod
-    def of(cls, side: Side) -> "Balance":
-        """The balance of a side."""
-        tree = side.tree.copy()
-        return cls(side, tree, Shares(side.graph, tree))
+    def of(cls, side: Side) -> "PolicyShares":
+        """The shares under the policy of a side."""
+        return cls(side)
 
     def compares(self, one: str, other: str) -> bool:
         """Whether the shares of two queues are ever compared: both are there, and in one tree."""
         nodes = [self.side.queues.get(queue) for queue in (one, other)]
-        return None not in nodes and len({self.tree.paths[node][-1] for node in nodes if node is not None}) == 1
+        return None not in nodes and len({self.side.graph.path(node)[-1] for node in nodes if node is not None}) == 1
 
-    def is_heavier(self, one: str, held: Held, other: str, against: Held) -> bool:
+    def is_heavier(self, one: str, held: HeldAmounts, other: str, against: HeldAmounts) -> bool:
         """Whether the side of the one queue has the greater share, below the lowest cohort above both."""
         charges = [(self.side.queues[queue], self._request(amounts)) for queue, amounts in ((one, held), (other, against))]
-        for node, request in charges:
-            self.tree.add(node, request)
-        left, right = self.tree.sides(charges[0][0], charges[1][0])
-        heavier = self.shares.of(left) > self.shares.of(right)
-        for node, request in charges:
-            self.tree.remove(node, request)
-        return heavier
+        probe = self.side.probe.suppose(charges=charges)
+        left, right = self.side.graph.sides(charges[0][0], charges[1][0])
+        return probe.share(left) > probe.share(right)
 
-    def _request(self, held: Held) -> Request:
+    def _request(self, held: HeldAmounts) -> Request:
         return tuple(sorted((self.side.slots[slot], amount) for slot, amount in held.items() if slot in self.side.slots and amount > 0))
 
-    def first(self, one: str, slot: Slot, besides: Held, other: str, against: Held) -> int:
+    def first(self, one: str, slot: SlotName, besides: HeldAmounts, other: str, against: HeldAmounts) -> int:
         """The least amount of a slot, from 1 on, with which a queue's share is the greater one, or one more than it can hold.
 
         Found by halving: a share only grows with what is held.
@@ -60,7 +52,9 @@ class Balance:
         return low
 
 
-def parting(balances: tuple[Balance, Balance], one: str, slot: Slot, besides: Held, other: str, against: Held) -> int | None:
+def parting(
+    balances: tuple[PolicyShares, PolicyShares], one: str, slot: SlotName, besides: HeldAmounts, other: str, against: HeldAmounts
+) -> int | None:
     """An amount of a slot with which a queue's share is greater than that of another queue under one of two policies alone.
 
     `besides` is what it holds besides, `against` what the other queue holds. In whole units if it can be; None: there is none.

@@ -1,15 +1,15 @@
-"""One policy with a single thing as another has it: what tells the effect of one change from that of all others.
+"""A policy with a single change from another policy. It separates the effect of one change from the effects of all others.
 
-Graphs number their parts, so what is carried over gets the numbers that its parts have where it arrives.
+A graph refers to its parts by number, so a part that is copied from another graph gets the numbers of the graph that it comes to.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..dsl.differences import Change
-from ..engine.graph import Node, PolicyGraph, Slot
-from .policy import Policy
+from ...dsl.diff.differences import Change
+from ...engine.policy_graph import Node, PolicyGraph, Slot
+from ..drive.policy import Policy
 
 _LISTS = {
     "flavor": "flavors",
@@ -27,13 +27,13 @@ _OF_NODES = ("parent", "weight")
 """The fields of a queue that its node has."""
 
 
-def hybrid(base: Policy, other: Policy, change: Change) -> Policy | None:
-    """`base` with the thing that a change is about as `other` has it; None where that cannot stand alone, such as a queue that is new."""
-    graph = _hybrid(base.graph, other.graph, change)
+def with_change(base: Policy, other: Policy, change: Change) -> Policy | None:
+    """`base` with one change taken from `other`; None if the change cannot be made alone, such as a new queue."""
+    graph = _graph_with_change(base.graph, other.graph, change)
     return None if graph is None else replace(base, graph=graph)
 
 
-def _hybrid(base: PolicyGraph, other: PolicyGraph, change: Change) -> PolicyGraph | None:
+def _graph_with_change(base: PolicyGraph, other: PolicyGraph, change: Change) -> PolicyGraph | None:
     kind = change.subject.kind
     if kind == "policy":
         return _with_rules_of(base, other) if change.fields == ("preempt",) else _with_fields(base, other, change.fields)

@@ -1,17 +1,16 @@
-"""Differences that no test can show, and why: nothing is decided by them, or only about workloads that tests cannot describe."""
+"""Changes that no test can show, with the reason: they affect no decision, or only workloads that a test cannot describe."""
 
 from dataclasses import replace
 from typing import Any
 
-from ..dsl.differences import Change
-from ..dsl.names import listed
-from ..dsl.statements import taint_told
-from ..engine.events import PodSet
-from ..engine.expr import Type
-from ..engine.graph import Flavor, PolicyGraph, Taint
-from ..engine.reference.cycles.matching import untolerated
-from ..engine.reference.guards import fields
-from .constants import guards
+from ...dsl.diff.differences import Change
+from ...dsl.diff.statements import taint_told
+from ...dsl.syntax.names import listed
+from ...engine.eligibility import untolerated
+from ...engine.event_parts import PodSet
+from ...engine.guard import Type, fields
+from ...engine.policy_graph import Flavor, PolicyGraph, Taint
+from .boundary_values import guards
 
 _NOTHING = "nothing is decided by it"
 _NO_TEST = "no test can show it"
@@ -20,8 +19,8 @@ _ANY_POD_SET = PodSet(requests={"gpu": 1})
 """A pod set as tests have them: without tolerations and selectors."""
 
 
-def unshown(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
-    """Why no test can come out otherwise by a difference; empty where one may."""
+def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    """Why no test can show a change; empty if one may."""
     if change.subject.kind == "local queue":
         return f"{_NO_TEST}: tests have no local queues"
     if change.subject.kind == "flavor" and change.thing is not None:
@@ -59,7 +58,7 @@ def _of_flavor(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
 
 
 def _of_taints(before: Flavor, after: Flavor, change: Change) -> str:
-    """Pod sets of tests are kept off a flavor by any taint that it does not tolerate itself; others by those that they do not either."""
+    """Why no test can show a change of taints: pod sets of tests have no tolerations, so a flavor repels them all or none."""
     with_it, without_it = _taken_over(before, after, change), _taken_over(after, before, change)
     old, new, alone, others = (_repelling(flavor) for flavor in (before, after, with_it, without_it))
     if old == new:
@@ -80,7 +79,7 @@ def _taken_over(flavor: Flavor, other: Flavor, change: Change) -> Flavor:
 
 
 def _repelling(flavor: Flavor) -> list[Taint]:
-    """The taints that keep off whoever does not tolerate them himself."""
+    """The taints that keep off a pod set without tolerations."""
     return [taint for taint in flavor.taints if untolerated(replace(flavor, taints=(taint,)), _ANY_POD_SET) is not None]
 
 
@@ -96,7 +95,7 @@ def _of_worth(old: PolicyGraph, new: PolicyGraph, flavor: str) -> str:
 
 
 def _goes_by_shares(graph: PolicyGraph) -> bool:
-    """Whether an order, a rule or the search for victims reads shares, and there are any."""
+    """Whether the policy has shares, and an order, a rule or the search for victims compares them."""
     settings = graph.settings
     keys = [*settings.queue_order, *(key for rule in graph.preempt for key in rule.order)]
     ordered = any(key.field.rpartition(".")[2] == "share" for key in keys)
@@ -106,7 +105,7 @@ def _goes_by_shares(graph: PolicyGraph) -> bool:
 
 
 def _cancels_out(graph: PolicyGraph, name: str) -> bool:
-    """Whether a flavor's worth is a factor of all that is compared, exactly: rounding might still tell one number from another."""
+    """Whether a flavor's worth is a common factor of all compared shares, and shares are exact: with rounding it might still matter."""
     own, others = (
         {resource for each in graph.flavors if (each.name == name) is mine for resource, _ in each.capacity} for mine in (True, False)
     )

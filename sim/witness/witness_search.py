@@ -1,21 +1,21 @@
-"""Witnesses: one small scenario in which two policies decide differently, found by playing through the real core."""
+"""The search for witnesses: small scenarios in which two policies decide differently, found by playing them through the core."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from string import ascii_lowercase
 
-from ..dsl import tree
-from ..dsl.differences import Change
-from ..dsl.formatter import print_tree
-from ..engine.errors import FactError
-from .constants import Constants
-from .hybrids import hybrid
-from .outcomes import Outcome, outcome
-from .play import EndlessError
-from .policy import Policy
-from .policytest import TestPlay, run_test
+from ...dsl.diff.differences import Change
+from ...dsl.print.formatter import print_tree
+from ...dsl.syntax import tree
+from ...engine.errors import FactError
+from ..drive.player import EndlessError
+from ..drive.policy import Policy
+from ..drive.policy_tests import TestPlay, run_test
+from ..drive.workload_outcome import WorkloadOutcome, outcome_of
+from .boundary_values import BoundaryValues
 from .scenarios import PROBE, Scenario, scenarios
+from .single_change import with_change
 
 MOST_AFTER_FIRST = 60
 """How many more scenarios are tried, once one shows a change, for one that shows it better."""
@@ -27,27 +27,27 @@ MOST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A scenario as a test of either policy, the workload about which they differ in it, and what becomes of it under each.
+    """A scenario as a test of each policy, the workload about which they differ, and what happens to it under each.
 
     A test is None where it names a queue that the policy does not have.
     """
 
     workload: str
-    old: Outcome
-    new: Outcome
+    old: WorkloadOutcome
+    new: WorkloadOutcome
     old_test: str | None
     new_test: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """What a search came to: a witness, if one was found, and how many scenarios were tried."""
+class SearchResult:
+    """The result of a search: the witness, if one was found, and how many scenarios were tried."""
 
     witness: Witness | None
     tried: int
 
 
-Outcomes = dict[str, Outcome]
+Outcomes = dict[str, WorkloadOutcome]
 """What becomes of each workload of a scenario."""
 
 
@@ -66,15 +66,15 @@ _Grading = Callable[[Scenario], _Grade | None]
 
 
 @dataclass(slots=True)
-class Search:
+class WitnessSearch:
     """A search for witnesses between two policies. Scenarios that several changes have in common are played once."""
 
     old: Policy
     new: Policy
-    constants: Constants
+    constants: BoundaryValues
     _played: dict[tuple[bool, Scenario], Outcomes | None] = field(default_factory=dict)
 
-    def find(self, change: Change, most: int) -> Searched:
+    def find(self, change: Change, most: int) -> SearchResult:
         """The scenario that shows a change best, the first of those: by itself, in what happens to a workload rather than in how, and to
         one of the queue that the change is about."""
         grade = self._grading(change)
@@ -92,7 +92,7 @@ class Search:
             best = found, scenario
             if found.rank == _BEST:
                 break
-        return Searched(None if best is None else self._witness(change, best[1], best[0], grade), tried)
+        return SearchResult(None if best is None else self._witness(change, best[1], best[0], grade), tried)
 
     def _grading(self, change: Change) -> "_Grading":
         """How well scenarios show a change; None where they do not.
@@ -100,7 +100,7 @@ class Search:
         The old policy with the change alone decides as the new one, or else the new one without it as the old. Where the change cannot be
         taken by itself (a queue that is new) every difference in a scenario about it shows it.
         """
-        with_it, without_it = hybrid(self.old, self.new, change), hybrid(self.new, self.old, change)
+        with_it, without_it = with_change(self.old, self.new, change), with_change(self.new, self.old, change)
 
         def grade(scenario: Scenario) -> _Grade | None:
             found = self._differing(scenario)
@@ -154,7 +154,7 @@ class Search:
         texts = [self._test(policy, title, smallest, made[workload]) for policy, made in ((self.old, old), (self.new, new))]
         return Witness(workload, old[workload], new[workload], *texts)
 
-    def _test(self, policy: Policy, title: str, scenario: Scenario, end: Outcome) -> str | None:
+    def _test(self, policy: Policy, title: str, scenario: Scenario, end: WorkloadOutcome) -> str | None:
         """The scenario as a test of a policy, which passes there; None where it names a queue that is not there."""
         known = {node.name for node in policy.graph.nodes if node.is_queue}
         named = [step.action.queue for step in scenario if isinstance(step.action, tree.Submit) and step.action.queue is not None]
@@ -162,7 +162,7 @@ class Search:
             return None
         test = tree.PolicyTest(tree.Text(title), (*scenario, end.expect))
         failures = run_test(policy, test).failures
-        assert failures == (), failures  # INVARIANT: a witness is true, or it is none
+        assert failures == (), failures  # INVARIANT: the tests of a witness pass
         return print_tree(tree.File((test,)))
 
 
@@ -176,11 +176,11 @@ def played(policy: Policy, scenario: Scenario) -> Outcomes | None:
     except (FactError, EndlessError):
         return None
     names = [step.action.workload.text for step in scenario if isinstance(step.action, tree.Submit)]
-    return {name: found for name in names if (found := outcome(play, name)) is not None}
+    return {name: found for name in names if (found := outcome_of(play, name)) is not None}
 
 
 def _is_foreign(change: Change, scenario: Scenario, workload: str) -> bool:
-    """Whether a change of what a queue itself may have is shown by a workload of another queue; what it lends is for others."""
+    """Whether the workload is of another queue than the changed one; if the change is about lending, that is expected."""
     if change.subject.kind != "queue" or change.thing == "lends":
         return False
     queues = {step.action.workload.text: step.action.queue for step in scenario if isinstance(step.action, tree.Submit)}
@@ -189,14 +189,14 @@ def _is_foreign(change: Change, scenario: Scenario, workload: str) -> bool:
 
 
 def _are_alike(one: Outcomes | None, other: Outcomes | None, workload: str) -> bool:
-    """Whether the same becomes of a workload."""
+    """Whether the same happens to a workload."""
     return (
         one is not None and other is not None and workload in one and workload in other and one[workload].expect == other[workload].expect
     )
 
 
 def _without_needless(scenario: Scenario, shows: Callable[[Scenario], bool]) -> Scenario:
-    """The scenario without each step that is not needed to show the difference, the first first."""
+    """The scenario without the steps that are not needed to show the difference; steps are tried from the first on."""
     for shorter in _shorter(scenario):
         if shows(shorter):
             return _without_needless(shorter, shows)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from gpol.adapters.traces import read_jobs
-from gpol.sim.workload import InputError, Job
+from gpol.sim.drive.job import InputError, Job
 
 SECOND = 1_000_000
 PHILLY = "timestamp,duration,num_gpus,gpu_time,cluster\n"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from gpol.cli.main import run_command
+from gpol.sim.drive import player
 
 POLICY = """policy "lab" {
   use gpol.fair
@@ -52,6 +53,21 @@ FACTS = (
 """A guest runs from 8 to 9 o'clock; the second time is 2026-03-02T09:00:00Z in microseconds."""
 
 
+def _submitted(minute: int, workload: str, queue: str, gpus: str) -> dict[str, Any]:
+    pods = [{"requests": {"gpu": gpus}}]
+    return {"kind": "WorkloadSubmitted", "time": f"2026-03-02T08:{minute:02}:00Z", "workload": workload, "queue": queue, "pod_sets": pods}
+
+
+HISTORY = (
+    _submitted(0, "g", "guest", "8"),
+    _submitted(0, "big", "guest", "9"),
+    _submitted(5, "o", "owner", "8"),
+    {"kind": "WorkloadFinished", "time": "2026-03-02T09:10:00Z", "workload": "o"},
+    {"kind": "WorkloadFinished", "time": "2026-03-02T11:10:00Z", "workload": "g"},
+)
+"""What becomes of the jobs in `WORKLOADS`."""
+
+
 @dataclass(frozen=True)
 class Done:
     """What a command did: its exit code and what it printed."""
@@ -89,6 +105,12 @@ def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 @pytest.fixture
+def few_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time alone may evict 20 times, not 1,000, before a command gives up; the tests of the player check the number itself."""
+    monkeypatch.setattr(player, "MOST_TURNS", 20)
+
+
+@pytest.fixture
 def lab(gpol: Gpol, tmp_path: Path) -> Path:
     """The folder with `lab.gpol` and `jobs.csv`: 8 GPUs of `owner`, a guest that borrows them and is evicted after ten minutes."""
     (tmp_path / "lab.gpol").write_text(POLICY)
@@ -98,8 +120,9 @@ def lab(gpol: Gpol, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def journal(gpol: Gpol, lab: Path) -> str:
-    """The journal of the lab's simulation."""
-    assert gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "lab.db").code == 0
+    """The journal of the lab's history, 12 events: the guest starts, yields to the owner after ten minutes, and then runs its two hours."""
+    lines = "".join(f"{json.dumps(fact)}\n" for fact in HISTORY)
+    assert gpol("run", "lab.gpol", "-", "--journal", "lab.db", stdin=lines.encode()).code == 0
     return "lab.db"
 
 
@@ -113,3 +136,12 @@ def facts(lab: Path) -> WriteFacts:
         return "facts.jsonl"
 
     return write
+
+
+@pytest.fixture
+def key(gpol: Gpol) -> str:
+    """A signing key's file, with the public key in `lab.pub`."""
+    done = gpol("key", "new", "acme.example/lab", "-o", "lab.key")
+    assert done.code == 0
+    Path("lab.pub").write_text(done.out)
+    return "lab.key"

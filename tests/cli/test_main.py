@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.cli import policies
 from gpol.cli.main import run_command
 
 Gpol = Callable[..., Any]
@@ -45,6 +44,7 @@ def test_version(gpol: Gpol) -> None:
     [
         (("chek",), "No such command 'chek'"),
         (("check",), "Missing argument 'FILE...'"),
+        (("schema",), "Missing argument 'events|policy-graph'. Choose from: events, policy-graph; see"),
         (("check", "--nope", "x.gpol"), "No such option"),
         (("check", "x.gpol", "--format", "xml"), "'xml' is not one of"),
         (("run", "x.gpol"), "Missing argument 'FACTS.jsonl'"),
@@ -59,13 +59,21 @@ def test_a_wrong_call_is_told(gpol: Gpol, arguments: tuple[str, ...], part: str)
     assert done.err.endswith("; see `gpol --help`\n")
 
 
+def test_a_group_without_a_command_shows_its_help(gpol: Gpol) -> None:
+    """A group that is called alone prints its help on stderr, line by line, exit code 3."""
+    done = gpol("key")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("Usage: gpol key [OPTIONS] COMMAND [ARGS]...\n\n  Make keys")
+
+
 def test_a_defect_is_told_without_traceback(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A defect ends in one line that says how to see more, exit code 1; with GPOL_TRACEBACK it is raised."""
 
     def broken(*arguments: object) -> int:
         raise KeyError("oops")
 
-    monkeypatch.setattr(policies, "check_files", broken)
+    monkeypatch.setattr("gpol.dsl.analysis.checker.check", broken)
     done = gpol("check", "lab.gpol")
 
     assert (done.code, done.out) == (1, "")
@@ -81,7 +89,7 @@ def test_an_interrupt_is_told(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyP
     def interrupted(*arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(policies, "check_files", interrupted)
+    monkeypatch.setattr("gpol.dsl.analysis.checker.check", interrupted)
     done = gpol("check", "lab.gpol")
 
     assert (done.code, done.err) == (130, "gpol: stopped\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gpol.cli.main import run_command
-from gpol.engine.events import TimeAdvanced
+from gpol.engine.facts import TimeAdvanced
 from gpol.journal.journal import Journal
 
 FACTS = [

@@ -1,26 +1,20 @@
-"""What the tests of deciding in cycles share: a small cluster, and what its cycles decide in short words."""
+"""A small cluster under a policy that decides in cycles, to play facts on, and what its cycles decide in short words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
-import pytest
 from gpol.dsl import compile_policy
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import (
-    FACT,
-    AnyDecision,
-    AnyEvent,
-    PolicyActivated,
-    TimeAdvanced,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadReplaced,
-)
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.engine.reference.state import Active
-from gpol.engine.reference.whereabouts import Standing
-from gpol.engine.reference.workload import Workload
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.cores import LiveWorkload
+from gpol.engine.default_core import new_core
+from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.definition.state.state import State
+from gpol.engine.events import FACT, AnyDecision, AnyEvent, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from gpol.engine.explain.pending import standing
+from gpol.engine.explain.standing import Standing
+from gpol.engine.facts import PolicyActivated, TimeAdvanced
+from gpol.engine.outcome.nomination import Share
+from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
 
 PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair", "gpol.fair")}
@@ -40,7 +34,7 @@ class Cycles:
     """
 
     def __init__(self, text: str) -> None:
-        self.core, self.now, self.decided = Core(), 0, list[AnyDecision]()
+        self.core, self.now, self.decided = new_core(), 0, list[AnyDecision]()
         self.history: list[tuple[AnyEvent, PolicyGraph | None]] = []
         self.activate(text)
 
@@ -75,7 +69,7 @@ class Cycles:
 
     def operator(self, action: str, name: str) -> list[str]:
         """The operator Olga acts."""
-        return self.fact("OperatorAction", operator="olga", action=action, workload=name)
+        return self.fact("OperatorAction", by="olga", action=action, workload=name)
 
     def cycle(self) -> list[str]:
         """The next cycle that is due; it is an error where none is."""
@@ -98,32 +92,66 @@ class Cycles:
         self.now = parse_duration(when)
 
     @property
-    def policy(self) -> Active:
-        """The active policy with its tree."""
-        assert self.core.state.active is not None
-        return self.core.state.active
+    def state(self) -> State:
+        """The state of the definition, for tests of its parts."""
+        assert isinstance(self.core, DefinitionCore)
+        return self.core.state
+
+    @property
+    def graph(self) -> PolicyGraph:
+        """The graph of the active policy."""
+        assert self.core.graph is not None
+        return self.core.graph
 
     def node(self, name: str) -> int:
         """The index of a queue or cohort."""
-        return self.policy.name_index[name]
+        return next(index for index, node in enumerate(self.graph.nodes) if node.name == name)
 
-    def workload(self, name: str) -> Workload:
+    def slot(self, flavor: str, resource: str = "gpu") -> int:
+        """The index of a resource of a flavor."""
+        named = [(self.graph.flavors[slot.flavor].name, slot.resource) for slot in self.graph.slots]
+        return named.index((flavor, resource))
+
+    def used(self, name: str) -> list[int]:
+        """What runs at or below a queue or cohort uses, by slot."""
+        return [self.core.view.used(self.node(name), slot) for slot in range(len(self.graph.slots))]
+
+    def charges(self) -> list[tuple[list[int], list[int], Share]]:
+        """All that follows from what is charged: of every node what it carries and what is used below it, by slot, and its share."""
+        tree = self.state.active.tree
+        return [(list(tree.usage[node]), list(tree.total[node]), self.core.probe.share(node)) for node in range(len(self.graph.nodes))]
+
+    def line(self, queue: str) -> list[str]:
+        """Who waits in a queue's line, parked or not, in the order in which they would be looked at."""
+        return list(self.core.probe.line(self.node(queue)))
+
+    def head(self, queue: str) -> str | None:
+        """Whom a queue puts up next."""
+        return self.core.probe.head(self.node(queue))
+
+    def workload(self, name: str) -> LiveWorkload:
         """A live workload."""
-        return self.core.state.workloads[name]
-
-    def standing(self, name: str) -> Standing:
-        """Where a live workload stands."""
-        found = self.core.standing(name)
+        found = self.core.view.workload(name)
         assert found is not None
         return found
 
+    def standing(self, name: str) -> Standing:
+        """Where a live workload stands."""
+        found = standing(self.core, name)
+        assert found is not None
+        return found
+
+    def last(self, name: str) -> AnyDecision:
+        """The last decision about a workload."""
+        return next(event for event, _ in reversed(self.history) if isinstance(event, AnyDecision) and event.workload == name)
+
     def why(self, name: str) -> str:
         """The reason of the last decision about a workload, of those of the last fact."""
-        return next(decision.why.reason for decision in self.decided if decision.workload == name)
+        return next(decision.reason for decision in self.decided if decision.workload == name)
 
     def running(self) -> list[str]:
         """The names of all that runs, in order of submission."""
-        return [name for name, workload in self.core.state.workloads.items() if workload.admitted is not None]
+        return [workload.name for workload in self.core.view.workloads() if workload.admitted is not None]
 
     def flavors(self, name: str, pod_set: int = 0) -> dict[str, str]:
         """The flavors of a running workload's pod set, by resource."""
@@ -144,9 +172,3 @@ def word(decision: AnyDecision) -> str:
             return f"{waits} {decision.workload}"
         case _:
             return f"{'run' if decision.kind == 'WorkloadAdmitted' else 'reject'} {decision.workload}"
-
-
-@pytest.fixture
-def cycles() -> Callable[[str], Cycles]:
-    """Makes clusters: `cycles(text)` starts at time 0 under the policy `text`, called `t.gpol`."""
-    return Cycles

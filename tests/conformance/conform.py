@@ -28,10 +28,17 @@ SUITES: tuple[Suite, ...] = (
 )
 """All suites, in the order of the page."""
 
-_TOPOLOGY = ("TestFindTopologyAssignments", "TestScheduleForTAS", "TestScheduleForTASCohorts", "TestScheduleForTASPreemption")
+_TOPOLOGY = (
+    "kueue_tables/TestFindTopologyAssignments.jsonl",
+    "kueue_tables/TestScheduleForTAS.jsonl",
+    "kueue_tables/TestScheduleForTASCohorts.jsonl",
+    "kueue_tables/TestScheduleForTASPreemption.jsonl",
+    "kueue/tas_single.jsonl.gz",
+    "kueue/tas_timeline.jsonl.gz",
+)
 
 LEFT_OUT = dict.fromkeys(_TOPOLOGY, "topology-aware scheduling, which gpol does not decide yet")
-"""Tables of the reference data that are no suites, each with the reason."""
+"""Files of the reference data that are no suites, each with the reason."""
 
 
 def main() -> int:

@@ -30,8 +30,6 @@ class Deviation:
     wrong: str
 
 
-CYCLES = "engine/reference/cycles"
-
 DEVIATIONS = (
     Deviation(
         "without fair sharing, priority counts before borrowing among the heads",
@@ -59,68 +57,68 @@ DEVIATIONS = (
     ),
     Deviation(
         "a cohort does not win a tie of shares with a queue",
-        f"{CYCLES}/fair.py",
-        "return -level, -share, queue, tie, child",
-        "return -level, -share, not queue, tie, child",
+        "engine/definition/preemption/fair_sharing.py",
+        "return -level, -share, is_queue, ",
+        "return -level, -share, not is_queue, ",
     ),
     Deviation(
         "who stays within what its queue owns evicts others only where shares allow it",
-        f"{CYCLES}/fair.py",
-        "within = not self.tree.borrows(self.queue, self.wish.slots)",
+        "engine/definition/preemption/fair_sharing.py",
+        "within = not self.tree.borrows(self.queue, self.preemptor.slots)",
         "within = False",
     ),
     Deviation(
         "victims are looked for with borrowing first even where it is forbidden to evict for it",
-        f"{CYCLES}/classical.py",
+        "engine/definition/preemption/classical.py",
         "return (False, True) if forbidden and not by_advantage else (True, False)",
         "return (True, False)",
     ),
     Deviation(
         "a queue that no longer borrows still has to give",
-        f"{CYCLES}/classical.py",
-        "        if within_owned(cluster.tree, node, wish.slots):\n            wish.note",
-        "        if False:\n            wish.note",
+        "engine/definition/preemption/classical.py",
+        "        if within_owned(trial.tree, node, preemptor.slots):\n            found.note",
+        "        if False:\n            found.note",
     ),
     Deviation(
         "of equal victims the one goes first that was admitted first",
-        f"{CYCLES}/candidates.py",
+        "engine/definition/preemption/candidates.py",
         "victim.priority, -(victim.admitted or 0), victim.fact.uid",
         "victim.priority, victim.admitted or 0, victim.fact.uid",
     ),
     Deviation(
         "what a cohort keeps local is not taken off on the way up",
-        f"{CYCLES}/levels.py",
+        "engine/definition/quota/borrowing_level.py",
         "        remaining -= tree.local_available(node, slot)\n        node = tree.parent[node]",
         "        node = tree.parent[node]",
     ),
     Deviation(
         "the best flavor is one to evict in rather than one to borrow in, whatever the queue says",
-        f"{CYCLES}/plan.py",
+        "engine/definition/flavor/assigner.py",
         'if rather == "evict":',
         "if True:",
     ),
     Deviation(
         "nothing is kept for a workload that needs victims and has none",
-        f"{CYCLES}/cycle.py",
-        'if self.cluster.preemption(workload.queue).reclaims != "any":',
+        "engine/definition/admission/cycle.py",
+        'if preemption_of(self.trial, queue).reclaims != "any":',
         "if False:",
     ),
     Deviation(
         "who has evicted others does not stay the head of its queue",
-        f"{CYCLES}/queues.py",
-        "if state.preemptor is not None and not self.strict(node) and self.is_waiting(state.preemptor):",
-        "if False:",
+        "engine/definition/queue/line.py",
+        "first = None if graph.queue_at(queue).strict else preemptor",
+        "first = None",
     ),
     Deviation(
         "a workload that may do with fewer pods is never tried with the fewest",
-        f"{CYCLES}/nominate.py",
+        "engine/definition/admission/nominate.py",
         "low, high = 0, total + 1",
         "low, high = 0, total",
     ),
     Deviation(
         "a workload that takes the place of another one may run on another flavor",
-        f"{CYCLES}/flavors.py",
-        "                if holds != name:",
+        "engine/definition/flavor/assigner.py",
+        "                if holds != flavor:",
         "                if False:",
     ),
 )
@@ -150,7 +148,7 @@ def put_wrong(path: Path, deviation: Deviation) -> None:
 def differing(repository: Path) -> dict[str, int]:
     """Run conform.py in a copy, and count the cases that differ, by suite."""
     environment = {**os.environ, "PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"}
-    check = "import gpol.engine.reference.core as core; print(core.__file__)"
+    check = "import gpol.engine.default_core as core; print(core.__file__)"
     where = subprocess.run(
         [sys.executable, "-c", check], cwd=repository, env=environment, capture_output=True, text=True, check=True
     ).stdout

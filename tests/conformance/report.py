@@ -72,7 +72,7 @@ def details(report: Report) -> list[str]:
 
 
 def page(reports: Sequence[Report], left_out: dict[str, str]) -> str:
-    """The page about conformance; `left_out` are tables that are not run, each with the reason."""
+    """The page about conformance; `left_out` are files that are not run, each with the reason."""
     rows = [
         f"| {_kind(report)} | {report.matched:,} | {report.total:,} | {report.excused} | {report.suite.compared} |" for report in reports
     ]
@@ -81,7 +81,7 @@ def page(reports: Sequence[Report], left_out: dict[str, str]) -> str:
         "\n".join(["| suite | matched | total | excused | compared |", "|---|---:|---:|---:|---|", *rows, _sum(reports)]),
         _section("Mismatches", _MATCHED, reports, _mismatches),
         _section("Excused", _EXCUSED, reports, _excused),
-        "\n".join(["## Left out", "", _LEFT_OUT, "", *(f"- `{name}`: {left_out[name]}" for name in sorted(left_out))]),
+        "\n".join(["## Left out", "", _LEFT_OUT, "", *(f"- `{Path(file).name.split('.')[0]}`: {left_out[file]}" for file in left_out)]),
         _UNDETERMINED,
         _section("Remarks", _REMARKS, reports, _remarks),
     ]
@@ -136,7 +136,7 @@ Cases that are not compared and not counted as matched, because they need what g
 by default. `tests/conformance/test_conformance.py` holds that the data of each says so.
 """
 
-_LEFT_OUT = "Tables that are not run."
+_LEFT_OUT = "Tables and recorded decisions that are not run."
 
 _UNDETERMINED = """
 ## Where Kueue is undetermined

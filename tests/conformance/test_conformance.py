@@ -8,7 +8,10 @@ from report import conforming, page, run
 from suites.recorded import LIVELOCKS
 from suites.suite import Suite
 
-BY_NAME = [pytest.param(suite, id=suite.name) for suite in SUITES]
+RECORDED = ("single", "timeline")
+"""The two suites of whole recorded clusters; each takes many seconds."""
+
+BY_NAME = [pytest.param(suite, id=suite.name, marks=pytest.mark.slow if suite.name in RECORDED else ()) for suite in SUITES]
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +39,7 @@ def test_every_excuse_is_true(suite: Suite, data: Path) -> None:
 def test_every_table_is_run_or_left_out(data: Path) -> None:
     """Each file of Kueue's decisions and tables belongs to one suite, or is named with the reason why not."""
     files = {path.relative_to(data).as_posix() for folder in ("kueue", "kueue_tables") for path in (data / folder).glob("*.jsonl*")}
-    assert files == {suite.file for suite in SUITES} | {f"kueue_tables/{name}.jsonl" for name in LEFT_OUT}
+    assert files == {suite.file for suite in SUITES} | set(LEFT_OUT)
     assert len({suite.file for suite in SUITES}) == len(SUITES)
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.facts import Moment, facts
-from gpol.adapters.kueue.fields import Fields
-from gpol.adapters.kueue.kinds import Raw, read_objects
-from gpol.adapters.kueue.load import Imported, load, raws_of
-from gpol.adapters.kueue.objects import Configuration
+from gpol.adapters.kueue.import_.facts import Moment, facts
+from gpol.adapters.kueue.import_.load import Imported, load, raws_of
 from gpol.adapters.kueue.problems import Findings
+from gpol.adapters.kueue.read.fields import Fields
+from gpol.adapters.kueue.read.kinds import Raw, read_objects
+from gpol.adapters.kueue.read.objects import Configuration
 from gpol.dsl import check, compile_policy, print_tree
-from gpol.engine.events import Fact, PolicyActivated, WorkloadCancelled, WorkloadFinished
-from gpol.sim.play import MOST_TURNS_IN_CYCLES, EndlessError, Player
+from gpol.engine.events import Fact
+from gpol.engine.facts import PolicyActivated, WorkloadCancelled, WorkloadFinished
+from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, Player
 from suites.recorded import LIVELOCKS
 
 EXPECTED = {
@@ -74,7 +75,9 @@ class _History:
 
     def _facts(self, step: dict[str, Any], at: int) -> Iterator[Fact]:
         for name in step["finish"]:
-            runs = self.player.core.state.workloads[name].admitted is not None
+            known = self.player.core.view.workload(name)
+            assert known is not None
+            runs = known.admitted is not None
             yield (WorkloadFinished if runs else WorkloadCancelled)(time=at, workload=name)
         found = Findings()
         read = read_objects([Raw(plain, "", "Workload") for plain in step["submit"]], found)

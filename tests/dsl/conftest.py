@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 from gpol.dsl.diagnostics import Diagnostic
 
 BASE = """policy "p" { }

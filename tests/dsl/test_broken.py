@@ -10,8 +10,8 @@ import pytest
 from gpol.cli.main import run_command
 from gpol.dsl.codes import MEANING, SYNTAX
 from gpol.dsl.diagnostics import PolicyError
-from gpol.dsl.parser import parse
-from gpol.dsl.split import decode
+from gpol.dsl.syntax.items import decode
+from gpol.dsl.syntax.parser import parse
 
 FOLDER = Path(__file__).parent / "broken"
 

@@ -2,7 +2,7 @@
 
 import pytest
 from gpol import dsl
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 from gpol.dsl.codes import CODES, SYNTAX
 from gpol.dsl.diagnostics import Diagnostic
-from gpol.dsl.parser import parse
+from gpol.dsl.syntax.parser import parse
 
 FOLDER = Path(__file__).parents[2] / "docs" / "diagnostics"
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 from gpol.dsl.codes import WARNINGS
 from gpol.dsl.diagnostics import LineIndex
 

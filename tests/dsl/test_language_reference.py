@@ -5,22 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.engine.expr import And, Compare, Const, Field, Not, Type
-from gpol.engine.graph import (
-    Check,
-    Condition,
-    Cycles,
-    Group,
-    OrderKey,
-    PolicyGraph,
-    Quota,
-    Requirement,
-    Slot,
-    Taint,
-    Toleration,
-    Usage,
-)
+from gpol.dsl.analysis.checker import check
+from gpol.engine.guard import And, Compare, Const, Field, Not, Type
+from gpol.engine.policy_graph import Check, Condition, Group, PolicyGraph, Quota, Requirement, Slot, Taint, Toleration
+from gpol.engine.policy_settings import Cycles, OrderKey, Usage
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from gpol.dsl.diagnostics import Diagnostic, Note
+from gpol.dsl.diagnostics import Diagnostic, DiagnosticNote
 from gpol.dsl.rendering import render
-from gpol.dsl.tree import Span
+from gpol.dsl.syntax.tree import Span
 
 TEXT = "queue a { }\n\tqueue é { owns 8gpu }\r\n# 机器 here\n"
 
@@ -18,7 +18,7 @@ def marked(piece: str, text: str = TEXT, **more: object) -> Diagnostic:
 
 def test_people_see_the_line_and_the_mark_under_it() -> None:
     """Tabs are shown as four spaces, and the mark is as long as what it marks."""
-    notes = (Note("by the way"), Note("first here", Span(0, 5)))
+    notes = (DiagnosticNote("by the way"), DiagnosticNote("first here", Span(0, 5)))
     assert render(marked("8gpu", help="write `8 gpu`", notes=notes), TEXT).splitlines() == [
         "error[GP003]: the headline",
         " --> p.gpol:2:17",
@@ -72,14 +72,14 @@ def test_the_end_of_a_text_can_be_marked() -> None:
 
 def test_logs_get_one_line() -> None:
     """Everything but the source, in one line."""
-    assert render(marked("8gpu", help="write", notes=(Note("first here", Span(0, 5)),)), TEXT, "plain") == (
+    assert render(marked("8gpu", help="write", notes=(DiagnosticNote("first here", Span(0, 5)),)), TEXT, "plain") == (
         "p.gpol:2:17: error GP003: the headline; help: write; note: first here: p.gpol:1:1"
     )
 
 
 def test_programs_get_one_object() -> None:
     """All fields, with offsets as well as lines and columns, and the page that explains the code."""
-    assert json.loads(render(marked("8gpu", notes=(Note("n"), Note("m", Span(0, 5)))), TEXT, "json")) == {
+    assert json.loads(render(marked("8gpu", notes=(DiagnosticNote("n"), DiagnosticNote("m", Span(0, 5)))), TEXT, "json")) == {
         "v": 1,
         "kind": "diagnostic",
         "code": "GP003",

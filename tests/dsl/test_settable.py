@@ -1,7 +1,7 @@
 """Numbers that can be set by path: which there are, how paths are written, and the text with others in their place."""
 
 import pytest
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 from gpol.dsl.settable import SettingError, parse_path, settables, with_values, written
 
 POLICY = """policy "p" { use gpol.fair }

@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 import pytest
-from gpol.engine import graph
-from gpol.engine.events import PodSet, Requirement, Toleration
-from gpol.engine.reference.cycles.matching import accepts, holds, selects, untolerated
+from gpol.engine import policy_graph as graph
+from gpol.engine.eligibility import accepts, holds, selects, untolerated
+from gpol.engine.event_parts import PodSet, Requirement, Toleration
 
 SPOT = graph.Taint("pool", "spot", "NoSchedule")
 

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from gpol.dsl.checker import check
-from gpol.engine.events import (
-    AnyEvent,
+from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.facts import (
     CapacityChanged,
-    Fact,
     OperatorAction,
-    PodSet,
     PolicyActivated,
     TimeAdvanced,
     WorkloadCancelled,
@@ -17,8 +18,7 @@ from gpol.engine.events import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from gpol.engine.reference import Core
-from gpol.sim.policy import Policy
+from gpol.sim.drive.policy import Policy
 
 POLICY = """
 policy "faults" { use gpol.fair }
@@ -41,7 +41,7 @@ class Cluster:
     """A core and what happens to it. `batch` plays one more fact and returns it with its decisions."""
 
     random: Random
-    core: Core = field(default_factory=Core)
+    core: Core = field(default_factory=new_core)
 
     def batches(self, count: int) -> list[list[AnyEvent]]:
         """Several batches, one after the other."""
@@ -58,7 +58,7 @@ class Cluster:
         time, wake = self.core.time + self.random.randrange(2_000_000), self.core.next_wake()
         if wake is not None and wake <= time:
             return TimeAdvanced(time=wake)
-        live = list(self.core.state.workloads.values())
+        live = list(self.core.view.workloads())
         chance = self.random.random()
         if not live or (chance < 0.5 and len(live) < MOST_LIVE):
             return WorkloadSubmitted(
@@ -74,7 +74,5 @@ class Cluster:
         if chance < 0.94:
             return WorkloadUpdated(time=time, workload=workload.name, priority=self.random.randrange(-2, 3))
         if chance < 0.97 and workload.admitted is not None:
-            return OperatorAction(
-                time=time, operator="grace", action="evict", workload=workload.name, note="n" * self.random.randrange(2_000)
-            )
+            return OperatorAction(time=time, by="grace", action="evict", workload=workload.name, note="n" * self.random.randrange(2_000))
         return CapacityChanged(time=time, flavor="h100", capacity={"gpu": 1_000 * self.random.randrange(6, 12)})

@@ -9,10 +9,10 @@ import pytest
 from calls import EVERY, MOST_CALLS, Failing, Faults, Moment, failing_psycopg, failing_sqlite
 from facts import Cluster
 from gpol.engine.events import AnyEvent
+from gpol.journal.audit.replay import replay
+from gpol.journal.audit.verify import verify
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
-from gpol.journal.replay import replay
-from gpol.journal.verify import verify
 
 Batches = list[list[AnyEvent]]
 

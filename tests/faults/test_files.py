@@ -12,12 +12,12 @@ from random import Random
 import pytest
 from facts import Cluster
 from gpol.cli.main import run_command
-from gpol.engine.events import TimeAdvanced
+from gpol.engine.facts import TimeAdvanced
+from gpol.journal.audit.replay import replay
+from gpol.journal.audit.verify import verify
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.records import link
-from gpol.journal.replay import replay
-from gpol.journal.verify import verify
 
 FLIPS = 400
 CUTS = 60
@@ -61,6 +61,7 @@ def _damaged(sound: Path, folder: Path, damage: Callable[[bytearray], object]) -
     return place
 
 
+@pytest.mark.slow
 def test_flipped_bits(sound: Path, tmp_path: Path) -> None:
     """Wherever one bit flips, every event is as it was, or the damage is told; most are told, and a flip in a payload always is."""
     before, size, random = _payloads(sound), sound.stat().st_size, Random(11)
@@ -107,7 +108,7 @@ _READER = """
 import os, sys
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
-from gpol.journal.verify import verify
+from gpol.journal.audit.verify import verify
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
@@ -275,6 +276,7 @@ print(refused)
 """
 
 
+@pytest.mark.slow
 def test_writers_that_race(tmp_path: Path) -> None:
     """Of several programs that open a journal at once one may append, the others are told why not, and no append is lost."""
     place = tmp_path / "journal.db"

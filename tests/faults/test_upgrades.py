@@ -1,22 +1,42 @@
-"""Old journals whose upgrade fails, or dies, at any call to the database: they have the old tables or the new ones, and every event."""
+"""An upgrade that fails, or dies, at any call to the database: the journal has the old tables or the new ones, and every event.
+
+The upgrade is to a version of the tables that only these tests have (`raw_tables.LATER`).
+"""
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 from calls import EVERY, MOST_CALLS, Failing, Faults, Moment, failing_psycopg, failing_sqlite
 from facts import Cluster
+from gpol.journal.audit.verify import verify
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
-from gpol.journal.tables import REVISIONS
-from gpol.journal.verify import verify
-from old_journals import made_of, make_old_journal, rows
+from gpol.journal.store import schema
+from gpol.journal.store.tables import REVISIONS
+from raw_tables import LATER, later_program, made_of, rows, write_later_revision
 
 Place = Path | str
-EVENTS = [event for batch in Cluster(Random(8)).batches(6) for event in batch]
+BATCHES = Cluster(Random(8)).batches(6)
+EVENTS = [event for batch in BATCHES for event in batch]
+
+
+@pytest.fixture(autouse=True)
+def later(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A later version of gpol, which has to upgrade the journals that `make_old_journal` makes."""
+    with later_program(write_later_revision(tmp_path_factory.mktemp("later"))):
+        yield
+
+
+def make_old_journal(place: Place) -> None:
+    """Make a journal with the tables of today."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "REVISIONS", REVISIONS)
+        with Journal.create(place) as journal:
+            journal.append(BATCHES)
 
 
 def upgrade(place: Place, failing: Failing, faults: Faults) -> bool:
@@ -28,7 +48,7 @@ def upgrade(place: Place, failing: Failing, faults: Faults) -> bool:
     except JournalError as error:
         told = error
     if told is None:
-        assert rows(place)["alembic_version"] == [(REVISIONS[-1],)]
+        assert rows(place)["alembic_version"] == [(LATER,)]
     else:
         assert faults.happened, told
         assert told.remedy
@@ -52,14 +72,15 @@ def upgrade_and_die(place: Place, failing: Failing, faults: Faults) -> bool:
 
 def sweep(failing: Failing, moment: Moment, deadly: bool, place_of: Callable[[int], Place], step: int = 1) -> list[str]:
     """Let every call of an upgrade be the fault in turn, or every `step`th, until none is; the tables that were left: `old` or `new`."""
-    Journal.create(place_of(0)).close()
-    make_old_journal(place_of(1), EVENTS, versioned=False)
+    for number in (0, 1):
+        make_old_journal(place_of(number))
+    Journal.open(place_of(0), readonly=False).close()
     known = {"old": made_of(place_of(1)), "new": made_of(place_of(0))}
     place, left = place_of(1), []
     for number in range(1, MOST_CALLS, step):
         if left and left[-1] == "new":
             place = place_of(number)
-            make_old_journal(place, EVENTS, versioned=False)
+            make_old_journal(place)
         fault_came = (upgrade_and_die if deadly else upgrade)(place, failing, Faults(number, moment, deadly))
         left.append(look(place, known))
         if not fault_came:
@@ -74,7 +95,7 @@ def look(place: Place, known: dict[str, dict[str, str]]) -> str:
     assert found in known.values(), "the tables are half old and half new"
     tables = "old" if found == known["old"] else "new"
     assert [row[-2] for row in kept["events"]] == [event.payload() for event in EVENTS]
-    assert kept.get("alembic_version") == {"old": None, "new": [(REVISIONS[-1],)]}[tables]
+    assert kept.get("alembic_version") == {"old": [(REVISIONS[-1],)], "new": [(LATER,)]}[tables]
     with Journal.open(place) as journal:
         assert (verify(journal).good, verify(journal).seq) == (True, len(EVENTS))
     return tables

@@ -7,33 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.engine.events import (
-    AnyEvent,
-    Assignment,
+from gpol.engine.event_parts import Assignment, Charge, FlavorAttempt, FlavorObstacle, Limit, Operand, Placement, PodSet, RuleRef, Why
+from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.facts import (
     CapacityChanged,
-    Charge,
-    Limit,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
-    Operand,
     OperatorAction,
-    Placement,
-    PodSet,
     PolicyActivated,
     ProfileText,
-    RuleRef,
+    SimulationStarted,
     TimeAdvanced,
     UsageReported,
-    Why,
-    WorkloadAdmitted,
     WorkloadAdopted,
     WorkloadCancelled,
-    WorkloadDeferred,
-    WorkloadEvicted,
     WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
     WorkloadSubmitted,
     WorkloadUpdated,
 )
@@ -59,11 +48,13 @@ def _samples() -> list[AnyEvent]:
             text='policy "acme" {\n  use gpol.fair\n}\n',
             profiles=(ProfileText(name="gpol.fair", text='profile "gpol.fair" {\n  share borrowed\n}\n'),),
             digest="sha256:" + "5d" * 32,
+            by="grace",
         ),
         CapacityChanged(time=time, flavor="a100", capacity={"memory": "2Ti", "gpu": "8"}),
         NodeAdded(time=time, node="rack1-n7", labels={"zone": "b", "gpu.product": "A100"}, capacity={"gpu": "8", "cpu": "96"}),
         NodeChanged(time=time, node="rack1-n7", labels={"gpu.product": "A100", "zone": "b"}, capacity={"gpu": "7", "cpu": "96"}),
         NodeRemoved(time=time, node="rack1-n7"),
+        SimulationStarted(time=time, on_evict="resume", source="jobs.csv.gz", source_digest="sha256:" + "c4" * 32),
         WorkloadSubmitted(
             time=time,
             workload="bert-7",
@@ -98,30 +89,43 @@ def _samples() -> list[AnyEvent]:
         WorkloadFinished(time=time, workload="bert-7"),
         WorkloadCancelled(time=time, workload='größe "7"\n'),
         TimeAdvanced(time=time),
-        OperatorAction(time=time, operator="grace", action="evict", workload="bert-7", note="moving racks"),
+        OperatorAction(time=time, by="grace", action="evict", workload="bert-7", note="moving racks"),
         WorkloadAdmitted(
             time=time,
             cause=6,
             workload="bert-7",
             queue="nlp",
+            priority=100,
+            reason="FitsAfterEviction",
             assignments=(
                 Assignment(pod_set="driver", count=1, flavors={"cpu": "h100", "memory": "h100"}),
                 Assignment(pod_set="worker", count=4, flavors={"cpu": "a100", "gpu": "a100"}),
             ),
             usage=(Charge(flavor="a100", resource="gpu", amount=8_000),),
             borrowed=(Charge(flavor="a100", resource="gpu", amount=2_000),),
-            why=Why(reason="FitsAfterEviction", rule=_RECLAIM, operands=(Operand(name="workload.queue.share", value="3/4"),)),
+            replaces="bert-6",
+            passed_over=(
+                FlavorAttempt(
+                    pod_set="worker",
+                    flavor="h100",
+                    resources=("cpu", "gpu"),
+                    borrows=True,
+                    obstacles=(FlavorObstacle(kind="short", resource="gpu", asked=8_000, limit=3_000),),
+                ),
+            ),
+            why=Why(rule=_RECLAIM, operands=(Operand(name="workload.queue.share", value="3/4"),)),
         ),
         WorkloadEvicted(
             time=time,
             cause=6,
             workload="edu-3",
             queue="students",
+            priority=-5,
+            reason="Preempted",
             beneficiary="bert-7",
             preemption="reclaim",
             usage=(Charge(flavor="a100", resource="gpu", amount=4_000),),
             why=Why(
-                reason="Preempted",
                 rule=_RECLAIM,
                 limit=Limit(
                     node="nlp",
@@ -140,11 +144,28 @@ def _samples() -> list[AnyEvent]:
             cause=6,
             workload="team-a/train-8",
             queue="team-a",
+            reason="WaitingForQuota",
+            outcome="no candidates",
             waits="parked",
             alike=True,
+            attempts=(
+                FlavorAttempt(
+                    pod_set="main",
+                    flavor="l40s",
+                    resources=("cpu", "nvidia.com/gpu"),
+                    borrows=False,
+                    obstacles=(FlavorObstacle(kind="taint", detail="spot=true:NoSchedule"),),
+                ),
+                FlavorAttempt(
+                    pod_set="main",
+                    flavor="h100",
+                    resources=("cpu", "nvidia.com/gpu"),
+                    borrows=True,
+                    obstacles=(FlavorObstacle(kind="short", resource="nvidia.com/gpu", asked=8, limit=5),),
+                ),
+            ),
             why=Why(
-                reason="WaitingForQuota",
-                operands=(Operand(name="main on h100", value="3 nvidia.com/gpu more needed"),),
+                operands=(Operand(name="because of", value="namespace"),),
                 limit=Limit(
                     node="team-a",
                     limit="owned",
@@ -164,13 +185,15 @@ def _samples() -> list[AnyEvent]:
             queue="team-a",
             by="team-a/grow-2",
             usage=(Charge(flavor="h100", resource="nvidia.com/gpu", amount=4),),
-            why=Why(reason="WorkloadSliceReplaced"),
+            why=Why(),
         ),
         WorkloadRejected(
             time=time,
             cause=6,
             workload="edu-4",
-            why=Why(reason="Denied", rule=RuleRef(name="too-big", file="cluster.gpol", line=40)),
+            queue="students",
+            reason="Denied",
+            why=Why(rule=RuleRef(name="too-big", file="cluster.gpol", line=40)),
         ),
     ]
 
@@ -189,16 +212,33 @@ def _history(count: int, start: int = 1) -> Batches:
         elif number % 3 == 0:
             batch = [WorkloadFinished(time=time, workload=f"w{number - 1}")]
         else:
-            why = Why(reason="Admitted")
             queue = f"q{number % 2}"
             charge = (Charge(flavor="a100", resource="gpu", amount=1_000 * number),)
             batch = [
                 WorkloadSubmitted(time=time, workload=f"w{number}", queue=queue, pod_sets=(PodSet(requests={"gpu": 1_000 * number}),)),
                 WorkloadEvicted(
-                    time=time, cause=seq, workload="v", queue="q1", beneficiary=f"w{number}", preemption="other", usage=charge, why=why
+                    time=time,
+                    cause=seq,
+                    workload="v",
+                    queue="q1",
+                    priority=0,
+                    reason="Preempted",
+                    beneficiary=f"w{number}",
+                    preemption="other",
+                    usage=charge,
+                    why=Why(),
                 ),
                 WorkloadAdmitted(
-                    time=time, cause=seq, workload=f"w{number}", queue=queue, assignments=(), usage=charge, borrowed=(), why=why
+                    time=time,
+                    cause=seq,
+                    workload=f"w{number}",
+                    queue=queue,
+                    priority=0,
+                    reason="FitsOwned",
+                    assignments=(),
+                    usage=charge,
+                    borrowed=(),
+                    why=Why(),
                 ),
             ]
         batches.append(batch)

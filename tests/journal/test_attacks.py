@@ -13,21 +13,22 @@ from typing import Any
 
 import pytest
 from gpol.adapters.traces import read_jobs
-from gpol.dsl.checker import check
-from gpol.engine.events import PodSet, WorkloadSubmitted
+from gpol.dsl.analysis.checker import check
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadSubmitted
+from gpol.journal.audit.evidence import Evidence
+from gpol.journal.audit.replay import replay
+from gpol.journal.audit.verify import verify
 from gpol.journal.backup import backup
-from gpol.journal.checkpointer import Checkpointer
 from gpol.journal.errors import DamagedError
-from gpol.journal.evidence import Evidence
-from gpol.journal.folder import CheckpointFolder, checkpoint_name
 from gpol.journal.journal import Journal
-from gpol.journal.keys import SigningKey
-from gpol.journal.replay import replay
-from gpol.journal.verify import verify
-from gpol.sim.play import Player
-from gpol.sim.policy import Policy
-from gpol.sim.simulate import Simulation
-from gpol.sim.workload import Job
+from gpol.journal.proof.checkpoint_folder import CheckpointFolder, checkpoint_name
+from gpol.journal.proof.checkpointer import Checkpointer
+from gpol.journal.proof.signing_keys import SigningKey
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import Simulation
 
 ROOT = Path(__file__).parents[2]
 KEY = SigningKey.new("acme.example/cluster")
@@ -120,8 +121,8 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Case:
 def philly(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """The first jobs of the Philly trace under `quarter.gpol`."""
     path = ROOT / "examples" / "philly" / "quarter.gpol"
-    jobs = read_jobs(shared / "traces" / "philly_sia" / "philly.csv", "philly")[:3_000]
-    return make_case(tmp_path_factory.mktemp("philly"), Policy.of(check(path.read_text(), path.name)), jobs, every=1_000)
+    jobs = read_jobs(shared / "traces" / "philly_sia" / "philly.csv", "philly")[:1_200]
+    return make_case(tmp_path_factory.mktemp("philly"), Policy.of(check(path.read_text(), path.name)), jobs, every=400)
 
 
 # --- the attacks: each alters the copy of a journal, and returns the first event that is no longer as it was ---------------
@@ -164,8 +165,8 @@ class Target:
 
 
 def alter_decision(target: Target) -> int:
-    """Give another reason for a decision."""
-    target.alter_payload(target.case.decision, b'"reason":"', b'"reason":"Un')
+    """Name another rule for a decision."""
+    target.alter_payload(target.case.decision, b'"name":"', b'"name":"un')
     return target.case.decision
 
 
@@ -232,7 +233,7 @@ def shorter(target: Target) -> int:
 
 
 def alter_decision_rechain(target: Target) -> int:
-    """Give another reason for a decision, and compute the chain anew from there to the end."""
+    """Name another rule for a decision, and compute the chain anew from there to the end."""
     seq = alter_decision(target)
     target.rechain(seq - 1, target.case.count)
     return seq
@@ -246,7 +247,7 @@ def alter_fact_rechain(target: Target) -> int:
 
 
 def alter_decision_rechain_stretch(target: Target) -> int:
-    """Give another reason for a decision, and compute the chain anew over ten events."""
+    """Name another rule for a decision, and compute the chain anew over ten events."""
     seq = alter_decision(target)
     target.rechain(seq - 1, seq + 9)
     return seq

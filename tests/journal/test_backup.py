@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from gpol.journal import backup as backup_module
+from gpol.journal.audit.verify import verify
 from gpol.journal.backup import backup
 from gpol.journal.errors import DamagedError, JournalError, TakenError, UnavailableError
 from gpol.journal.journal import Journal
-from gpol.journal.store import Store
-from gpol.journal.verify import verify
+from gpol.journal.store.store import Store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -155,7 +155,7 @@ def test_no_links(place: Path, journal: Journal, copies: Path, history, monkeypa
     def no_link(_old: object, _new: object) -> None:
         raise PermissionError("no links here")
 
-    monkeypatch.setattr("gpol.journal.sqlite.os.link", no_link)
+    monkeypatch.setattr("gpol.journal.store.sqlite.os.link", no_link)
     backup(place, copies / "copy.db")
     assert _contents(copies / "copy.db") == _contents(place)
     with pytest.raises(TakenError):
@@ -192,7 +192,7 @@ def test_a_copy_of_less_is_none(place: Path, journal: Journal, destination: Path
 @pytest.mark.sqlite
 def test_writers_do_not_hold_it_up(place: Path, journal: Journal, copies: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of a file is that of one moment, and is not begun anew whenever somebody appends meanwhile."""
-    monkeypatch.setattr("gpol.journal.sqlite._COPIED_PAGES", 1)
+    monkeypatch.setattr("gpol.journal.store.sqlite._COPIED_PAGES", 1)
     batches = history(60)
     journal.append(batches[:20])
     head, more, told = journal.head, iter(batches[20:]), []

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from gpol.engine.events import AnyEvent
-from gpol.journal import recorder as recorder_module
+from gpol.journal.audit.verify import verify
 from gpol.journal.errors import DamagedError, JournalError, UnavailableError
 from gpol.journal.journal import Journal
 from gpol.journal.records import Head
-from gpol.journal.verify import verify
+from gpol.journal.store import recorder as recorder_module
 
 
 def _flat(batches: list[list[AnyEvent]]) -> list[AnyEvent]:
@@ -242,7 +242,7 @@ def test_failed_commit(journal: Journal, place: Path, history, monkeypatch: pyte
 def test_locked(journal: Journal, place: Path, history, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that another program keeps locked is reported as that."""
     journal.close()
-    monkeypatch.setattr("gpol.journal.sqlite._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("gpol.journal.store.sqlite._BUSY_SECONDS", 0.05)
     other = sqlite3.connect(place, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with Journal.open(place, readonly=False) as again, pytest.raises(JournalError, match="locked by another program"):

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from gpol.dsl import check
-from gpol.engine.events import PodSet, PolicyActivated, ProfileText, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.reference import Core
-from gpol.journal import fsck, recorder, replay
-from gpol.journal.asof import core_at
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import PolicyActivated, ProfileText, WorkloadFinished, WorkloadSubmitted
+from gpol.journal.audit import fsck, replay
 from gpol.journal.journal import Journal
+from gpol.journal.read.as_of import core_at
+from gpol.journal.store import recorder
 
 POLICY = 'policy "one" {\n  use gpol.fair\n}\n\nflavor a100 { gpu 8 }\n\nqueue owner {\n  owns 8 gpu on a100\n}\n'
 
@@ -28,7 +30,7 @@ def made(place: Path, workloads: int) -> Path:
     assert checked.graph is not None
     profiles = tuple(ProfileText(name=name, text=text) for name, text in checked.profiles)
     activation = PolicyActivated(time=0, file="one.gpol", text=POLICY, profiles=profiles, digest=checked.graph.digest)
-    core, batches = Core(), []
+    core, batches = new_core(), []
     with Journal.create(place) as journal:
         batches.append([activation, *core.step(activation, checked.graph)])
         for number in range(workloads):
@@ -42,6 +44,7 @@ def made(place: Path, workloads: int) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 @pytest.mark.parametrize("what", sorted(DONE))
 def test_eight_times_the_events_take_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:

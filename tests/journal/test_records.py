@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from gpol.engine.events import AnyEvent, WorkloadFinished
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import WorkloadFinished
 from gpol.journal.errors import DamagedError
 from gpol.journal.records import Recorded, parse, stream_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Batch, Journal
-from gpol.journal.read import Selection, select_live
+from gpol.journal.read.event_selection import Selection, select_live
 
 EVENTS = 3_000
 """So many are appended while readers tail."""
@@ -27,8 +27,8 @@ with Journal.open(sys.argv[1], readonly=False) as journal:
         batches, seq = [], journal.head.seq
         for _ in range(random.randrange(1, 30)):
             cause = seq + 1
-            why = Why(reason="Denied")
-            decisions = [WorkloadRejected(time=cause, cause=cause, workload="w", why=why)] * random.randrange(4)
+            said = {"queue": None, "reason": "Denied", "why": Why()}
+            decisions = [WorkloadRejected(time=cause, cause=cause, workload="w", **said)] * random.randrange(4)
             batches.append([TimeAdvanced(time=cause), *decisions])
             seq += 1 + len(decisions)
         journal.append(batches)

@@ -1,29 +1,26 @@
-"""The steps of a test played by the reference core alone, without the code that plays tests and searches for witnesses."""
+"""The steps of a test played by the core alone, without the code that plays tests and searches for witnesses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gpol.dsl import tree
+from gpol.dsl.syntax import tree
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
-from gpol.engine.events import (
-    AnyDecision,
+from gpol.engine.event_parts import PodSet, RuleRef
+from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
+from gpol.engine.explain.pending import standing
+from gpol.engine.facts import (
     CapacityChanged,
-    Fact,
     OperatorAction,
-    PodSet,
     PolicyActivated,
-    RuleRef,
     TimeAdvanced,
-    WorkloadAdmitted,
     WorkloadCancelled,
-    WorkloadEvicted,
     WorkloadFinished,
-    WorkloadRejected,
     WorkloadSubmitted,
 )
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
+from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_amount, parse_duration
 
 MOST_WAKES = 2_000
@@ -45,7 +42,7 @@ class Stage:
     """A core with one policy, and the last decision about each workload."""
 
     graph: PolicyGraph
-    core: Core = field(default_factory=Core)
+    core: Core = field(default_factory=new_core)
     last: dict[str, AnyDecision] = field(default_factory=dict)
     wakes: int = 0
 
@@ -54,7 +51,7 @@ class Stage:
 
     def step(self, fact: Fact) -> None:
         """Play a fact when its time has come: in cycles before those of its moment, else after what its moment decides by itself."""
-        self.wake(fact.time - 1 if self.core.collects else fact.time)
+        self.wake(fact.time - 1 if self.core.decides_in_cycles else fact.time)
         if isinstance(fact, WorkloadSubmitted):
             self.last.pop(fact.workload, None)  # of one that was called so before
         self._note(self.core.step(fact))
@@ -69,7 +66,7 @@ class Stage:
 
     def rest(self) -> None:
         """In cycles, let them run until none is due."""
-        if self.core.collects:
+        if self.core.decides_in_cycles:
             self.wake(None)
 
     def _note(self, decisions: list[AnyDecision]) -> None:
@@ -78,16 +75,16 @@ class Stage:
 
     def fate(self, workload: str) -> Fate:
         """What has become of a workload."""
-        decision, standing = self.last.get(workload), self.core.standing(workload)
+        decision, told = self.last.get(workload), standing(self.core, workload)
         match decision:
-            case WorkloadAdmitted() if standing is not None:
+            case WorkloadAdmitted() if told is not None:
                 return Fate("admitted", tuple(sorted({charge.flavor for charge in decision.usage})), bool(decision.borrowed))
-            case WorkloadEvicted() if standing is not None:
+            case WorkloadEvicted() if told is not None:
                 return Fate("evicted", rule=_name(decision.why.rule))
             case WorkloadRejected():
                 return Fate("rejected", rule=_name(decision.why.rule))
-            case _ if standing is not None:
-                return Fate("pending", reason=standing.reason, rule=_name(standing.rule))
+            case _ if told is not None:
+                return Fate("pending", reason=told.reason, rule=_name(told.rule))
             case _:
                 return Fate("over")
 
@@ -123,7 +120,7 @@ def _fact(action: tree.Submit | tree.Act | tree.SetCapacity, time: int) -> Fact:
         case tree.Act("cancel", workload):
             return WorkloadCancelled(time=time, workload=workload.text)
         case tree.Act(deed, workload):
-            return OperatorAction.model_validate({"time": time, "operator": "op", "action": deed, "workload": workload.text})
+            return OperatorAction.model_validate({"time": time, "by": "op", "action": deed, "workload": workload.text})
         case tree.Submit(workload, queue, pods, attributes):
             said: dict[str, Any] = {"labels": {}, "namespace_labels": {}}
             for attribute in attributes:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gpol.dsl import compile_policy
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import FACT, AnyEvent, Fact, PolicyActivated, TimeAdvanced
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.events import FACT, AnyEvent, Fact
+from gpol.engine.facts import PolicyActivated, TimeAdvanced
+from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import strategies as st
 
 SECOND = 1_000_000
@@ -77,7 +79,7 @@ def _ways(draw: st.DrawFn) -> list[str]:
 
 
 @st.composite
-def _policy(draw: st.DrawFn, profile: str) -> str:
+def cycle_policy(draw: st.DrawFn, profile: str) -> str:
     """A policy over the queues q0 to q4: two in a cohort, two in one below it, one alone."""
     lines = [
         f'policy "generated" {{ use {profile} }}',
@@ -130,7 +132,7 @@ def cycle_cases(draw: st.DrawFn) -> Case:
     """Two policies of one profile, and a history: mostly submissions, so that workloads compete."""
     profile = draw(st.sampled_from(["kueue.classical", "kueue.fair"]))
     steps = st.sampled_from([True, True, True, False]).flatmap(lambda submits: _submissions if submits else _others)
-    texts = (draw(_policy(profile)), draw(_policy(profile)))
+    texts = (draw(cycle_policy(profile)), draw(cycle_policy(profile)))
     return Case(texts, tuple(draw(st.lists(st.tuples(_moments, steps), min_size=12, max_size=28))))
 
 
@@ -147,7 +149,7 @@ def history(case: Case, scale: int = 1, graphs: tuple[PolicyGraph, PolicyGraph] 
 
     Between two facts come the cycles that are due, and at the end those that are due until nothing is, within a bound.
     """
-    core, known, active = Core(), graphs or (case.graph(0, scale), case.graph(1, scale)), 0
+    core, known, active = new_core(), graphs or (case.graph(0, scale), case.graph(1, scale)), 0
     yield core, activation(known[0], 0), known[0]
     for number, (later, step) in enumerate(case.steps):
         time = core.time + later
@@ -170,7 +172,7 @@ def _fact(core: Core, number: int, time: int, step: tuple[object, ...], scale: i
 
 
 def _said(core: Core, number: int, step: tuple[object, ...], scale: int) -> dict[str, object] | None:
-    live = sorted(core.state.workloads.values(), key=lambda workload: workload.number)
+    live = sorted(core.view.workloads(), key=lambda workload: workload.number)
     if step[0] == "submit":
         _, queue, count, gpu, cpu, priority, flavors, fewest = step
         requests = {"gpu": f"{int(str(gpu)) * scale}", **({"cpu": f"{int(str(cpu)) * scale}"} if cpu else {})}
@@ -187,7 +189,7 @@ def _said(core: Core, number: int, step: tuple[object, ...], scale: int) -> dict
         case ("cancel", _):
             return {"kind": "WorkloadCancelled", "workload": name}
         case ("evict" | "hold" | "release" as action, _) if runs == (action == "evict") or action == "release":
-            return {"kind": "OperatorAction", "operator": "op", "action": action, "workload": name}
+            return {"kind": "OperatorAction", "by": "op", "action": action, "workload": name}
         case ("priority", _, value):
             return {"kind": "WorkloadUpdated", "workload": name, "priority": value}
         case ("done", _, int(done)) if pods_asked - left <= done < pods_asked:
@@ -219,7 +221,7 @@ def _said(core: Core, number: int, step: tuple[object, ...], scale: int) -> dict
 def played(case: Case, scale: int = 1, graphs: tuple[PolicyGraph, PolicyGraph] | None = None) -> tuple[Core, list[list[AnyEvent]]]:
     """A whole history: the core afterwards, and the batches."""
     batches: list[list[AnyEvent]] = []
-    core = Core()
+    core = new_core()
     for core, fact, graph in history(case, scale, graphs):
         batches.append([fact, *core.step(fact, graph)])
     return core, batches

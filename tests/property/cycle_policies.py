@@ -1,6 +1,6 @@
 """Generators of policies that decide in cycles: typed syntax trees in which every statement of that way may occur."""
 
-from gpol.dsl import tree
+from gpol.dsl.syntax import tree
 from hypothesis import strategies as st
 
 GROUPS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ((("gpu", "nvidia.com/gpu"), ("spot", "h100")), (("cpu",), ("any pool",)))
@@ -26,7 +26,7 @@ def texts(*values: str) -> tuple[tree.Text, ...]:
 
 
 @st.composite
-def flavors(draw: st.DrawFn, title: str, resources: tuple[str, ...]) -> tree.Flavor:
+def flavors(draw: st.DrawFn, title: str, resources: tuple[str, ...]) -> tree.FlavorItem:
     """A flavor as owned, missing or with labels, taints and tolerations."""
     body: list[tree.Spanned] = [tree.AsOwned(tuple(name(resource) for resource in resources))]
     if draw(st.integers(0, 5)) == 0:
@@ -36,13 +36,13 @@ def flavors(draw: st.DrawFn, title: str, resources: tuple[str, ...]) -> tree.Fla
         body += [tree.NodeLabel(tree.LabelEquals(key, tree.Text(draw(st.sampled_from(["", "spot"]))))) for key in keys]
         taints = st.tuples(st.sampled_from(KEYS), st.sampled_from([None, "spot"]), st.sampled_from(EFFECTS))
         for key, value, effect in draw(st.lists(taints, unique=True, max_size=2)):
-            body.append(tree.Taint(key, None if value is None else tree.Text(value), effect))
+            body.append(tree.TaintStatement(key, None if value is None else tree.Text(value), effect))
         forgiven = st.tuples(st.sampled_from([*KEYS, None]), st.sampled_from([None, "", "spot"]), st.sampled_from([None, *EFFECTS])).filter(
             lambda parts: parts[0] is not None or parts[1] is None
         )
         for some_key, value, some_effect in draw(st.lists(forgiven, unique=True, max_size=3)):
             body.append(tree.Tolerates(some_key, None if value is None else tree.Text(value), some_effect))
-    return tree.Flavor(name(title), tuple(draw(st.permutations(body))))  # type: ignore[arg-type]
+    return tree.FlavorItem(name(title), tuple(draw(st.permutations(body))))  # type: ignore[arg-type]
 
 
 @st.composite
@@ -87,7 +87,7 @@ def _entrances(draw: st.DrawFn, queue: str, served: tuple[str, ...], by_usage: b
             body.append(tree.Weight(number(draw(st.sampled_from(["0", "2", "1/2"])))))
         if draw(st.booleans()):
             body.append(tree.Stopped(draw(st.booleans())))
-        found.append(tree.LocalQueue(name(f"{queue.replace('/', '-')}/{local}"), tuple(body)))
+        found.append(tree.LocalQueueStatement(name(f"{queue.replace('/', '-')}/{local}"), tuple(body)))
     if draw(st.integers(0, 3)) == 0:
         found.append(tree.Stopped(draw(st.booleans())))
     if by_usage and draw(st.booleans()):
@@ -103,12 +103,12 @@ def _quotas(draw: st.DrawFn, slots: list[tuple[str, str]]) -> list[tree.Spanned]
         for verb, limit in (("owns", "amount"), ("borrows", "up-to"), ("lends", "up-to")):
             if draw(st.booleans()):
                 amount = tree.Amount(number(draw(st.integers(0, 9))), name(resource))
-                found.append(tree.Quota(verb, limit, amount, name(flavor)))  # type: ignore[arg-type]
+                found.append(tree.QuotaStatement(verb, limit, amount, name(flavor)))  # type: ignore[arg-type]
     return found
 
 
 @st.composite
-def queues(draw: st.DrawFn, title: str, by_usage: bool) -> tree.Queue:
+def queues(draw: st.DrawFn, title: str, by_usage: bool) -> tree.QueueItem:
     """A queue with groups of its own."""
     body: list[tree.Spanned] = []
     slots: list[tuple[str, str]] = []
@@ -125,7 +125,7 @@ def queues(draw: st.DrawFn, title: str, by_usage: bool) -> tree.Queue:
     body += draw(_quotas(slots))
     body += draw(_evictions())
     body += draw(_entrances(title, tuple(served), by_usage))
-    return tree.Queue(name(title), tuple(body))  # type: ignore[arg-type]
+    return tree.QueueItem(name(title), tuple(body))  # type: ignore[arg-type]
 
 
 @st.composite
@@ -155,9 +155,9 @@ def cycle_policies(draw: st.DrawFn) -> tree.File:
     """A policy that decides in cycles, and checks without errors."""
     header = draw(headers())
     by_usage = any(isinstance(choice, tree.UsageDecay) for choice in header.choices)
-    items: list[tree.Item] = [header, tree.Resource(name("nvidia.com/gpu"))]
+    items: list[tree.Item] = [header, tree.ResourceItem(name("nvidia.com/gpu"))]
     items += [draw(flavors(flavor, resources)) for resources, known in GROUPS for flavor in known]
     below = [draw(queues(title, by_usage)) for title in ("team/a", "b", "local")[: draw(st.integers(0, 3))]]
-    items.append(tree.Cohort(name("cohort/b"), (*below, *draw(_quotas([("h100", "gpu")])))))  # type: ignore[arg-type]
+    items.append(tree.CohortItem(name("cohort/b"), (*below, *draw(_quotas([("h100", "gpu")])))))  # type: ignore[arg-type]
     items.append(draw(queues("alone", by_usage)))
     return tree.File(tuple(items))

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from gpol.engine.events import PodSet, WorkloadSubmitted
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.units import SECOND
 
 

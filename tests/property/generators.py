@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpol.dsl import tree
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.formatter import print_tree
-from gpol.engine.events import (
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.print.formatter import print_tree
+from gpol.dsl.syntax import tree
+from gpol.engine.cores import Core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import Fact
+from gpol.engine.facts import (
     CapacityChanged,
-    Fact,
     OperatorAction,
-    PodSet,
     PolicyActivated,
     TimeAdvanced,
     WorkloadCancelled,
@@ -18,8 +19,7 @@ from gpol.engine.events import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
+from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import strategies as st
 
 FLAVORS = ("a100", "h100")
@@ -37,13 +37,13 @@ def gpus(count: int) -> tree.Amount:
     return tree.Amount(tree.Number(str(count)), name("gpu"))
 
 
-def owns(count: int, flavor: str) -> tree.Quota:
+def owns(count: int, flavor: str) -> tree.QuotaStatement:
     """What a queue or cohort owns of a flavor."""
-    return tree.Quota("owns", "amount", gpus(count), name(flavor))
+    return tree.QuotaStatement("owns", "amount", gpus(count), name(flavor))
 
 
 @st.composite
-def quotas(draw: st.DrawFn, room: dict[str, int]) -> list[tree.Quota]:
+def quotas(draw: st.DrawFn, room: dict[str, int]) -> list[tree.QuotaStatement]:
     """Quota statements of one queue; what it owns is taken from the room that is left."""
     statements = []
     for flavor in FLAVORS:
@@ -54,19 +54,19 @@ def quotas(draw: st.DrawFn, room: dict[str, int]) -> list[tree.Quota]:
         statements.append(owns(count, flavor))
         lending = draw(st.sampled_from(["all", "all", "all", "some", "none", "keep"]))
         if lending == "some":
-            statements.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, count))), name(flavor)))
+            statements.append(tree.QuotaStatement("lends", "up-to", gpus(draw(st.integers(0, count))), name(flavor)))
         elif lending == "none":
-            statements.append(tree.Quota("lends", "nothing", None, name(flavor)))
+            statements.append(tree.QuotaStatement("lends", "nothing", None, name(flavor)))
         elif lending == "keep":
-            statements.append(tree.Quota("guarantees", "amount", gpus(draw(st.integers(0, count))), name(flavor)))
+            statements.append(tree.QuotaStatement("guarantees", "amount", gpus(draw(st.integers(0, count))), name(flavor)))
     if draw(st.integers(0, 3)) == 0:
         flavor = draw(st.sampled_from(FLAVORS))
-        statements.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 8))), name(flavor)))
+        statements.append(tree.QuotaStatement("borrows", "up-to", gpus(draw(st.integers(0, 8))), name(flavor)))
     return statements
 
 
 @st.composite
-def queues(draw: st.DrawFn, title: str, room: dict[str, int]) -> tree.Queue:
+def queues(draw: st.DrawFn, title: str, room: dict[str, int]) -> tree.QueueItem:
     """A queue with quota, weight, preferences, a ceiling, strictness."""
     body: list[tree.Spanned] = [*draw(quotas(room))]
     if draw(st.booleans()):
@@ -78,13 +78,13 @@ def queues(draw: st.DrawFn, title: str, room: dict[str, int]) -> tree.Queue:
         body.append(tree.Ceiling(name(draw(st.sampled_from(PRIORITIES)))))
     if draw(st.booleans()):
         body.append(tree.Queueing(strict=draw(st.booleans())))
-    return tree.Queue(name(title), tuple(body))  # type: ignore[arg-type]
+    return tree.QueueItem(name(title), tuple(body))  # type: ignore[arg-type]
 
 
 @st.composite
-def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> list[tree.Cohort | tree.Queue]:
+def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> list[tree.CohortItem | tree.QueueItem]:
     """Queues, and cohorts of queues, down to a depth."""
-    found: list[tree.Cohort | tree.Queue] = []
+    found: list[tree.CohortItem | tree.QueueItem] = []
     for number in range(draw(st.integers(2, 3))):
         title = f"{prefix}{number}"
         if depth > 0 and draw(st.booleans()):
@@ -96,11 +96,11 @@ def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> li
             if draw(st.booleans()):
                 body.append(tree.Weight(tree.Number(draw(st.sampled_from(["1", "2", "1/2"])))))
             if draw(st.integers(0, 2)) == 0:
-                body.append(tree.Quota("borrows", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
+                body.append(tree.QuotaStatement("borrows", "up-to", gpus(draw(st.integers(0, 6))), name("a100")))
             owned = owned_below(body, "a100")
             if owned and draw(st.integers(0, 2)) == 0:
-                body.append(tree.Quota("lends", "up-to", gpus(draw(st.integers(0, min(6, owned)))), name("a100")))
-            found.append(tree.Cohort(name(f"c{title}"), tuple(body)))  # type: ignore[arg-type]
+                body.append(tree.QuotaStatement("lends", "up-to", gpus(draw(st.integers(0, min(6, owned)))), name("a100")))
+            found.append(tree.CohortItem(name(f"c{title}"), tuple(body)))  # type: ignore[arg-type]
         else:
             found.append(draw(queues(f"q{title}", room)))
     return found
@@ -108,52 +108,52 @@ def places(draw: st.DrawFn, room: dict[str, int], prefix: str, depth: int) -> li
 
 def owned_below(body: Sequence[tree.Spanned], flavor: str) -> int:
     """How many GPUs of a flavor are owned by the statements of a cohort and by all that is in it."""
-    below = sum(owned_below(item.body, flavor) for item in body if isinstance(item, tree.Cohort | tree.Queue))
-    quotas = (item for item in body if isinstance(item, tree.Quota) and item.verb == "owns")
+    below = sum(owned_below(item.body, flavor) for item in body if isinstance(item, tree.CohortItem | tree.QueueItem))
+    quotas = (item for item in body if isinstance(item, tree.QuotaStatement) and item.verb == "owns")
     return below + sum(int(item.amount.number.text) for item in quotas if item.amount is not None and item.flavor == name(flavor))
 
 
 RULES = (
-    tree.Preempt(name("reclaim"), (tree.Trigger("queue"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
-    tree.Preempt(name("reclaim-near"), (tree.Trigger("cohort"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
-    tree.Preempt(
+    tree.PreemptItem(name("reclaim"), (tree.TriggerStatement("queue"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
+    tree.PreemptItem(name("reclaim-near"), (tree.TriggerStatement("cohort"), tree.EvictFrom("borrowing-queues", same_cohort=False))),
+    tree.PreemptItem(
         name("even-out"),
         (
             tree.EvictFrom("borrowing-queues", same_cohort=False),
-            tree.Where(tree.Comparison("<=", tree.FieldRef("workload", "queue.share"), tree.FieldRef("victim", "queue.share_after"))),
+            tree.Where(tree.FieldComparison("<=", tree.FieldRef("workload", "queue.share"), tree.FieldRef("victim", "queue.share_after"))),
             tree.OrderBy((tree.Key("victim.queue.share", descending=True), tree.Key("victim.admitted", descending=True))),
         ),
     ),
-    tree.Preempt(
+    tree.PreemptItem(
         name("make-room"),
         (
             tree.EvictFrom("same-queue", same_cohort=False),
-            tree.Where(tree.Comparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
+            tree.Where(tree.FieldComparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
         ),
     ),
-    tree.Preempt(
+    tree.PreemptItem(
         name("outrank"),
         (
             tree.EvictFrom("any-queue", same_cohort=True),
-            tree.Where(tree.Comparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
+            tree.Where(tree.FieldComparison("<", tree.FieldRef("victim", "priority"), tree.FieldRef("workload", "priority"))),
             tree.OrderBy((tree.Key("victim.gpu", descending=False), tree.Key("victim.queue.share", descending=True))),
         ),
     ),
-    tree.Preempt(
+    tree.PreemptItem(
         name("had-their-time"),
         (
             tree.EvictFrom("any-queue", same_cohort=False),
             tree.Where(
                 tree.AllOf(
                     (
-                        tree.Comparison(">=", tree.FieldRef("victim", "running"), tree.Number("15s")),
-                        tree.Comparison(">", tree.FieldRef("workload", "waiting"), tree.Number("8s")),
+                        tree.FieldComparison(">=", tree.FieldRef("victim", "running"), tree.Number("15s")),
+                        tree.FieldComparison(">", tree.FieldRef("workload", "waiting"), tree.Number("8s")),
                     )
                 )
             ),
         ),
     ),
-    tree.Preempt(name("anyone"), (tree.EvictFrom("any-queue", same_cohort=False),)),
+    tree.PreemptItem(name("anyone"), (tree.EvictFrom("any-queue", same_cohort=False),)),
 )
 """Rules to draw from; the last one ranks nobody, so a policy with it can evict in turns."""
 
@@ -161,8 +161,8 @@ DEFAULT_RULES = (RULES[0], RULES[2], RULES[3])
 """The rules of the default profile."""
 
 PROTECTS = (
-    tree.Protect(name("warm-up"), (), tree.Where(tree.Comparison("<", tree.FieldRef("victim", "running"), tree.Number("10s")))),
-    tree.Protect(name("big"), (), tree.Where(tree.Comparison(">", tree.FieldRef("victim", "gpu"), tree.Number("5")))),
+    tree.ProtectItem(name("warm-up"), (), tree.Where(tree.FieldComparison("<", tree.FieldRef("victim", "running"), tree.Number("10s")))),
+    tree.ProtectItem(name("big"), (), tree.Where(tree.FieldComparison(">", tree.FieldRef("victim", "gpu"), tree.Number("5")))),
 )
 
 
@@ -175,7 +175,7 @@ def policies(draw: st.DrawFn, ranked_only: bool = False) -> tree.File:
     known = DEFAULT_RULES if ranked_only else RULES
     rules = draw(st.permutations(known))[: draw(st.sampled_from([0, 2, 3, 4, len(known)]))]
     choices: list[tree.Choice] = [tree.PreemptBy(tuple(rule.name for rule in rules))] if rules else [tree.PreemptBy(())]
-    choices.append(tree.Share(draw(st.sampled_from(["borrowed"] if ranked_only else ["borrowed", "used", "none"]))))
+    choices.append(tree.ShareChoice(draw(st.sampled_from(["borrowed"] if ranked_only else ["borrowed", "used", "none"]))))
     keys = draw(st.lists(st.sampled_from(["borrowing", "share", "priority", "submitted", "pods"]), unique=True, min_size=1))
     choices.append(tree.Order("queues", tuple(tree.Key(key, draw(st.booleans())) for key in keys)))
     choices.append(tree.FlavorChoice("borrowing", draw(st.booleans())))
@@ -183,9 +183,9 @@ def policies(draw: st.DrawFn, ranked_only: bool = False) -> tree.File:
     items: list[tree.Item] = [tree.Header("policy", tree.Text("generated"), (tree.Use("test.bare"), *choices))]
     for flavor, count in capacity.items():
         worth = draw(st.sampled_from([(), (tree.Worth(tree.Number("2.5")),)]))
-        items.append(tree.Flavor(name(flavor), (tree.Capacity(name("gpu"), tree.Number(str(count))), *worth)))
+        items.append(tree.FlavorItem(name(flavor), (tree.CapacityStatement(name("gpu"), tree.Number(str(count))), *worth)))
     for value, priority in enumerate(PRIORITIES):
-        items.append(tree.Priority(name(priority), tree.Number(str(value * 10)), priority == "high" and draw(st.booleans())))
+        items.append(tree.PriorityItem(name(priority), tree.Number(str(value * 10)), priority == "high" and draw(st.booleans())))
     protects = [rule for rule in PROTECTS if draw(st.integers(0, 3)) == 0]
     return tree.File((*items, *tops, *rules, *protects))  # type: ignore[arg-type]
 
@@ -210,6 +210,7 @@ _submissions = st.tuples(
     st.sampled_from([1, 1, 1, 2, 3, 4]),
     st.sampled_from([None, *PRIORITIES]),
     st.sampled_from([(), (), (), ("a100",), ("h100",)]),
+    st.sampled_from(["", "", "", "", "fewer", "two", "together"]),
 )
 _others = st.one_of(
     st.tuples(st.sampled_from(["finish", "finish", "finish", "cancel", "evict", "hold", "release"]), st.integers(0, 30)),
@@ -234,15 +235,28 @@ def activation(case: Case, time: int = 0) -> PolicyActivated:
     return PolicyActivated(time=time, file="generated.gpol", text=case.text, digest=case.graph.digest)
 
 
+def _pod_sets(count: int, requests: dict[str, int], flavors: tuple[str, ...], more: list[str]) -> tuple[PodSet, ...]:
+    """The pods of a submission: one pod set, one that may do with fewer pods, or two, which may have to share a flavor."""
+    match more:
+        case ["fewer"]:
+            return (PodSet(count=2 * count, min_count=1, requests=requests, flavors=flavors),)
+        case ["two" | "together" as how]:
+            group = "g" if how == "together" else ""
+            second = PodSet(name="second", requests={"gpu": max(1, requests["gpu"] // 2)}, group=group)
+            return (PodSet(count=count, requests=requests, flavors=flavors, group=group), second)
+        case _:
+            return (PodSet(count=count, requests=requests, flavors=flavors),)
+
+
 def fact_of(core: Core, case: Case, number: int, step: tuple[int, tuple[object, ...]], scale: int = 1) -> Fact:
     """The fact of a step in the state of a core; steps that make no sense there are mere passing of time."""
     time = core.time + step[0]
-    live = sorted(core.state.workloads.values(), key=lambda workload: workload.number)
+    live = sorted(core.view.workloads(), key=lambda workload: workload.number)
     match step[1]:
-        case ("submit", int(queue), int(count), int(each), priority, flavors):
+        case ("submit", int(queue), int(count), int(each), priority, flavors, *more):
             node = case.graph.nodes[case.graph.queues[queue % len(case.graph.queues)].node]
-            pods = PodSet(count=count, requests={"gpu": each * 1000 * scale}, flavors=flavors)
-            return WorkloadSubmitted(time=time, workload=f"w{number}", queue=node.name, priority=priority, pod_sets=(pods,))
+            pods = _pod_sets(count, {"gpu": each * 1000 * scale}, flavors, more)
+            return WorkloadSubmitted(time=time, workload=f"w{number}", queue=node.name, priority=priority, pod_sets=pods)
         case ("capacity", str(flavor), int(amount)):
             return CapacityChanged(time=time, flavor=flavor, capacity={"gpu": amount * 1000 * scale})
         case (str(deed), int(index), *rest) if live:
@@ -255,5 +269,5 @@ def fact_of(core: Core, case: Case, number: int, step: tuple[int, tuple[object, 
             if deed == "priority":
                 return WorkloadUpdated(time=time, workload=workload.name, priority=str(rest[0]))
             if (deed == "evict" and running) or (deed == "hold" and not running) or deed == "release":
-                return OperatorAction.model_validate({"time": time, "operator": "op", "action": deed, "workload": workload.name})
+                return OperatorAction.model_validate({"time": time, "by": "op", "action": deed, "workload": workload.name})
     return TimeAdvanced(time=time)

@@ -6,9 +6,11 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from gpol.engine import expr, graph
-from gpol.engine.expr import Type
-from gpol.engine.graph import Source
+from gpol.engine import guard as expr
+from gpol.engine import policy_graph as graph
+from gpol.engine import policy_settings
+from gpol.engine.guard import Type
+from gpol.engine.policy_graph import Source
 
 DERIVED = {
     ("PolicyGraph", "digest"): "is over all the others",
@@ -46,7 +48,9 @@ def is_place(name: str) -> bool:
 
 def every_field() -> set[tuple[str, str]]:
     """Every field of every dataclass that a graph is made of."""
-    parts = [each for module in (graph, expr) for each in vars(module).values() if isinstance(each, type) and is_dataclass(each)]
+    parts = [
+        each for module in (graph, policy_settings, expr) for each in vars(module).values() if isinstance(each, type) and is_dataclass(each)
+    ]
     return {(part.__name__, field.name) for part in parts if part is not Source for field in fields(part) if not is_place(field.name)}
 
 

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 import yaml
-from gpol.adapters.kueue.quantity import parse
+from gpol.adapters.kueue.read.quantity import parse
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]

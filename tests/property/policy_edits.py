@@ -3,7 +3,7 @@
 from typing import Any
 
 from generators import FLAVORS, PRIORITIES, gpus, name
-from gpol.dsl import tree
+from gpol.dsl.syntax import tree
 from hypothesis import strategies as st
 
 Statements = st.SearchStrategy[tree.Spanned]
@@ -11,11 +11,11 @@ Statements = st.SearchStrategy[tree.Spanned]
 _SMALL = st.integers(0, 9)
 
 _KINDS: tuple[tuple[type, ...], ...] = (
-    (tree.Cohort, tree.Queue),
-    (tree.Cohort, tree.Queue),
-    (tree.Flavor,),
-    (tree.Admission,),
-    (tree.Header, tree.Priority, tree.Preempt, tree.Protect),
+    (tree.CohortItem, tree.QueueItem),
+    (tree.CohortItem, tree.QueueItem),
+    (tree.FlavorItem,),
+    (tree.AdmissionItem,),
+    (tree.Header, tree.PriorityItem, tree.PreemptItem, tree.ProtectItem),
 )
 """Items that are edited equally often, as far as there are any."""
 
@@ -27,43 +27,43 @@ def edited(draw: st.DrawFn, file: tree.File) -> tree.File:
     """A file with one thing more, less or other, or the same again; it may be no policy any more."""
     kinds = draw(st.sampled_from([kinds for kinds in _KINDS if any(isinstance(item, kinds) for item in file.items)]))
     index = draw(st.sampled_from([number for number, item in enumerate(file.items) if isinstance(item, kinds)]))
-    more = _in_cycles() if any(isinstance(item, tree.Resource) for item in file.items) else _at_once()
+    more = _in_cycles() if any(isinstance(item, tree.ResourceItem) for item in file.items) else _at_once()
     return tree.File((*file.items[:index], *draw(_edits(file.items[index], more)), *file.items[index + 1 :]))
 
 
 @st.composite
 def _edits(draw: st.DrawFn, item: Any, more: Statements) -> tuple[Any, ...]:
     match item:
-        case tree.Cohort(title, body) | tree.Queue(title, body) | tree.Flavor(title, body):
+        case tree.CohortItem(title, body) | tree.QueueItem(title, body) | tree.FlavorItem(title, body):
             return (type(item)(title, draw(_edited_body(item, body, more))),)
         case tree.Header(keyword, title, choices):
             kept = draw(st.integers(0, len(choices) - 1))
             return (tree.Header(keyword, title, (*choices[:kept], *draw(_edits(choices[kept], more)), *choices[kept + 1 :])),)
-        case tree.Preempt(title, body):
-            return (tree.Preempt(title, tuple(part for part in body if not isinstance(part, tree.OrderBy))),)
-        case tree.Use() | tree.Resource() | tree.AsOwned():
+        case tree.PreemptItem(title, body):
+            return (tree.PreemptItem(title, tuple(part for part in body if not isinstance(part, tree.OrderBy))),)
+        case tree.Use() | tree.ResourceItem() | tree.AsOwned():
             return (item,)
         case tree.FlavorChoice(occasion, looks):
             return (tree.FlavorChoice(occasion, not looks),)
         case tree.PreemptBy(rules):
             return (tree.PreemptBy(tuple(draw(st.permutations(rules)))),)
-        case tree.Share():
-            return (tree.Share(draw(st.sampled_from(["borrowed", "used", "none"]))),)
+        case tree.ShareChoice():
+            return (tree.ShareChoice(draw(st.sampled_from(["borrowed", "used", "none"]))),)
         case tree.Order(subject, keys):
             return (tree.Order(subject, tuple(draw(st.permutations(keys)))),)
-        case tree.Priority(title, number, pinned):
-            return (tree.Priority(title, tree.Number(str(int(number.text) + 15)), draw(st.booleans()) != pinned),)
-        case tree.Quota(verb, limit, tree.Amount(_, resource), flavor):
-            return (tree.Quota(verb, limit, tree.Amount(tree.Number(str(draw(_SMALL))), resource), flavor),)
-        case tree.Capacity(resource, number):
-            return (tree.Capacity(resource, tree.Number(str(max(1, int(number.text) + draw(st.integers(-4, 4)))))),)
+        case tree.PriorityItem(title, number, pinned):
+            return (tree.PriorityItem(title, tree.Number(str(int(number.text) + 15)), draw(st.booleans()) != pinned),)
+        case tree.QuotaStatement(verb, limit, tree.Amount(_, resource), flavor):
+            return (tree.QuotaStatement(verb, limit, tree.Amount(tree.Number(str(draw(_SMALL))), resource), flavor),)
+        case tree.CapacityStatement(resource, number):
+            return (tree.CapacityStatement(resource, tree.Number(str(max(1, int(number.text) + draw(st.integers(-4, 4)))))),)
         case tree.Weight() | tree.Worth():
             return (type(item)(tree.Number(draw(st.sampled_from(["1/2", "3", "7"])))),)
         case tree.FlavorList(verb, flavors):
             return (tree.FlavorList(verb, tuple(draw(st.permutations(flavors)))[: draw(st.integers(1, 2))]),)
-        case tree.Admission(action, title, scope, tree.Where(tree.Comparison(op, left, tree.Number())), because):
-            where = tree.Where(tree.Comparison(op, left, tree.Number(str(draw(_SMALL)))))
-            return (tree.Admission(action, title, scope, where, because),)
+        case tree.AdmissionItem(action, title, scope, tree.Where(tree.FieldComparison(op, left, tree.Number())), because):
+            where = tree.Where(tree.FieldComparison(op, left, tree.Number(str(draw(_SMALL)))))
+            return (tree.AdmissionItem(action, title, scope, where, because),)
         case _:
             return ()
 
@@ -71,13 +71,13 @@ def _edits(draw: st.DrawFn, item: Any, more: Statements) -> tuple[Any, ...]:
 @st.composite
 def _edited_body(draw: st.DrawFn, item: Any, body: tuple[Any, ...], more: Statements) -> tuple[Any, ...]:
     """A body with a statement more or less, or with another one in place of one."""
-    if isinstance(item, tree.Queue) and (not body or draw(st.booleans())):
+    if isinstance(item, tree.QueueItem) and (not body or draw(st.booleans())):
         added = draw(more)
-        return (*(part for part in body if type(part) is not type(added) or isinstance(part, tree.Quota)), added)
+        return (*(part for part in body if type(part) is not type(added) or isinstance(part, tree.QuotaStatement)), added)
     if not body:
         return body
     index = draw(st.integers(0, len(body) - 1))
-    stays = isinstance(body[index], tree.Cohort | tree.Queue | tree.Capacity | tree.AsOwned)
+    stays = isinstance(body[index], tree.CohortItem | tree.QueueItem | tree.CapacityStatement | tree.AsOwned)
     changed = draw(_edits(body[index], more)) if stays or draw(st.booleans()) else ()
     return (*body[:index], *changed, *body[index + 1 :])
 
@@ -87,9 +87,9 @@ def _at_once(draw: st.DrawFn) -> tree.Spanned:
     """A statement that a queue may have besides."""
     flavor, amount = name(draw(st.sampled_from(FLAVORS))), gpus(draw(_SMALL))
     found: list[tree.Spanned] = [
-        tree.Quota("borrows", "up-to", amount, flavor),
-        tree.Quota("owns", "amount", amount, flavor),
-        tree.Quota("lends", "up-to", amount, flavor),
+        tree.QuotaStatement("borrows", "up-to", amount, flavor),
+        tree.QuotaStatement("owns", "amount", amount, flavor),
+        tree.QuotaStatement("lends", "up-to", amount, flavor),
         tree.Weight(tree.Number("2")),
         tree.Ceiling(name(draw(st.sampled_from(PRIORITIES)))),
         tree.Queueing(strict=True),
@@ -109,18 +109,18 @@ def _in_cycles() -> Statements:
 def ruled(draw: st.DrawFn, file: tree.File) -> tree.File:
     """A file with a rule that keeps workloads out, by what they ask for or by their priority."""
     field = tree.FieldRef("workload", draw(st.sampled_from(["gpu", "gpu", "priority"])))
-    compared = tree.Comparison(draw(st.sampled_from([">", ">=", "="])), field, tree.Number(str(draw(_SMALL))))
+    compared = tree.FieldComparison(draw(st.sampled_from([">", ">=", "="])), field, tree.Number(str(draw(_SMALL))))
     scope = draw(st.sampled_from([(), (_first_queue(file.items),)]))
-    rule = tree.Admission(draw(st.sampled_from(["deny", "hold"])), name("keep-out"), scope, tree.Where(compared), tree.Text("no"))
+    rule = tree.AdmissionItem(draw(st.sampled_from(["deny", "hold"])), name("keep-out"), scope, tree.Where(compared), tree.Text("no"))
     return tree.File((*file.items, rule))
 
 
 def _first_queue(items: tuple[Any, ...]) -> tree.Name:
-    item = next(item for item in items if isinstance(item, tree.Cohort | tree.Queue))
-    return item.name if isinstance(item, tree.Queue) else _first_queue(item.body)
+    item = next(item for item in items if isinstance(item, tree.CohortItem | tree.QueueItem))
+    return item.name if isinstance(item, tree.QueueItem) else _first_queue(item.body)
 
 
-_UNSEEN = (tree.NodeLabel, tree.Taint, tree.Tolerates, tree.Worth, tree.LocalQueue, tree.NeedsCheck, tree.ByUsage)
+_UNSEEN = (tree.NodeLabel, tree.TaintStatement, tree.Tolerates, tree.Worth, tree.LocalQueueStatement, tree.NeedsCheck, tree.ByUsage)
 """Statements about what tests cannot describe, or what may decide nothing."""
 
 
@@ -132,11 +132,11 @@ def unseen_edits(draw: st.DrawFn, file: tree.File) -> tree.File:
 
 @st.composite
 def _without_unseen(draw: st.DrawFn, item: Any) -> Any:
-    if not isinstance(item, tree.Cohort | tree.Queue | tree.Flavor):
+    if not isinstance(item, tree.CohortItem | tree.QueueItem | tree.FlavorItem):
         return item
     body = [draw(_without_unseen(part)) for part in item.body if not isinstance(part, _UNSEEN) or draw(st.integers(0, 2))]
-    if isinstance(item, tree.Flavor) and not any(isinstance(part, tree.Missing) for part in body):
-        more = [tree.Tolerates("pool", None, None), tree.Taint("extra", None, "PreferNoSchedule"), tree.Worth(tree.Number("3"))]
+    if isinstance(item, tree.FlavorItem) and not any(isinstance(part, tree.Missing) for part in body):
+        more = [tree.Tolerates("pool", None, None), tree.TaintStatement("extra", None, "PreferNoSchedule"), tree.Worth(tree.Number("3"))]
         known = {type(part) for part in body}
         body += [part for part in more if draw(st.integers(0, 2)) == 0 and type(part) not in known]
     return type(item)(item.name, tuple(body))  # type: ignore[arg-type]
@@ -155,25 +155,30 @@ def respelled(draw: st.DrawFn, file: tree.File) -> tree.File:
 @st.composite
 def _respelled(draw: st.DrawFn, item: Any) -> Any:
     match item:
-        case tree.Cohort(title, body) | tree.Queue(title, body) | tree.Flavor(title, body) | tree.LocalQueue(title, body):
+        case (
+            tree.CohortItem(title, body)
+            | tree.QueueItem(title, body)
+            | tree.FlavorItem(title, body)
+            | tree.LocalQueueStatement(title, body)
+        ):
             parts = [draw(_respelled(part)) for part in body]
             groups = iter([part for part in parts if isinstance(part, tree.Serves)])  # whose order means something
             turned = draw(st.permutations(parts))
             return type(item)(title, tuple(next(groups) if isinstance(part, tree.Serves) else part for part in turned))
         case tree.Header(keyword, title, choices):
             return tree.Header(keyword, title, tuple(draw(st.permutations(choices))))
-        case tree.Quota("guarantees", "amount", amount, flavor):
-            return draw(st.sampled_from([item, tree.Quota("lends", "all-but", amount, flavor)]))
-        case tree.Quota(verb, "up-to", tree.Amount(tree.Number("0"), _), tree.Name("a100") as flavor):  # which has one resource
-            return draw(st.sampled_from([item, tree.Quota(verb, "nothing", None, flavor)]))
-        case tree.Quota(verb, limit, tree.Amount(number, tree.Name("gpu" | "cpu" as resource)), flavor) if draw(st.booleans()):
-            return tree.Quota(verb, limit, tree.Amount(tree.Number(f"{number.text}000m"), name(resource)), flavor)
+        case tree.QuotaStatement("guarantees", "amount", amount, flavor):
+            return draw(st.sampled_from([item, tree.QuotaStatement("lends", "all-but", amount, flavor)]))
+        case tree.QuotaStatement(verb, "up-to", tree.Amount(tree.Number("0"), _), tree.Name("a100") as flavor):  # which has one resource
+            return draw(st.sampled_from([item, tree.QuotaStatement(verb, "nothing", None, flavor)]))
+        case tree.QuotaStatement(verb, limit, tree.Amount(number, tree.Name("gpu" | "cpu" as resource)), flavor) if draw(st.booleans()):
+            return tree.QuotaStatement(verb, limit, tree.Amount(tree.Number(f"{number.text}000m"), name(resource)), flavor)
         case tree.Weight(tree.Number(text)) if text.isdecimal() and draw(st.booleans()):
             return tree.Weight(tree.Number(f"{text}.0"))
         case tree.FlavorList("prefer", flavors):
             others = tuple(name(flavor) for flavor in FLAVORS if name(flavor) not in flavors)
             return draw(st.sampled_from([item, tree.FlavorList("prefer", (*flavors, *others))]))
-        case tree.Protect(title, scope, where):
-            return tree.Protect(title, tuple(draw(st.permutations(scope))), where)
+        case tree.ProtectItem(title, scope, where):
+            return tree.ProtectItem(title, tuple(draw(st.permutations(scope))), where)
         case _:
             return item

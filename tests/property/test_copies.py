@@ -3,9 +3,11 @@
 from cycle_cases import Case as CycleCase
 from cycle_cases import cycle_cases, history
 from generators import Case, activation, cases, fact_of
-from gpol.engine.events import FACT, AnyEvent, Fact, TimeAdvanced
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.events import FACT, AnyEvent, Fact
+from gpol.engine.facts import TimeAdvanced
+from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ Played = list[tuple[Fact, PolicyGraph]]
 
 def at_once(case: Case) -> Played:
     """The facts of a case that decides at once, each with the policy that it may activate."""
-    core = Core()
+    core = new_core()
     facts: Played = [(activation(case), case.graph)]
     core.step(*facts[0])
     for number, step in enumerate(case.steps):
@@ -44,7 +46,7 @@ def told(core: Core, fact: Fact, graph: PolicyGraph) -> list[AnyEvent]:
 
 def disturb(core: Core) -> None:
     """Take a core somewhere else: everybody is cancelled, but for two that get another priority, and much time passes."""
-    live = sorted(core.state.workloads)
+    live = sorted(core.view.names())
     for name in live[2:]:
         core.step(_said(core, "WorkloadCancelled", name))
     for name in live[:2]:
@@ -59,8 +61,8 @@ def _said(core: Core, kind: str, workload: str, **more: object) -> Fact:
 
 def assert_apart(facts: Played, cut: int) -> None:
     """A copy made at a cut, the original, and a core that was never copied decide all that follows alike, whatever another copy did."""
-    expected = play(Core(), facts)
-    core = Core()
+    expected = play(new_core(), facts)
+    core = new_core()
     before = play(core, facts[:cut])
     copy, strayed = core.copy(), core.copy()
     disturb(strayed)
@@ -86,6 +88,6 @@ def test_copies_that_decide_in_cycles_go_apart(case: CycleCase, data: st.DataObj
 @given(cases())
 def test_a_core_that_has_not_begun_can_be_copied(case: Case) -> None:
     """A policy that a copy takes is not the original's."""
-    core = Core()
+    core = new_core()
     core.copy().step(activation(case), case.graph)
     assert (core.seq, core.graph) == (0, None)

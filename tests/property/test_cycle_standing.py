@@ -3,31 +3,31 @@
 from copy import deepcopy
 from dataclasses import replace
 
+from core_states import state_of
 from cycle_cases import AT_REST, SECOND, Case, activation, cycle_cases, played
-from gpol.engine.events import (
-    CheckState,
-    Limit,
-    OperatorAction,
-    TimeAdvanced,
-    WorkloadAdmitted,
-    WorkloadCancelled,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadUpdated,
-)
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.engine.reference.apply import active
-from gpol.engine.reference.remedies import Remedy
-from gpol.engine.reference.whereabouts import Standing
+from gpol.engine.cores import Core, LiveWorkload
+from gpol.engine.default_core import freeze
+from gpol.engine.definition.queue.parking import stir
+from gpol.engine.event_parts import CheckState, Limit
+from gpol.engine.events import WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from gpol.engine.explain.pending import standing
+from gpol.engine.explain.standing import Remedy, Standing
+from gpol.engine.facts import OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadUpdated
+from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import given
+
+
+def live(core: Core, name: str) -> LiveWorkload:
+    """A live workload by name."""
+    workload = core.view.workload(name)
+    assert workload is not None
+    return workload
 
 
 def alone(core: Core, name: str) -> Core:
     """The same cluster with no other workload waiting."""
-    other = deepcopy(core)
-    for workload in list(other.state.workloads.values()):
+    other = core.copy()
+    for workload in other.view.workloads():
         if workload.admitted is None and workload.name != name:
             other.step(WorkloadCancelled(time=other.time, workload=workload.name))
     return other
@@ -43,7 +43,7 @@ def cycled(core: Core) -> Core:
 
 def runs(core: Core, name: str) -> bool:
     """Whether a live workload runs."""
-    return core.state.workloads[name].admitted is not None
+    return live(core, name).admitted is not None
 
 
 def fate(core: Core, name: str) -> str | set[str] | None:
@@ -52,30 +52,30 @@ def fate(core: Core, name: str) -> str | set[str] | None:
         if isinstance(event, WorkloadAdmitted) and event.workload == name:
             return "runs"
         if isinstance(event, WorkloadDeferred) and event.workload == name and event.preempting:
-            return {operand.value for operand in event.why.operands if operand.name == "evicts"} or None
+            return set(event.victims) or None
     return None
 
 
 def standing_of(core: Core, name: str) -> Standing:
     """Where a live workload stands."""
-    standing = core.standing(name)
-    assert standing is not None
-    return standing
+    told = standing(core, name)
+    assert told is not None
+    return told
 
 
 def forget(core: Core, name: str) -> Core:
     """The same cluster with a search for flavors begun anew and nothing said yet, so that the next cycle looks at all and tells it."""
-    workload, queues = core.state.workloads[name], core.queues
-    assert queues is not None
-    workload.scan = workload.deferral = None
-    queues.stir(workload.queue)
+    state = state_of(core)
+    workload = state.workloads[name]
+    workload.scan = workload.deferred = None
+    stir(state, workload.queue)
     return core
 
 
 def cured(core: Core, name: str, remedy: Remedy) -> Core:
     """A copy of a cluster in which a remedy for a workload has been carried out."""
-    other = deepcopy(core)
-    graph, workload = other.graph, other.state.workloads[name]
+    other = core.copy()
+    graph, workload = other.graph, live(other, name)
     assert graph is not None
     match remedy.kind:
         case "ends":
@@ -89,7 +89,7 @@ def cured(core: Core, name: str, remedy: Remedy) -> Core:
             other.step(activation(graph, other.time), graph)
             checks: dict[str, CheckState] = dict.fromkeys(workload.checks, "Ready")
             other.step(WorkloadUpdated(time=other.time, workload=name, hold=False, checks=checks))
-            other.step(OperatorAction(time=other.time, operator="op", action="release", workload=name))
+            other.step(OperatorAction(time=other.time, by="op", action="release", workload=name))
         case "flavor":
             assert remedy.by == ("workload",)  # every queue of these policies serves all flavors
             assert remedy.flavor is not None
@@ -99,7 +99,7 @@ def cured(core: Core, name: str, remedy: Remedy) -> Core:
 
 def accepting(core: Core, name: str, flavor: str) -> None:
     """Let a workload come anew, at the same moment as before, with pod sets that accept one flavor more."""
-    workload, time = core.state.workloads[name], core.time
+    workload, time = live(core, name), core.time
     pod_sets = tuple(
         pod_set.model_copy(update={"flavors": (*pod_set.flavors, flavor), "count": count})
         for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)
@@ -113,7 +113,7 @@ def accepting(core: Core, name: str, flavor: str) -> None:
 def test_remedies_help(case: Case) -> None:
     """Law 10: once what is said to help is carried out, the next cycle admits the workload, or evicts for it whom it was said to need."""
     core, _ = played(case)
-    for workload in [workload for workload in core.state.workloads.values() if workload.admitted is None][:4]:
+    for workload in [workload for workload in core.view.workloads() if workload.admitted is None][:4]:
         name = workload.name
         lonely = cycled(alone(core, name))
         for remedy in () if runs(lonely, name) else standing_of(lonely, name).remedies:
@@ -124,13 +124,13 @@ def test_remedies_help(case: Case) -> None:
 def test_as_things_stand(case: Case) -> None:
     """Law 10: what is said to come of a workload, were it next, is what the next cycle makes of it when nobody else waits."""
     core, _ = played(case)
-    for workload in [workload for workload in core.state.workloads.values() if workload.admitted is None][:4]:
+    for workload in [workload for workload in core.view.workloads() if workload.admitted is None][:4]:
         name = workload.name
         lonely = forget(alone(core, name), name)
-        standing = standing_of(lonely, name)
-        taken = {candidate.workload for candidate in standing.candidates if candidate.outcome == "taken"}
+        told = standing_of(lonely, name)
+        taken = {candidate.workload for candidate in told.candidates if candidate.outcome == "taken"}
         comes: dict[str | None, str | set[str] | None] = {"fits": "runs", "evicts": taken, "waits": None, None: None}
-        assert fate(lonely, name) == comes[standing.now], standing
+        assert fate(lonely, name) == comes[told.now], told
 
 
 def raised(graph: PolicyGraph, limits: tuple[Limit, ...]) -> PolicyGraph:
@@ -165,19 +165,19 @@ def test_explained(case: Case) -> None:
                 assert event.why.rule is not None
                 assert event.why.rule.line > 1
             if isinstance(event, WorkloadDeferred):
-                assert event.why.reason
-                assert event.why.operands
+                assert event.reason
+                assert event.attempts or event.outcome == "turned away"
+                assert bool(event.victims) == (event.outcome == "preempting")
                 limit = event.why.limit
                 assert limit is None or limit.deficit == limit.asked - limit.available > 0
-    tree = active(core.state).tree
-    before = deepcopy((tree.usage, tree.total))
-    for name in sorted(core.state.workloads):
-        standing = core.standing(name)
-        assert standing is not None
-        assert (standing.state == "running") == runs(core, name)
-        assert standing.position is None or 1 <= standing.position <= (standing.waiting or 0)
-    assert (tree.usage, tree.total) == before
-    assert decided_alike(core, deepcopy(core))
+    tree = state_of(core).active.tree
+    before, undisturbed = (freeze(core), deepcopy((tree.usage, tree.total))), core.copy()
+    for name in sorted(core.view.names()):
+        told = standing_of(core, name)
+        assert (told.state == "running") == runs(core, name)
+        assert told.position is None or 1 <= told.position <= (told.waiting or 0)
+    assert (freeze(core), (tree.usage, tree.total)) == before
+    assert decided_alike(core, undisturbed)
 
 
 def decided_alike(left: Core, right: Core) -> bool:

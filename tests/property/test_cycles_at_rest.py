@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from cycle_cases import PROFILES, Case, cycle_cases, played
 from gpol.dsl import check
-from gpol.sim.play import Player
+from gpol.sim.drive.player import Player
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -48,7 +48,7 @@ def test_what_is_not_warned_of_comes_to_rest(case: Case, quietly: object) -> Non
     texts = (quietly(case.texts[0]), quietly(case.texts[1]))
     assert not any(map(warned, texts))
     core, _ = played(replace(case, texts=texts))
-    event("evictions" if any(workload.evictions for workload in core.state.workloads.values()) else "none")
+    event("evictions" if any(workload.evictions for workload in core.view.workloads()) else "none")
     for _ in Player(core).come_to_rest():
         pass
     assert core.next_wake() is None

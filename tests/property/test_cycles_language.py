@@ -3,10 +3,10 @@
 import re
 
 from cycle_policies import cycle_policies
-from gpol.dsl import tree
-from gpol.dsl.checker import check, check_parsed
-from gpol.dsl.formatter import format_text, print_tree
-from gpol.dsl.parser import Parsed, parse
+from gpol.dsl.analysis.checker import check, check_parsed
+from gpol.dsl.print.formatter import format_text, print_tree
+from gpol.dsl.syntax import tree
+from gpol.dsl.syntax.parser import Parsed, parse
 from hypothesis import given
 from hypothesis import strategies as st
 

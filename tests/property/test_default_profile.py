@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from core_states import state_of
 from generators import SECOND, Case, activation, fact_of, gpus, places
-from gpol.dsl import compile_policy, tree
-from gpol.dsl.formatter import print_tree
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import Fact, PodSet, TimeAdvanced, WorkloadAdmitted, WorkloadEvicted, WorkloadSubmitted
-from gpol.engine.reference import Core
-from gpol.engine.reference.apply import active
+from gpol.dsl import compile_policy
+from gpol.dsl.analysis.profiles import shipped
+from gpol.dsl.print.formatter import print_tree
+from gpol.dsl.syntax import tree
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import Fact, WorkloadAdmitted, WorkloadEvicted
+from gpol.engine.facts import TimeAdvanced, WorkloadSubmitted
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,9 +28,9 @@ def trees(draw: st.DrawFn, several: bool) -> str:
     room = {"a100": capacity, "h100": capacity if several else 0}
     tops = draw(places(room, "", 2))
     items: list[tree.Item] = [tree.Header("policy", tree.Text("generated"), (tree.Use("gpol.fair"),))]
-    exists = tree.Capacity(tree.Name("gpu"), gpus(capacity).number)
-    items += [tree.Flavor(tree.Name(flavor), (exists,)) for flavor in ("a100", "h100")]
-    items += [tree.Priority(tree.Name(name), tree.Number(str(value)), False) for name, value in (("low", 0), ("high", 10))]
+    exists = tree.CapacityStatement(tree.Name("gpu"), gpus(capacity).number)
+    items += [tree.FlavorItem(tree.Name(flavor), (exists,)) for flavor in ("a100", "h100")]
+    items += [tree.PriorityItem(tree.Name(name), tree.Number(str(value)), False) for name, value in (("low", 0), ("high", 10))]
     return print_tree(tree.File((*items, *tops))).replace("at most normal", "at most low")
 
 
@@ -72,7 +76,9 @@ def assert_downhill(core: Core, step: Step) -> None:
     eviction, rule = step.eviction, step.eviction.why.rule
     assert rule is not None
     assert eviction.beneficiary is not None
-    served, victim = core.state.workloads[eviction.beneficiary], core.state.workloads[eviction.workload]
+    served, victim = core.view.workload(eviction.beneficiary), core.view.workload(eviction.workload)
+    assert served is not None
+    assert victim is not None
     match rule.name:
         case "fair-share":
             after, before = step.shares["victim.queue.share_after"], step.shares["victim.queue.share"]
@@ -95,9 +101,9 @@ def looked_at(core: Core, fact: Fact) -> int:
             if isinstance(decision, WorkloadEvicted) and decision.beneficiary is not None:
                 assert_downhill(core, Step.of(decision))
             if isinstance(decision, WorkloadAdmitted) and decision.why.rule is not None and decision.why.rule.name == "reclaim-owned":
-                queue = core.state.workloads[decision.workload].queue
+                queue = state_of(core).workloads[decision.workload].queue
                 if not any(isinstance(later, WorkloadAdmitted) and later.queue == decision.queue for later in decisions):
-                    assert not active(core.state).tree.borrows(queue, [0])
+                    assert not core.probe.borrows(queue, [0])
         if core.next_wake() != core.time:
             return looks
         decisions = core.step(TimeAdvanced(time=core.time))
@@ -106,7 +112,7 @@ def looked_at(core: Core, fact: Fact) -> int:
 
 def above(core: Core) -> bool:
     """Whether somebody had to go for one that had to go for it: that would be a circle."""
-    return any(name in core.state.superiors(name) for name in core.state.gave_way)
+    return any(name in state_of(core).superiors(name) for name in state_of(core).gave_way)
 
 
 @given(histories(several=True))
@@ -118,7 +124,7 @@ def test_several_flavors_come_to_rest(case: Case) -> None:
     one stands above all others, since there is no circle; those it goes for are admitted again and again, so they are evicted again and
     again as well, and stand above it: there is no such workload.
     """
-    core = Core()
+    core = new_core()
     core.step(activation(case), case.graph)
     for number, step in enumerate(case.steps):
         core.step(fact_of(core, case, number, step))
@@ -147,7 +153,7 @@ cohort all {
 def test_owners_and_borrowers_of_two_flavors() -> None:
     """An owner that borrows elsewhere takes its own back, a smaller share takes it again, a third fills the rest: it ends."""
     graph = compile_policy(BOTH, "both.gpol", {"gpol.fair": PROFILE})
-    core = Core()
+    core = new_core()
     core.step(activation(Case(BOTH, graph, ())).model_copy(update={"file": "both.gpol"}), graph)
     wanted = (
         ("g1", "great", 0, {"a": 3, "b": 2}),
@@ -179,10 +185,10 @@ def test_the_default_profile_comes_to_rest(case: Case) -> None:
     It is said of one flavor. A workload that needs several may have the smaller share in all and yet borrow where an owner takes back:
     see `test_several_flavors_come_to_rest`.
     """
-    core = Core()
+    core = new_core()
     core.step(activation(case), case.graph)
     for number, step in enumerate(case.steps):
-        assert looked_at(core, fact_of(core, case, number, step)) <= len(core.state.workloads) + 2
+        assert looked_at(core, fact_of(core, case, number, step)) <= len(core.view.names()) + 2
         assert core.next_wake() is None
 
 
@@ -200,7 +206,7 @@ def looks_under(guard: str) -> int:
     graph = compile_policy(EVEN, "even.gpol", {"gpol.fair": profile})
     steps = tuple((SECOND, ("submit", queue, 1, 2, None, ("a100",))) for queue in (0, 1))
     case = Case(EVEN, graph, steps)
-    core = Core()
+    core = new_core()
     core.step(activation(case), case.graph)
     return max(_looks(core, fact_of(core, case, number, step)) for number, step in enumerate(steps))
 

@@ -3,12 +3,12 @@
 import graph_mutants
 from cycle_policies import cycle_policies
 from generators import BARE, policies
-from gpol.dsl import tree
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.differences import differences, mirrored
-from gpol.dsl.digest import digest
-from gpol.dsl.formatter import format_text, print_tree
-from gpol.dsl.profiles import shipped
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.analysis.digest import digest
+from gpol.dsl.analysis.profiles import shipped
+from gpol.dsl.diff.differences import differences, mirrored
+from gpol.dsl.print.formatter import format_text, print_tree
+from gpol.dsl.syntax import tree
 from hypothesis import given
 from hypothesis import strategies as st
 

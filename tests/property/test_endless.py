@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from endless_cases import CAUSES, Asked
 from gpol.dsl import check
-from gpol.engine.events import PolicyActivated
-from gpol.sim.play import MOST_TURNS_IN_CYCLES, EndlessError, Player
+from gpol.engine.facts import PolicyActivated
+from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, Player
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
 
@@ -24,7 +24,7 @@ def settled(policy: str, asked: tuple[Asked, ...]) -> Player:
     for number, each in enumerate(asked):
         for _ in player.play(each.fact(number)):
             pass
-    for _ in player.come_to_rest() if player.core.collects else player.advance(player.core.time):
+    for _ in player.come_to_rest() if player.core.decides_in_cycles else player.advance(player.core.time):
         pass
     return player
 

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gpol.journal.checkpoint import sign_checkpoint
-from gpol.journal.evidence import Comparison, Evidence
-from gpol.journal.faults import Fault
-from gpol.journal.folder import CheckpointFolder, leaves_name
-from gpol.journal.keys import SigningKey
-from gpol.journal.merkle import Frontier, leaf_hash
+from gpol.journal.audit.evidence import Evidence, EvidenceComparison
+from gpol.journal.audit.faults import Fault
+from gpol.journal.proof.checkpoint import sign_checkpoint
+from gpol.journal.proof.checkpoint_folder import CheckpointFolder, leaves_name
+from gpol.journal.proof.merkle import Frontier, leaf_hash
+from gpol.journal.proof.signing_keys import SigningKey
 from gpol.journal.records import Head
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,9 +57,9 @@ def evidence(sizes: list[int], with_leaves: set[int]) -> Iterator[Evidence]:
         yield Evidence.gather([folder.path], [KEY.public])
 
 
-def compared(found: Evidence, forged: list[bytes]) -> tuple[Fault | None, Comparison]:
+def compared(found: Evidence, forged: list[bytes]) -> tuple[Fault | None, EvidenceComparison]:
     """What is found first, as `verify` asks for it; the chain is whole, computed anew."""
-    comparison = Comparison(found, None)
+    comparison = EvidenceComparison(found, None)
     for seq, payload in enumerate(forged, 1):
         fault = comparison.take(Head(seq, bytes(32)), payload)
         if fault is not None:

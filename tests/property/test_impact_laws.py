@@ -9,12 +9,13 @@ from cycle_cases import PROFILES, cycle_cases
 from cycle_cases import Case as CycleCase
 from cycle_cases import history as cycle_history
 from generators import BARE, Case, cases, fact_of
-from gpol.engine.events import AnyEvent, PolicyActivated
-from gpol.engine.reference import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import PolicyActivated
 from gpol.journal.journal import Journal
-from gpol.sim.impact import closed_impact
-from gpol.sim.open_impact import open_impact
-from gpol.sim.policy import Policy
+from gpol.sim.drive.policy import Policy
+from gpol.sim.impact.closed_impact import closed_impact
+from gpol.sim.impact.open_impact import open_impact
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ def journal_of(batches: Sequence[Sequence[AnyEvent]]) -> Iterator[Journal]:
 def at_once(case: Case) -> tuple[Policy, list[list[AnyEvent]]]:
     """A history in which nobody plays the moments at which time alone decides, but by accident; and its policy, activated twice."""
     policy = Policy(case.graph, "generated.gpol", case.text, (("test.bare", BARE),))
-    core = Core()
+    core = new_core()
     batches: list[list[AnyEvent]] = [[policy.activation(0), *core.step(policy.activation(0), case.graph)]]
     for number, step in enumerate(case.steps):
         fact = fact_of(core, case, number, step)

@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 from cycle_policies import cycle_policies
-from gpol.adapters.kueue.configuration import STRATEGIES
-from gpol.adapters.kueue.exporting import ExportRefused, export, json_list, yaml_documents
-from gpol.adapters.kueue.load import Imported, load, read_files
-from gpol.dsl import check, print_tree, tree
-from gpol.engine.events import AnyDecision, Fact, PodSet, PolicyActivated, TimeAdvanced, Toleration, WorkloadSubmitted
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.engine.reference.cycles.flavors import groups_of
+from gpol.adapters.kueue.export.export_policy import ExportRefused, export, json_list, yaml_documents
+from gpol.adapters.kueue.import_.load import Imported, load, read_files
+from gpol.adapters.kueue.read.configuration import STRATEGIES
+from gpol.dsl import check, print_tree
+from gpol.dsl.syntax import tree
+from gpol.engine.default_core import new_core
+from gpol.engine.eligibility import groups_of
+from gpol.engine.event_parts import PodSet, Toleration
+from gpol.engine.events import AnyDecision, Fact
+from gpol.engine.facts import PolicyActivated, TimeAdvanced, WorkloadSubmitted
+from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import SECOND, scale_of
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -45,7 +48,7 @@ def imported(text: str, profile: str | None = None) -> tuple[Imported, PolicyGra
 
 def decisions(graph: PolicyGraph, facts: list[Fact]) -> Iterator[AnyDecision]:
     """What a core decides when facts are played, and in ten cycles after them."""
-    core = Core()
+    core = new_core()
     core.step(PolicyActivated(time=NOW, file="x.gpol", text="x", digest=graph.digest), graph)
     for fact in facts:
         yield from core.step(fact)
@@ -118,7 +121,7 @@ def allowed(part: Any) -> Any:
     if isinstance(part, tree.Header):
         kept = tuple(choice for choice in part.choices if not isinstance(choice, tree.Order | tree.PreemptWay))
         part = replace(part, choices=kept)
-    if isinstance(part, tree.Flavor):
+    if isinstance(part, tree.FlavorItem):
         part = replace(part, body=tuple(said for said in part.body if not isinstance(said, tree.Missing)))
     if is_dataclass(part) and not isinstance(part, type):
         return replace(part, **{each.name: allowed(getattr(part, each.name)) for each in fields(part) if each.name != "span"})
@@ -164,7 +167,7 @@ FORGIVING = Toleration(key="", operator="Exists")
 def outcome(decision: AnyDecision) -> tuple[object, ...]:
     """What a decision does, without the lines of the policy that it cites."""
     shown = decision.model_dump(exclude={"why"})
-    return decision.kind, sorted(shown.items(), key=str), decision.why.reason
+    return decision.kind, sorted(shown.items(), key=str), decision.reason
 
 
 @patient
@@ -200,7 +203,7 @@ def quotas_at_once(draw: st.DrawFn, is_queue: bool) -> Statements:
             parts.append(("guarantees", "amount", draw(st.integers(0, owned))))
         for verb, limit, amount in parts:
             said = tree.Amount(tree.Number(str(amount)), tree.Name("gpu"))
-            made.append(tree.Quota(verb, limit, said, tree.Name(flavor)))  # type: ignore[arg-type]
+            made.append(tree.QuotaStatement(verb, limit, said, tree.Name(flavor)))  # type: ignore[arg-type]
     if draw(st.booleans()):
         made.append(tree.Weight(tree.Number(draw(st.sampled_from(["2", "1/2", "0"])))))
     return made
@@ -210,12 +213,14 @@ def quotas_at_once(draw: st.DrawFn, is_queue: bool) -> Statements:
 def policies_at_once(draw: st.DrawFn) -> tree.File:
     """A policy by gpol.fair of four queues, two of them in a cohort."""
 
-    def queue(name: str) -> tree.Queue:
+    def queue(name: str) -> tree.QueueItem:
         order = tree.FlavorList("prefer", (tree.Name(draw(st.sampled_from(["a100", "h100"]))),))
-        return tree.Queue(tree.Name(name), (order, *draw(quotas_at_once(is_queue=True))))  # type: ignore[arg-type]
+        return tree.QueueItem(tree.Name(name), (order, *draw(quotas_at_once(is_queue=True))))  # type: ignore[arg-type]
 
-    flavors = [tree.Flavor(tree.Name(name), (tree.Capacity(tree.Name("gpu"), tree.Number("10")),)) for name in ("a100", "h100")]
-    cohort = tree.Cohort(tree.Name("c"), (queue("w"), queue("x"), *draw(quotas_at_once(is_queue=False))))  # type: ignore[arg-type]
+    flavors = [
+        tree.FlavorItem(tree.Name(name), (tree.CapacityStatement(tree.Name("gpu"), tree.Number("10")),)) for name in ("a100", "h100")
+    ]
+    cohort = tree.CohortItem(tree.Name("c"), (queue("w"), queue("x"), *draw(quotas_at_once(is_queue=False))))  # type: ignore[arg-type]
     return tree.File((tree.Header("policy", tree.Text("p"), (tree.Use("gpol.fair"),)), *flavors, cohort, queue("y"), queue("z")))
 
 

@@ -3,11 +3,11 @@
 import re
 
 from generators import BARE, policies
-from gpol.dsl import tree
-from gpol.dsl.checker import check, compile_policy
-from gpol.dsl.formatter import format_text, print_tree
-from gpol.dsl.parser import parse
-from gpol.dsl.profiles import shipped
+from gpol.dsl.analysis.checker import check, compile_policy
+from gpol.dsl.analysis.profiles import shipped
+from gpol.dsl.print.formatter import format_text, print_tree
+from gpol.dsl.syntax import tree
+from gpol.dsl.syntax.parser import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,7 +63,7 @@ _fields = st.one_of(
 )
 _bare = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,8}", fullmatch=True).map(tree.Name)
 _comparisons = st.builds(
-    tree.Comparison, st.sampled_from(["<", "<=", "=", "!=", ">", ">="]), _fields, st.one_of(_fields, _bare, _texts, _numbers, _amounts)
+    tree.FieldComparison, st.sampled_from(["<", "<=", "=", "!=", ">", ">="]), _fields, st.one_of(_fields, _bare, _texts, _numbers, _amounts)
 )
 
 
@@ -83,13 +83,13 @@ _keys = st.lists(st.builds(tree.Key, st.sampled_from(["victim.priority", "victim
 _scopes = st.lists(_names, max_size=2).map(tuple)
 _wheres = st.builds(tree.Where, _guards)
 _items = st.one_of(
-    st.builds(tree.Resource, _names),
-    st.builds(tree.Priority, _names, _numbers, st.booleans()),
-    st.builds(tree.Protect, _names, _scopes, st.none() | _wheres),
-    st.builds(tree.Admission, st.sampled_from(["deny", "hold"]), _names, _scopes, st.none() | _wheres, _texts),
-    st.builds(tree.Preempt, _names, st.lists(st.one_of(_wheres, st.builds(tree.OrderBy, _keys)), max_size=3).map(tuple)),
+    st.builds(tree.ResourceItem, _names),
+    st.builds(tree.PriorityItem, _names, _numbers, st.booleans()),
+    st.builds(tree.ProtectItem, _names, _scopes, st.none() | _wheres),
+    st.builds(tree.AdmissionItem, st.sampled_from(["deny", "hold"]), _names, _scopes, st.none() | _wheres, _texts),
+    st.builds(tree.PreemptItem, _names, st.lists(st.one_of(_wheres, st.builds(tree.OrderBy, _keys)), max_size=3).map(tuple)),
     st.builds(
-        lambda name, match: tree.Queue(name, (match,)),
+        lambda name, match: tree.QueueItem(name, (match,)),
         _names,
         st.builds(
             tree.Match,

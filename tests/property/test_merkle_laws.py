@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 import pytest
-from gpol.journal.merkle import Frontier, TreeHead, consistency_path, continues, includes, inclusion_path, leaf_hash, node_hash
+from gpol.journal.proof.merkle import Frontier, TreeHead, consistency_path, continues, includes, inclusion_path, leaf_hash, node_hash
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from cycle_cases import Case as CycleCase
 from cycle_cases import cycle_cases, history
 from generators import Case, activation, cases, fact_of
+from gpol.engine.cores import Core
+from gpol.engine.default_core import SnapshotError, freeze, new_core, thaw
 from gpol.engine.events import AnyEvent, Fact
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.engine.reference.snapshot import SnapshotError, freeze, thaw
+from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ Facts = list[tuple[Fact, PolicyGraph]]
 
 def at_once(case: Case) -> Iterator[tuple[Core, Fact, PolicyGraph]]:
     """A core and the facts of a case that decides at once; the caller steps each before the next."""
-    core = Core()
+    core = new_core()
     yield core, activation(case), case.graph
     for number, step in enumerate(case.steps):
         yield core, fact_of(core, case, number, step), case.graph
@@ -31,7 +31,7 @@ def assert_snapshots_are_whole(steps: Iterator[tuple[Core, Fact, PolicyGraph]]) 
     By induction it does so for all that follows: what it then freezes to is what the original freezes to. And a core to which the
     recorded events were applied freezes to what the one that decided them does.
     """
-    applied, resumed = Core(), thaw(freeze(Core()), None)
+    applied, resumed = new_core(), thaw(freeze(new_core()), None)
     for core, fact, graph in steps:
         events: list[AnyEvent] = [fact, *core.step(fact, graph)]
         assert [event.payload() for event in resumed.step(fact, graph)] == [event.payload() for event in events[1:]]
@@ -60,8 +60,8 @@ def test_deciding_in_cycles(case: CycleCase) -> None:
 
 def play(steps: Iterator[tuple[Core, Fact, PolicyGraph]], upto: int) -> tuple[Core, Facts]:
     """Play a history: the core as it stood after so many facts, at most all, and all facts, each with its policy."""
-    core = Core()
-    copy, facts = Core(), list[tuple[Fact, PolicyGraph]]()
+    core = new_core()
+    copy, facts = new_core(), list[tuple[Fact, PolicyGraph]]()
     for core, fact, graph in steps:
         if len(facts) == upto:
             copy = core.copy()

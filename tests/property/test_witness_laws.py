@@ -1,31 +1,30 @@
-"""Laws of differences, witnesses and verdicts, over generated policies and edits of them; what is decided the reference core says alone."""
+"""Laws of differences, witnesses and verdicts, over generated policies and edits of them; what is decided the core says alone."""
 
 from itertools import islice, product
 
-import pytest
 from core_play import Stage, fates, shows
 from cycle_policies import cycle_policies
+from example_counts import one_example_in
 from generators import BARE, PRIORITIES, Case, activation, cases, fact_of, policies
-from gpol.dsl import tree
-from gpol.dsl.checker import check
-from gpol.dsl.differences import Change, differences
-from gpol.dsl.formatter import format_text, print_tree
-from gpol.dsl.profiles import shipped
-from gpol.dsl.statements import Thing
-from gpol.engine.events import PodSet, WorkloadCancelled, WorkloadSubmitted
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.sim.comparison import findings, verdicts
-from gpol.sim.constants import Constants, Side
-from gpol.sim.policy import Policy
-from gpol.sim.scenarios import scenarios
-from gpol.sim.unshown import unshown
-from gpol.sim.witness import Witness
-from hypothesis import assume, given, settings
+from gpol.dsl.analysis.checker import check
+from gpol.dsl.analysis.profiles import shipped
+from gpol.dsl.diff.differences import Change, differences
+from gpol.dsl.diff.statements import Thing
+from gpol.dsl.print.formatter import format_text, print_tree
+from gpol.dsl.syntax import tree
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadCancelled, WorkloadSubmitted
+from gpol.engine.policy_graph import PolicyGraph
+from gpol.sim.drive.policy import Policy
+from gpol.sim.witness.boundary_values import BoundaryValues, Side
+from gpol.sim.witness.policy_comparison import findings, queue_changes
+from gpol.sim.witness.scenarios import scenarios
+from gpol.sim.witness.untestable_changes import why_untestable
+from gpol.sim.witness.witness_search import Witness
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from policy_edits import edited, respelled, ruled, unseen_edits
-
-EXAMPLES = settings.get_profile(settings.get_current_profile_name()).max_examples
 
 any_policy = st.one_of(policies(), policies().flatmap(ruled), cycle_policies())
 
@@ -52,17 +51,16 @@ def test_another_way_to_say_the_same_is_no_difference(file: tree.File, data: st.
     old, new = policy(print_tree(file)), policy(text)
     assert differences(old.graph, new.graph) == ()
     assert differences(new.graph, policy(format_text(text, "p.gpol")).graph) == ()
-    assert {*verdicts(old, new).values()} <= {"equal"}
+    assert {*queue_changes(old, new).values()} <= {"equal"}
 
 
-@settings(max_examples=EXAMPLES // 5)
 @given(cases(), st.data())
 def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
     """A policy that says the same in another way decides a random history as before, but for lines."""
     file = check(case.text, "generated.gpol", profiles).parsed.tree
     turned = policy(print_tree(data.draw(respelled(file))))
     assert differences(case.graph, turned.graph) == ()
-    cores = Core(), Core()
+    cores = new_core(), new_core()
     cores[0].step(activation(case), case.graph)
     cores[1].step(turned.activation(0), turned.graph)
     for number, step in enumerate(case.steps):
@@ -74,8 +72,7 @@ def test_no_difference_decides_alike(case: Case, data: st.DataObject) -> None:
 # --- witnesses ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@settings(max_examples=EXAMPLES // 2)
+@one_example_in(2)  # one costs 0.9 s
 @given(any_policy, st.data())
 def test_witnesses_show_what_they_say(file: tree.File, data: st.DataObject) -> None:
     """Played by the core alone, its workload fares under each policy as the witness says, and not alike; so say its tests when pasted."""
@@ -113,15 +110,14 @@ def _steps(texts: list[str], witness: Witness) -> tuple[tree.At, ...]:
     return read[0]
 
 
-@pytest.mark.slow
-@settings(max_examples=EXAMPLES // 2)
+@one_example_in(2)  # one costs 0.3 s
 @given(st.one_of(policies(), cycle_policies()), st.data())
 def test_what_no_test_can_show_decides_nothing_in_tests(file: tree.File, data: st.DataObject) -> None:
     """Where of all differences it is said that no test can show them, every scenario about one of them comes out alike."""
     old, new = (policy(print_tree(each)) for each in (file, data.draw(unseen_edits(file))))
     changes = differences(old.graph, new.graph)
-    assume(changes and all(unshown(old.graph, new.graph, change) for change in changes))
-    constants = Constants(Side.of(old.graph), Side.of(new.graph))
+    assume(changes and all(why_untestable(old.graph, new.graph, change) for change in changes))
+    constants = BoundaryValues(Side.of(old.graph), Side.of(new.graph))
     for change in changes:
         for scenario in islice(scenarios(constants, change), 20):
             assert fates(old.graph, scenario) == fates(new.graph, scenario)
@@ -138,13 +134,12 @@ OF_OTHERS: tuple[Thing, ...] = ("weight", "worth", "share", "order queues", "whe
 """What decides nothing where nobody else is."""
 
 
-@pytest.mark.slow
 @given(lone_policy, st.data())
 def test_larger_gives_no_less(file: tree.File, data: st.DataObject) -> None:
     """Where all that matters to a queue became larger, and rules narrower, what was admitted alone still is; and the other way round."""
     old, new = (policy(print_tree(each)) for each in (file, data.draw(edited(file))))
     changes = differences(old.graph, new.graph)
-    for queue in verdicts(old, new):  # those of both
+    for queue in queue_changes(old, new):  # those of both
         effects = {_effect(old.graph, change, queue) for change in changes} - {"none"}
         if effects <= {"more"} or effects <= {"less"}:
             before, after = (_admitted(each.graph, queue) for each in (old, new))
@@ -173,7 +168,6 @@ def _above(graph: PolicyGraph, queue: str) -> list[str]:
     return names
 
 
-@pytest.mark.slow
 @given(lone_policy, st.data())
 def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
     """What may be admitted alone is what the verdict says: the same, more, less, or more of some and less of other.
@@ -181,7 +175,7 @@ def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
     Without rules that keep workloads out it always can be told, and is. With them more or less may turn out to be the same.
     """
     old, new = (policy(print_tree(each)) for each in (file, data.draw(edited(file).flatmap(edited).flatmap(edited))))
-    for queue, judged in verdicts(old, new).items():
+    for queue, judged in queue_changes(old, new).items():
         before, after = (_admitted(each.graph, queue) for each in (old, new))
         seen = "equal" if before == after else "more" if before < after else "less" if after < before else "incomparable"
         if old.graph.admission or new.graph.admission:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.engine.events import PodSet, WorkloadSubmitted
+from gpol.dsl.analysis.checker import check
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.units import parse_duration
-from gpol.sim.play import Batch, Player
-from gpol.sim.policy import Policy
-from gpol.sim.simulate import OnEvict, Simulation
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch, Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import OnEvict, Simulation
 
 TWO_QUEUES = """
 policy "two" { use gpol.fair }
@@ -34,7 +35,7 @@ def _job(name: str, queue: str, at: str, duration: str, gpus: str = "8", **said:
     return Job(WorkloadSubmitted.model_validate(fields), parse_duration(duration))
 
 
-def _simulated(policy: Policy, jobs: Sequence[Job], on_evict: OnEvict = "restart") -> list[Batch]:
+def _simulated(policy: Policy, jobs: Sequence[Job], on_evict: OnEvict = "restart") -> list[PlayedBatch]:
     return list(Simulation(policy, jobs, Player(), on_evict).run())
 
 
@@ -51,6 +52,6 @@ def job() -> Callable[..., Job]:
 
 
 @pytest.fixture
-def simulated() -> Callable[..., list[Batch]]:
+def simulated() -> Callable[..., list[PlayedBatch]]:
     """Runs jobs: `simulated(policy, jobs, on_evict="restart")` gives all batches."""
     return _simulated

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from gpol.cli.main import run_command
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 from gpol.engine.errors import FactError
-from gpol.engine.events import TimeAdvanced, WorkloadAdmitted, WorkloadCancelled, WorkloadFinished
+from gpol.engine.events import WorkloadAdmitted
+from gpol.engine.facts import TimeAdvanced, WorkloadCancelled, WorkloadFinished
 from gpol.engine.units import SECOND
-from gpol.sim.play import MOST_TURNS_IN_CYCLES, Batch, EndlessError, OvertakenError, Player
-from gpol.sim.policy import Policy
-from gpol.sim.policytest import Failure, run_test
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, OvertakenError, PlayedBatch, Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.policy_tests import UnmetExpectation, run_test
 
 POLICY = """policy "lab" { use kueue.classical }
 flavor a100 { gpu as owned }
@@ -59,7 +60,7 @@ def started(policy: Policy) -> Player:
     return player
 
 
-def words(batches: Sequence[Batch]) -> list[tuple[str, int, list[str]]]:
+def words(batches: Sequence[PlayedBatch]) -> list[tuple[str, int, list[str]]]:
     """Each batch as the kind and second of its fact, and what was decided."""
     return [(fact.kind, fact.time // SECOND, [f"{each.kind[8:]} {each.workload}" for each in decisions]) for fact, decisions in batches]
 
@@ -140,7 +141,7 @@ def test_turns_for_ever_are_named(policy: Callable[..., Policy], job: Callable[.
     assert f"`v` more than {MOST_TURNS_IN_CYCLES} times, now for `w` by evictor (two.gpol:{line})" in str(raised.value)
     [eviction] = raised.value.evictions
     assert (eviction.workload, eviction.beneficiary) == ("v", "w")
-    assert player.core.state.workloads["v"].evictions == MOST_TURNS_IN_CYCLES + 1
+    assert player.core.view.workload("v").evictions == MOST_TURNS_IN_CYCLES + 1
 
 
 def test_the_turns_end_with_a_fact(policy: Callable[..., Policy], job: Callable[..., Job]) -> None:
@@ -151,7 +152,7 @@ def test_the_turns_end_with_a_fact(policy: Callable[..., Policy], job: Callable[
     player.step(WorkloadCancelled(time=player.core.time, workload="w"))
     list(player.come_to_rest())
 
-    assert player.core.state.workloads["v"].admitted is not None
+    assert player.core.view.workload("v").admitted is not None
 
 
 def test_the_default_profile_settles_the_same(policy: Callable[..., Policy], job: Callable[..., Job]) -> None:
@@ -161,7 +162,7 @@ def test_the_default_profile_settles_the_same(policy: Callable[..., Policy], job
     player = turns(policy(text.replace("      borrows by evicting lower priority\n", "")), job)
 
     assert player.next_wake() is None
-    assert sum(workload.evictions for workload in player.core.state.workloads.values()) <= 1
+    assert sum(workload.evictions for workload in player.core.view.workloads()) <= 1
 
 
 TESTED = """test "an owner gets its own back" {
@@ -200,12 +201,14 @@ def test_a_test_without_rest_fails() -> None:
     assert checked.errors == ()
     [failure] = run_test(Policy.of(checked), checked.tests[0]).failures
 
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, UnmetExpectation)
     assert failure.line == text.splitlines().index("  expect w admitted") + 1
     assert "time alone evicted `v`" in failure.found
 
 
-def test_a_simulation_in_cycles(policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]]) -> None:
+def test_a_simulation_in_cycles(
+    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]]
+) -> None:
     """The guest runs from 0 to 5 s, the owner from 6 s, as a cycle follows the eviction, for 10 s; then the guest for its whole 20 s."""
     batches = simulated(policy(POLICY), [job("g", "guest", "0s", "20s"), job("o", "owner", "5s", "10s")])
     admitted = [

@@ -1,19 +1,34 @@
-"""Journals as earlier versions of gpol left them, in either store, and what tables and rows a store holds, whoever made them."""
+"""The tables and rows of a journal as the database has them, and a revision of the tables that is still to come."""
 
-import sqlite3
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from alembic import command
-from gpol.engine.events import AnyEvent
-from gpol.journal.records import stream_of
-from gpol.journal.schema import migrations
-from sqlalchemy import Connection, create_engine, inspect, text
+import pytest
+from gpol.journal.store import schema
+from gpol.journal.store.tables import REVISIONS
+from sqlalchemy import Connection, create_engine, inspect
 from sqlalchemy.pool import NullPool
+
+LATER = str(int(REVISIONS[-1]) + 1)
+"""A version of the tables that is still to come."""
+
+_LATER_REVISION = f"""
+import sqlalchemy as sa
+from alembic import op
+
+revision = "{LATER}"
+down_revision = "{REVISIONS[-1]}"
+
+
+def upgrade() -> None:
+    op.create_table("later", sa.Column("number", sa.Integer(), primary_key=True))
+    op.add_column("snapshots", sa.Column("note", sa.Text()))
+    op.execute("INSERT INTO later VALUES (1)")
+"""
 
 _MADE_OF = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL",
@@ -45,21 +60,21 @@ def connected(place: Path | str) -> Iterator[Connection]:
         yield connection
 
 
-def make_old_journal(place: Path | str, events: Sequence[AnyEvent], *, versioned: bool = True) -> None:
-    """Make a journal with the tables of the first version; those of before there were versions lack the table that says so."""
-    if isinstance(place, Path):
-        with sqlite3.connect(place) as made:
-            made.execute("PRAGMA journal_mode=WAL")
-        made.close()
-    with connected(place) as connection:
-        command.upgrade(migrations(connection), "1")
-        chain = bytes(32)
-        for seq, event in enumerate(events, 1):
-            chain = sha256(chain + event.payload()).digest()
-            row = {"seq": seq, "stream": stream_of(event), "kind": event.kind, "payload": event.payload(), "chain": chain}
-            connection.execute(text("INSERT INTO events VALUES (:seq, :stream, :seq, :kind, :payload, :chain)"), row)
-        if not versioned:
-            connection.exec_driver_sql("DROP TABLE alembic_version")
+def write_later_revision(folder: Path) -> Path:
+    """Copy the revisions that there are into a new folder, and add one that makes a table `later`. Returns the new folder."""
+    migrations = folder / "migrations"
+    shutil.copytree(schema.MIGRATIONS, migrations, ignore=shutil.ignore_patterns("__pycache__"))
+    (migrations / "versions" / f"revision_{LATER}.py").write_text(_LATER_REVISION)
+    return migrations
+
+
+@contextmanager
+def later_program(migrations: Path) -> Iterator[None]:
+    """Let gpol be, meanwhile, a later version of itself that knows the revision which `write_later_revision` has added."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", migrations)
+        patch.setattr(schema, "REVISIONS", (*REVISIONS, LATER))
+        yield
 
 
 def made_of(place: Path | str) -> dict[str, str]:

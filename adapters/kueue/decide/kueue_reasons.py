@@ -1,4 +1,4 @@
-"""Kueue's own words for what gpol decides."""
+"""Kueue's names for the reasons of gpol's decisions."""
 
 REASONS = {
     "in-queue": "InClusterQueue",

@@ -1,18 +1,18 @@
-"""The form of a scenario: which fields it and its steps have, and what each may be. Whatever else is there is refused by name."""
+"""The schema of a scenario: the fields of a scenario and of its steps, with their types. Unknown fields are refused by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, cast
 
-from ...engine.units import SECOND
-from .configuration import STRATEGIES
-from .fields import Fields, kind_of
-from .load import KINDS_BY_KEY, ImportRefused, Problem
-from .objects import Configuration, Strategy
-from .problems import Findings
+from ....engine.units import SECOND
+from ..import_.load import KINDS_BY_KEY, ImportRefused, Problem
+from ..problems import Findings
+from ..read.configuration import STRATEGIES
+from ..read.fields import Fields, kind_of
+from ..read.objects import Configuration, PreemptionStrategy
 
-Scenario = Mapping[str, Any]
+ScenarioData = Mapping[str, Any]
 """A scenario, or one of its steps."""
 
 _BOTH = ("name", "fair", "strategies", *KINDS_BY_KEY)
@@ -28,7 +28,7 @@ def refused(field: str, cause: str, remedy: str) -> ImportRefused:
     return ImportRefused((Problem("", "scenario", field, cause, remedy),))
 
 
-def opened(line: object) -> Scenario:
+def opened(line: object) -> ScenarioData:
     """The scenario of a line, its own fields checked: `steps` or `incoming` says which of the two it is. Raises ImportRefused."""
     scenario = line
     if isinstance(line, dict) and "in" in line:
@@ -49,14 +49,14 @@ def opened(line: object) -> Scenario:
     return scenario
 
 
-def _check_keys(given: Scenario, known: tuple[str, ...], place: str) -> None:
+def _check_keys(given: ScenarioData, known: tuple[str, ...], place: str) -> None:
     for key in sorted(set(given) - set(known)):
         close = get_close_matches(key, known, 1)
         remedy = f"did you mean `{close[0]}`?" if close else f"it has {', '.join(known)}"
         raise refused(place, f"has a field `{key[:60]}`, which counts for nothing", remedy)
 
 
-def name_of(scenario: Scenario) -> str | None:
+def name_of(scenario: ScenarioData) -> str | None:
     """What a scenario is called; None where it has no name."""
     name = scenario.get("name")
     if name is not None and not isinstance(name, str):
@@ -64,7 +64,7 @@ def name_of(scenario: Scenario) -> str | None:
     return name
 
 
-def listed(scenario: Scenario, key: str) -> list[Any]:
+def listed(scenario: ScenarioData, key: str) -> list[Any]:
     """A list, which is empty where it is null or absent."""
     value = scenario.get(key)
     if value is None:
@@ -74,7 +74,7 @@ def listed(scenario: Scenario, key: str) -> list[Any]:
     return value
 
 
-def texts(scenario: Scenario, key: str) -> list[str]:
+def texts(scenario: ScenarioData, key: str) -> list[str]:
     """A list of texts."""
     for value in listed(scenario, key):
         if not isinstance(value, str):
@@ -82,7 +82,7 @@ def texts(scenario: Scenario, key: str) -> list[str]:
     return listed(scenario, key)
 
 
-def text(scenario: Scenario, key: str) -> str:
+def text(scenario: ScenarioData, key: str) -> str:
     """A text that has to be there."""
     value = scenario.get(key)
     if not isinstance(value, str) or not value:
@@ -90,7 +90,7 @@ def text(scenario: Scenario, key: str) -> str:
     return value
 
 
-def settings(scenario: Scenario) -> Configuration:
+def settings(scenario: ScenarioData) -> Configuration:
     """What `fair` and `strategies` say of the manager's configuration."""
     fair = scenario.get("fair")
     if fair is not None and not isinstance(fair, bool):
@@ -101,10 +101,10 @@ def settings(scenario: Scenario) -> Configuration:
             raise refused("strategies", f"names `{name[:60]}`", f"write {' or '.join(STRATEGIES)}")
     if named and not fair:
         raise refused("strategies", "counts for nothing without fair sharing", "write `fair: true`, or leave them out")
-    return Configuration(fair=bool(fair), strategies=cast(tuple[Strategy, ...], tuple(named)))
+    return Configuration(fair=bool(fair), strategies=cast(tuple[PreemptionStrategy, ...], tuple(named)))
 
 
-def steps_of(scenario: Scenario) -> list[Scenario]:
+def steps_of(scenario: ScenarioData) -> list[ScenarioData]:
     """The steps of a history, their fields checked."""
     if scenario["steps"] is None:
         raise refused("steps", "is null", "write a list")
@@ -117,7 +117,7 @@ def steps_of(scenario: Scenario) -> list[Scenario]:
     return steps
 
 
-def times_of(steps: list[Scenario]) -> list[int]:
+def times_of(steps: list[ScenarioData]) -> list[int]:
     """When each step is; none is before the one before it."""
     times = [moment(step, "at", f"steps[{number}].") for number, step in enumerate(steps)]
     for number, (before, after) in enumerate(pairwise(times), start=1):
@@ -126,7 +126,7 @@ def times_of(steps: list[Scenario]) -> list[int]:
     return times
 
 
-def moment(scenario: Scenario, key: str, place: str = "") -> int:
+def moment(scenario: ScenarioData, key: str, place: str = "") -> int:
     """A time that has to be there, in microseconds since the epoch. `place` is what stands before its name in what is told of it."""
     found = Findings(kind="scenario")
     said = Fields(dict(scenario), place.rstrip("."), found).time(key)
@@ -137,7 +137,7 @@ def moment(scenario: Scenario, key: str, place: str = "") -> int:
 
 
 def lead(workloads: Iterable[tuple[int, Any]]) -> int:
-    """How far the core's clock has to run ahead of the scenario's, so that every workload was created before it came; whole seconds.
+    """How far the core's clock must be ahead of the scenario's, so that no workload arrives before its creation time; whole seconds.
 
     Kueue compares times of creation with each other, and never with its clock. `workloads` are when each comes, and its object.
     """
@@ -146,7 +146,7 @@ def lead(workloads: Iterable[tuple[int, Any]]) -> int:
 
 
 def _created(raw: Any) -> Iterator[int]:
-    """When an object was created, where that can be read: what is wrong with it is told where it is imported."""
+    """When an object was created, if that can be read. Errors are reported later, when the object is imported."""
     metadata = raw.get("metadata") if isinstance(raw, dict) else None
     said = Fields(metadata, "", Findings()).time("creationTimestamp") if isinstance(metadata, dict) else None
     if said is not None:

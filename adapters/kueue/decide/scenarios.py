@@ -6,35 +6,24 @@ single: one workload on a cluster's objects; timeline: steps of submissions and 
 from dataclasses import replace
 from typing import Any
 
-from ...dsl.checker import check_parsed
-from ...dsl.parser import Parsed
-from ...engine.errors import FactError
-from ...engine.events import (
-    AnyDecision,
-    Fact,
-    PolicyActivated,
-    TimeAdvanced,
-    WorkloadCancelled,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadSubmitted,
-)
-from ...engine.graph import PolicyGraph
-from ...engine.reference import Core
-from ...engine.reference.cycles.nominate import Nomination, Nominator
-from ...engine.reference.cycles.plan import Mode
-from ...engine.reference.cycles.queues import Queues
-from ...engine.reference.state import Active
-from ...engine.units import SECOND
-from .facts import Moment, facts
-from .kinds import Raw, read_objects
-from .load import Imported, ImportRefused, Problem, load, raws_of
-from .policy import CLASSICAL, FAIR
-from .problems import Findings
-from .quantity import kueue_amount
-from .reasons import REASONS
-from .scenario_form import Scenario, lead, listed, moment, name_of, opened, refused, settings, steps_of, text, texts, times_of
+from ....dsl.analysis.checker import check_parsed
+from ....dsl.syntax.parser import Parsed
+from ....engine.cores import Core
+from ....engine.default_core import new_core
+from ....engine.errors import FactError
+from ....engine.events import AnyDecision, Fact, WorkloadDeferred, WorkloadEvicted
+from ....engine.facts import PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ....engine.outcome.nomination import Mode, Nomination
+from ....engine.policy_graph import PolicyGraph
+from ....engine.units import SECOND
+from ..import_.facts import Moment, facts
+from ..import_.load import Imported, ImportRefused, Problem, load, raws_of
+from ..import_.policy import CLASSICAL, FAIR
+from ..problems import Findings
+from ..read.kinds import Raw, read_objects
+from ..read.quantity import kueue_amount
+from .kueue_reasons import REASONS
+from .scenario_schema import ScenarioData, lead, listed, moment, name_of, opened, refused, settings, steps_of, text, texts, times_of
 
 MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
 
@@ -56,7 +45,7 @@ def decide(line: object) -> dict[str, Any]:
 class _Cluster:
     """A scenario's cluster in a core, as of a moment. The core's clock is `ahead` of the scenario's; `notes` are of all its imports."""
 
-    def __init__(self, scenario: Scenario, now: int, ahead: int, more: tuple[Raw, ...] = ()) -> None:
+    def __init__(self, scenario: ScenarioData, now: int, ahead: int, more: tuple[Raw, ...] = ()) -> None:
         configuration = settings(scenario)
         profile = FAIR if configuration.fair else CLASSICAL
         self.ahead, clock = ahead, now + ahead
@@ -66,23 +55,11 @@ class _Cluster:
         if checked.graph is None:
             raise ImportRefused(tuple(Problem("", "scenario", "", error.message, error.help) for error in checked.errors))
         self.graph: PolicyGraph = checked.graph
-        self.core = Core()
+        self.core: Core = new_core()
         activated = PolicyActivated(time=clock, file="scenario.gpol", text="scenario", digest=self.graph.digest)
         self.core.step(activated, self.graph)
 
-    @property
-    def policy(self) -> Active:
-        """The active policy."""
-        assert self.core.state.active is not None
-        return self.core.state.active
-
-    @property
-    def queues(self) -> Queues:
-        """Its queues."""
-        assert self.core.queues is not None
-        return self.core.queues
-
-    def answer(self, scenario: Scenario, **fields: Any) -> dict[str, Any]:
+    def answer(self, scenario: ScenarioData, **fields: Any) -> dict[str, Any]:
         """The scenario's answer, with notes where there are any."""
         notes = {"notes": list(dict.fromkeys(str(note) for note in self.notes))} if self.notes else {}
         return {"name": name_of(scenario), **fields, **notes}
@@ -91,7 +68,7 @@ class _Cluster:
 # --- one decision -----------------------------------------------------------------------------------------------------
 
 
-def _single(scenario: Scenario) -> dict[str, Any]:
+def _single(scenario: ScenarioData) -> dict[str, Any]:
     now, queue = moment(scenario, "now"), text(scenario, "targetCQ")
     ahead = lead((now, raw) for raw in (*listed(scenario, "workloads"), scenario["incoming"]))
     cluster = _Cluster(scenario, now, ahead, (Raw(_by_no_queue(scenario["incoming"]), "", "Workload"),))
@@ -102,10 +79,10 @@ def _single(scenario: Scenario) -> dict[str, Any]:
         if isinstance(fact, WorkloadSubmitted) and fact.workload == incoming:
             fact = fact.model_copy(update={"queue": cluster.imported.names.queue(queue)})
         cluster.core.step(fact)
-    workload = cluster.core.state.workloads.get(incoming)
+    workload = cluster.core.view.workload(incoming)
     if workload is None or workload.queue < 0 or workload.admitted is not None:
         raise refused("targetCQ", f"{incoming} does not wait in ClusterQueue {queue}", "name a ClusterQueue of the scenario")
-    nomination = Nominator(cluster.queues.cluster(), cluster.queues.height).nominate(workload, {})
+    nomination = cluster.core.probe.nominate(incoming)
     return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination))
 
 
@@ -117,41 +94,43 @@ def _by_no_queue(workload: Any) -> Any:
 
 def _quotas(cluster: _Cluster) -> dict[str, Any]:
     """Available and greatest amounts and the share of each ClusterQueue."""
-    policy = cluster.policy
+    probe, graph = cluster.core.probe, cluster.graph
+    nodes = {node.name: index for index, node in enumerate(graph.nodes)}
+    slots = {(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)}
     available: dict[str, dict[str, int]] = {}
     potential: dict[str, dict[str, int]] = {}
     shares: dict[str, float] = {}
     for queue in cluster.imported.objects.cluster_queues:
-        node = policy.name_index[cluster.imported.names.queue(queue.name)]
+        node = nodes[cluster.imported.names.queue(queue.name)]
         available[queue.name], potential[queue.name] = {}, {}
         for group in queue.groups:
             for flavor, resource in ((flavor.flavor, resource) for flavor in group.flavors for resource in group.resources):
-                slot, key = policy.slot_index[flavor, resource], f"{flavor}|{resource}"
-                available[queue.name][key] = kueue_amount(max(0, policy.tree.available(node, slot)), resource)
-                potential[queue.name][key] = kueue_amount(policy.tree.potential[node][slot], resource)
-        infinite, share = policy.shares.of(node)
+                slot, key = slots[flavor, resource], f"{flavor}|{resource}"
+                available[queue.name][key] = kueue_amount(max(0, probe.available(node, slot)), resource)
+                potential[queue.name][key] = kueue_amount(probe.most(node, slot), resource)
+        infinite, share = probe.share(node)
         shares[queue.name] = -1 if infinite and share else float(share)
     return {"available": available, "potential": potential, "drs": shares}
 
 
 def _nominated(graph: PolicyGraph, nomination: Nomination) -> dict[str, Any]:
-    plan = nomination.plan
+    flavors = nomination.flavors
     return {
-        "mode": MODES[plan.mode],
-        "borrowing": plan.level,
+        "mode": MODES[flavors.mode],
+        "borrowing": flavors.level,
         "flavors": {
-            f"{pod_set.name}/{resource}": [graph.flavors[chosen.flavor].name, MODES[chosen.mode]]
-            for pod_set in plan.pod_sets
+            f"{pod_set.name}/{resource}": [graph.flavors[chosen.flavor].name, MODES[chosen.grade.mode]]
+            for pod_set in flavors.pod_sets
             for resource, chosen in sorted(pod_set.flavors.items())
         },
-        "targets": sorted(f"{target.workload.name}:{REASONS[target.kind]}" for target in nomination.targets),
+        "targets": sorted(f"{victim.workload}:{REASONS[victim.kind]}" for victim in nomination.victims),
     }
 
 
 # --- a history --------------------------------------------------------------------------------------------------------
 
 
-def _timeline(scenario: Scenario) -> dict[str, Any]:
+def _timeline(scenario: ScenarioData) -> dict[str, Any]:
     steps = steps_of(scenario)
     times = times_of(steps)
     now = times[0] if steps else 0
@@ -169,12 +148,12 @@ def _timeline(scenario: Scenario) -> dict[str, Any]:
     return cluster.answer(scenario, livelock=livelock, steps=answers)
 
 
-def _step(cluster: _Cluster, step: Scenario, at: int) -> tuple[dict[str, Any], bool]:
+def _step(cluster: _Cluster, step: ScenarioData, at: int) -> tuple[dict[str, Any], bool]:
     """Play one step: what finishes, what is submitted, then cycles a second apart until nothing changes."""
     core = cluster.core
     at = max(at + cluster.ahead, core.time)
     for name in texts(step, "finish"):
-        workload = core.state.workloads.get(name)
+        workload = core.view.workload(name)
         if workload is None:
             raise refused("finish", f"no workload {name[:200]!r} waits or runs", "finish a workload once, after its submission")
         core.step((WorkloadFinished if workload.admitted is not None else WorkloadCancelled)(time=at, workload=name))
@@ -182,23 +161,23 @@ def _step(cluster: _Cluster, step: Scenario, at: int) -> tuple[dict[str, Any], b
         core.step(fact)
     evicted: list[str] = []
     cycles = idle = 0
-    while cluster.queues.anything_waits() and idle < MOST_IDLE and cycles < MOST_CYCLES:
+    while core.next_wake() is not None and idle < MOST_IDLE and cycles < MOST_CYCLES:
         decisions = core.step(TimeAdvanced(time=at + cycles * SECOND))
         cycles += 1
         gone = [decision for decision in decisions if isinstance(decision, WorkloadEvicted)]
         evicted += [f"{decision.workload}:{REASONS[decision.preemption]} by {decision.beneficiary}" for decision in gone]
         idle = 0 if any(_moves(decision) for decision in decisions) else idle + 1
-    running = {name: workload for name, workload in sorted(core.state.workloads.items()) if workload.admitted is not None}
+    running = {workload.name: workload for workload in core.view.workloads() if workload.admitted is not None}
     answer = {
         "admitted": {
             name: {f"{part.pod_set}/{resource}": flavor for part in workload.assignments for resource, flavor in part.flavors.items()}
-            for name, workload in running.items()
+            for name, workload in sorted(running.items())
         },
         "evicted": evicted,
-        "pending": sorted(name for name in core.state.workloads if name not in running),
+        "pending": sorted(name for name in core.view.names() if name not in running),
         "cycles": cycles,
     }
-    return answer, cycles == MOST_CYCLES and idle < MOST_IDLE and cluster.queues.anything_waits()
+    return answer, cycles == MOST_CYCLES and idle < MOST_IDLE and core.next_wake() is not None
 
 
 def _moves(decision: AnyDecision) -> bool:
@@ -206,7 +185,7 @@ def _moves(decision: AnyDecision) -> bool:
     return not isinstance(decision, WorkloadDeferred) or decision.waits == "parked"
 
 
-def _submissions(cluster: _Cluster, at: int, step: Scenario) -> list[Fact]:
+def _submissions(cluster: _Cluster, at: int, step: ScenarioData) -> list[Fact]:
     found = Findings()
     read = read_objects([Raw(plain, "", "Workload") for plain in listed(step, "submit")], found)
     found.check()

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from .quantity import UNLIMITED, text
+from ..read.quantity import UNLIMITED, text
 
 _SUFFIXES = (("", 1), ("m", 10**3), ("u", 10**6), ("n", 10**9))
 _WHOLE = 1000  # of the thousandths in which gpol counts gpu

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...engine.graph import ROOT, Node, PolicyGraph, Preemption, Queue, Requirement
-from .export_amounts import decimal_text
-from .export_entries import entries
-from .export_names import place
-from .export_quotas import Quotas, begin
-from .export_rules import Stops
-from .export_text import Object
-from .export_way import Way
-from .naming import kueue_name
-from .problems import Findings
+from ....engine.policy_graph import ROOT, Node, PolicyGraph, Preemption, Queue, Requirement
+from ..policy_names import kueue_name
+from ..problems import Findings
+from .amounts import decimal_text
+from .kubernetes_names import place
+from .local_queues import entries
+from .preemption_settings import PreemptionSettings
+from .resource_groups import Quotas, begin
+from .unsupported_rules import Stops
+from .yaml_text import Object
 
 VERSION = "kueue.x-k8s.io/v1beta2"
 
@@ -28,10 +28,10 @@ def plain(kind: str, name: str, namespace: str = "", **others: object) -> Object
 
 
 class QueueWriter:
-    """Writes what stands in the tree; `way` is how Kueue decides, `stops` are queues that hold rules stop."""
+    """Writes what stands in the tree; `settings` say how Kueue decides, `stops` are queues that hold rules stop."""
 
-    def __init__(self, graph: PolicyGraph, quotas: Quotas, way: Way, stops: Stops, found: Findings) -> None:
-        self.graph, self.quotas, self.way, self.stops, self.found = graph, quotas, way, stops, found
+    def __init__(self, graph: PolicyGraph, quotas: Quotas, settings: PreemptionSettings, stops: Stops, found: Findings) -> None:
+        self.graph, self.quotas, self.settings, self.stops, self.found = graph, quotas, settings, stops, found
 
     # --- cohorts
 
@@ -94,7 +94,7 @@ class QueueWriter:
             **({"queueingStrategy": "StrictFIFO"} if queue.strict else {}),
             **_namespaces(queue.namespaces),
             **self._fungibility(queue),
-            **self._preemption(queue.preemption if self.way.preemption is None else self.way.preemption),
+            **self._preemption(queue.preemption if self.settings.preemption is None else self.settings.preemption),
             **self._fair_sharing(node.weight),
             **({"admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"}} if queue.by_usage else {}),
             **self._checks(queue),

@@ -1,24 +1,25 @@
-"""The way out: a policy to Kueue's objects, and notes of what they do not say. Nothing is dropped unsaid, and nothing is half exported.
+"""The export: from a policy to Kueue's objects, with notes about what they cannot express. Nothing is dropped silently or exported partly.
 
-`docs/kueue.md` lists what becomes of each construct of the language.
+`docs/kueue.md` lists how each construct of the language is exported.
 """
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ...engine.graph import Flavor, PolicyGraph, PriorityClass, Taint, Toleration, Usage
-from .configuration import STRATEGIES
-from .excluded import shortest
-from .export_amounts import duration_text
-from .export_names import NameCheck, place
-from .export_queues import QueueWriter, plain
-from .export_quotas import Quotas
-from .export_rules import stops
-from .export_text import Object, json_list, yaml_document, yaml_documents
-from .export_way import Way, way
-from .kinds import CONFIG_KEY, CONFIG_MAP, CONFIG_NAMESPACE
-from .problems import ExportRefused, Findings, Note
+from ....engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Taint, Toleration
+from ....engine.policy_settings import Usage
+from ..import_.excluded_resources import shortest
+from ..problems import ConversionNote, ExportRefused, Findings
+from ..read.configuration import STRATEGIES
+from ..read.kinds import CONFIG_KEY, CONFIG_MAP, CONFIG_NAMESPACE
+from .amounts import duration_text
+from .cluster_queues import QueueWriter, plain
+from .kubernetes_names import NameCheck, place
+from .preemption_settings import PreemptionSettings, preemption_settings
+from .resource_groups import Quotas
+from .unsupported_rules import stops
+from .yaml_text import Object, json_list, yaml_document, yaml_documents
 
 __all__ = ["GPU", "ExportRefused", "Exported", "export", "json_list", "yaml_documents"]
 
@@ -38,7 +39,7 @@ class Exported:
     """Objects in the order in which to apply them, the ConfigMap of the manager's Configuration last where there is one; and notes."""
 
     objects: list[Object]
-    notes: list[Note]
+    notes: list[ConversionNote]
 
 
 def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
@@ -50,7 +51,7 @@ def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
     resources = {resource: gpu if resource == "gpu" else resource for resource in _resources(graph)}
     quotas = Quotas(graph, resources, found)
     NameCheck(graph, resources, quotas.has_root, found).check()
-    chosen, stopped = way(graph, found), stops(graph, found)
+    chosen, stopped = preemption_settings(graph, found), stops(graph, found)
     writer = QueueWriter(graph, quotas, chosen, stopped, found)
     objects = [
         *_flavors(graph, stopped.lacking, found),
@@ -118,7 +119,7 @@ def _priority_class(priority: PriorityClass) -> Object:
 # --- Configuration ----------------------------------------------------------------------------------------------------
 
 
-def _configuration(graph: PolicyGraph, chosen: Way, resources: dict[str, str], found: Findings) -> Iterator[Object]:
+def _configuration(graph: PolicyGraph, chosen: PreemptionSettings, resources: dict[str, str], found: Findings) -> Iterator[Object]:
     """The manager's Configuration in its ConfigMap, where the policy needs one."""
     found.begin("policy", graph.name, place(graph.nodes[0].source))
     said: Object = {}

@@ -1,4 +1,4 @@
-"""Names that Kubernetes allows: what a policy calls things, checked before anything is exported.
+"""Checks the names of a policy against the rules of Kubernetes, before anything is exported.
 
 Source: Kubernetes, apimachinery pkg/util/validation.
 """
@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from ...engine.graph import ROOT, LocalQueue, PolicyGraph, Source
-from .naming import kueue_name
-from .problems import Findings
+from ....engine.policy_graph import ROOT, LocalQueue, PolicyGraph, Source
+from ..policy_names import kueue_name
+from ..problems import Findings
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -27,17 +27,17 @@ def place(source: Source) -> str:
 
 
 def is_subdomain(text: str) -> bool:
-    """Whether an object can be called this: small letters, digits, `-` and `.`, at most 253 characters."""
+    """Whether an object can have this name: lower-case letters, digits, `-` and `.`, at most 253 characters."""
     return len(text) <= _LONGEST and _SUBDOMAIN.fullmatch(text) is not None
 
 
 def is_namespace(text: str) -> bool:
-    """Whether a namespace can be called this: as an object, without `.`, at most 63 characters."""
+    """Whether a namespace can have this name: as an object, but without `.` and at most 63 characters."""
     return len(text) <= _LONGEST_WORD and _NAMESPACE.fullmatch(text) is not None
 
 
 def is_label_key(text: str) -> bool:
-    """Whether a label or a resource can be called this: a word of at most 63 characters, perhaps behind a domain and a slash."""
+    """Whether a label key or a resource can have this name: a word of at most 63 characters, optionally after a domain and a slash."""
     domain, slash, word = text.rpartition("/")
     return len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) is not None and (not slash or is_subdomain(domain))
 

@@ -1,4 +1,4 @@
-"""Who comes in by a queue: LocalQueues for the namespaces that a policy matches by name; all else is reported.
+"""How workloads reach a queue: LocalQueues for the namespaces that a policy matches by name; other conditions are reported.
 
 Kueue finds a queue by the LocalQueue that a workload names or, where it names none, by the one called `default` in its namespace.
 """
@@ -6,11 +6,11 @@ Kueue finds a queue by the LocalQueue that a workload names or, where it names n
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...engine.graph import Condition, LocalQueue, PolicyGraph, Queue
-from .export_names import is_namespace
-from .export_quotas import begin
-from .naming import kueue_name
-from .problems import Findings
+from ....engine.policy_graph import Condition, LocalQueue, PolicyGraph, Queue
+from ..policy_names import kueue_name
+from ..problems import Findings
+from .kubernetes_names import is_namespace
+from .resource_groups import begin
 
 _FOR_ALL = "default"
 """The LocalQueue of workloads that name none."""

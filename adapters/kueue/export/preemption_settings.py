@@ -1,16 +1,17 @@
-"""How Kueue has to decide so that it does as a policy says: with or without fair sharing, and who may evict whom.
+"""Kueue's settings that correspond to a policy: with or without fair sharing, and which workloads may evict which.
 
-A policy that decides in cycles has to be Kueue's procedure itself. The rules of one that decides at once have to say what Kueue's
-policies of preemption say; what a rule is called is of no account.
+A policy that decides in cycles must follow Kueue's own procedure. The rules of a policy that decides at once must match Kueue's preemption
+policies; the names of the rules do not matter.
 """
 
 from dataclasses import dataclass
 
-from ...engine.expr import Compare, Expr, Field
-from ...engine.graph import Cycles, OrderKey, PolicyGraph, Preemption, PreemptRule, Strategy
-from ...engine.units import SECOND, format_duration
-from .export_names import place
-from .problems import Findings
+from ....engine.guard import Compare, Expr, Field
+from ....engine.policy_graph import PolicyGraph, Preemption, PreemptRule
+from ....engine.policy_settings import Cycles, OrderKey, Strategy
+from ....engine.units import SECOND, format_duration
+from ..problems import Findings
+from .kubernetes_names import place
 
 _PERIOD = SECOND
 _BOTH: tuple[Strategy, ...] = ("final-share", "initial-share")
@@ -19,15 +20,15 @@ _VALID = (_BOTH, ("final-share",), ("initial-share",))
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How Kueue decides. No `strategies`: without fair sharing. `preemption` is that of all queues; None: each says its own."""
+class PreemptionSettings:
+    """Kueue's settings. Without `strategies` fair sharing is off. `preemption` holds for all queues; None: each queue has its own."""
 
     strategies: tuple[Strategy, ...]
     preemption: Preemption | None
 
 
-def way(graph: PolicyGraph, found: Findings) -> Way:
-    """How Kueue has to decide; what it cannot do goes to `found`."""
+def preemption_settings(graph: PolicyGraph, found: Findings) -> PreemptionSettings:
+    """Kueue's settings for a policy. What Kueue cannot do is added to `found`."""
     found.begin("policy", graph.name, place(graph.nodes[0].source))
     if graph.settings.workload_order != _WORKLOADS:
         cause = f"orders workloads by {_listed(graph.settings.workload_order)}"
@@ -56,7 +57,7 @@ def _listed(order: tuple[OrderKey, ...]) -> str:
 # --- in cycles --------------------------------------------------------------------------------------------------------
 
 
-def _in_cycles(graph: PolicyGraph, cycles: Cycles, found: Findings) -> Way:
+def _in_cycles(graph: PolicyGraph, cycles: Cycles, found: Findings) -> PreemptionSettings:
     settings = graph.settings
     fair = cycles.victims == "fair"
     subject, order = ("queues", _TOURNAMENT) if fair else ("heads", _HEADS)
@@ -70,7 +71,7 @@ def _in_cycles(graph: PolicyGraph, cycles: Cycles, found: Findings) -> Way:
         found.note("share", "are exact here, and Kueue rounds them: two that are almost equal may compare otherwise")
     if cycles.period != _PERIOD:
         found.note("decide in cycles", f"is every {format_duration(cycles.period)} here: Kueue's cycles follow one another at once")
-    return Way(cycles.strategies, None)
+    return PreemptionSettings(cycles.strategies, None)
 
 
 # --- at once ----------------------------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ _PROCEDURE = "decides at once; Kueue decides in cycles by its own procedure: who
 _ORDER_LOST = "goes by share among those that borrow; Kueue without fair sharing goes by priority and time alone"
 
 
-def _at_once(graph: PolicyGraph, found: Findings) -> Way:
+def _at_once(graph: PolicyGraph, found: Findings) -> PreemptionSettings:
     found.note("", _PROCEDURE)
     kinds = [kind for rule in graph.preempt if (kind := _kind(rule, found)) is not None]
     strategies = tuple(strategy for strategy in _BOTH if strategy in kinds)
@@ -108,7 +109,7 @@ def _at_once(graph: PolicyGraph, found: Findings) -> Way:
     if strategies:
         preemption = Preemption(own=preemption.own, reclaims="any")
     found.begin("policy", graph.name, place(graph.nodes[0].source))
-    return Way(_ordered(graph, strategies, preemption, found), preemption)
+    return PreemptionSettings(_ordered(graph, strategies, preemption, found), preemption)
 
 
 def _kind(rule: PreemptRule, found: Findings) -> Preemption | Strategy | None:
@@ -124,7 +125,7 @@ def _kind(rule: PreemptRule, found: Findings) -> Preemption | Strategy | None:
 
 
 def _says(rule: PreemptRule) -> _Says:
-    """The conditions of a rule. Kueue looks everywhere in the tree, so one that stays in its cohort says something else."""
+    """The conditions of a rule. Kueue searches the whole tree, so a rule that is limited to its cohort has no match."""
     near = rule.range == "same-cohort" and rule.scope != "same-queue"
     return rule.trigger, "same-cohort" if near else rule.scope, _guard(rule.guard)
 

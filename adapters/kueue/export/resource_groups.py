@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...engine.graph import ROOT, Group, Node, PolicyGraph, Queue, Quota
-from ...engine.reference.cycles.flavors import groups_of
-from ...engine.units import format_amount
-from .export_amounts import quota_text
-from .export_names import place
-from .export_text import Object
-from .naming import kueue_name
-from .objects import MOST_ALL_FLAVORS, MOST_FLAVORS, MOST_GROUPS, MOST_RESOURCES
-from .problems import Findings
+from ....engine.eligibility import groups_of
+from ....engine.policy_graph import ROOT, Group, Node, PolicyGraph, Queue, Quota
+from ....engine.units import format_amount
+from ..policy_names import kueue_name
+from ..problems import Findings
+from ..read.objects import MOST_ALL_FLAVORS, MOST_FLAVORS, MOST_GROUPS, MOST_RESOURCES
+from .amounts import quota_text
+from .kubernetes_names import place
+from .yaml_text import Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,23 @@
-"""Rules of a policy that Kueue has no words for: what they forbid is refused, what they hold plainly stops ClusterQueues."""
+"""Rules of a policy that Kueue does not have: they are refused, except hold rules without a guard, which stop ClusterQueues."""
 
 from dataclasses import dataclass
 
-from ...engine.graph import AdmissionRule, PolicyGraph
-from .export_names import place
-from .policy import CHECK_INACTIVE, INACTIVE, lacks
-from .problems import Findings
+from ....engine.policy_graph import AdmissionRule, PolicyGraph
+from ..import_.policy import CHECK_INACTIVE, INACTIVE, lacks
+from ..problems import Findings
+from .kubernetes_names import place
 
 
 @dataclass(frozen=True, slots=True)
 class Stops:
-    """Nodes of queues that plain hold rules stop, and flavors that were not there when queues were imported that name them."""
+    """The nodes of queues that hold rules without a guard stop, and the flavors that were missing when the policy was imported."""
 
     held: frozenset[int]
     lacking: frozenset[str]
 
 
 def stops(graph: PolicyGraph, found: Findings) -> Stops:
-    """Go through the rules that are no preempt rules."""
+    """Collect what hold rules stop, and report all rules that Kueue does not have."""
     held: set[int] = set()
     for rule in graph.admission:
         found.begin(f"{rule.action} rule", rule.name, place(rule.source))

@@ -1,14 +1,14 @@
-"""Resources that Kueue leaves out of what workloads ask for, by `resources.excludeResourcePrefixes`: a policy ignores them.
+"""Resources that Kueue excludes from the requests of workloads, by `resources.excludeResourcePrefixes`: the policy ignores them.
 
-Kueue goes by how names begin, a policy by whole names. So the policy ignores each resource of the dump that begins so, and what it begins
-with, by which an export finds the way back.
+Kueue compares prefixes, a policy whole names. So the policy ignores each resource of the dump with such a prefix, and the prefix itself,
+from which an export restores the setting.
 """
 
 from dataclasses import replace
 
-from ...engine.reference.workload import POD_COUNT
-from .objects import ClusterQueue, Cohort, Configuration, Objects, Workload
-from .problems import Findings
+from ....engine.event_parts import POD_COUNT
+from ..problems import Findings
+from ..read.objects import ClusterQueue, Configuration, KueueCohort, KueueWorkload, Objects
 
 FIELD = "resources.excludeResourcePrefixes"
 _HELD = "holds resources that the Configuration excludes: as nobody has a quota of them, they are left out"
@@ -29,7 +29,7 @@ def leave_out_excluded(objects: Objects, found: Findings) -> None:
     wanted = prefixes(objects)
     if not wanted:
         return
-    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    owners: list[ClusterQueue | KueueCohort] = [*objects.cluster_queues, *objects.cohorts]
     owned = {resource for owner in owners for group in owner.groups for resource in group.resources}
     for resource in sorted(resource for resource in owned if _is_excluded(resource, wanted)):
         found.begin("Configuration", "", "")
@@ -38,7 +38,7 @@ def leave_out_excluded(objects: Objects, found: Findings) -> None:
     objects.workloads = [_without(workload, wanted, found) for workload in objects.workloads]
 
 
-def _without(workload: Workload, wanted: tuple[str, ...], found: Findings) -> Workload:
+def _without(workload: KueueWorkload, wanted: tuple[str, ...], found: Findings) -> KueueWorkload:
     """A workload that holds nothing of what is excluded."""
     held = workload.admission
     if held is None or not any(_is_excluded(resource, wanted) for given in held.assignments for resource in given.flavors):

@@ -2,22 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import ValidationError
 
-from ...engine.events import (
-    Fact,
-    Placement,
-    PodSet,
-    UsageReported,
-    WorkloadAdopted,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
-from ...engine.units import INT64_MAX, format_time
-from .naming import Names
-from .objects import Admission, Configuration, Objects, Workload
-from .problems import Findings
+from ....engine.event_parts import Placement, PodSet
+from ....engine.events import Fact
+from ....engine.facts import UsageReported, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ....engine.units import INT64_MAX, format_time
+from ..policy_names import PolicyNames
+from ..problems import Findings
+from ..read.objects import Configuration, KueueAdmission, KueueWorkload, Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +32,25 @@ class Moment:
 def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
     """The facts of all workloads that are not finished, first those that run, else in the order of the dump.
 
-    One that runs is submitted on hold, so that no policy decides about it before the next fact says that it runs.
+    One that runs, or of which more is known than a submission says, is submitted on hold, so that no policy decides about it before the
+    next fact says the rest.
     """
     writer = _Writer(objects, moment, found)
     live = [workload for workload in objects.workloads if not workload.finished]
-    live.sort(key=lambda workload: workload.admission is None)  # who runs comes first, so that nobody is admitted to its room
+    live.sort(key=lambda workload: workload.admission is None)  # running workloads first, so that their quota is not given to others
     return [*writer.usage(objects), *(fact for workload in live for fact in writer.of(workload))]
 
 
 class _Writer:
-    """Makes the facts of one workload after the other."""
+    """Builds the facts, one workload after the other."""
 
     def __init__(self, objects: Objects, moment: Moment, found: Findings) -> None:
         self.now, self.in_cycles, self.assigned, self.found = moment.now, moment.in_cycles, moment.queues, found
         self.clock = moment.now if moment.clock is None else moment.clock
-        self.names, self.namespaces = Names(objects), objects.namespaces
+        self.names, self.namespaces = PolicyNames(objects), objects.namespaces
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
         self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
-        self.running = {workload.key for workload in objects.workloads if workload.admission is not None and not workload.finished}
         self.selective = any(queue.selector is not None and queue.selector.requirements for queue in objects.cluster_queues)
 
     def usage(self, objects: Objects) -> Iterator[UsageReported]:
@@ -67,7 +62,7 @@ class _Writer:
                 name = f"{local.namespace}/{local.name}"
                 yield UsageReported(time=self.clock, local_queue=name, consumed=dict(local.consumed), as_of=as_of)
 
-    def of(self, workload: Workload) -> list[Fact]:
+    def of(self, workload: KueueWorkload) -> list[Fact]:
         """The facts of a workload; none where it cannot be imported, which is reported."""
         self.found.begin("Workload", workload.key, workload.file)
         if self._left_out(workload):
@@ -78,7 +73,7 @@ class _Writer:
             self.found.problem("", f"cannot be imported: {_described(error)}", "correct the object, or leave it out of the dump")
             return []
 
-    def _left_out(self, workload: Workload) -> bool:
+    def _left_out(self, workload: KueueWorkload) -> bool:
         """Whether a workload counts for nothing; noted."""
         if not workload.pod_sets:
             self.found.note("spec.podSets", "has no pods at all: the workload is left out")
@@ -88,11 +83,12 @@ class _Writer:
             return True
         return False
 
-    def _facts(self, workload: Workload) -> Iterator[Fact]:
-        yield self._submitted(workload)
-        updated = self._updated(workload)
-        if updated is not None:
-            yield updated
+    def _facts(self, workload: KueueWorkload) -> Iterator[Fact]:
+        known, held = self._known(workload), self._held(workload)
+        yield self._submitted(workload, on_hold=self._runs(workload) or bool(known or held))
+        if known:
+            release = None if held or self._runs(workload) else False
+            yield WorkloadUpdated(time=self.clock, workload=workload.key, hold=release, **known)
         admission = workload.admission
         if admission is None:
             return
@@ -101,7 +97,7 @@ class _Writer:
         else:
             yield self._adopted(workload, admission)
 
-    def _submitted(self, workload: Workload) -> WorkloadSubmitted:
+    def _submitted(self, workload: KueueWorkload, on_hold: bool) -> WorkloadSubmitted:
         local_queue = f"{workload.namespace}/{workload.queue}" if workload.queue else None
         if local_queue is not None and local_queue not in self.local_queues and workload.admission is None:
             self.found.note("spec.queueName", "is no LocalQueue of the dump: the workload waits for it")
@@ -132,30 +128,21 @@ class _Writer:
             created=workload.created,
             uid=workload.uid,
             boost=self._boost(workload),
-            hold=self._runs(workload),
+            hold=on_hold,
             misconfigured=self._misconfigured(workload),
-            replaces=self._replaces(workload),
+            replaces=workload.replaces or None,
         )
 
-    def _replaces(self, workload: Workload) -> str | None:
-        """The workload whose place it takes. A policy that decides at once knows of no such thing; it must not be needed there."""
-        if self.in_cycles:
-            return workload.replaces or None
-        if workload.replaces in self.running and workload.admission is None:
-            cause = f"takes the place of {workload.replaces}, which runs, and no policy that decides at once lets it"
-            self.found.problem("metadata.annotations", cause, "leave one of the two out of the dump, or decide in cycles")
-        return None
-
-    def _misconfigured(self, workload: Workload) -> str:
+    def _misconfigured(self, workload: KueueWorkload) -> str:
         if workload.misconfigured:
             self.found.note("spec.podSets", f"is never admitted: {workload.misconfigured}")
         return workload.misconfigured
 
-    def _runs(self, workload: Workload) -> bool:
+    def _runs(self, workload: KueueWorkload) -> bool:
         """Whether a workload is adopted; one that was told to stop waits again already where the policy decides at once."""
         return workload.admission is not None and (self.in_cycles or not workload.admission.evicting)
 
-    def _within_64_bits(self, workload: Workload) -> dict[str, dict[str, int]]:
+    def _within_64_bits(self, workload: KueueWorkload) -> dict[str, dict[str, int]]:
         """What one pod of each pod set asks for, so that all together is no more than 64 bits hold: as in Kueue, sums end there."""
         left: dict[str, int] = {}
         kept: dict[str, dict[str, int]] = {}
@@ -179,40 +166,36 @@ class _Writer:
             self.found.note("metadata.namespace", "is not in the dump: of its labels only kubernetes.io/metadata.name is known")
         return {"kubernetes.io/metadata.name": namespace} if namespace else {}
 
-    def _boost(self, workload: Workload) -> int:
+    def _boost(self, workload: KueueWorkload) -> int:
         if workload.boost and not self.settings.boost:
             self.found.note("metadata.annotations", "has a priority boost, which counts for nothing: its feature gate is off by default")
             return 0
         return workload.boost
 
-    def _updated(self, workload: Workload) -> WorkloadUpdated | None:
-        """What is known of a workload beyond its submission; None where there is nothing."""
+    def _known(self, workload: KueueWorkload) -> dict[str, Any]:
+        """What is known of a workload beyond its submission, as fields of WorkloadUpdated; empty where there is nothing."""
         by_creation = workload.timed_out and self.settings.requeue_by_creation
-        requeued = None if by_creation else workload.requeued
+        known = {
+            "checks": workload.checks,
+            "reclaimable": workload.reclaimable,
+            "requeued": None if by_creation else workload.requeued,
+        }
+        return {field: value for field, value in known.items() if value is not None and value != {}}
+
+    def _held(self, workload: KueueWorkload) -> bool:
+        """Whether its owner or Kueue holds a workload; noted."""
         held = workload.held or self._backs_off(workload)
         if held:
             self.found.note("", f"is held: {held}")
-        checks = workload.checks if self.in_cycles else {}
-        if not self.in_cycles and {"Retry", "Rejected"} & set(workload.checks.values()):
-            self.found.note("status.admissionChecks", "keep it from nothing: a policy that decides at once waits for no check")
-        if not (held or checks or workload.reclaimable or requeued is not None):
-            return None
-        return WorkloadUpdated(
-            time=self.clock,
-            workload=workload.key,
-            hold=True if held else None,
-            reclaimable=workload.reclaimable or None,
-            checks=checks,
-            requeued=requeued,
-        )
+        return bool(held)
 
-    def _backs_off(self, workload: Workload) -> str:
+    def _backs_off(self, workload: KueueWorkload) -> str:
         until = workload.backs_off_until
         if until is None or until <= self.now or workload.admission is not None:
             return ""
         return f"it backs off until {format_time(until)}; release it then"
 
-    def _adopted(self, workload: Workload, admission: Admission) -> WorkloadAdopted:
+    def _adopted(self, workload: KueueWorkload, admission: KueueAdmission) -> WorkloadAdopted:
         """What the workload holds; charged even where nothing is left to be charged."""
         since = self.now if admission.since is None else admission.since
         if since > self.now:

@@ -1,24 +1,35 @@
-"""The way in: objects of a cluster to a policy, the facts that rebuild its state, and notes of what was made of them."""
+"""The import: from the objects of a cluster to a policy, the facts that rebuild its state, and notes about what was changed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...dsl import tree
-from ...engine.events import Fact
-from .excluded import leave_out_excluded
+from ....dsl.syntax import tree
+from ....engine.events import Fact
+from ..policy_names import PolicyNames
+from ..problems import ConversionNote, Findings, ImportRefused, Problem
+from ..read.documents.dumps import read
+from ..read.fields import Fields
+from ..read.kinds import Raw, read_objects
+from ..read.objects import Configuration, Objects
+from .excluded_resources import leave_out_excluded
 from .facts import Moment, facts
-from .fields import Fields
-from .kinds import Raw, read_objects
-from .naming import Names
-from .objects import Configuration, Objects
-from .policy import CLASSICAL, FAIR, PROFILES, Wanted, policy
-from .problems import Findings, ImportRefused, Note, Problem
-from .reading import read
-from .taken_back import take_back
+from .policy import CLASSICAL, FAIR, PROFILES, PolicyChoice, policy
+from .revoked_reservations import take_back
 from .validation import leave_out_pods, validate
 
-__all__ = ["KINDS_BY_KEY", "PROFILES", "ImportRefused", "Imported", "Note", "Problem", "latest_moment", "load", "raws_of", "read_files"]
+__all__ = [
+    "KINDS_BY_KEY",
+    "PROFILES",
+    "ConversionNote",
+    "ImportRefused",
+    "Imported",
+    "Problem",
+    "latest_moment",
+    "load",
+    "raws_of",
+    "read_files",
+]
 
 KINDS_BY_KEY = {
     "flavors": "ResourceFlavor",
@@ -39,9 +50,9 @@ class Imported:
 
     tree: tree.File
     facts: list[Fact]
-    notes: list[Note]
+    notes: list[ConversionNote]
     objects: Objects
-    names: Names
+    names: PolicyNames
 
 
 def read_files(files: Iterable[tuple[str, bytes]]) -> list[Raw]:
@@ -98,7 +109,7 @@ def load(
     found.check()
     settings = configuration or objects.configuration or Configuration()
     objects.configuration = settings if boost is None else replace(settings, boost=boost)
-    wanted = Wanted(name, profile or (FAIR if settings.fair else CLASSICAL))
+    wanted = PolicyChoice(name, profile or (FAIR if settings.fair else CLASSICAL))
     if controllers:
         take_back(objects, found)
     leave_out_excluded(objects, found)
@@ -107,4 +118,4 @@ def load(
     made = policy(objects, wanted, found)
     played = facts(objects, Moment(now, wanted.in_cycles, queues or {}, clock), found)
     found.check()
-    return Imported(made, played, found.notes(), objects, Names(objects))
+    return Imported(made, played, found.notes(), objects, PolicyNames(objects))

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...dsl import tree
-from ...engine import graph
-from ...engine.events import Toleration
-from ...engine.units import format_duration
-from .excluded import ignored
-from .naming import Names
-from .objects import ClusterQueue, Cohort, Configuration, Objects, PriorityClass, ResourceFlavor, Strategy
-from .problems import Findings
-from .quantity import number_text
-from .quota_tree import QuotaTree
-from .words import name, number
+from ....dsl.syntax import tree
+from ....engine.event_parts import Toleration
+from ....engine.policy_settings import Strategy
+from ....engine.units import format_duration
+from ..policy_names import PolicyNames
+from ..problems import Findings
+from ..read.objects import ClusterQueue, Configuration, KueueCohort, Objects, PreemptionStrategy, ResourceFlavor, WorkloadPriorityClass
+from ..read.quantity import number_text
+from .excluded_resources import ignored
+from .quota_tree import QuotaTreeBuilder
+from .tree_shorthands import name, number
 
 CLASSICAL, FAIR, AT_ONCE = "kueue.classical", "kueue.fair", "gpol.fair"
 PROFILES = (CLASSICAL, FAIR, AT_ONCE)
@@ -24,12 +24,15 @@ CHECK_INACTIVE = f"{INACTIVE}admission check "
 """How the reasons begin for which ClusterQueues are held, and those of admission checks."""
 
 _BUILT_IN = ("cpu", "gpu", "memory")
-_STRATEGIES: dict[Strategy, graph.Strategy] = {"LessThanOrEqualToFinalShare": "final-share", "LessThanInitialShare": "initial-share"}
-_DEFAULT: tuple[Strategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+_STRATEGIES: dict[PreemptionStrategy, Strategy] = {
+    "LessThanOrEqualToFinalShare": "final-share",
+    "LessThanInitialShare": "initial-share",
+}
+_DEFAULT: tuple[PreemptionStrategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PolicyChoice:
     """How the policy is called, and the profile that it uses."""
 
     name: str
@@ -41,30 +44,30 @@ class Wanted:
         return self.profile != AT_ONCE
 
 
-def policy(objects: Objects, wanted: Wanted, found: Findings) -> tree.File:
+def policy(objects: Objects, wanted: PolicyChoice, found: Findings) -> tree.File:
     """The policy of a cluster; what it cannot say goes to `found`."""
     settings = objects.configuration or Configuration()
-    names, slots = Names(objects), _slots(objects)
+    names, slots = PolicyNames(objects), _slots(objects)
     by_usage = wanted.in_cycles and settings.usage is not None
     resources = sorted({resource for having in slots.values() for resource in having})
     left_out = ignored(objects, found)
     items: list[tree.Item] = [_header(settings, wanted, resources, left_out, found)]
-    items += [tree.Resource(name(resource)) for resource in sorted({*resources, *left_out}) if resource not in _BUILT_IN]
+    items += [tree.ResourceItem(name(resource)) for resource in sorted({*resources, *left_out}) if resource not in _BUILT_IN]
     items += _flavors(objects, slots, wanted.in_cycles, found)
-    items += [tree.Priority(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
-    items += QuotaTree(objects, names, found, wanted.in_cycles, by_usage).items()
+    items += [tree.PriorityItem(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
+    items += QuotaTreeBuilder(objects, names, found, wanted.in_cycles, by_usage).items()
     items += _holds(objects, names, wanted.in_cycles, found)
     return tree.File(tuple(items))
 
 
-def _priorities(objects: Objects) -> list[PriorityClass]:
+def _priorities(objects: Objects) -> list[WorkloadPriorityClass]:
     return sorted(objects.priorities, key=lambda item: item.name)
 
 
 # --- header
 
 
-def _header(settings: Configuration, wanted: Wanted, resources: list[str], left_out: tuple[str, ...], found: Findings) -> tree.Header:
+def _header(settings: Configuration, wanted: PolicyChoice, resources: list[str], left_out: tuple[str, ...], found: Findings) -> tree.Header:
     """What holds for the whole policy: `resources` are counted, `left_out` are ignored."""
     choices: list[tree.Choice] = [tree.Use(wanted.profile)]
     found.begin("Configuration", "", "")
@@ -89,7 +92,7 @@ def _header(settings: Configuration, wanted: Wanted, resources: list[str], left_
 def _slots(objects: Objects) -> dict[str, set[str]]:
     """The resources that there are of each flavor: of which somebody has a quota, or a workload holds something."""
     slots: dict[str, set[str]] = {flavor.name: set() for flavor in objects.flavors}
-    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    owners: list[ClusterQueue | KueueCohort] = [*objects.cluster_queues, *objects.cohorts]
     for owner in owners:
         for group in owner.groups:
             for flavor in group.flavors:
@@ -101,7 +104,7 @@ def _slots(objects: Objects) -> dict[str, set[str]]:
     return slots
 
 
-def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, found: Findings) -> Iterator[tree.Flavor]:
+def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, found: Findings) -> Iterator[tree.FlavorItem]:
     given = {flavor.name: flavor for flavor in objects.flavors}
     for flavor in sorted(slots):
         having = sorted(slots[flavor]) or ["cpu"]  # nobody owns any of it, but a flavor has to have something
@@ -111,14 +114,14 @@ def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, foun
         if flavor not in given:
             found.begin("ResourceFlavor", flavor, "")
             found.note("", "is not there: the ClusterQueues that name it admit nothing")
-        yield tree.Flavor(name(flavor), (tree.AsOwned(resources), *about))
+        yield tree.FlavorItem(name(flavor), (tree.AsOwned(resources), *about))
 
 
-def _nodes(flavor: ResourceFlavor) -> Iterator[tree.NodeLabel | tree.Taint | tree.Tolerates]:
+def _nodes(flavor: ResourceFlavor) -> Iterator[tree.NodeLabel | tree.TaintStatement | tree.Tolerates]:
     for key, value in flavor.labels:
         yield tree.NodeLabel(tree.LabelEquals(key, tree.Text(value)))
     for taint in flavor.taints:
-        yield tree.Taint(taint.key, tree.Text(taint.value) if taint.value else None, taint.effect)
+        yield tree.TaintStatement(taint.key, tree.Text(taint.value) if taint.value else None, taint.effect)
     for toleration in flavor.tolerations:
         yield _tolerates(toleration)
 
@@ -131,7 +134,7 @@ def _tolerates(toleration: Toleration) -> tree.Tolerates:
 # --- inactive queues
 
 
-def _holds(objects: Objects, names: Names, in_cycles: bool, found: Findings) -> list[tree.Admission]:
+def _holds(objects: Objects, names: PolicyNames, in_cycles: bool, found: Findings) -> list[tree.AdmissionItem]:
     """A rule for each reason why ClusterQueues are inactive; noted, as a dump may lack what they need."""
     queues: dict[str, list[str]] = {}
     for queue in objects.cluster_queues:
@@ -140,7 +143,7 @@ def _holds(objects: Objects, names: Names, in_cycles: bool, found: Findings) -> 
             found.note("", f"is held, as in Kueue: {reason}")
             queues.setdefault(reason, []).append(names.queue(queue.name))
     return [
-        tree.Admission("hold", name(f"inactive-{number}"), tuple(map(name, sorted(queues[reason]))), None, tree.Text(reason))
+        tree.AdmissionItem("hold", name(f"inactive-{number}"), tuple(map(name, sorted(queues[reason]))), None, tree.Text(reason))
         for number, reason in enumerate(sorted(queues), start=1)
     ]
 

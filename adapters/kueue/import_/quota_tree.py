@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...dsl import tree
-from .naming import Names
-from .objects import ClusterQueue, Cohort, LocalQueue, Objects, Quota, Selector
-from .problems import Findings
-from .quantity import number_text, text
-from .words import In, name, number, quota_amount
+from ....dsl.syntax import tree
+from ..policy_names import PolicyNames
+from ..problems import Findings
+from ..read.objects import ClusterQueue, KueueCohort, KueueLocalQueue, Objects, ResourceQuota, Selector
+from ..read.quantity import number_text, text
+from .tree_shorthands import In, name, number, quota_amount
 
 _TESTS: dict[str, In] = {"In": "in", "NotIn": "not in", "Exists": "exists", "DoesNotExist": "absent"}
 
 _NO_EFFECT = "limits borrowing or lending without a cohort above: that has no effect, and is left out"
 
 QueueStatement = (
-    tree.Quota
+    tree.QuotaStatement
     | tree.Weight
     | tree.Queueing
     | tree.FlavorChoice
@@ -26,33 +26,33 @@ QueueStatement = (
     | tree.Namespaces
     | tree.NeedsCheck
     | tree.ByUsage
-    | tree.LocalQueue
+    | tree.LocalQueueStatement
 )
 
 
-class QuotaTree:
+class QuotaTreeBuilder:
     """Builds the tree; `in_cycles` says that the policy decides as Kueue does, `by_usage` that usage counts."""
 
-    def __init__(self, objects: Objects, names: Names, found: Findings, in_cycles: bool, by_usage: bool) -> None:
+    def __init__(self, objects: Objects, names: PolicyNames, found: Findings, in_cycles: bool, by_usage: bool) -> None:
         self.objects, self.names, self.found = objects, names, found
         self.in_cycles, self.by_usage = in_cycles, by_usage
         self.flavors = {flavor.flavor for owner in self._owners() for group in owner.groups for flavor in group.flavors}
         self.owned = _owned_below(objects)
-        self.local_queues: dict[str, list[LocalQueue]] = {}
+        self.local_queues: dict[str, list[KueueLocalQueue]] = {}
         for local in objects.local_queues:
             self.local_queues.setdefault(local.cluster_queue, []).append(local)
 
-    def _owners(self) -> list[ClusterQueue | Cohort]:
+    def _owners(self) -> list[ClusterQueue | KueueCohort]:
         return [*self.objects.cluster_queues, *self.objects.cohorts]
 
-    def items(self) -> list[tree.Cohort | tree.Queue]:
+    def items(self) -> list[tree.CohortItem | tree.QueueItem]:
         """What stands at the top: cohorts, then queues, each in order of name."""
         self._note_lost_local_queues()
         cohorts = {cohort.name: cohort for cohort in self.objects.cohorts}
         named = {queue.cohort for queue in self.objects.cluster_queues} | {cohort.parent for cohort in self.objects.cohorts}
         for implicit in sorted(named - {""} - cohorts.keys()):
-            cohorts[implicit] = Cohort(implicit, "", "", (), Fraction(1))
-        below: dict[str, list[Cohort]] = {}
+            cohorts[implicit] = KueueCohort(implicit, "", "", (), Fraction(1))
+        below: dict[str, list[KueueCohort]] = {}
         for cohort in sorted(cohorts.values(), key=lambda cohort: cohort.name):
             below.setdefault(cohort.parent, []).append(cohort)
         queues: dict[str, list[ClusterQueue]] = {}
@@ -60,9 +60,11 @@ class QuotaTree:
             queues.setdefault(queue.cohort, []).append(queue)
         return self._inside("", below, queues)
 
-    def _inside(self, cohort: str, below: dict[str, list[Cohort]], queues: dict[str, list[ClusterQueue]]) -> list[tree.Cohort | tree.Queue]:
-        made: list[tree.Cohort | tree.Queue] = [
-            tree.Cohort(name(self.names.cohort(inner.name)), (*self._of_cohort(inner), *self._inside(inner.name, below, queues)))
+    def _inside(
+        self, cohort: str, below: dict[str, list[KueueCohort]], queues: dict[str, list[ClusterQueue]]
+    ) -> list[tree.CohortItem | tree.QueueItem]:
+        made: list[tree.CohortItem | tree.QueueItem] = [
+            tree.CohortItem(name(self.names.cohort(inner.name)), (*self._of_cohort(inner), *self._inside(inner.name, below, queues)))
             for inner in below.get(cohort, [])
         ]
         return made + [self._queue(queue) for queue in queues.get(cohort, [])]
@@ -76,40 +78,42 @@ class QuotaTree:
 
     # --- cohorts
 
-    def _of_cohort(self, cohort: Cohort) -> Iterator[tree.Quota | tree.Weight]:
+    def _of_cohort(self, cohort: KueueCohort) -> Iterator[tree.QuotaStatement | tree.Weight]:
         self.found.begin("Cohort", cohort.name, cohort.file)
         yield from self._quotas(cohort, bool(cohort.parent))
         yield from _weight(cohort.weight)
 
-    def _quotas(self, owner: ClusterQueue | Cohort, has_parent: bool) -> Iterator[tree.Quota]:
+    def _quotas(self, owner: ClusterQueue | KueueCohort, has_parent: bool) -> Iterator[tree.QuotaStatement]:
         """What an owner has of each flavor. Limits count toward a parent only; without one, a policy that decides at once says so."""
         for group in owner.groups:
             for flavor in group.flavors:
                 for quota in flavor.quotas:
                     yield from self._quota(owner, quota, flavor.flavor, has_parent)
         if not has_parent and not self.in_cycles:
-            yield tree.Quota("borrows", "nothing", None, None)
-            yield tree.Quota("lends", "nothing", None, None)
+            yield tree.QuotaStatement("borrows", "nothing", None, None)
+            yield tree.QuotaStatement("lends", "nothing", None, None)
 
-    def _quota(self, owner: ClusterQueue | Cohort, quota: Quota, flavor: str, has_parent: bool) -> Iterator[tree.Quota]:
-        yield tree.Quota("owns", "amount", quota_amount(text(quota.nominal, quota.resource), quota.resource), name(flavor))
+    def _quota(
+        self, owner: ClusterQueue | KueueCohort, quota: ResourceQuota, flavor: str, has_parent: bool
+    ) -> Iterator[tree.QuotaStatement]:
+        yield tree.QuotaStatement("owns", "amount", quota_amount(text(quota.nominal, quota.resource), quota.resource), name(flavor))
         limited = quota.borrowing_limit is not None or quota.lending_limit is not None
         if limited and not has_parent:
             self.found.note("spec.resourceGroups", _NO_EFFECT)
             return
         if quota.borrowing_limit is not None:
             amount = quota_amount(text(quota.borrowing_limit, quota.resource), quota.resource)
-            yield tree.Quota("borrows", "up-to", amount, name(flavor))
+            yield tree.QuotaStatement("borrows", "up-to", amount, name(flavor))
         if quota.lending_limit is not None and self._may_lend(owner, quota, flavor):
             amount = quota_amount(text(quota.lending_limit, quota.resource), quota.resource)
-            yield tree.Quota("lends", "up-to", amount, name(flavor))
+            yield tree.QuotaStatement("lends", "up-to", amount, name(flavor))
 
-    def _may_lend(self, owner: ClusterQueue | Cohort, quota: Quota, flavor: str) -> bool:
+    def _may_lend(self, owner: ClusterQueue | KueueCohort, quota: ResourceQuota, flavor: str) -> bool:
         """Whether to write a lending limit: one above all that is owned has no effect, and a policy that decides at once may not say it.
 
         A cohort lends of what its queues and cohorts own as well.
         """
-        below = self.owned.get((owner.name, flavor, quota.resource), 0) if isinstance(owner, Cohort) else 0
+        below = self.owned.get((owner.name, flavor, quota.resource), 0) if isinstance(owner, KueueCohort) else 0
         assert quota.lending_limit is not None
         if self.in_cycles or quota.lending_limit <= quota.nominal + below:
             return True
@@ -118,9 +122,9 @@ class QuotaTree:
 
     # --- queues
 
-    def _queue(self, queue: ClusterQueue) -> tree.Queue:
+    def _queue(self, queue: ClusterQueue) -> tree.QueueItem:
         self.found.begin("ClusterQueue", queue.name, queue.file)
-        return tree.Queue(name(self.names.queue(queue.name)), tuple(self._of_queue(queue)))
+        return tree.QueueItem(name(self.names.queue(queue.name)), tuple(self._of_queue(queue)))
 
     def _of_queue(self, queue: ClusterQueue) -> Iterator[QueueStatement]:
         if not queue.groups:
@@ -212,6 +216,6 @@ def _namespaces(selector: Selector | None) -> Iterator[tree.Namespaces]:
         )
 
 
-def _local_queue(local: LocalQueue) -> tree.LocalQueue:
+def _local_queue(local: KueueLocalQueue) -> tree.LocalQueueStatement:
     stopped = () if local.stop == "None" else (tree.Stopped(drained=local.stop == "HoldAndDrain"),)
-    return tree.LocalQueue(name(f"{local.namespace}/{local.name}"), (*_weight(local.weight), *stopped))
+    return tree.LocalQueueStatement(name(f"{local.namespace}/{local.name}"), (*_weight(local.weight), *stopped))

@@ -1,8 +1,8 @@
-"""Words of the language's tree that the import says often."""
+"""Short constructors of syntax-tree nodes that the import builds often."""
 
 from typing import Literal
 
-from ...dsl import tree
+from ....dsl.syntax import tree
 
 In = Literal["in", "not in", "exists", "absent"]
 """A test of a label."""

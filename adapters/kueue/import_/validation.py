@@ -1,20 +1,20 @@
-"""What has to hold between the objects of a cluster: no cohort above itself, amounts that 64 bits hold."""
+"""Checks across the objects of a cluster: no cycle of cohorts, and amounts within 64 bits."""
 
 from dataclasses import replace
 
-from ...engine.reference.workload import POD_COUNT
-from ...engine.units import INT64_MAX
-from .objects import Admission, ClusterQueue, Cohort, FlavorQuotas, Objects, ResourceFlavor, ResourceGroup
-from .problems import Findings
+from ....engine.event_parts import POD_COUNT
+from ....engine.units import INT64_MAX
+from ..problems import Findings
+from ..read.objects import ClusterQueue, FlavorQuotas, KueueAdmission, KueueCohort, Objects, ResourceFlavor, ResourceGroup
 
 MOST_LEVELS = 30
 """Cohorts above one another, at most: the language nests no deeper."""
 
 
 def validate(objects: Objects, found: Findings) -> None:
-    """Report what no cluster of Kueue could have, and what gpol cannot hold."""
+    """Report what cannot occur in a cluster of Kueue, and what gpol cannot represent."""
     _check_tree(objects.cohorts, found)
-    owners: list[ClusterQueue | Cohort] = [*objects.cluster_queues, *objects.cohorts]
+    owners: list[ClusterQueue | KueueCohort] = [*objects.cluster_queues, *objects.cohorts]
     _check_sums(owners, found)
     _check_topologies(objects.flavors, owners, found)
 
@@ -26,13 +26,13 @@ def leave_out_pods(objects: Objects, found: Findings) -> None:
     objects.cohorts = [replace(cohort, groups=_podless(cohort, found)) for cohort in objects.cohorts]
 
 
-def _podless_admission(held: Admission | None) -> Admission | None:
+def _podless_admission(held: KueueAdmission | None) -> KueueAdmission | None:
     return held and replace(held, assignments=tuple(given.without(lambda resource: resource == POD_COUNT) for given in held.assignments))
 
 
-def _podless(owner: ClusterQueue | Cohort, found: Findings) -> tuple[ResourceGroup, ...]:
+def _podless(owner: ClusterQueue | KueueCohort, found: Findings) -> tuple[ResourceGroup, ...]:
     if any(POD_COUNT in group.resources for group in owner.groups):
-        found.begin(type(owner).__name__, owner.name, owner.file)
+        found.begin("ClusterQueue" if isinstance(owner, ClusterQueue) else "Cohort", owner.name, owner.file)
         found.note("spec.resourceGroups", "has quotas of pods, which a policy that decides at once cannot say: they are left out")
     return tuple(made for group in owner.groups if (made := _without_pods(group)).resources)
 
@@ -44,8 +44,8 @@ def _without_pods(group: ResourceGroup) -> ResourceGroup:
     return ResourceGroup(tuple(resource for resource in group.resources if resource != POD_COUNT), flavors)
 
 
-def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
-    """No cohort is above itself, each circle told once; no tree is too deep, told once (a circle that is longer counts as that)."""
+def _check_tree(cohorts: list[KueueCohort], found: Findings) -> None:
+    """Report each cycle of cohorts once, and once a tree that is too deep (a cycle that is longer counts as too deep)."""
     parents = {cohort.name: cohort.parent for cohort in cohorts}
     told: set[str] = set()
     too_deep = False
@@ -63,7 +63,7 @@ def _check_tree(cohorts: list[Cohort], found: Findings) -> None:
             found.problem("spec.parentName", f"has {MOST_LEVELS} cohorts above it or more", f"nest at most {MOST_LEVELS} levels")
 
 
-def _check_sums(owners: list[ClusterQueue | Cohort], found: Findings) -> None:
+def _check_sums(owners: list[ClusterQueue | KueueCohort], found: Findings) -> None:
     """What all own together of a resource of a flavor fits 64 bits."""
     total: dict[tuple[str, str], int] = {}
     for owner in owners:
@@ -79,7 +79,7 @@ def _check_sums(owners: list[ClusterQueue | Cohort], found: Findings) -> None:
                         found.problem("spec.resourceGroups", cause, "let at most one of them be without limit, or own less")
 
 
-def _check_topologies(flavors: list[ResourceFlavor], owners: list[ClusterQueue | Cohort], found: Findings) -> None:
+def _check_topologies(flavors: list[ResourceFlavor], owners: list[ClusterQueue | KueueCohort], found: Findings) -> None:
     """Topology is refused on a flavor that somebody has a quota of; on any other it counts for nothing."""
     used = {flavor.flavor for owner in owners for group in owner.groups for flavor in group.flavors}
     for flavor in flavors:

@@ -1,9 +1,9 @@
 """ResourceFlavors, WorkloadPriorityClasses and AdmissionChecks: what their objects say."""
 
-from . import known
+from . import known_fields as known
 from .fields import Fields
-from .objects import AdmissionCheck, PriorityClass, ResourceFlavor
-from .places import conditions, taint, toleration
+from .objects import AdmissionCheck, ResourceFlavor, WorkloadPriorityClass
+from .selectors import conditions, taint, toleration
 
 
 def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
@@ -19,11 +19,11 @@ def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
     )
 
 
-def priority_class(name: str, file: str, whole: Fields) -> PriorityClass:
+def priority_class(name: str, file: str, whole: Fields) -> WorkloadPriorityClass:
     """A WorkloadPriorityClass; its value stands beside its metadata."""
     if not whole.has("value"):
         whole.wrong("value", "is missing", "write a whole number")
-    return PriorityClass(name, file, whole.whole("value", 0))
+    return WorkloadPriorityClass(name, file, whole.whole("value", 0))
 
 
 def admission_check(name: str, file: str, whole: Fields) -> AdmissionCheck:

@@ -1,14 +1,14 @@
-"""The manager's Configuration: what decisions depend on; what would change them and cannot be imported is refused."""
+"""The manager's Configuration: the settings that decisions depend on. Those that cannot be imported are refused."""
 
 import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import cast
 
-from ...engine.units import INT64_MAX
-from . import known
+from ....engine.units import INT64_MAX
+from . import known_fields as known
 from .fields import Fields, shortened
-from .objects import Configuration, Strategy, UsageConfig
+from .objects import Configuration, PreemptionStrategy, UsageConfig
 from .quantity import QuantityError, parse
 
 STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
@@ -63,13 +63,13 @@ def _is_fair(whole: Fields) -> bool:
     return whole.has("fairSharing") and said.flag("enable", not _is_old(whole))
 
 
-def _strategies(said: Fields) -> tuple[Strategy, ...]:
+def _strategies(said: Fields) -> tuple[PreemptionStrategy, ...]:
     """The preemption strategies in order; none where Kueue's default list counts."""
     strategies = said.texts("preemptionStrategies")
     for strategy in strategies:
         if strategy not in STRATEGIES:
             said.wrong("preemptionStrategies", f"names `{strategy[:60]}`", f"write {' or '.join(STRATEGIES)}")
-    return cast(tuple[Strategy, ...], tuple(strategy for strategy in strategies if strategy in STRATEGIES))
+    return cast(tuple[PreemptionStrategy, ...], tuple(strategy for strategy in strategies if strategy in STRATEGIES))
 
 
 def usage_config(said: Fields) -> UsageConfig:

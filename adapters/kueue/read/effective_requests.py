@@ -1,17 +1,17 @@
-"""What Kueue counts for pods and no pod template says: devices that they claim, and what LimitRanges and RuntimeClasses add.
+"""The effective requests of pods, beyond their template: claimed devices, and what LimitRanges and RuntimeClasses add.
 
-Kueue writes it down: of a workload that waits in `status.resourceRequests`, of one that holds quota in `status.admission`. With its
-default feature gates a claim counts for what its ResourceClaimTemplate asks for, by the Configuration's `deviceClassMappings`;
-a pod that names a ResourceClaim is never admitted.
+Kueue records them: for a pending workload in `status.resourceRequests`, for one with reserved quota in `status.admission`. With the default
+feature gates, a claim counts as what its ResourceClaimTemplate asks for, by the Configuration's `deviceClassMappings`; a pod that names a
+ResourceClaim is never admitted.
 Source: Kueue, pkg/controller/core/workload_controller.go and pkg/dra/claims.go.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...engine.reference.workload import POD_COUNT
+from ....engine.event_parts import POD_COUNT
 from .fields import Fields
-from .objects import Admission, PodSet
+from .objects import KueueAdmission, KueuePodSet
 from .quantity import amount
 
 _LOST = "claims devices: they count for nothing once it is released, as nothing in the dump says for how much they count"
@@ -28,8 +28,8 @@ def names_claims(rows: Sequence[Fields]) -> bool:
 
 
 def counted(
-    pod_sets: tuple[PodSet, ...], rows: Sequence[Fields], status: Fields, reclaimable: dict[str, int], held: str
-) -> tuple[PodSet, ...]:
+    pod_sets: tuple[KueuePodSet, ...], rows: Sequence[Fields], status: Fields, reclaimable: dict[str, int], held: str
+) -> tuple[KueuePodSet, ...]:
     """The pod sets of a workload without quota, asking for what Kueue last counted for them; where it did not yet, for their template.
 
     Claims for which nothing says how much they count are a problem; of a workload that is held they are only noted.
@@ -47,7 +47,7 @@ def counted(
     return _with(pod_sets, known)
 
 
-def _considered(pod_sets: tuple[PodSet, ...], status: Fields, reclaimable: dict[str, int]) -> dict[str, Requests]:
+def _considered(pod_sets: tuple[KueuePodSet, ...], status: Fields, reclaimable: dict[str, int]) -> dict[str, Requests]:
     """What one pod of each pod set counted for when Kueue last considered the workload; none where that does not go by whole pods."""
     said = {row.text("name", "main"): row.requests("resources") for row in status.subs("resourceRequests")}
     known = {}
@@ -59,7 +59,7 @@ def _considered(pod_sets: tuple[PodSet, ...], status: Fields, reclaimable: dict[
     return known
 
 
-def charged(pod_sets: tuple[PodSet, ...], rows: Sequence[Fields], admission: Admission) -> tuple[PodSet, ...]:
+def charged(pod_sets: tuple[KueuePodSet, ...], rows: Sequence[Fields], admission: KueueAdmission) -> tuple[KueuePodSet, ...]:
     """The pod sets of a workload that holds quota: those that claim devices ask for what they are charged, should they wait again."""
     claiming = {row.text("name", "main") for row in rows if _claims(row)}
     given = {each.pod_set: each for each in admission.assignments if each.pod_set in claiming and each.count > 0}
@@ -68,7 +68,7 @@ def charged(pod_sets: tuple[PodSet, ...], rows: Sequence[Fields], admission: Adm
     return _with(pod_sets, {name: {key: -(-use // given[name].count) for key, use in given[name].usage.items()} for name in given})
 
 
-def _with(pod_sets: tuple[PodSet, ...], known: dict[str, Requests]) -> tuple[PodSet, ...]:
+def _with(pod_sets: tuple[KueuePodSet, ...], known: dict[str, Requests]) -> tuple[KueuePodSet, ...]:
     return tuple(replace(pods, requests=known[pods.name]) if pods.name in known else pods for pods in pod_sets)
 
 

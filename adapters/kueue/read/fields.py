@@ -1,12 +1,12 @@
-"""Reading the fields of an object one by one: each with its type, absent ones with their default, wrong ones reported."""
+"""Reads the fields of an object one by one, with their types. An absent field gets its default; a wrong one is reported."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ...engine.units import INT64_MAX, UnitError, parse_time
-from .problems import Findings
+from ....engine.units import INT64_MAX, UnitError, parse_time
+from ..problems import Findings
 from .quantity import QuantityError, amount, parse
 
 INT32 = 2**31

@@ -1,14 +1,16 @@
-"""From raw objects to typed ones: which kind each is, in which version, and that there is one of each name."""
+"""From raw objects to typed ones: the kind and the version of each; names must be unique within a kind."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import cluster, known, queues
+from ..problems import Findings
+from . import cluster_kinds as cluster
+from . import known_fields as known
+from . import queues
 from .configuration import configuration
 from .fields import Fields
 from .objects import Objects
-from .problems import Findings
 from .workloads import workload
 
 GROUP = "kueue.x-k8s.io"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from ...engine.events import CheckState, Requirement, Toleration
+from ....engine.event_parts import CheckState, Requirement, Toleration
 
-Stop = Literal["None", "Hold", "HoldAndDrain"]
-Policy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"]
-Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+StopPolicy = Literal["None", "Hold", "HoldAndDrain"]
+PreemptionPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"]
+PreemptionStrategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
 
 MOST_GROUPS, MOST_FLAVORS, MOST_RESOURCES, MOST_ALL_FLAVORS = 16, 64, 64, 256
@@ -20,7 +20,7 @@ MOST_GROUPS, MOST_FLAVORS, MOST_RESOURCES, MOST_ALL_FLAVORS = 16, 64, 64, 256
 
 
 @dataclass(frozen=True, slots=True)
-class Quota:
+class ResourceQuota:
     """What a ClusterQueue or Cohort has of a resource of a flavor; limits are None where there is none."""
 
     resource: str
@@ -34,7 +34,7 @@ class FlavorQuotas:
     """The quotas of one flavor, in order of name of the resource as the object lists them."""
 
     flavor: str
-    quotas: tuple[Quota, ...]
+    quotas: tuple[ResourceQuota, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +74,18 @@ class ClusterQueue:
     try_next_when_borrowing: bool
     try_next_when_evicting: bool
     evict_rather_than_borrow: bool
-    within: Policy
-    reclaim: Policy
-    borrow: Policy
+    within: PreemptionPolicy
+    reclaim: PreemptionPolicy
+    borrow: PreemptionPolicy
     borrow_up_to: int | None
     checks: tuple[CheckRule, ...]
-    stop: Stop
+    stop: StopPolicy
     by_usage: bool
     inactive: str
 
 
 @dataclass(frozen=True, slots=True)
-class Cohort:
+class KueueCohort:
     """A Cohort; without a parent it is the root of its tree."""
 
     name: str
@@ -96,7 +96,7 @@ class Cohort:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalQueue:
+class KueueLocalQueue:
     """A LocalQueue: the entry of a namespace to a ClusterQueue; `consumed` is its usage by resource as of `updated` (None: now)."""
 
     namespace: str
@@ -104,7 +104,7 @@ class LocalQueue:
     file: str
     cluster_queue: str
     weight: Fraction
-    stop: Stop
+    stop: StopPolicy
     consumed: tuple[tuple[str, int], ...] = ()
     updated: int | None = None
 
@@ -131,7 +131,7 @@ class ResourceFlavor:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityClass:
+class WorkloadPriorityClass:
     """A WorkloadPriorityClass."""
 
     name: str
@@ -149,7 +149,7 @@ class AdmissionCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class PodSet:
+class KueuePodSet:
     """Equal pods of a workload; `requests` is what one pod asks for, in gpol's smallest units."""
 
     name: str
@@ -163,7 +163,7 @@ class PodSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class PodSetAssignment:
     """What Kueue gave a pod set: pods, the flavor of each resource, and all that is charged by resource."""
 
     pod_set: str
@@ -171,27 +171,27 @@ class Assignment:
     flavors: dict[str, str]
     usage: dict[str, int]
 
-    def without(self, left_out: Callable[[str], bool]) -> "Assignment":
+    def without(self, left_out: Callable[[str], bool]) -> "PodSetAssignment":
         """The same without some resources."""
         kept = [resource for resource in self.flavors if not left_out(resource)]
         usage = {resource: self.usage[resource] for resource in kept if resource in self.usage}
-        return Assignment(self.pod_set, self.count, {resource: self.flavors[resource] for resource in kept}, usage)
+        return PodSetAssignment(self.pod_set, self.count, {resource: self.flavors[resource] for resource in kept}, usage)
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class KueueAdmission:
     """A reservation of quota: where, since when (None: not said) and what; whether the workload is admitted, as it is once its checks
     are ready too, and whether Kueue has told it to stop."""
 
     cluster_queue: str
     since: int | None
-    assignments: tuple[Assignment, ...]
+    assignments: tuple[PodSetAssignment, ...]
     admitted: bool
     evicting: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class KueueWorkload:
     """A Workload. `held` is why Kueue does not queue it, empty where it does; it does not before `backs_off_until` either.
     `misconfigured` is why it queues it and turns it away, empty where it does not.
 
@@ -209,8 +209,8 @@ class Workload:
     boost: int
     kind: str
     labels: dict[str, str]
-    pod_sets: tuple[PodSet, ...]
-    admission: Admission | None
+    pod_sets: tuple[KueuePodSet, ...]
+    admission: KueueAdmission | None
     held: str
     misconfigured: str
     backs_off_until: int | None
@@ -244,7 +244,7 @@ class Configuration:
     """
 
     fair: bool = False
-    strategies: tuple[Strategy, ...] = ()
+    strategies: tuple[PreemptionStrategy, ...] = ()
     usage: UsageConfig | None = None
     excluded: tuple[str, ...] = ()
     boost: bool = False
@@ -256,11 +256,11 @@ class Objects:
     """All objects of a cluster, in the order in which they were given; `namespaces` are labels by name."""
 
     cluster_queues: list[ClusterQueue] = field(default_factory=list)
-    cohorts: list[Cohort] = field(default_factory=list)
-    local_queues: list[LocalQueue] = field(default_factory=list)
+    cohorts: list[KueueCohort] = field(default_factory=list)
+    local_queues: list[KueueLocalQueue] = field(default_factory=list)
     flavors: list[ResourceFlavor] = field(default_factory=list)
-    priorities: list[PriorityClass] = field(default_factory=list)
+    priorities: list[WorkloadPriorityClass] = field(default_factory=list)
     checks: list[AdmissionCheck] = field(default_factory=list)
-    workloads: list[Workload] = field(default_factory=list)
+    workloads: list[KueueWorkload] = field(default_factory=list)
     namespaces: dict[str, dict[str, str]] = field(default_factory=dict)
     configuration: Configuration | None = None

@@ -6,12 +6,12 @@ Requests are summed as Kubernetes does: containers and sidecars run together, ot
 
 from fractions import Fraction
 
-from ...engine.events import Requirement, Toleration
+from ....engine.event_parts import Requirement, Toleration
 from .fields import Fields
-from .places import requirement, toleration
 from .quantity import amount
+from .selectors import requirement, toleration
 
-Wanted = dict[str, Fraction]
+Requested = dict[str, Fraction]
 """Exact quantities by resource."""
 
 _ZERO = Fraction(0)
@@ -21,7 +21,7 @@ _OF_WHOLE_PODS = ("cpu", "memory", "hugepages-")
 
 def requests(spec: Fields) -> dict[str, int]:
     """What one pod asks for by resource, in gpol's smallest unit, in order of name; never below 0."""
-    total: Wanted = {}
+    total: Requested = {}
     for container in spec.subs("containers"):
         _add(total, _of_container(container))
     if spec.has("initContainers"):
@@ -34,10 +34,10 @@ def requests(spec: Fields) -> dict[str, int]:
     return {resource: max(0, amount(total[resource], resource)) for resource in sorted(total)}
 
 
-def _with_init_containers(total: Wanted, spec: Fields) -> None:
+def _with_init_containers(total: Requested, spec: Fields) -> None:
     """Raise a pod's requests for its sidecars, and to what each other init container needs beside the sidecars before it."""
-    sidecars: Wanted = {}
-    peak: Wanted = {}
+    sidecars: Requested = {}
+    peak: Requested = {}
     for container in spec.subs("initContainers"):
         wanted = _of_container(container)
         if container.text("restartPolicy") == "Always":
@@ -50,17 +50,17 @@ def _with_init_containers(total: Wanted, spec: Fields) -> None:
     _raise(total, peak)
 
 
-def _of_container(container: Fields) -> Wanted:
+def _of_container(container: Fields) -> Requested:
     resources = container.sub("resources")
     return {**resources.requests("limits"), **resources.requests("requests")} if resources.has("limits") else resources.requests("requests")
 
 
-def _add(total: Wanted, more: Wanted) -> None:
+def _add(total: Requested, more: Requested) -> None:
     for resource in sorted(more):
         total[resource] = total.get(resource, _ZERO) + more[resource]
 
 
-def _raise(total: Wanted, least: Wanted) -> None:
+def _raise(total: Requested, least: Requested) -> None:
     for resource in sorted(least):
         total[resource] = max(total.get(resource, _ZERO), least[resource])
 

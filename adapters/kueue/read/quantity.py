@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from ...engine.units import INT64_MAX, MILLI_RESOURCES
+from ....engine.units import INT64_MAX, MILLI_RESOURCES
 
 UNLIMITED = INT64_MAX
 """The amount that stands for no limit."""

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import cast
 
-from . import known
+from . import known_fields as known
 from .fields import Fields
 from .objects import (
     MOST_ALL_FLAVORS,
@@ -12,17 +12,17 @@ from .objects import (
     MOST_RESOURCES,
     CheckRule,
     ClusterQueue,
-    Cohort,
     FlavorQuotas,
-    LocalQueue,
-    Policy,
-    Quota,
+    KueueCohort,
+    KueueLocalQueue,
+    PreemptionPolicy,
     ResourceGroup,
+    ResourceQuota,
     Selector,
-    Stop,
+    StopPolicy,
 )
-from .places import conditions, selector
 from .quantity import amount
+from .selectors import conditions, selector
 
 _STOPS = ("None", "Hold", "HoldAndDrain")
 _DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive")
@@ -58,7 +58,7 @@ def cluster_queue(name: str, file: str, whole: Fields) -> ClusterQueue:
         borrow=borrow,
         borrow_up_to=up_to,
         checks=_checks(spec),
-        stop=cast(Stop, spec.one_of("stopPolicy", _STOPS, "None")),
+        stop=cast(StopPolicy, spec.one_of("stopPolicy", _STOPS, "None")),
         by_usage=scope.one_of("admissionMode", modes, modes[1]) == modes[0],
         inactive=_inactive(whole),
     )
@@ -84,14 +84,14 @@ def _weight(spec: Fields) -> Fraction:
     return spec.sub("fairSharing").known(known.FAIR_SHARING).number("weight", Fraction(1))
 
 
-def _preemption(said: Fields) -> tuple[Policy, Policy, Policy, int | None]:
+def _preemption(said: Fields) -> tuple[PreemptionPolicy, PreemptionPolicy, PreemptionPolicy, int | None]:
     """Within the queue, reclaiming, while borrowing, and up to which priority."""
     within = said.one_of("withinClusterQueue", ("Never", "LowerPriority", "LowerOrNewerEqualPriority"), "Never")
     reclaim = said.one_of("reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Never")
     borrowing = said.sub("borrowWithinCohort").known(known.BORROW_WITHIN_COHORT)
     borrow = borrowing.one_of("policy", ("Never", "LowerPriority"), "Never")
     up_to = borrowing.whole("maxPriorityThreshold", 0) if borrowing.has("maxPriorityThreshold") else None
-    return cast(Policy, within), cast(Policy, reclaim), cast(Policy, borrow), up_to
+    return cast(PreemptionPolicy, within), cast(PreemptionPolicy, reclaim), cast(PreemptionPolicy, borrow), up_to
 
 
 def _checks(spec: Fields) -> tuple[CheckRule, ...]:
@@ -121,21 +121,21 @@ def _inactive(whole: Fields) -> str:
     return ""
 
 
-def cohort(name: str, file: str, whole: Fields) -> Cohort:
+def cohort(name: str, file: str, whole: Fields) -> KueueCohort:
     """A Cohort."""
     spec = whole.sub("spec").known(known.COHORT)
-    return Cohort(name, file, spec.optional_name("parentName"), _groups(spec), _weight(spec))
+    return KueueCohort(name, file, spec.optional_name("parentName"), _groups(spec), _weight(spec))
 
 
-def local_queue(namespace: str, name: str, file: str, whole: Fields) -> LocalQueue:
+def local_queue(namespace: str, name: str, file: str, whole: Fields) -> KueueLocalQueue:
     """A LocalQueue."""
     spec = whole.sub("spec").known(known.LOCAL_QUEUE)
     if spec.has("wallTimePolicy"):
         spec.found.note("spec.wallTimePolicy", "is not imported: no LocalQueue stops because its hours are used up")
-    stop = cast(Stop, spec.one_of("stopPolicy", _STOPS, "None"))
+    stop = cast(StopPolicy, spec.one_of("stopPolicy", _STOPS, "None"))
     used = whole.sub("status").sub("fairSharing").sub("admissionFairSharingStatus")
     consumed = tuple((resource, amount(quantity, resource)) for resource, quantity in sorted(used.requests("consumedResources").items()))
-    return LocalQueue(namespace, name, file, spec.name("clusterQueue"), _weight(spec), stop, consumed, used.time("lastUpdate"))
+    return KueueLocalQueue(namespace, name, file, spec.name("clusterQueue"), _weight(spec), stop, consumed, used.time("lastUpdate"))
 
 
 # --- quotas
@@ -194,10 +194,10 @@ def _flavor(row: Fields, covered: tuple[str, ...]) -> FlavorQuotas:
     return FlavorQuotas(row.name("name"), quotas)
 
 
-def _quota(row: Fields) -> Quota:
+def _quota(row: Fields) -> ResourceQuota:
     row.known(known.RESOURCE_QUOTA)
     resource = row.name("name")
     if not row.has("nominalQuota"):
         row.wrong("nominalQuota", "is missing", "write what is owned, such as 8")
     nominal = row.quota("nominalQuota", resource) or 0
-    return Quota(resource, nominal, row.quota("borrowingLimit", resource), row.quota("lendingLimit", resource))
+    return ResourceQuota(resource, nominal, row.quota("borrowingLimit", resource), row.quota("lendingLimit", resource))

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal, cast
 
-from ...engine.events import Requirement, Toleration
-from . import known
+from ....engine.event_parts import Requirement, Toleration
+from . import known_fields as known
 from .fields import Fields
 from .objects import NodeTaint, Selector
 

@@ -2,14 +2,14 @@
 
 from typing import cast
 
-from ...engine.events import CheckState
-from . import known
-from .additions import charged, counted, names_claims
+from ....engine.event_parts import CheckState
+from . import known_fields as known
+from .effective_requests import charged, counted, names_claims
 from .fields import INT32, Fields
-from .objects import Admission, Assignment, PodSet, Workload
-from .places import conditions
+from .objects import KueueAdmission, KueuePodSet, KueueWorkload, PodSetAssignment
 from .pods import affinity, beyond_limits, requests, tolerations
 from .quantity import amount
+from .selectors import conditions
 
 _STATES = ("Pending", "Ready", "Retry", "Rejected")
 _GATED = "kueue.x-k8s.io/admission-gated-by"
@@ -19,11 +19,11 @@ _NAMES_CLAIMS = "it names a ResourceClaim, and Kueue admits only claims by templ
 _MOST_PODS = 1_000_000
 _MOST_POD_SETS = 18
 
-Condition = tuple[str, int | None]
+StatusCondition = tuple[str, int | None]
 """The reason and the time of a condition that is true."""
 
 
-def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
+def workload(namespace: str, name: str, file: str, whole: Fields) -> KueueWorkload:
     """A Workload of v1beta1 or v1beta2."""
     metadata = whole.sub("metadata")
     spec, status = whole.sub("spec").known(known.WORKLOAD), whole.sub("status").known(known.WORKLOAD_STATUS)
@@ -46,7 +46,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> Workload:
     elif "Finished" not in true:
         held = held or (_NAMES_CLAIMS if names_claims(rows) else "")
         pod_sets = counted(pod_sets, rows, status, reclaimable, held)
-    return Workload(
+    return KueueWorkload(
         namespace=namespace,
         name=name,
         file=file,
@@ -81,10 +81,10 @@ def _note_unused(spec: Fields) -> None:
         spec.found.note("spec.priority", "is missing beside a priority class: it counts as 0, as in Kueue")
 
 
-def _conditions(whole: Fields) -> tuple[dict[str, Condition], dict[str, Condition]]:
+def _conditions(whole: Fields) -> tuple[dict[str, StatusCondition], dict[str, StatusCondition]]:
     """The conditions that are true and those that are false, by type."""
-    true: dict[str, Condition] = {}
-    false: dict[str, Condition] = {}
+    true: dict[str, StatusCondition] = {}
+    false: dict[str, StatusCondition] = {}
     for condition in conditions(whole):
         kept = true if condition.text("status") == "True" else false
         kept[condition.text("type")] = (condition.text("reason"), condition.time("lastTransitionTime"))
@@ -101,7 +101,7 @@ def _boost(annotations: Fields) -> int:
     return int(text)
 
 
-def _held(spec: Fields, annotations: Fields, true: dict[str, Condition], false: dict[str, Condition]) -> str:
+def _held(spec: Fields, annotations: Fields, true: dict[str, StatusCondition], false: dict[str, StatusCondition]) -> str:
     """Why Kueue does not queue a workload; empty where it does."""
     if not spec.flag("active", True):
         return "it is not active"
@@ -128,7 +128,7 @@ def _checks(status: Fields) -> dict[str, CheckState]:
 # --- pod sets
 
 
-def _pod_set(row: Fields) -> PodSet | None:
+def _pod_set(row: Fields) -> KueuePodSet | None:
     """A pod set; None where it has no pods."""
     row.known(known.POD_SET)
     topology = row.sub("topologyRequest").known(known.TOPOLOGY_REQUEST)
@@ -137,7 +137,7 @@ def _pod_set(row: Fields) -> PodSet | None:
             topology.wrong(field, "asks for a topology, which gpol does not decide yet", "remove the request, or leave this workload out")
     name, count = row.text("name", "main"), row.whole("count", 1, 0, _MOST_PODS)
     spec = row.sub("template").sub("spec")
-    made = PodSet(
+    made = KueuePodSet(
         name=name,
         count=count,
         min_count=row.whole("minCount", 1, 1, _MOST_PODS) if row.has("minCount") else None,
@@ -170,7 +170,7 @@ def _check_pod_sets(spec: Fields, rows: list[Fields]) -> None:
 # --- what it holds
 
 
-def _reclaimable(status: Fields, pod_sets: tuple[PodSet, ...]) -> dict[str, int]:
+def _reclaimable(status: Fields, pod_sets: tuple[KueuePodSet, ...]) -> dict[str, int]:
     """Pods that are done, by pod set; no more than there are."""
     counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
     rows = list(status.subs("reclaimablePods"))
@@ -180,8 +180,12 @@ def _reclaimable(status: Fields, pod_sets: tuple[PodSet, ...]) -> dict[str, int]
 
 
 def _admission(
-    status: Fields, pod_sets: tuple[PodSet, ...], reclaimable: dict[str, int], true: dict[str, Condition], false: dict[str, Condition]
-) -> Admission | None:
+    status: Fields,
+    pod_sets: tuple[KueuePodSet, ...],
+    reclaimable: dict[str, int],
+    true: dict[str, StatusCondition],
+    false: dict[str, StatusCondition],
+) -> KueueAdmission | None:
     """The reservation of quota; None where Kueue says that it is over."""
     if "QuotaReserved" in false:
         return None
@@ -191,7 +195,7 @@ def _admission(
     rows = list(said.subs("podSetAssignments", _MOST_POD_SETS))
     _check_names(said, "podSetAssignments", rows, "keep one: Kueue gives each what it holds once")
     made = [_assignment(row, counts, reclaimable) for row in rows]
-    return Admission(
+    return KueueAdmission(
         cluster_queue=said.name("clusterQueue"),
         since=None if reserved is None else reserved[1],
         assignments=tuple(assignment for assignment in made if assignment.pod_set in counts),
@@ -208,7 +212,7 @@ def _note_strangers(status: Fields, rows: list[Fields]) -> None:
             status.found.note("status.admission.podSetAssignments", "is of a pod set that the workload does not have: it is not charged")
 
 
-def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> Assignment:
+def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> PodSetAssignment:
     """What a pod set was given, less the pods of it that are done."""
     name = row.known(known.ASSIGNMENT).text("name", "main")
     if row.has("topologyAssignment") or row.has("delayedTopologyRequest"):
@@ -221,4 +225,4 @@ def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]
         usage = {resource: usage[resource] // given * left for resource in usage}
     if any(charge < 0 for charge in usage.values()):
         row.wrong("resourceUsage", "is below 0", "write 0 or more")
-    return Assignment(name, left, flavors, {resource: max(0, usage[resource]) for resource in usage})
+    return PodSetAssignment(name, left, flavors, {resource: max(0, usage[resource]) for resource in usage})

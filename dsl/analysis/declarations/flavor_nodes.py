@@ -1,13 +1,13 @@
-"""What a flavor says of its nodes: labels, taints, tolerations, or that nothing defines it."""
+"""What a flavor says about its nodes: labels, taints and tolerations, or that the flavor is missing."""
 
 from dataclasses import replace
 
-from ..engine import graph
-from . import tree
-from .context import Context
+from ....engine import policy_graph as graph
+from ...syntax import tree
+from ..context import Context
 
 
-def with_nodes(context: Context, item: tree.Flavor, flavor: graph.Flavor) -> graph.Flavor:
+def with_nodes(context: Context, item: tree.FlavorItem, flavor: graph.Flavor) -> graph.Flavor:
     """The flavor, with what its statements say of its nodes."""
     seen: dict[str, tree.Spanned] = {}
     labels: list[tuple[str, str]] = []
@@ -20,7 +20,7 @@ def with_nodes(context: Context, item: tree.Flavor, flavor: graph.Flavor) -> gra
                 _check_key(context, label.key, statement)
                 if context.once(seen, f"label {label.key}", statement, f"label `{label.key}`"):
                     labels.append((label.key, label.value.text))
-            case tree.Taint():
+            case tree.TaintStatement():
                 taint = _taint(context, statement)
                 if context.once(seen, repr(taint), statement, "this taint"):
                     taints.append(taint)
@@ -40,7 +40,7 @@ def with_nodes(context: Context, item: tree.Flavor, flavor: graph.Flavor) -> gra
     )
 
 
-def _taint(context: Context, statement: tree.Taint) -> graph.Taint:
+def _taint(context: Context, statement: tree.TaintStatement) -> graph.Taint:
     _check_key(context, statement.key, statement)
     return graph.Taint(statement.key, "" if statement.value is None else statement.value.text, statement.effect)
 
@@ -59,10 +59,12 @@ def _check_key(context: Context, key: str, place: tree.Spanned) -> None:
     context.named(tree.Name(key, span=place.span), "label")
 
 
-def _check_missing(context: Context, item: tree.Flavor) -> None:
-    """A flavor that nothing defines has no nodes to speak of."""
+def _check_missing(context: Context, item: tree.FlavorItem) -> None:
+    """Report labels, taints and tolerations of a missing flavor."""
     missing = next((statement for statement in item.body if isinstance(statement, tree.Missing)), None)
-    said = next((statement for statement in item.body if isinstance(statement, tree.NodeLabel | tree.Taint | tree.Tolerates)), None)
+    said = next(
+        (statement for statement in item.body if isinstance(statement, tree.NodeLabel | tree.TaintStatement | tree.Tolerates)), None
+    )
     if missing is not None and said is not None:
         message = f"flavor `{item.name.text}` is missing, and has labels, taints or tolerations"
         context.error("GP027", message, said, "of what nothing defines", "remove it, or remove `missing`")

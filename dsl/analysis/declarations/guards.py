@@ -1,14 +1,14 @@
-"""Guards and orders: every field gets its type, every comparison is checked, so that the core can evaluate them blindly."""
+"""Guards and orders: every field gets its type and every comparison is checked, so that the core can evaluate them without checks."""
 
 from dataclasses import dataclass
 
-from ..engine import expr, graph
-from ..engine.units import format_amount
-from . import tree
-from .context import Context
-from .names import closest, listed
+from ....engine import guard as expr
+from ....engine.policy_settings import OrderKey
+from ....engine.units import format_amount
+from ...syntax import tree
+from ...syntax.names import closest, listed
+from ..context import Context
 
-_TIME_BOUND = ("waiting", "running")
 _UNORDERED = (expr.Type.TEXT,)
 
 
@@ -33,7 +33,7 @@ def guard(context: Context, where: tree.Where | None, setting: Setting) -> expr.
 
 def _guard(context: Context, node: tree.Guard, setting: Setting) -> expr.Expr | None:
     match node:
-        case tree.Comparison():
+        case tree.FieldComparison():
             return _comparison(context, node, setting)
         case tree.Negation(item):
             inner = _guard(context, item, setting)
@@ -46,7 +46,7 @@ def _guard(context: Context, node: tree.Guard, setting: Setting) -> expr.Expr | 
             return expr.And(parts) if isinstance(node, tree.AllOf) else expr.Or(parts)
 
 
-def _comparison(context: Context, node: tree.Comparison, setting: Setting) -> expr.Compare | None:
+def _comparison(context: Context, node: tree.FieldComparison, setting: Setting) -> expr.Compare | None:
     left = field(context, node.left, setting)
     if left is None:
         return None
@@ -167,16 +167,16 @@ _EXAMPLES = {
 }
 
 
-def victim_order(context: Context, keys: tuple[tree.Key, ...]) -> tuple[graph.OrderKey, ...]:
+def victim_order(context: Context, keys: tuple[tree.Key, ...]) -> tuple[OrderKey, ...]:
     """The order of victims; without one the least important and youngest go first."""
     if not keys:
-        return (graph.OrderKey("victim.priority", descending=False), graph.OrderKey("victim.admitted", descending=True))
+        return (OrderKey("victim.priority", descending=False), OrderKey("victim.admitted", descending=True))
     sortable = [path for path, type_ in expr.VICTIM_FIELDS.items() if type_ is not expr.Type.TEXT]
     known = [f"victim.{path}" for path in (*sortable, *context.resources) if path not in ("queue.share_after", "running")]
     return order(context, keys, known)
 
 
-def order(context: Context, keys: tuple[tree.Key, ...], known: list[str]) -> tuple[graph.OrderKey, ...]:
+def order(context: Context, keys: tuple[tree.Key, ...], known: list[str]) -> tuple[OrderKey, ...]:
     """An order by known keys, none of them twice."""
     made = []
     seen: dict[str, tree.Spanned] = {}
@@ -186,5 +186,5 @@ def order(context: Context, keys: tuple[tree.Key, ...], known: list[str]) -> tup
             help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known, 12)}"
             context.error("GP020", f"`{key.path}` is no key of this order", key, "not known", help_text)
         elif context.once(seen, key.path, key, f"`{key.path}`"):
-            made.append(graph.OrderKey(key.path, key.descending))
+            made.append(OrderKey(key.path, key.descending))
     return tuple(made)

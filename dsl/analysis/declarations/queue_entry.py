@@ -1,12 +1,12 @@
-"""Who comes in by a queue: namespaces, admission checks, local queues."""
+"""Which workloads may enter a queue: namespaces, admission checks and local queues."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
 
-from ..engine import graph
-from . import tree
-from .context import Context
+from ....engine import policy_graph as graph
+from ...syntax import tree
+from ..context import Context
 
 _NOBODY = (graph.Requirement("", "In", ()),)
 """A condition that no labels meet."""
@@ -37,7 +37,7 @@ def namespaces(context: Context, statement: tree.Spanned | None) -> tuple[graph.
     return tuple(sorted(made, key=repr)) if statement.tests else _NOBODY
 
 
-def checks(context: Context, item: tree.Queue, flavors: Mapping[str, int]) -> tuple[graph.Check, ...]:
+def checks(context: Context, item: tree.QueueItem, flavors: Mapping[str, int]) -> tuple[graph.Check, ...]:
     """The admission checks that a queue needs, in order of name."""
     seen: dict[str, tree.Spanned] = {}
     made = []
@@ -61,11 +61,11 @@ def _flavors(context: Context, statement: tree.NeedsCheck, flavors: Mapping[str,
     return tuple(sorted(found))
 
 
-def local_queues(context: Context, item: tree.Queue) -> tuple[graph.LocalQueue, ...]:
+def local_queues(context: Context, item: tree.QueueItem) -> tuple[graph.LocalQueue, ...]:
     """The local queues of a queue, in order of name; a name is taken once in the whole policy."""
     made = []
     for statement in item.body:
-        if isinstance(statement, tree.LocalQueue):
+        if isinstance(statement, tree.LocalQueueStatement):
             _check_name(context, statement.name)
             if context.once(context.local_queues, statement.name.text, statement.name, f"local queue `{statement.name.text}`"):
                 made.append(_local_queue(context, statement))
@@ -80,7 +80,7 @@ def _check_name(context: Context, name: tree.Name) -> None:
         context.error("GP042", message, name, "not of the form", 'write it as `"namespace/name"`')
 
 
-def _local_queue(context: Context, item: tree.LocalQueue) -> graph.LocalQueue:
+def _local_queue(context: Context, item: tree.LocalQueueStatement) -> graph.LocalQueue:
     seen: dict[str, tree.Spanned] = {}
     weight, stopped = Fraction(1), None
     for statement in item.body:

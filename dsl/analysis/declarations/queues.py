@@ -2,24 +2,26 @@
 
 from collections.abc import Mapping
 
-from ..engine import graph
-from . import entrance, serving, tree
-from .context import Context
-from .diagnostics import Note
+from ....engine import policy_graph as graph
+from ...diagnostics import DiagnosticNote
+from ...syntax import tree
+from ..context import Context
+from . import queue_entry as entrance
+from . import resource_groups as serving
 
 _Said = Mapping[str, tree.Spanned]
 """The statements of a queue that are said once, by what they are about."""
 
 
-def items(context: Context) -> dict[str, tree.Queue]:
+def items(context: Context) -> dict[str, tree.QueueItem]:
     """The queues of the policy by name, the first of each name."""
-    found: dict[str, tree.Queue] = {}
+    found: dict[str, tree.QueueItem] = {}
     below: list[tree.Spanned] = [*reversed(context.merged.queues), *reversed(context.merged.cohorts)]
     while below:
         item = below.pop()
-        if isinstance(item, tree.Queue):
+        if isinstance(item, tree.QueueItem):
             found.setdefault(item.name.text, item)
-        elif isinstance(item, tree.Cohort):
+        elif isinstance(item, tree.CohortItem):
             below += reversed(item.body)
     return found
 
@@ -31,7 +33,7 @@ def queues(context: Context, nodes: tuple[graph.Node, ...], flavors: tuple[graph
     return tuple(_queue(context, said[node.name], number, index) for number, node in enumerate(nodes) if node.queue >= 0)
 
 
-def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int]) -> graph.Queue:
+def _queue(context: Context, item: tree.QueueItem, node: int, flavors: dict[str, int]) -> graph.Queue:
     said = _said_once(context, item)
     ceiling = said.get("the ceiling")
     default = said.get("the default priority") or context.merged.choices.get("DefaultPriority")
@@ -62,7 +64,7 @@ def _queue(context: Context, item: tree.Queue, node: int, flavors: dict[str, int
     )
 
 
-def _said_once(context: Context, item: tree.Queue) -> _Said:
+def _said_once(context: Context, item: tree.QueueItem) -> _Said:
     """What may be said once in a queue, and is."""
     said: dict[str, tree.Spanned] = {}
     for statement in item.body:
@@ -121,14 +123,14 @@ def _preemption(context: Context, said: _Said) -> graph.Preemption:
     )
 
 
-def _matches(context: Context, item: tree.Queue) -> tuple[tuple[graph.Condition, ...], ...]:
+def _matches(context: Context, item: tree.QueueItem) -> tuple[tuple[graph.Condition, ...], ...]:
     """The alternatives by which workloads belong to a queue, in an order of their own."""
     matches: dict[tuple[graph.Condition, ...], tree.Spanned] = {}
     for statement in item.body:
         if isinstance(statement, tree.Match):
             match = _match(context, statement)
             if match in matches:
-                note = (Note("first said here", matches[match].span),)
+                note = (DiagnosticNote("first said here", matches[match].span),)
                 context.error("GP022", "this alternative is said twice", statement, "again here", "keep one", note)
             matches.setdefault(match, statement)
     return tuple(sorted(matches, key=repr))

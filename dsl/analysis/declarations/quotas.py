@@ -3,40 +3,40 @@
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from ..engine import graph
-from ..engine.units import INT64_MAX, format_amount
-from . import tree
-from .context import Context
-from .diagnostics import Note
-from .names import listed
-from .places import flavor_with
-from .serving import check_served
+from ....engine import policy_graph as graph
+from ....engine.units import INT64_MAX, format_amount
+from ...diagnostics import DiagnosticNote
+from ...syntax import tree
+from ...syntax.names import listed
+from ..context import Context
+from .resource_groups import check_served
+from .resources import flavor_with
 
 _MOST_OWNERS = 12
 """Owners that are listed where all together own too much."""
 
 
 @dataclass(slots=True)
-class Place:
+class NodeDeclaration:
     """A cohort or queue with its parent's name, in the order of the text."""
 
-    item: tree.Cohort | tree.Queue
+    item: tree.CohortItem | tree.QueueItem
     parent: str
 
 
 @dataclass(slots=True)
-class Limits:
+class QuotaStatements:
     """The quota statements of one node by slot, not yet combined; `known` is false where an amount owned could not be read."""
 
-    owns: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
-    borrows: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
-    lends: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
-    keeps: dict[int, tuple[int, tree.Quota]] = field(default_factory=dict)
+    owns: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
+    borrows: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
+    lends: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
+    keeps: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
     known: bool = True
 
 
 @dataclass(slots=True)
-class Below:
+class ChildQuotas:
     """What the children of a node own and offer it, by slot; `known` is false where some amount could not be read."""
 
     owned: list[int]
@@ -44,37 +44,39 @@ class Below:
     known: bool = True
 
 
-def places(context: Context) -> list[Place]:
+def places(context: Context) -> list[NodeDeclaration]:
     """All cohorts and queues with unique names; a double is reported."""
-    found: list[Place] = []
+    found: list[NodeDeclaration] = []
     seen: dict[str, tree.Name] = {}
 
-    def visit(item: tree.Cohort | tree.Queue, parent: str) -> None:
+    def visit(item: tree.CohortItem | tree.QueueItem, parent: str) -> None:
         name = item.name
-        context.named(name, "queue" if isinstance(item, tree.Queue) else "cohort")
+        context.named(name, "queue" if isinstance(item, tree.QueueItem) else "cohort")
         if name.text == graph.ROOT:
             context.error("GP021", f"`{graph.ROOT}` is the root of the tree", name, "taken", "give it another name")
         elif name.text in seen:
-            note = (Note("first declared here", seen[name.text].span),)
+            note = (DiagnosticNote("first declared here", seen[name.text].span),)
             message = f"`{name.text}` is declared twice; queues and cohorts share their names"
             context.error("GP021", message, name, "again here", "give it another name", note)
         else:
             seen[name.text] = name
-            found.append(Place(item, parent))
+            found.append(NodeDeclaration(item, parent))
             for below in item.body:
-                if isinstance(below, tree.Cohort | tree.Queue):
+                if isinstance(below, tree.CohortItem | tree.QueueItem):
                     visit(below, name.text)
 
     for cohort in context.merged.cohorts:
         visit(cohort, graph.ROOT)
     for queue in context.merged.queues:
         visit(queue, graph.ROOT)
-    context.queues = [place.item.name.text for place in found if isinstance(place.item, tree.Queue)]
-    context.cohorts = [place.item.name.text for place in found if isinstance(place.item, tree.Cohort)]
+    context.queues = [place.item.name.text for place in found if isinstance(place.item, tree.QueueItem)]
+    context.cohorts = [place.item.name.text for place in found if isinstance(place.item, tree.CohortItem)]
     return found
 
 
-def nodes(context: Context, found: list[Place], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]) -> tuple[graph.Node, ...]:
+def nodes(
+    context: Context, found: list[NodeDeclaration], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]
+) -> tuple[graph.Node, ...]:
     """The nodes of the tree: the root, then all others in order of name; queues are numbered in the same order."""
     names = sorted(place.item.name.text for place in found)
     index = {graph.ROOT: 0, **{name: number for number, name in enumerate(names, start=1)}}
@@ -106,11 +108,11 @@ def nodes(context: Context, found: list[Place], slots: tuple[graph.Slot, ...], f
     return tuple(made)
 
 
-def _all_quotas(context: Context, found: list[Place], slot_of: dict[tuple[str, str], int]) -> dict[str, tuple[graph.Quota, ...]]:
+def _all_quotas(context: Context, found: list[NodeDeclaration], slot_of: dict[tuple[str, str], int]) -> dict[str, tuple[graph.Quota, ...]]:
     """The quotas of all nodes by name, children before their parents."""
     quotas: dict[str, tuple[graph.Quota, ...]] = {}
     none = [0] * len(slot_of)
-    all_below = {name: Below([*none], [*none]) for name in (graph.ROOT, *(place.item.name.text for place in found))}
+    all_below = {name: ChildQuotas([*none], [*none]) for name in (graph.ROOT, *(place.item.name.text for place in found))}
     for place in reversed(found):  # parents stand before their children in the text's order
         name = place.item.name.text
         below, above = all_below[name], all_below[place.parent]
@@ -127,7 +129,7 @@ def _all_quotas(context: Context, found: list[Place], slot_of: dict[tuple[str, s
     return quotas
 
 
-def _weight(context: Context, item: tree.Cohort | tree.Queue) -> Fraction:
+def _weight(context: Context, item: tree.CohortItem | tree.QueueItem) -> Fraction:
     seen: dict[str, tree.Spanned] = {}
     weight = Fraction(1)
     for statement in item.body:
@@ -136,7 +138,7 @@ def _weight(context: Context, item: tree.Cohort | tree.Queue) -> Fraction:
     return weight
 
 
-def _quotas(context: Context, limits: Limits, slots: int, offered: list[int]) -> tuple[graph.Quota, ...]:
+def _quotas(context: Context, limits: QuotaStatements, slots: int, offered: list[int]) -> tuple[graph.Quota, ...]:
     """The quotas of a node; `offered` by its children, by slot, so that it can lend all but a part of everything."""
     quotas = []
     for slot in range(slots):
@@ -159,9 +161,9 @@ def _quotas(context: Context, limits: Limits, slots: int, offered: list[int]) ->
     return tuple(quotas)
 
 
-def _limits(context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tuple[str, str], int]) -> Limits:
-    limits = Limits()
-    statements = [statement for statement in item.body if isinstance(statement, tree.Quota)]
+def _limits(context: Context, item: tree.CohortItem | tree.QueueItem, slot_of: dict[tuple[str, str], int]) -> QuotaStatements:
+    limits = QuotaStatements()
+    statements = [statement for statement in item.body if isinstance(statement, tree.QuotaStatement)]
     seen: dict[str, tree.Spanned] = {}
     for statement in statements:
         for slot, value in _values(context, item, statement, slot_of):
@@ -181,16 +183,16 @@ def _limits(context: Context, item: tree.Cohort | tree.Queue, slot_of: dict[tupl
     return limits
 
 
-def _side(statement: tree.Quota) -> str:
+def _side(statement: tree.QuotaStatement) -> str:
     return {"owns": "owns", "borrows": "borrows"}.get(statement.verb, "lends")
 
 
-def _said(statement: tree.Quota) -> str:
+def _said(statement: tree.QuotaStatement) -> str:
     return {"owns": "owns", "borrows": "may borrow"}.get(statement.verb, "lends")
 
 
 def _values(
-    context: Context, item: tree.Cohort | tree.Queue, statement: tree.Quota, slot_of: dict[tuple[str, str], int]
+    context: Context, item: tree.CohortItem | tree.QueueItem, statement: tree.QuotaStatement, slot_of: dict[tuple[str, str], int]
 ) -> list[tuple[int, int]]:
     """The (slot, amount) pairs that a statement speaks of."""
     if statement.amount is not None:
@@ -211,7 +213,7 @@ def _values(
     return [(slot, 0) for (flavor, _), slot in sorted(slot_of.items()) if named in (None, flavor)]
 
 
-def _check_nothing(context: Context, item: tree.Cohort | tree.Queue, statements: list[tree.Quota]) -> None:
+def _check_nothing(context: Context, item: tree.CohortItem | tree.QueueItem, statements: list[tree.QuotaStatement]) -> None:
     """`nothing` and `anything` without a flavor stand alone."""
     for verb in ("owns", "borrows", "lends"):
         same = [statement for statement in statements if _side(statement) == verb]
@@ -220,13 +222,13 @@ def _check_nothing(context: Context, item: tree.Cohort | tree.Queue, statements:
         if repeated and len(same) > 1:
             other = next(statement for statement in same if statement is not repeated[0])
             message = f"`{item.name.text}` {verb} {repeated[0].limit}, and says otherwise as well"
-            note = (Note("said otherwise here", other.span),)
+            note = (DiagnosticNote("said otherwise here", other.span),)
             context.error("GP027", message, repeated[0], "contradicts", "keep one of the two", note)
 
 
-def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Limits, below: list[int]) -> None:
+def _check_lending(context: Context, item: tree.CohortItem | tree.QueueItem, limits: QuotaStatements, below: list[int]) -> None:
     """No node lends or keeps more than it owns; a cohort owns what those below it do, too (`below`, by slot)."""
-    kind, owner = ("queue", "it owns") if isinstance(item, tree.Queue) else ("cohort", "it and those below it own")
+    kind, owner = ("queue", "it owns") if isinstance(item, tree.QueueItem) else ("cohort", "it and those below it own")
     for values, verb in ((limits.lends, "lends"), (limits.keeps, "keeps")):
         for slot in sorted(values):
             amount, statement = values[slot]
@@ -244,7 +246,7 @@ def _check_lending(context: Context, item: tree.Cohort | tree.Queue, limits: Lim
 
 
 def _compare_with_capacity(
-    context: Context, found: list[Place], made: list[graph.Node], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]
+    context: Context, found: list[NodeDeclaration], made: list[graph.Node], slots: tuple[graph.Slot, ...], flavors: tuple[graph.Flavor, ...]
 ) -> None:
     """All nodes together own at most what exists, where the policy says what exists, and at most what 64 bits hold."""
     items = {place.item.name.text: place.item for place in found}
@@ -266,12 +268,12 @@ def _compare_with_capacity(
             context.error("GP026", message, statement, "the biggest part", help_text, _who_owns(owners, resource))
 
 
-def _owning(item: tree.Cohort | tree.Queue, resource: str, flavor: str) -> tree.Quota:
+def _owning(item: tree.CohortItem | tree.QueueItem, resource: str, flavor: str) -> tree.QuotaStatement:
     """The statement by which a node owns a resource of a flavor."""
     return next(
         part
         for part in item.body
-        if isinstance(part, tree.Quota)
+        if isinstance(part, tree.QuotaStatement)
         and part.verb == "owns"
         and part.amount is not None
         and part.amount.resource.text == resource
@@ -279,14 +281,14 @@ def _owning(item: tree.Cohort | tree.Queue, resource: str, flavor: str) -> tree.
     )
 
 
-def _who_owns(owners: list[tuple[int, str]], resource: str) -> tuple[Note, ...]:
+def _who_owns(owners: list[tuple[int, str]], resource: str) -> tuple[DiagnosticNote, ...]:
     if len(owners) == 1:
         return ()
     shown = ", ".join(
         f"`{name}` {format_amount(amount, resource)}" for amount, name in sorted(owners, key=lambda owner: owner[1])[:_MOST_OWNERS]
     )
     more = f" and {len(owners) - _MOST_OWNERS} more" if len(owners) > _MOST_OWNERS else ""
-    return (Note(f"owned: {shown}{more}"),)
+    return (DiagnosticNote(f"owned: {shown}{more}"),)
 
 
 def with_what_is_owned(

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..engine import graph
-from . import tree
-from .context import Context
-from .diagnostics import Note
-from .names import listed
+from ....engine import policy_graph as graph
+from ...diagnostics import DiagnosticNote
+from ...syntax import tree
+from ...syntax.names import listed
+from ..context import Context
 
 
-def serves(item: tree.Queue) -> list[tree.Serves]:
+def serves(item: tree.QueueItem) -> list[tree.Serves]:
     """The statements by which a queue says its own resource groups."""
     return [statement for statement in item.body if isinstance(statement, tree.Serves)]
 
 
-def groups(context: Context, item: tree.Queue, flavors: Mapping[str, int]) -> tuple[graph.Group, ...]:
+def groups(context: Context, item: tree.QueueItem, flavors: Mapping[str, int]) -> tuple[graph.Group, ...]:
     """The resource groups that a queue says itself, in the order of the text; `flavors` finds the index of a flavor."""
     seen: dict[str, tree.Spanned] = {}
     made = []
@@ -32,7 +32,12 @@ def groups(context: Context, item: tree.Queue, flavors: Mapping[str, int]) -> tu
 
 
 def _is_new(
-    context: Context, item: tree.Queue, seen: dict[str, tree.Spanned], name: tree.Name, what: str, known: Mapping[str, int] | Sequence[str]
+    context: Context,
+    item: tree.QueueItem,
+    seen: dict[str, tree.Spanned],
+    name: tree.Name,
+    what: str,
+    known: Mapping[str, int] | Sequence[str],
 ) -> bool:
     """Whether a name is known and stands in one group of the queue only."""
     if name.text not in known:
@@ -45,7 +50,7 @@ def _is_new(
         if context.in_cycles:  # as Kueue has it, where the check of its objects is passed by: the first group counts
             context.warn("GP058", message, name, "again here", f"{help_text}; the first one counts")
             return True
-        context.error("GP040", message, name, "again here", help_text, (Note("first said here", before.span),))
+        context.error("GP040", message, name, "again here", help_text, (DiagnosticNote("first said here", before.span),))
     return before is name
 
 
@@ -58,9 +63,9 @@ def _check_resources(context: Context, flavor: tree.Name, resources: list[tree.N
         context.error("GP020", message, flavor, f"has {listed(having)}", help_text)
 
 
-def check_served(context: Context, item: tree.Cohort | tree.Queue, statement: tree.Quota, flavor: str) -> None:
+def check_served(context: Context, item: tree.CohortItem | tree.QueueItem, statement: tree.QuotaStatement, flavor: str) -> None:
     """Report a quota on what a queue with groups of its own doesn't serve; `flavor` is the one that the statement is about."""
-    said = serves(item) if isinstance(item, tree.Queue) else []
+    said = serves(item) if isinstance(item, tree.QueueItem) else []
     resource = None if statement.amount is None else statement.amount.resource.text
     if said and not any(_has(group.flavors, flavor) and (resource is None or _has(group.resources, resource)) for group in said):
         what = flavor if resource is None else f"{resource} on {flavor}"
@@ -72,7 +77,7 @@ def _has(names: tuple[tree.Name, ...], text: str) -> bool:
     return any(name.text == text for name in names)
 
 
-def tried(context: Context, item: tree.Queue, choice: tree.Spanned | None, flavors: Mapping[str, int]) -> tuple[int, ...]:
+def tried(context: Context, item: tree.QueueItem, choice: tree.Spanned | None, flavors: Mapping[str, int]) -> tuple[int, ...]:
     """The order in which a queue tries flavors where it has no groups: those it lists and, unless it says `only`, the others by name."""
     if not isinstance(choice, tree.FlavorList):
         return tuple(flavors[name] for name in sorted(flavors))

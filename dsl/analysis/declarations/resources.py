@@ -2,18 +2,20 @@
 
 from fractions import Fraction
 
-from ..engine import expr, graph
-from . import tree
-from .context import BUILT_IN, Context
-from .diagnostics import Note
+from ....engine import guard as expr
+from ....engine import policy_graph as graph
+from ....engine.policy_settings import QUEUE_KEYS
+from ...diagnostics import DiagnosticNote
+from ...syntax import tree
+from ...syntax.names import listed
+from ..context import BUILT_IN, Context
 from .flavor_nodes import with_nodes
-from .names import listed
 
 _INT32 = 2**31
 _POD_COUNT = "pods"
 """In cycles a queue may own pods: every pod asks for one, so the resource means what the field of that name means."""
 
-_FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *graph.QUEUE_KEYS, "label"}
+_FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *QUEUE_KEYS, "label"}
 
 
 def declare(context: Context) -> None:
@@ -38,26 +40,33 @@ def declare(context: Context) -> None:
             message = f"`{item.name.text}` is a field in guards and orders; a resource of that name would hide it"
             context.error("GP021", message, item.name, "taken", "give it another name")
     for flavor in merged.flavors:
-        statements = [statement for statement in flavor.body if isinstance(statement, tree.Capacity | tree.FromNodes | tree.AsOwned)]
+        statements = [
+            statement for statement in flavor.body if isinstance(statement, tree.CapacityStatement | tree.FromNodes | tree.AsOwned)
+        ]
         names = [name for statement in statements for name in _resources_of(statement)]
         context.flavors[flavor.name.text] = sorted({name.text for name in names if name.text in context.resources})
 
 
-def _resources_of(statement: tree.Capacity | tree.FromNodes | tree.AsOwned) -> tuple[tree.Name, ...]:
-    return (statement.resource,) if isinstance(statement, tree.Capacity) else statement.resources
+def _resources_of(statement: tree.CapacityStatement | tree.FromNodes | tree.AsOwned) -> tuple[tree.Name, ...]:
+    return (statement.resource,) if isinstance(statement, tree.CapacityStatement) else statement.resources
 
 
 def _unique(
     context: Context,
     what: str,
-    items: list[tree.Resource] | list[tree.Flavor] | list[tree.Priority] | list[tree.Preempt] | list[tree.Protect] | list[tree.Admission],
+    items: list[tree.ResourceItem]
+    | list[tree.FlavorItem]
+    | list[tree.PriorityItem]
+    | list[tree.PreemptItem]
+    | list[tree.ProtectItem]
+    | list[tree.AdmissionItem],
 ) -> None:
     seen: dict[str, tree.Name] = {}
     for item in items:
         context.at(item)
         context.named(item.name, what)
         if item.name.text in seen:
-            note = (Note("first declared here", seen[item.name.text].span),)
+            note = (DiagnosticNote("first declared here", seen[item.name.text].span),)
             context.error("GP021", f"{what} `{item.name.text}` is declared twice", item.name, "again here", "give it another name", note)
         seen.setdefault(item.name.text, item.name)
 
@@ -71,7 +80,7 @@ def flavors(context: Context) -> tuple[graph.Flavor, ...]:
     return tuple(made[name] for name in sorted(made))
 
 
-def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
+def _flavor(context: Context, item: tree.FlavorItem) -> graph.Flavor:
     seen: dict[str, tree.Spanned] = {}
     capacity: dict[str, int] = {}
     nodes: tuple[tuple[str, str], ...] | None = None
@@ -81,7 +90,7 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
             case tree.Worth(number):
                 if context.once(seen, " worth", statement, f"the worth of flavor `{item.name.text}`"):
                     worth = _worth(context, number)
-            case tree.Capacity(resource, number):
+            case tree.CapacityStatement(resource, number):
                 if _known(context, resource) and context.once(seen, resource.text, statement, f"`{resource.text}`"):
                     capacity[resource.text] = context.amount(number, resource.text) or 0
             case tree.AsOwned(resources):
@@ -97,9 +106,9 @@ def _flavor(context: Context, item: tree.Flavor) -> graph.Flavor:
     return with_nodes(context, item, graph.Flavor(item.name.text, tuple(sorted(capacity.items())), nodes, worth, context.source(item)))
 
 
-def _check_capacity(context: Context, item: tree.Flavor, from_nodes: bool) -> None:
+def _check_capacity(context: Context, item: tree.FlavorItem, from_nodes: bool) -> None:
     """A flavor has a capacity, in one form."""
-    fixed = [statement for statement in item.body if isinstance(statement, tree.Capacity | tree.AsOwned)]
+    fixed = [statement for statement in item.body if isinstance(statement, tree.CapacityStatement | tree.AsOwned)]
     if from_nodes and fixed:
         what, label = ("`as owned`", "as owned") if isinstance(fixed[0], tree.AsOwned) else ("amounts", "an amount")
         context.error("GP027", f"flavor `{item.name.text}` has both {what} and `from nodes`", fixed[0], label, "keep one form")

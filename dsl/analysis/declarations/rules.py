@@ -1,10 +1,10 @@
-"""Rules: preempt, protect, deny and hold; and the order in which preempt rules are tried."""
+"""Rules: preempt, protect, deny and hold, and the order in which preempt rules are tried."""
 
-from ..engine import graph
-from . import tree
-from .context import Context
+from ....engine import policy_graph as graph
+from ...syntax import tree
+from ...syntax.names import listed
+from ..context import Context
 from .guards import IN_ADMISSION, IN_PREEMPT, IN_PROTECT, guard, victim_order
-from .names import listed
 
 
 def preempt_rules(context: Context) -> tuple[graph.PreemptRule, ...]:
@@ -18,24 +18,24 @@ def preempt_rules(context: Context) -> tuple[graph.PreemptRule, ...]:
     return tuple(made[name] for name in _tried(context, list(made)))
 
 
-def _preempt(context: Context, item: tree.Preempt) -> graph.PreemptRule:
+def _preempt(context: Context, item: tree.PreemptItem) -> graph.PreemptRule:
     seen: dict[str, tree.Spanned] = {}
     parts: dict[type, tree.Spanned] = {}
     for statement in item.body:
         if context.once(seen, type(statement).__name__, statement, f"this part of rule `{item.name.text}`"):
             parts[type(statement)] = statement
-    trigger, evict, where, order_by = (parts.get(kind) for kind in (tree.Trigger, tree.EvictFrom, tree.Where, tree.OrderBy))
+    trigger, evict, where, order_by = (parts.get(kind) for kind in (tree.TriggerStatement, tree.EvictFrom, tree.Where, tree.OrderBy))
     if not isinstance(evict, tree.EvictFrom):
         help_text = "say `evict from the same queue`, `evict from queues that borrow` or `evict from any queue`"
         context.error("GP033", f"rule `{item.name.text}` does not say whom to evict", item.name, "no `evict from`", help_text)
         evict = tree.EvictFrom("same-queue", same_cohort=False)
-    if isinstance(trigger, tree.Trigger) and trigger.owner == "cohort" and evict.scope == "same-queue":
+    if isinstance(trigger, tree.TriggerStatement) and trigger.owner == "cohort" and evict.scope == "same-queue":
         message = "victims outside the cohort that owns cannot be of the same queue"
         context.error("GP027", message, evict, "the same queue", "evict from queues that borrow")
     return graph.PreemptRule(
         name=item.name.text,
         source=context.source(item),
-        trigger=None if not isinstance(trigger, tree.Trigger) else "fits-queue" if trigger.owner == "queue" else "fits-cohort",
+        trigger=None if not isinstance(trigger, tree.TriggerStatement) else "fits-queue" if trigger.owner == "queue" else "fits-cohort",
         scope=evict.scope,
         range="same-cohort" if evict.same_cohort else "cluster",
         guard=guard(context, where if isinstance(where, tree.Where) else None, IN_PREEMPT),

@@ -1,4 +1,4 @@
-"""One cycle: every queue puts up one workload, all are judged against what there is now, then each in turn takes its place.
+"""Deciding in cycles: every queue puts up one workload, all are judged against what there is now, then each in turn takes its place.
 
 Kueue: pkg/scheduler/scheduler.go, schedule and processEntry. Whoever is admitted or waits for its victims is charged for the rest of the
 cycle, so that nobody behind it takes the same room; nobody is evicted for two workloads in one cycle.
@@ -7,143 +7,224 @@ A workload that takes the place of another one is charged on top of it. Kueue ta
 may give it to others a second time within the cycle; here it is free for the new one alone.
 """
 
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass, field, replace
 
-from ..workload import Workload
-from .candidates import Cluster, Target, as_request
-from .levels import Amounts
-from .nominate import Nomination, Nominator
-from .plan import WAITING, Mode
-from .turns import in_turn
+from ...eligibility import groups_of
+from ...event_parts import DeferralOutcome
+from ...outcome.decision import Deferral, Eviction, Hold, Outcome, SearchState
+from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Request, Victim
+from ..preemption.candidates import preemption_of
+from ..queue.holds import is_inactive, turned_away
+from ..queue.line import anything_waits, head
+from ..state.state import State, as_request
+from ..state.trial import Trial
+from ..state.workload import Workload
+from ..transition.apply import carry_out
+from .binding_limit import binding_limit
+from .entry_order import Entries, next_entry
+from .nominate import nominate
+from .settle import admission_of
+
+MOST_IDLE = 3
+"""After so many cycles in a row that changed nothing, cycles wait for the next fact; after more only where a search for flavors that
+goes on from cycle to cycle may take more."""
 
 
-class End(Enum):
-    """What came of a head in a cycle."""
+def next_cycle(state: State) -> int | None:
+    """When the next cycle is due: at once after a fact, then every period; None where it would have nothing to do."""
+    graph = state.graph
+    assert graph.settings.cycles is not None
+    longest = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
+    if state.idle >= max(MOST_IDLE, longest) or not anything_waits(state):
+        return None
+    return state.time if state.fresh else state.time + graph.settings.cycles.period
 
-    ADMITTED = "admitted"
-    PREEMPTING = "preempting"
-    NO_FIT = "no fit"
-    NO_CANDIDATES = "no candidates"
-    OVERTAKEN = "overtaken"
-    OVERLAPPING = "overlapping"
-    DEFERRED = "deferred"
+
+def run_cycle(state: State) -> list[Outcome]:
+    """Run one cycle at the present moment, and carry out what it decides: admissions, what waits and how, evictions."""
+    entries: Entries = {}
+    refused: list[tuple[Workload, Hold]] = []
+    trial = Trial(state)
+    for queue in state.graph.queues:
+        workload = head(state, queue.node) if not is_inactive(state.active, queue.node) else None
+        if workload is None:
+            continue
+        hold = next(turned_away(state.active, workload), None)
+        if hold is not None:
+            refused.append((workload, hold))
+        else:
+            entries[queue.node] = nominate(trial, workload, goes_on_from(state, workload))
+    ended = _Cycle(trial).run(entries)
+    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(trial, each.nomination)]
+    waiting = [_deferral(state, each) for each in ended if each.outcome is not None]
+    waiting += [_turned_away(state, workload, hold) for workload, hold in refused]
+    deferred = [deferral for deferral in waiting if _says_something(state, deferral)]
+    evicted = [eviction for each in ended for eviction in _evictions(state, each)]
+    outcomes = [*admitted, *deferred, *sorted(evicted, key=lambda eviction: eviction.victim.workload)]
+    for outcome in outcomes:
+        carry_out(state, outcome)
+    return outcomes
+
+
+def goes_on_from(state: State, workload: Workload) -> SearchState:
+    """Where a search for flavors goes on; at the first one again if room became free since and it is not of the cycle before."""
+    scan, generation = workload.scan, state.queues[workload.queue].generation
+    if scan is None or (generation > scan.generation and state.cycle - scan.cycle > 1):
+        return ()
+    return scan.tried
+
+
+# --- one cycle --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What came of a head: the end, the plan it was judged by, whom it evicts, and the reason token where it is not admitted."""
+class _Ended:
+    """What came of a head: its nomination, and why it was not admitted (None: it was)."""
 
     nomination: Nomination
-    end: End
-    reason: str = ""
+    outcome: DeferralOutcome | None
 
     @property
-    def workload(self) -> Workload:
-        """The head."""
-        return self.nomination.workload
-
-    @property
-    def targets(self) -> list[Target]:
+    def victims(self) -> tuple[Victim, ...]:
         """Whom it evicts."""
-        return self.nomination.targets if self.end is End.PREEMPTING else []
+        return self.nomination.victims if self.outcome == "preempting" else ()
 
 
 @dataclass(slots=True)
-class Cycle:
-    """One cycle over the heads of the queues. The tree is as before afterwards."""
+class _Cycle:
+    """One cycle over the heads of the queues. The trial is as before afterwards."""
 
-    cluster: Cluster
-    height: list[int]
+    trial: Trial
     evicted: list[Workload] = field(default_factory=list)
     replaced: list[Workload] = field(default_factory=list)
-    _charged: list[tuple[int, Amounts]] = field(default_factory=list)
+    _charged: list[tuple[int, Request]] = field(default_factory=list)
 
-    def run(self, heads: list[tuple[Workload, dict[tuple[str, str], int]]]) -> list[Outcome]:
-        """Judge heads, each with where its search for flavors goes on; the outcomes are in the order of their turns."""
-        nominator = Nominator(self.cluster, self.height)
-        nominations = [nominator.nominate(workload, tried) for workload, tried in heads]
-        outcomes = [self._process(nominator, nomination) for nomination in in_turn(self.cluster, nominations)]
-        for queue, amounts in self._charged:
-            self.cluster.tree.remove(queue, as_request(amounts))
+    def run(self, entries: Entries) -> list[_Ended]:
+        """Let each nomination have its turn."""
+        ended = []
+        while (nomination := next_entry(self.trial, entries)) is not None:
+            del entries[nomination.queue]
+            ended.append(self._process(nomination))
+        for queue, request in self._charged:
+            self.trial.tree.remove(queue, request)
         for workload in self.replaced:
-            self.cluster.give_back(workload)
-            self.cluster.running[workload.queue][workload.name] = workload
-        return outcomes
+            self.trial.give_back(workload)
+        return ended
 
-    def _process(self, nominator: Nominator, nomination: Nomination) -> Outcome:
+    def _process(self, nomination: Nomination) -> _Ended:
+        workloads = self.trial.state.workloads
         if self._overlaps(nomination):
-            nomination = self._again(nominator, nomination)
-        plan, workload = nomination.plan, nomination.workload
-        if plan.mode is Mode.NO_FIT:
-            return Outcome(nomination, End.NO_FIT, plan.reason)
-        if plan.mode is Mode.PREEMPT and not nomination.targets:
-            if self.cluster.preemption(workload.queue).reclaims != "any":
-                self._charge(workload.queue, to_reserve(self.cluster, nomination))
-            return Outcome(nomination, End.NO_CANDIDATES, WAITING)
+            nomination = self._again(nomination)
+        flavors, queue = nomination.flavors, nomination.queue
+        usage = as_request(flavors.usage)
+        if flavors.mode is Mode.NO_FIT:
+            return _Ended(nomination, "no fit")
+        if flavors.mode is Mode.PREEMPT and not nomination.victims:
+            if preemption_of(self.trial, queue).reclaims != "any":
+                self._charge(queue, as_request(to_reserve(self.trial, queue, flavors)))
+            return _Ended(nomination, "no candidates")
         if self._overlaps(nomination):
-            return Outcome(nomination, End.OVERLAPPING, WAITING)
-        going = [*self.evicted, *(target.workload for target in nomination.targets)]
-        with self.cluster.without(going):
-            fits = self.cluster.fits(workload.queue, plan.usage)
+            return _Ended(nomination, "overlapping")
+        with self.trial.without([*self.evicted, *(workloads[victim.workload] for victim in nomination.victims)]):
+            fits = self.trial.tree.fits(queue, usage)
         if not fits:
-            return Outcome(nomination, End.OVERTAKEN, WAITING)
-        if plan.mode is Mode.FIT:
-            self._replace(nomination.replaced)
-            self._charge(workload.queue, plan.whole)
-            return Outcome(nomination, End.ADMITTED)
-        self._charge(workload.queue, plan.usage)
-        self.evicted += [target.workload for target in nomination.targets]
-        end = End.PREEMPTING if plan.mode is Mode.PREEMPT else End.DEFERRED
-        return Outcome(nomination, end, "WaitingForPreemptedWorkloads")
+            return _Ended(nomination, "overtaken")
+        if flavors.mode is Mode.FIT:
+            if nomination.replaced is not None:
+                self.trial.take(workloads[nomination.replaced])
+                self.replaced.append(workloads[nomination.replaced])
+            self._charge(queue, as_request(flavors.whole))
+            return _Ended(nomination, None)
+        self._charge(queue, usage)
+        self.evicted += [workloads[victim.workload] for victim in nomination.victims]
+        return _Ended(nomination, "preempting" if flavors.mode is Mode.PREEMPT else "deferred")
 
     def _overlaps(self, nomination: Nomination) -> bool:
         """Whether somebody whom it would evict, or whose place it would take, is gone already."""
-        wanted = [target.workload for target in nomination.targets]
-        if nomination.replaced is not None:
-            wanted.append(nomination.replaced)
-        return any(workload is other for workload in wanted for other in (*self.evicted, *self.replaced))
+        gone = {workload.name for workload in (*self.evicted, *self.replaced)}
+        return nomination.replaced in gone or any(victim.workload in gone for victim in nomination.victims)
 
-    def _again(self, nominator: Nominator, nomination: Nomination) -> Nomination:
+    def _again(self, nomination: Nomination) -> Nomination:
         """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
-        gone = list(self.evicted)
-        for workload in gone:
-            del self.cluster.running[workload.queue][workload.name]
-        with self.cluster.without(gone):
-            again = nominator.nominate(nomination.workload, {}, nomination.plan.nominated())
-        for workload in gone:
-            self.cluster.running[workload.queue][workload.name] = workload
-        if again.plan.mode is Mode.FIT:
-            again.plan = again.plan.deferred()
+        with self.trial.without(self.evicted):
+            again = nominate(self.trial, self.trial.state.workloads[nomination.workload], only=nomination.flavors.nominated())
+        if again.flavors.mode is Mode.FIT:
+            again.flavors = replace(again.flavors, mode=Mode.DEFERRED_FIT)
         return again
 
-    def _replace(self, workload: Workload | None) -> None:
-        """Take a workload out whose place another one takes now."""
-        if workload is not None:
-            self.cluster.take(workload)
-            del self.cluster.running[workload.queue][workload.name]
-            self.replaced.append(workload)
-
-    def _charge(self, queue: int, amounts: Amounts) -> None:
-        self.cluster.tree.add(queue, as_request(amounts))
-        self._charged.append((queue, amounts))
+    def _charge(self, queue: int, request: Request) -> None:
+        self.trial.tree.add(queue, request)
+        self._charged.append((queue, request))
 
 
-def to_reserve(cluster: Cluster, nomination: Nomination) -> Amounts:
+def to_reserve(trial: Trial, queue: int, flavors: FlavorAssignment) -> dict[int, int]:
     """What a workload that needs victims and has none keeps others from taking: what it may have within its queue's limits.
 
     Kueue: quotaResourcesToReserve.
     """
-    queue, plan = nomination.workload.queue, nomination.plan
-    if plan.mode is not Mode.PREEMPT:
-        return plan.usage
+    if flavors.mode is not Mode.PREEMPT:
+        return flavors.usage
     reserved = {}
-    for slot in sorted(plan.usage):
-        quota, used, amount = cluster.graph.nodes[queue].quotas[slot], cluster.tree.usage[queue][slot], plan.usage[slot]
-        if plan.level == 0:
+    for slot, amount in sorted(flavors.usage.items()):
+        quota, used = trial.graph.nodes[queue].quotas[slot], trial.tree.usage[queue][slot]
+        if flavors.level == 0:
             reserved[slot] = max(0, min(amount, quota.nominal - used))
         elif quota.borrowing_limit is None:
             reserved[slot] = amount
         else:
             reserved[slot] = min(amount, quota.nominal + quota.borrowing_limit - used)
     return reserved
+
+
+# --- from what came of heads to decisions -----------------------------------------------------------------------------
+
+
+def _evictions(state: State, ended: _Ended) -> list[Eviction]:
+    """The evictions of a head; whoever was told to stop before is not told again."""
+    workload = state.workloads[ended.nomination.workload]
+    limit = binding_limit(state.active, ended.nomination)
+    return [Eviction(victim, workload.name, workload.queue, workload.priority, limit) for victim in ended.victims if not victim.evicting]
+
+
+def _deferral(state: State, ended: _Ended) -> Deferral:
+    nomination, outcome = ended.nomination, ended.outcome
+    assert outcome is not None
+    flavors, queue = nomination.flavors, nomination.queue
+    tried = () if outcome in ("preempting", "deferred") else _stopped_at(flavors)
+    again = state.graph.queue_at(queue).strict or bool(tried) or outcome not in ("no fit", "no candidates")
+    preemptor = state.queues[queue].preemptor
+    return Deferral(
+        nomination.workload,
+        queue,
+        outcome,
+        parked=not again,
+        preempting=outcome == "preempting" or (again and preemptor is not None and preemptor.name == nomination.workload),
+        alike=not again,
+        tried=tried,
+        flavors=flavors,
+        victims=ended.victims,
+        limit=binding_limit(state.active, nomination),
+    )
+
+
+def _turned_away(state: State, workload: Workload, hold: Hold) -> Deferral:
+    parked = hold.kind == "namespace" or not state.graph.queue_at(workload.queue).strict
+    return Deferral(workload.name, workload.queue, "turned away", parked=parked, hold=hold)
+
+
+def _stopped_at(flavors: FlavorAssignment) -> SearchState:
+    """The flavors at which the search stopped with others left to try."""
+    return tuple(
+        (pods.name, resource, pods.flavors[resource].tried)
+        for pods in flavors.pod_sets
+        for resource in sorted(pods.flavors)
+        if pods.flavors[resource].tried >= 0
+    )
+
+
+def _says_something(state: State, deferral: Deferral) -> bool:
+    """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
+    before = state.workloads[deferral.workload].deferred
+    if before is None or deferral.parked or deferral.tried or before.tried:
+        return True
+    return (before.reason, before.preempting) != (deferral.reason, deferral.preempting)

@@ -1,109 +1,106 @@
-"""Nominating a workload: flavors for all of it, victims where it needs them, fewer pods where it may do with fewer.
+"""Nominating a workload: flavors for all of it, victims where it needs them, fewer pods where fewer will do.
 
 Kueue: pkg/scheduler/scheduler.go, getAssignments; pkg/scheduler/flavorassigner/podset_reducer.go.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ..workload import Workload
-from . import classical, fair
-from .candidates import Cluster, Note, Target, Wish
-from .flavors import Assigner
-from .levels import level_that_fits
-from .plan import Grade, Mode, Plan, Verdict
-from .replacing import held_by, replaced_by
+from ...outcome.decision import SearchState
+from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict
+from ..flavor.assigner import FlavorAssigner
+from ..flavor.slice import held_by, replaced_by
+from ..preemption import classical, fair_sharing, lookahead
+from ..preemption.search import Found, Preemptor
+from ..quota.borrowing_level import level_that_fits
+from ..state.state import as_request
+from ..state.trial import Trial
+from ..state.workload import Workload
 
 T = TypeVar("T")
 
-
-@dataclass(slots=True)
-class Nomination:
-    """What would be done for a workload: a plan, the victims that it needs, and the one whose place it takes."""
-
-    workload: Workload
-    plan: Plan
-    targets: list[Target] = field(default_factory=list)
-    replaced: Workload | None = None
+SEARCHES: dict[str, Callable[[Trial, Preemptor], Found]] = {
+    "rules": lookahead.search,
+    "classical": classical.search,
+    "fair": fair_sharing.search,
+}
+"""How victims are looked for, by the policy's choice."""
 
 
-def search(cluster: Cluster, wish: Wish) -> list[Target]:
-    """The victims for a wish, in the way that the policy chose."""
-    cycles = cluster.graph.settings.cycles
-    assert cycles is not None
-    return classical.targets(cluster, wish) if cycles.victims == "classical" else fair.targets(cluster, wish)
+def nominate(trial: Trial, workload: Workload, tried: SearchState = (), only: dict[tuple[str, str], int] | None = None) -> Nomination:
+    """What would be done for a waiting workload, were it the next; `tried` and `only` as in `FlavorAssigner`."""
+    return Nominator(trial, workload, tried, only).nominate()
 
 
-def wish_of(workload: Workload, plan: Plan, notes: list[Note] | None = None) -> Wish:
-    """The wish for room for a whole plan; `notes` as in `Wish`."""
-    amounts = {slot: plan.usage[slot] for slot in sorted(plan.usage) if plan.usage[slot] > 0}
-    return Wish(workload, amounts, sorted(plan.needing), notes)
+def search(trial: Trial, preemptor: Preemptor) -> Found:
+    """The victims for a preemptor, in the way that the policy chose."""
+    return SEARCHES[trial.graph.settings.victims](trial, preemptor)
 
 
 class Nominator:
-    """Nominates workloads in a cluster as it stands."""
+    """Nominates one workload as things stand in a trial. `found` are the searches for victims that it took, by request."""
 
-    def __init__(self, cluster: Cluster, height: list[int]) -> None:
-        self.cluster, self.height = cluster, height
+    def __init__(self, trial: Trial, workload: Workload, tried: SearchState, only: dict[tuple[str, str], int] | None) -> None:
+        self.trial, self.workload = trial, workload
+        self.replaced = replaced_by(trial, workload)
+        held = held_by(trial.policy, self.replaced)
+        self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held)
+        self.found: dict[Request, Found] = {}
 
-    def nominate(
-        self, workload: Workload, tried: dict[tuple[str, str], int], nominated: dict[tuple[str, str], int] | None = None
-    ) -> Nomination:
-        """Find flavors and victims; `tried` and `nominated` as in `Assigner`."""
+    def nominate(self) -> Nomination:
+        """Flavors for all pods if that leads to an admission, else for fewer if fewer will do, else those for all and what is missing."""
+        chosen = self._attempt(self.workload.remaining)
+        if not chosen.runs:
+            chosen = self._with_fewer_pods() or chosen
+        searches = [self.found[request] for request in sorted(self.found)]
+        chosen.later = min((found.until for found in searches if found.until is not None), default=None)
+        chosen.until = chosen.later if chosen.until is not None else None
+        evicts = any(found.victims for found in searches)  # for a part of what is asked for: those may be protected later
+        chosen.changes_at = self.trial.state.time if evicts else chosen.later
+        return chosen
 
-        def simulate(slot: int, amount: int) -> Verdict:
-            return self._simulate(workload, slot, amount)
+    def _attempt(self, counts: list[int]) -> Nomination:
+        """Flavors and victims for so many pods of each pod set."""
+        flavors = self.assigner.assign(counts)
+        found = self._victims(flavors)
+        replaced = self.replaced.name if self.replaced is not None else None
+        return Nomination(self.workload.name, self.workload.queue, flavors, tuple(found.victims), found.until, replaced=replaced)
 
-        replaced = replaced_by(self.cluster, workload)
-        held = held_by(self.cluster.policy, replaced)
-        assigner = Assigner(self.cluster.policy, self.height, workload, simulate, tried, nominated, held)
-        plan, targets = self._found(workload, assigner)
-        return Nomination(workload, plan, targets, replaced)
+    def _victims(self, flavors: FlavorAssignment) -> Found:
+        """Victims for a whole assignment, all its resources together."""
+        hopeless = self.trial.graph.settings.judges_together and flavors.grade is Grade.NO_VICTIMS
+        if flavors.mode is not Mode.PREEMPT or hopeless:
+            return Found()
+        return self._search(as_request(flavors.usage), sorted(flavors.needing))
 
-    def _found(self, workload: Workload, assigner: Assigner) -> tuple[Plan, list[Target]]:
-        """A plan for all pods if there is one, else for fewer if these will do, else the one for all with what stands in its way."""
-        plan = assigner.plan(workload.remaining)
-        targets = self._targets(workload, plan)
-        if plan.mode is Mode.FIT or targets:
-            return plan, targets
-        return self._with_fewer_pods(workload, assigner) or (plan, [])
+    def _simulate(self, request: Request) -> Verdict:
+        """What evicting could do for a part of what is asked for, and the level from which that would come then."""
+        found, queue = self._search(request, [slot for slot, _ in request]), self.workload.queue
+        with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
+            levels = [level_that_fits(self.trial.tree, self.trial.policy.height, queue, slot, amount)[0] for slot, amount in request]
+        return found.grade, max(levels)
 
-    def _simulate(self, workload: Workload, slot: int, amount: int) -> Verdict:
-        """What evicting could do for an amount of one slot alone, and the level from which it would come then."""
-        cluster, queue = self.cluster, workload.queue
-        found = search(cluster, Wish(workload, {slot: amount}, [slot]))
-        with cluster.without([target.workload for target in found]):
-            level, _ = level_that_fits(cluster.tree, self.height, queue, slot, amount)
-        if not found:
-            return Grade.NO_CANDIDATES, level
-        return Grade.PREEMPT if any(target.workload.queue == queue for target in found) else Grade.RECLAIM, level
+    def _search(self, request: Request, slots: list[int]) -> Found:
+        found = self.found[request] = self.found.get(request) or search(self.trial, Preemptor(self.workload, request, slots))
+        return found
 
-    def _targets(self, workload: Workload, plan: Plan) -> list[Target]:
-        """Victims for a whole plan, all its resources together."""
-        if plan.mode is not Mode.PREEMPT:
-            return []
-        return search(self.cluster, wish_of(workload, plan))
+    def _with_fewer_pods(self) -> Nomination | None:
+        """What can be had with the most pods, where the workload may do with fewer."""
 
-    def _with_fewer_pods(self, workload: Workload, assigner: Assigner) -> tuple[Plan, list[Target]] | None:
-        """The plan with the most pods that can be had, where the workload may do with fewer."""
-        if all(pod_set.min_count is None for pod_set in workload.fact.pod_sets):
-            return None
+        def attempt(counts: list[int]) -> Nomination | None:
+            nomination = self._attempt(counts)
+            return nomination if nomination.runs else None
 
-        def attempt(counts: list[int]) -> tuple[Plan, list[Target]] | None:
-            plan = assigner.plan(counts)
-            targets = self._targets(workload, plan)
-            return (plan, targets) if plan.mode is Mode.FIT or targets else None
-
-        most = [pod_set.count for pod_set in workload.fact.pod_sets]
-        least = [pod_set.count if pod_set.min_count is None else pod_set.min_count for pod_set in workload.fact.pod_sets]
-        return fewest_missing(most, least, attempt)
+        pod_sets = self.workload.fact.pod_sets
+        most = [pod_set.count for pod_set in pod_sets]
+        return fewest_missing(most, [pod_set.count if pod_set.min_count is None else pod_set.min_count for pod_set in pod_sets], attempt)
 
 
 def fewest_missing(most: list[int], least: list[int], attempt: Callable[[list[int]], T | None]) -> T | None:
     """What an attempt with the fewest pods missing gives, searched for by bisection as if fewer pods always did where more do.
 
-    Each list is by pod set; between the two each pod set gives up its part in proportion, rounded down.
+    Each list is by pod set; between the two each pod set gives up its part in proportion, rounded down. The bisection is Kueue's, and
+    part of what it decides.
     """
     spare = [high - low for high, low in zip(most, least, strict=True)]
     total = sum(spare)

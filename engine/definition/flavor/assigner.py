@@ -1,92 +1,89 @@
 """Which flavors a workload gets: pod set by pod set, and for each group of resources the best flavor of the queue's list.
 
-The grades, the two choices when to look further and which of two flavors is better are Kueue's (pkg/scheduler/flavorassigner). Each
-resource is judged alone, on top of what earlier pod sets took of it; whether all of them fit together is seen later.
+The grades, the two choices when to look further and which of two flavors is better are Kueue's (pkg/scheduler/flavorassigner). By the
+policy's way of deciding a flavor is judged by all resources of a group together, or by each alone, on top of what earlier pod sets took of
+it; whether all groups fit together is seen later (`admission/nominate.py`). Where resources are judged together, nothing of a resource is
+no demand for it, and a pod set that has no pods left gets no flavors; else both do, as in Kueue.
 """
 
 from collections.abc import Callable
 
-from ...events import PodSet
-from ...graph import Group, PolicyGraph, Queue
-from ..state import Active
-from ..workload import POD_COUNT, Workload
-from .levels import Amounts, level_that_fits
-from .matching import selects, untolerated
-from .plan import (
-    EXCEEDS,
-    MODES,
-    NO_MATCH,
-    WAITING,
-    Attempt,
-    Chosen,
-    Grade,
-    Mode,
-    Obstacle,
-    Plan,
-    PodSetPlan,
-    Verdict,
-    better,
-    more_severe,
-    reason_of,
-)
-from .replacing import Held
+from ...eligibility import barrier, companions, groups_of
+from ...event_parts import POD_COUNT, PodSet
+from ...outcome.decision import SearchState
+from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Request, Verdict
+from ...policy_graph import Group, Queue
+from ..quota.borrowing_level import exceeds_owned, level_that_fits
+from ..state.state import ActivePolicy, as_request
+from ..state.workload import Workload
+from .slice import Held
 
-Simulate = Callable[[int, int], Verdict]
-"""Looks for victims for an amount of one slot alone: NO_CANDIDATES, PREEMPT (some are the queue's own) or RECLAIM, and the level then."""
+Simulate = Callable[[Request], Verdict]
+"""What a search for victims says of a request that does not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
+
+Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
+"""The verdict on each resource, what is short, and the most severe reason."""
+
+_SEVERITY: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")
 
 
-class Assigner:
+class FlavorAssigner:
     """Chooses flavors for one workload, as things stand in the tree.
 
-    `tried` says where the search goes on: the index of the last flavor tried, by pod set and resource. With `nominated` only
-    those flavors are considered. `held` is what pod sets of a workload hold whose place this one takes: each stays on its flavors,
+    `tried` says where the search goes on: the index of the last flavor tried, by pod set and resource. With `only` just those
+    flavors are considered. `held` is what pod sets of a workload hold whose place this one takes: each stays on its flavors,
     and has to find room only for what it asks for beyond that.
     """
 
     def __init__(
         self,
-        policy: Active,
-        height: list[int],
+        policy: ActivePolicy,
         workload: Workload,
         simulate: Simulate,
-        tried: dict[tuple[str, str], int] | None = None,
-        nominated: dict[tuple[str, str], int] | None = None,
+        tried: SearchState = (),
+        only: dict[tuple[str, str], int] | None = None,
         held: Held | None = None,
     ) -> None:
-        self.policy, self.tree, self.height, self.workload = policy, policy.tree, height, workload
-        self.simulate, self.tried, self.nominated, self.held = simulate, tried or {}, nominated, held or {}
+        self.policy, self.tree, self.workload, self.simulate, self.only = policy, policy.tree, workload, simulate, only
+        self.tried, self.held = {(pod_set, resource): index for pod_set, resource, index in tried}, held or {}
         graph = policy.graph
         self.queue: Queue = graph.queue_at(workload.queue)
         self.groups = groups_of(graph, self.queue)
+        self.together = graph.settings.judges_together
         self.go_on_borrowing = self.queue.looks_on_borrowing(graph.settings)
         self.go_on_evicting = self.queue.looks_on_evicting(graph.settings)
 
-    def plan(self, counts: list[int]) -> Plan:
+    def assign(self, counts: list[int]) -> FlavorAssignment:
         """Flavors for the given number of pods of each pod set."""
-        plan = Plan([], {}, {}, 0, Mode.FIT)
-        for indices in _joined(self.workload):
-            pod_sets = [self._podset(index, counts[index]) for index in indices]
-            self._serve(plan, indices, pod_sets)
-            plan.pod_sets += pod_sets
+        assignment = FlavorAssignment()
+        for indices in _joined(self.workload, counts if self.together else None):
+            pod_sets = [self._pod_set(index, counts[index]) for index in indices]
+            self._serve(assignment, indices, pod_sets)
+            assignment.pod_sets += pod_sets
             if any(pod_set.failed for pod_set in pod_sets):
                 break
-        plan.mode = min((pod_set.mode for pod_set in plan.pod_sets), default=Mode.FIT)
-        if plan.mode is Mode.NO_FIT:
-            plan.reason = reason_of(plan, self.groups, self.policy.graph)
-        return plan
+        assignment.mode = min((pod_set.mode for pod_set in assignment.pod_sets), default=Mode.FIT)
+        if assignment.mode is Mode.NO_FIT:
+            unserved = any(obstacle.kind == "unserved" for pod_set in assignment.pod_sets for obstacle in pod_set.obstacles)
+            assignment.reason = "NoMatchingFlavor" if self.together and unserved else reason_of(assignment, self.groups)
+        return assignment
 
-    def _podset(self, index: int, count: int) -> PodSetPlan:
+    def _pod_set(self, index: int, count: int) -> PodSetFlavors:
         pod_set, ignored = self.workload.fact.pod_sets[index], self.policy.graph.ignored
         requests = {resource: pod_set.requests[resource] * count for resource in sorted(pod_set.requests) if resource not in ignored}
+        if self.together:
+            requests = {resource: requests[resource] for resource in requests if requests[resource] > 0}
         if self._group(POD_COUNT) is not None:
             requests[POD_COUNT] = count
-        return PodSetPlan(pod_set.name, count, {resource: requests[resource] for resource in sorted(requests)})
+        return PodSetFlavors(pod_set.name, count, {resource: requests[resource] for resource in sorted(requests)})
 
     def _group(self, resource: str) -> Group | None:
         return next((group for group in self.groups if resource in group.resources), None)
 
-    def _serve(self, plan: Plan, indices: list[int], pod_sets: list[PodSetPlan]) -> None:
-        """Find flavors for pod sets that get them together, and charge the plan."""
+    # --- one group of resources after the other ---------------------------------------------------------------------------
+
+    def _serve(self, assignment: FlavorAssignment, indices: list[int], pod_sets: list[PodSetFlavors]) -> None:
+        """Find flavors for pod sets that get them together, and charge the assignment."""
         total: dict[str, int] = {}
         for pod_set in pod_sets:
             for resource in sorted(pod_set.requests):
@@ -100,9 +97,9 @@ class Assigner:
             if resource in found or (group is None and total[resource] == 0):
                 continue
             if group is None:
-                obstacles, failed = [Obstacle("unavailable", resource=resource)], True
+                obstacles, failed = [Obstacle("unserved", resource=resource)], True
                 break
-            chosen, why, tried = self._search(group, indices, total, plan.usage)
+            chosen, why, tried = self._search(group, indices, total, assignment.usage)
             attempts += tried
             if not chosen:
                 obstacles, failed = why, True
@@ -110,174 +107,193 @@ class Assigner:
             found |= chosen
             obstacles += why
         for pod_set in pod_sets:
-            pod_set.flavors = {} if failed else {name: found[name] for name in sorted(pod_set.requests) if name in found}
             pod_set.obstacles, pod_set.attempts = tuple(obstacles), tuple(attempts)
-            pod_set.failed = failed or (bool(pod_set.requests) and not pod_set.flavors and any(pod_set.requests.values()))
-            self._charge(plan, pod_set)
+            pod_set.flavors = {} if failed else {resource: found[resource] for resource in pod_set.requests if resource in found}
+            pod_set.failed = failed or (not pod_set.flavors and any(pod_set.requests.values()))
+            self._charge(assignment, pod_set)
 
-    def _charge(self, plan: Plan, pod_set: PodSetPlan) -> None:
+    def _charge(self, assignment: FlavorAssignment, pod_set: PodSetFlavors) -> None:
         for resource in sorted(pod_set.flavors):
             chosen = pod_set.flavors[resource]
-            slot, asked = self._slot(chosen.flavor, resource), pod_set.requests[resource]
-            _, before = self.held.get(pod_set.name, {}).get(resource, ("", 0))
-            plan.whole[slot] = plan.whole.get(slot, 0) + asked
-            plan.usage[slot] = plan.usage.get(slot, 0) + asked - before
-            plan.level = max(plan.level, chosen.level)
-            if chosen.mode is Mode.PREEMPT:
-                plan.needing.add(slot)
+            slot, asked = self.policy.slot(chosen.flavor, resource), pod_set.requests[resource]
+            assert slot is not None
+            _, before = self.held.get(pod_set.name, {}).get(resource, (-1, 0))
+            assignment.whole[slot] = assignment.whole.get(slot, 0) + asked
+            assignment.usage[slot] = assignment.usage.get(slot, 0) + asked - before
+            assignment.level = max(assignment.level, chosen.level)
+            if chosen.grade.mode is Mode.PREEMPT:
+                assignment.needing.add(slot)
 
-    def _slot(self, flavor: int, resource: str) -> int:
-        return self.policy.slot_index[self.policy.graph.flavors[flavor].name, resource]
+    # --- one flavor after the other ---------------------------------------------------------------------------------------
 
     def _search(
-        self, group: Group, indices: list[int], total: dict[str, int], usage: Amounts
+        self, group: Group, indices: list[int], total: dict[str, int], usage: dict[int, int]
     ) -> tuple[dict[str, Chosen], list[Obstacle], list[Attempt]]:
         """The best flavor of a group for pod sets together, from where the last search stopped."""
         wanted = {resource: total[resource] for resource in sorted(total) if resource in group.resources}
         pod_sets = [self.workload.fact.pod_sets[index] for index in indices]
-        first = next(resource for resource in sorted(total) if resource in group.resources)
         best: dict[str, tuple[int, Verdict]] = {}
-        best_verdict: Verdict = (Grade.NO_FIT, 0)
+        best_verdict: Verdict = (Grade.NO_MATCH, 0)
         obstacles: list[Obstacle] = []
         attempts: list[Attempt] = []
         last = -1
-        for last in range(self.tried.get((pod_sets[0].name, first), -1) + 1, len(group.flavors)):
+        for last in range(self.tried.get((pod_sets[0].name, next(iter(wanted))), -1) + 1, len(group.flavors)):
             flavor = group.flavors[last]
-            barrier = self._barrier(flavor, pod_sets, wanted)
-            if barrier is not None:
-                obstacles.append(barrier)
-                if barrier.kind != "other-flavor":
-                    attempts.append(self._attempt(flavor, wanted, (Grade.NO_FIT, 0), [barrier], NO_MATCH))
+            kept_off = self._barrier(flavor, pod_sets, wanted)
+            if kept_off is not None:
+                obstacles.append(kept_off)
+                if kept_off.kind != "not-nominated":
+                    attempts.append(Attempt(flavor, tuple(wanted), Grade.NO_MATCH, 0, (kept_off,), "NoMatchingFlavor"))
                 continue
             verdicts, why, reason = self._judge(flavor, pod_sets, wanted, usage)
             worst = self._worst(verdicts)
             level = max((level for _, level in verdicts.values()), default=0)
             obstacles += why
-            attempts.append(self._attempt(flavor, wanted, (worst[0], level), why, reason))
-            chosen = {resource: (flavor, verdicts[resource]) for resource in verdicts} if worst[0] is not Grade.NO_FIT else {}
+            attempts.append(Attempt(flavor, tuple(wanted), worst[0], level, tuple(why), reason))
+            useful = worst[0].mode is not Mode.NO_FIT
+            chosen = {resource: (flavor, verdicts[resource]) for resource in verdicts} if useful else {}
             if self._good_enough(worst):
                 best, best_verdict = chosen, worst
                 break
             if better(worst, best_verdict, self.queue.rather):
                 best, best_verdict = chosen, worst
         tried = -1 if last == len(group.flavors) - 1 else last
-        found = {
-            resource: Chosen(flavor, MODES.get(verdict[0], Mode.PREEMPT), verdict[1], tried) for resource, (flavor, verdict) in best.items()
-        }
+        found = {resource: Chosen(flavor, verdict[0], verdict[1], tried) for resource, (flavor, verdict) in best.items()}
         return found, [] if best_verdict[0] is Grade.FIT else obstacles, attempts
-
-    def _attempt(self, flavor: int, wanted: dict[str, int], verdict: Verdict, why: list[Obstacle], reason: str) -> Attempt:
-        name = self.policy.graph.flavors[flavor].name
-        return Attempt(name, tuple(sorted(wanted)), verdict[0], verdict[1], tuple(why), reason)
 
     def _barrier(self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int]) -> Obstacle | None:
         """What keeps these pod sets off a flavor, whatever is free there."""
-        known = self.policy.graph.flavors[flavor]
-        if self.nominated is not None and not any(
-            self.nominated.get((pod_set.name, resource)) == flavor for pod_set in pod_sets for resource in sorted(wanted)
+        if self.only is not None and not any(
+            self.only.get((pod_set.name, resource)) == flavor for pod_set in pod_sets for resource in wanted
         ):
-            return Obstacle("other-flavor", known.name)
-        if known.missing:
-            return Obstacle("missing", known.name)
-        for pod_set in pod_sets:
-            if pod_set.flavors and known.name not in pod_set.flavors:
-                return Obstacle("affinity", known.name)
-            taint = untolerated(known, pod_set)
-            if taint is not None:
-                return Obstacle("taint", known.name, detail=f"{taint.key}={taint.value}:{taint.effect}")
-            if not selects(known, pod_set):
-                return Obstacle("affinity", known.name)
-        return None
+            return Obstacle("not-nominated", flavor)
+        for resource in wanted:
+            if self.policy.slot(flavor, resource) is None:
+                return Obstacle("lacks-resource", flavor, resource)
+        found = (barrier(self.policy.graph, flavor, pod_set) for pod_set in pod_sets)
+        return next((each for each in found if each is not None), None)
 
-    def _judge(
-        self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int], usage: Amounts
-    ) -> tuple[dict[str, Verdict], list[Obstacle], str]:
-        """The verdict on each resource, what is short, and the most severe reason."""
+    def _judge(self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int], usage: dict[int, int]) -> Judgement:
         verdicts: dict[str, Verdict] = {}
         obstacles: list[Obstacle] = []
-        reason = ""
-        for resource in sorted(wanted):
+        reason: FlavorReason = ""
+        asked: dict[str, tuple[int, int]] = {}
+        for resource in wanted:
             before, other = self._before(flavor, pod_sets, resource)
-            grade, level, obstacle, why = self._fits(flavor, resource, wanted[resource] - before, usage)
+            asked[resource] = (wanted[resource], before)
             if other is not None:
-                grade, why = Grade.NO_FIT, NO_MATCH
+                verdicts[resource], reason = (Grade.NO_MATCH, 0), "NoMatchingFlavor"
                 obstacles.append(other)
-            verdicts[resource] = (grade, level)
-            if obstacle is not None:
-                obstacles.append(obstacle)
-            reason = more_severe(reason, why)
-        return verdicts, obstacles, reason
+        parts = [[*wanted]] if self.together else [[resource] for resource in wanted]
+        for part in parts:
+            verdict, why, mild = self._judge_part(flavor, [(each, asked[each][0] - asked[each][1]) for each in part], usage)
+            verdicts = {**dict.fromkeys(part, verdict), **verdicts}
+            obstacles += why
+            reason = more_severe(reason, mild)
+        return {resource: verdicts[resource] for resource in wanted}, obstacles, reason
 
     def _before(self, flavor: int, pod_sets: list[PodSet], resource: str) -> tuple[int, Obstacle | None]:
         """What pod sets hold of a flavor already, up to the first that holds another one; that one keeps them off it."""
-        name, before = self.policy.graph.flavors[flavor].name, 0
+        before = 0
         for pod_set in pod_sets:
             if pod_set.name in self.held:
-                holds, amount = self.held[pod_set.name].get(resource, ("", 0))
-                if holds != name:
-                    return before, Obstacle("replaces", name, resource, detail=holds)
+                holds, amount = self.held[pod_set.name].get(resource, (-1, 0))
+                if holds != flavor:
+                    return before, Obstacle("other-flavor", flavor, resource, index=holds)
                 before += amount
         return before, None
 
-    def _fits(self, flavor: int, resource: str, asked: int, usage: Amounts) -> tuple[Grade, int, Obstacle | None, str]:
-        slot, queue, tree = self._slot(flavor, resource), self.workload.queue, self.tree
-        assumed = usage.get(slot, 0)
-        amount = assumed + asked
-        available, most = max(0, tree.available(queue, slot)), tree.potential[queue][slot]
-        name = self.policy.graph.flavors[flavor].name
-        if amount > most:
-            obstacle = Obstacle("exceeds", name, resource, assumed=assumed, asked=asked, limit=most, deficit=amount - most)
-            return Grade.NO_FIT, 0, obstacle, EXCEEDS
-        level, more_above = level_that_fits(tree, self.height, queue, slot, amount)
-        if amount <= available:
-            return Grade.FIT, level, None, ""
-        obstacle = Obstacle("short", name, resource, assumed=assumed, asked=asked, limit=available, deficit=amount - available)
-        nominal = self.policy.graph.nodes[queue].quotas[slot].nominal
-        if nominal >= amount or more_above or self._may_evict_to_borrow():
-            grade, level = self.simulate(slot, amount)
-            return grade, level, obstacle, ""
-        return Grade.NO_FIT, level, obstacle, WAITING
+    def _judge_part(self, flavor: int, part: list[tuple[str, int]], usage: dict[int, int]) -> tuple[Verdict, list[Obstacle], FlavorReason]:
+        """The verdict on resources that are judged together, what is short, and the reason where the flavor is of no use."""
+        queue, tree = self.workload.queue, self.tree
+        obstacles: list[Obstacle] = []
+        amounts: dict[int, int] = {}
+        level, may_evict = 0, True
+        for resource, asked in part:
+            slot = self.policy.slot(flavor, resource)
+            assert slot is not None
+            assumed = usage.get(slot, 0)
+            amount = amounts[slot] = assumed + asked
+            most, available = tree.most(queue, slot), max(0, tree.room(queue, slot))
+            limit = most if amount > most else available
+            if amount > limit:
+                obstacles.append(Obstacle("exceeds" if amount > most else "short", flavor, resource, -1, assumed, asked, limit))
+            from_level, more_above = self._level(slot, amount)
+            level = max(level, from_level)
+            may_evict = may_evict and (more_above or self._may_evict(slot, amount))
+        if any(obstacle.kind == "exceeds" for obstacle in obstacles):
+            return (Grade.EXCEEDS, 0), obstacles, "ExceedsMaxQuota"
+        if not obstacles:
+            return (Grade.FIT, level), [], ""
+        if not may_evict:
+            return (Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
+        grade, after = self.simulate(as_request(amounts))
+        return (grade, after if self.policy.graph.settings.counts_levels else level), obstacles, ""
 
-    def _may_evict_to_borrow(self) -> bool:
-        cycles, preemption = self.policy.graph.settings.cycles, self.queue.preemption
-        fair = cycles is not None and cycles.victims == "fair"
-        return preemption.borrowing != "nothing" or (fair and preemption.reclaims != "nothing")
+    def _level(self, slot: int, amount: int) -> tuple[int, bool]:
+        """The level from which an amount would come, and whether something above it could still lend more."""
+        if not self.policy.graph.settings.counts_levels:
+            return int(exceeds_owned(self.tree, self.workload.queue, slot, amount)), True
+        return level_that_fits(self.tree, self.policy.height, self.workload.queue, slot, amount)
+
+    def _may_evict(self, slot: int, amount: int) -> bool:
+        """Whether somebody may be evicted for an amount: it lies within what the queue owns, or the queue evicts to borrow."""
+        preemption, victims = self.queue.preemption, self.policy.graph.settings.victims
+        owned = self.policy.graph.nodes[self.workload.queue].quotas[slot].nominal
+        return owned >= amount or preemption.borrowing != "nothing" or (victims == "fair" and preemption.reclaims != "nothing")
 
     def _worst(self, verdicts: dict[str, Verdict]) -> Verdict:
         """The worst of several verdicts, begun with the best there is."""
         worst: Verdict = (Grade.FIT, 0)
-        for resource in sorted(verdicts):
+        for resource in verdicts:
             if better(worst, verdicts[resource], self.queue.rather):
                 worst = verdicts[resource]
         return worst
 
     def _good_enough(self, verdict: Verdict) -> bool:
+        """Whether no later flavor is looked at."""
         grade, level = verdict
-        if grade in (Grade.NO_FIT, Grade.NO_CANDIDATES):
-            return False
-        if grade in (Grade.PREEMPT, Grade.RECLAIM) and self.go_on_evicting:
+        if grade < Grade.PREEMPT or (grade is not Grade.FIT and self.go_on_evicting):
             return False
         return not (level > 0 and self.go_on_borrowing)
 
 
-def groups_of(graph: PolicyGraph, queue: Queue) -> tuple[Group, ...]:
-    """The resource groups of a queue: its own, or those of the whole policy, each with the flavors it may use."""
-    if queue.groups:
-        return queue.groups
-    having = [{resource for resource, _ in flavor.capacity} for flavor in graph.flavors]
-    return tuple(
-        Group(resources, tuple(flavor for flavor in queue.flavors if having[flavor] & set(resources))) for resources in graph.groups
-    )
+def better(left: Verdict, right: Verdict, rather: str) -> bool:
+    """Whether a verdict is preferred to another. What cannot be done now comes last, whatever the queue would rather do."""
+    (grade, level), (other_grade, other_level) = left, right
+    if grade < Grade.NO_VICTIMS or other_grade < Grade.NO_VICTIMS:
+        return grade >= Grade.NO_VICTIMS
+    if (grade is Grade.NO_VICTIMS) != (other_grade is Grade.NO_VICTIMS):
+        return grade is not Grade.NO_VICTIMS
+    if rather == "evict":
+        return (level, -grade) < (other_level, -other_grade)
+    return (-grade, level) < (-other_grade, other_level)
 
 
-def companions(index: int, pod_set: PodSet) -> str:
-    """What a pod set has in common with those that get their flavors with it, and with no other; `index` is its place in the workload."""
-    return f"group {pod_set.group}" if pod_set.group else f"alone {index}"
+def more_severe(left: FlavorReason, right: FlavorReason) -> FlavorReason:
+    """The more severe of two reasons."""
+    return left if _SEVERITY.index(left) >= _SEVERITY.index(right) else right
 
 
-def _joined(workload: Workload) -> list[list[int]]:
-    """The pod sets that get their flavors together, by index, in order of the first of them."""
+def reason_of(assignment: FlavorAssignment, groups: tuple[Group, ...]) -> FlavorReason:
+    """Why nothing fits: within a group the least severe reason of its flavors, over groups and pod sets the most severe."""
+    overall: FlavorReason = ""
+    for pod_set in assignment.pod_sets:
+        if pod_set.mode is not Mode.NO_FIT:
+            continue
+        if not pod_set.attempts:
+            overall = "NoMatchingFlavor"
+        for group in groups:
+            of_group = [each for each in pod_set.attempts if each.grade.mode is Mode.NO_FIT and each.flavor in group.flavors]
+            mildest = min((each.reason for each in of_group), key=_SEVERITY.index, default=_SEVERITY[0])
+            overall = more_severe(overall, mildest)
+    return overall
+
+
+def _joined(workload: Workload, counts: list[int] | None) -> list[list[int]]:
+    """The pod sets that get their flavors together, by index, in order of the first of them; with `counts` those that have pods."""
     groups: dict[str, list[int]] = {}
     for index, pod_set in enumerate(workload.fact.pod_sets):
-        groups.setdefault(companions(index, pod_set), []).append(index)
+        if counts is None or counts[index] > 0:
+            groups.setdefault(companions(index, pod_set), []).append(index)
     return sorted(groups.values())

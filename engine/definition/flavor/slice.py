@@ -1,29 +1,32 @@
 """A workload that grows: one takes the place of another that runs, and needs room only for what it asks for beyond that.
 
 Kueue: pkg/workloadslicing, an elastic job's slices (feature gate ElasticJobsViaWorkloadSlices). Where Kueue would let the old slice's
-room count twice for others of the same cycle (a known defect there), this does not; see `cycle.py`.
+room count twice for others of the same cycle (a known defect there), this does not; see `admission/cycle.py`.
 """
 
-from ..state import Active
-from ..workload import Workload, asked_by_one, takes_place_of
-from .candidates import Cluster
+from ...event_parts import asked_by_one
+from ..state.state import ActivePolicy
+from ..state.trial import Trial
+from ..state.workload import Workload, takes_place_of
 
-Held = dict[str, dict[str, tuple[str, int]]]
+Held = dict[str, dict[str, tuple[int, int]]]
 """What each pod set of a running workload holds: by pod set and resource the flavor and the amount."""
 
 
-def replaced_by(cluster: Cluster, workload: Workload) -> Workload | None:
+def replaced_by(trial: Trial, workload: Workload) -> Workload | None:
     """The running workload whose place another one takes; None where there is none."""
-    old = cluster.running[workload.queue].get(workload.fact.replaces or "")
-    return old if old is not None and takes_place_of(workload, old) else None
+    if workload.fact.replaces is None:
+        return None
+    return next((old for old in trial.running(workload.queue) if takes_place_of(workload, old)), None)
 
 
-def held_by(policy: Active, workload: Workload | None) -> Held:
+def held_by(policy: ActivePolicy, workload: Workload | None) -> Held:
     """What a running workload holds, by pod set; all of it together is exactly what it is charged."""
     if workload is None:
         return {}
     left = dict(workload.usage)
-    pod_sets = {pod_set.name: (pod_set, count) for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)}
+    flavors = {flavor.name: index for index, flavor in enumerate(policy.graph.flavors)}
+    pod_sets = {pod_set.name: (pod_set, count) for pod_set, count in workload.pod_sets()}
     held: Held = {}
     last: dict[int, tuple[str, str]] = {}
     for assignment in workload.assignments:
@@ -32,7 +35,7 @@ def held_by(policy: Active, workload: Workload | None) -> Held:
         for resource in sorted(assignment.flavors):
             slot = policy.slot_index.get((assignment.flavors[resource], resource), -1)
             amount = min(left.get(slot, 0), asked_by_one(pod_set, resource) * min(count, assignment.count))
-            held[pod_set.name][resource] = (assignment.flavors[resource], amount)
+            held[pod_set.name][resource] = (flavors.get(assignment.flavors[resource], -1), amount)
             if slot in left:
                 left[slot] -= amount
                 last[slot] = (pod_set.name, resource)

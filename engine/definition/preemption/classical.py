@@ -5,149 +5,149 @@ enough for its request: those have to go whatever their priority says about borr
 """
 
 from dataclasses import dataclass
-from enum import Enum
+from typing import Literal
 
-from ..workload import Workload
-from .candidates import Cluster, Kind, Target, Wish, satisfies, spare
-from .levels import fits_in_owned, within_owned
+from ...event_parts import EvictionKind
+from ...outcome.nomination import Victim
+from ..quota.borrowing_level import exceeds_owned, fits_in_owned, within_owned
+from ..state.trial import Trial
+from ..state.workload import Workload
+from .candidates import candidates, ordered, preemption_of, satisfies
+from .search import Found, Preemptor, fill_back, give_back, victim
 
+Ground = Literal["own", "advantage", "without borrowing", "while borrowing"]
+"""Why a candidate may go; with `without borrowing` only where the workload then fits what its queue owns."""
 
-class Variant(Enum):
-    """Why a candidate may go; those WITHOUT_BORROWING only where the workload then fits what its queue owns."""
-
-    OWN = "own"
-    ADVANTAGE = "advantage"
-    WITHOUT_BORROWING = "without borrowing"
-    WHILE_BORROWING = "while borrowing"
-
-
-_KINDS: dict[Variant, Kind] = {
-    Variant.OWN: "in-queue",
-    Variant.ADVANTAGE: "reclaim",
-    Variant.WITHOUT_BORROWING: "reclaim",
-    Variant.WHILE_BORROWING: "reclaim-while-borrowing",
+_KINDS: dict[Ground, EvictionKind] = {
+    "own": "in-queue",
+    "advantage": "reclaim",
+    "without borrowing": "reclaim",
+    "while borrowing": "reclaim-while-borrowing",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ClassicalCandidate:
     """A running workload that may go, why, and the cohort (-1: none) below which all on its path have to borrow when it goes."""
 
     workload: Workload
-    variant: Variant
+    ground: Ground
     meeting: int
 
 
-def targets(cluster: Cluster, wish: Wish) -> list[Target]:
-    """The victims without whom a workload fits; none where there are not enough. The tree is as before afterwards."""
-    by_advantage, by_priority = _others(cluster, wish)
-    own = [Candidate(victim, Variant.OWN, -1) for victim in cluster.candidates(wish.workload.queue, wish)]
+def search(trial: Trial, preemptor: Preemptor) -> Found:
+    """The victims without whom a workload fits; none where there are not enough. The trial is as before afterwards."""
+    found = Found()
+    by_advantage, by_priority = _others(trial, preemptor)
+    own = [ClassicalCandidate(each, "own", -1) for each in candidates(trial, preemptor.workload.queue, preemptor)]
     parts = [*by_advantage, *by_priority, *own]
-    candidates = sorted(parts, key=lambda candidate: not candidate.workload.evicting)  # stable: else in the order of the parts
-    for borrowing in _attempts(cluster, wish, by_advantage, by_priority):
-        found = _take(cluster, wish, candidates, borrowing)
-        if found:
-            return found
-    return []
+    in_order = sorted(parts, key=lambda candidate: not candidate.workload.evicting)  # stable: else in the order of the parts
+    for borrowing in _attempts(trial, preemptor, by_advantage, by_priority):
+        victims = _take(trial, preemptor, in_order, borrowing, found)
+        if victims:
+            found.succeed(victims, preemptor.workload.queue)
+            break
+    return found
 
 
-def _attempts(cluster: Cluster, wish: Wish, by_advantage: list[Candidate], by_priority: list[Candidate]) -> tuple[bool, ...]:
+def _attempts(
+    trial: Trial, preemptor: Preemptor, by_advantage: list[ClassicalCandidate], by_priority: list[ClassicalCandidate]
+) -> tuple[bool, ...]:
     """Whether to try with borrowing, without, or both, and what first."""
-    forbidden = cluster.preemption(wish.workload.queue).borrowing == "nothing"
+    forbidden = preemption_of(trial, preemptor.workload.queue).borrowing == "nothing"
     if not by_advantage and not by_priority:
         return (True,)
-    if forbidden and not _under_nominal(cluster, wish):
+    if forbidden and not _under_nominal(trial, preemptor):
         return (True,)
     return (False, True) if forbidden and not by_advantage else (True, False)
 
 
-def _under_nominal(cluster: Cluster, wish: Wish) -> bool:
+def _under_nominal(trial: Trial, preemptor: Preemptor) -> bool:
     """Whether the queue uses less than it owns of every slot in need."""
-    queue = wish.workload.queue
-    return all(cluster.tree.usage[queue][slot] < cluster.graph.nodes[queue].quotas[slot].nominal for slot in wish.slots)
+    queue = preemptor.workload.queue
+    return all(trial.tree.usage[queue][slot] < trial.graph.nodes[queue].quotas[slot].nominal for slot in preemptor.slots)
 
 
-def _others(cluster: Cluster, wish: Wish) -> tuple[list[Candidate], list[Candidate]]:
+def _others(trial: Trial, preemptor: Preemptor) -> tuple[list[ClassicalCandidate], list[ClassicalCandidate]]:
     """Candidates of other queues: those over whom the workload has an advantage, and those whose priority decides."""
-    tree, queue = cluster.tree, wish.workload.queue
-    by_advantage: list[Candidate] = []
-    by_priority: list[Candidate] = []
-    if cluster.preemption(queue).reclaims == "nothing":
+    tree, queue = trial.tree, preemptor.workload.queue
+    by_advantage: list[ClassicalCandidate] = []
+    by_priority: list[ClassicalCandidate] = []
+    if preemption_of(trial, queue).reclaims == "nothing":
         return by_advantage, by_priority
-    advantage, remaining = fits_in_owned(tree, queue, wish.amounts)
+    advantage, remaining = fits_in_owned(tree, queue, preemptor.request)
     seen, above = queue, tree.parent[queue]
     while above >= 0:
         part = by_advantage if advantage else by_priority
-        part += [Candidate(victim, _variant(cluster, wish, victim, advantage), above) for victim in _below(cluster, wish, above, seen)]
+        part += [
+            ClassicalCandidate(each, _ground(trial, preemptor, each, advantage), above) for each in _below(trial, preemptor, above, seen)
+        ]
         fits, remaining = fits_in_owned(tree, above, remaining)
         advantage = advantage or fits
         seen, above = above, tree.parent[above]
-    return _ordered(cluster, wish, by_advantage), _ordered(cluster, wish, by_priority)
+    return _in_order(trial, preemptor, by_advantage), _in_order(trial, preemptor, by_priority)
 
 
-def _ordered(cluster: Cluster, wish: Wish, part: list[Candidate]) -> list[Candidate]:
+def _in_order(trial: Trial, preemptor: Preemptor, part: list[ClassicalCandidate]) -> list[ClassicalCandidate]:
     by_name = {candidate.workload.name: candidate for candidate in part}
-    return [by_name[workload.name] for workload in cluster.ordered([candidate.workload for candidate in part], wish)]
+    return [by_name[each.name] for each in ordered(trial, [candidate.workload for candidate in part], preemptor.workload.queue)]
 
 
-def _below(cluster: Cluster, wish: Wish, node: int, skip: int) -> list[Workload]:
+def _below(trial: Trial, preemptor: Preemptor, node: int, skip: int) -> list[Workload]:
     """Candidates of the queues below a cohort, but for one subtree, entering only what uses more than it owns."""
     found: list[Workload] = []
-    for child in cluster.graph.nodes[node].children:
-        if child == skip or within_owned(cluster.tree, child, wish.slots):
+    for child in trial.graph.nodes[node].children:
+        if child == skip or within_owned(trial.tree, child, preemptor.slots):
             continue
-        if cluster.graph.nodes[child].is_queue:
-            found += cluster.candidates(child, wish)
-        else:
-            found += _below(cluster, wish, child, skip)
+        found += candidates(trial, child, preemptor) if trial.graph.nodes[child].is_queue else _below(trial, preemptor, child, skip)
     return found
 
 
-def _variant(cluster: Cluster, wish: Wish, victim: Workload, advantage: bool) -> Variant:
+def _ground(trial: Trial, preemptor: Preemptor, candidate: Workload, advantage: bool) -> Ground:
     if advantage:
-        return Variant.ADVANTAGE
-    preemption = cluster.preemption(wish.workload.queue)
-    if preemption.borrowing == "nothing" or not satisfies("lower", wish.workload, victim):
-        return Variant.WITHOUT_BORROWING
-    if preemption.borrowing_up_to is not None and victim.priority > preemption.borrowing_up_to:
-        return Variant.WITHOUT_BORROWING
-    return Variant.WHILE_BORROWING
+        return "advantage"
+    preemption = preemption_of(trial, preemptor.workload.queue)
+    if preemption.borrowing == "nothing" or not satisfies("lower", preemptor.workload, candidate):
+        return "without borrowing"
+    if preemption.borrowing_up_to is not None and candidate.priority > preemption.borrowing_up_to:
+        return "without borrowing"
+    return "while borrowing"
 
 
-def _take(cluster: Cluster, wish: Wish, candidates: list[Candidate], borrowing: bool) -> list[Target]:
-    """Take candidates in order until the workload fits, then spare whom it fits without."""
+def _take(trial: Trial, preemptor: Preemptor, in_order: list[ClassicalCandidate], borrowing: bool, found: Found) -> list[Victim]:
+    """Take candidates in order until the workload fits, then put back those without whom it fits as well."""
+    queue = preemptor.workload.queue
 
     def fits() -> bool:
-        return cluster.fits(wish.workload.queue, wish.amounts, borrowing)
+        within = borrowing or not any(exceeds_owned(trial.tree, queue, slot, amount) for slot, amount in preemptor.request)
+        return within and trial.tree.fits(queue, preemptor.request)
 
-    taken: list[Target] = []
-    for candidate in candidates:
-        if not _still_valid(cluster, wish, candidate, borrowing):
+    taken: list[Victim] = []
+    for candidate in in_order:
+        if not _still_valid(trial, preemptor, candidate, borrowing, found):
             continue
-        cluster.take(candidate.workload)
-        wish.note(candidate.workload, "taken")
-        taken.append(Target(candidate.workload, _KINDS[candidate.variant]))
+        trial.take(candidate.workload)
+        found.note(candidate.workload.name, "taken")
+        taken.append(victim(candidate.workload, _KINDS[candidate.ground]))
         if fits():
-            kept = spare(cluster, wish, taken, fits)
-            for target in kept:
-                cluster.give_back(target.workload)
+            kept = fill_back(trial, taken, fits, found)
+            give_back(trial, kept)
             return kept
-    for target in taken:
-        cluster.give_back(target.workload)
+    give_back(trial, taken)
     return []
 
 
-def _still_valid(cluster: Cluster, wish: Wish, candidate: Candidate, borrowing: bool) -> bool:
+def _still_valid(trial: Trial, preemptor: Preemptor, candidate: ClassicalCandidate, borrowing: bool, found: Found) -> bool:
     """Whether a candidate's queue, and every cohort between it and the one where the paths meet, still uses more than it owns."""
-    if candidate.variant is Variant.OWN:
+    if candidate.ground == "own":
         return True
-    if borrowing and candidate.variant is Variant.WITHOUT_BORROWING:
-        wish.note(candidate.workload, "only without borrowing")
+    if borrowing and candidate.ground == "without borrowing":
+        found.note(candidate.workload.name, "only without borrowing")
         return False
     node = candidate.workload.queue
     while node != candidate.meeting:
-        if within_owned(cluster.tree, node, wish.slots):
-            wish.note(candidate.workload, "not borrowing")
+        if within_owned(trial.tree, node, preemptor.slots):
+            found.note(candidate.workload.name, "not borrowing")
             return False
-        node = cluster.tree.parent[node]
+        node = trial.tree.parent[node]
     return True

@@ -5,12 +5,17 @@ are those it would leave behind. Where cohorts tie Kueue takes the one that its 
 """
 
 from fractions import Fraction
-from heapq import heapify, heappop, heapreplace
 
-from ...graph import Strategy
-from ..shares import Share
-from ..workload import Workload
-from .candidates import Cluster, Kind, Precedence, Target, Wish, as_request, precedence, spare
+from ...event_parts import EvictionKind
+from ...outcome.nomination import ComparedShares, Share
+from ...policy_settings import Strategy
+from ..state.trial import Trial
+from ..state.workload import Workload
+from .candidates import Precedence, candidates, precedence
+from .search import Found, Preemptor, fill_back, give_back, victim
+
+Left = dict[int, list[Workload]]
+"""The candidates that are left, by queue, best victim first."""
 
 
 def passes(strategy: Strategy, preemptor_new: Share, victim_old: Share, victim_new: Share) -> bool:
@@ -18,191 +23,134 @@ def passes(strategy: Strategy, preemptor_new: Share, victim_old: Share, victim_n
     return preemptor_new <= victim_new if strategy == "final-share" else preemptor_new < victim_old
 
 
-def targets(cluster: Cluster, wish: Wish) -> list[Target]:
-    """The victims without whom a workload fits; none where there are not enough. The tree is as before afterwards."""
-    cycles = cluster.graph.settings.cycles
-    assert cycles is not None
-    found = _Search(cluster, wish)
-    if not found.left:
-        return []
-    request = as_request(wish.amounts)
-    cluster.tree.add(wish.workload.queue, request)
-    fits = found.first(cycles.strategies[0])
-    if not fits and len(cycles.strategies) > 1:
-        fits = found.second(cycles.strategies[1])
-    cluster.tree.remove(wish.workload.queue, request)
-    kept = spare(cluster, wish, found.taken, found.has_room) if fits else found.taken
-    for target in kept:
-        cluster.give_back(target.workload)
-    return kept if fits else []
+def search(trial: Trial, preemptor: Preemptor) -> Found:
+    """The victims without whom a workload fits; none where there are not enough. The trial is as before afterwards."""
+    return _Search(trial, preemptor).run()
 
 
 class _Search:
-    """One search. `left` are the candidates by queue, best victim first; `taken` those who are out."""
+    """One search. `taken` are those who are out, `retry` those whom the first strategy refused."""
 
-    def __init__(self, cluster: Cluster, wish: Wish) -> None:
-        self.cluster, self.tree, self.shares, self.wish = cluster, cluster.tree, cluster.policy.shares, wish
-        self.queue = wish.workload.queue
-        self.taken: list[Target] = []
+    def __init__(self, trial: Trial, preemptor: Preemptor) -> None:
+        self.trial, self.tree, self.shares, self.preemptor = trial, trial.tree, trial.shares, preemptor
+        self.queue, self.found = preemptor.workload.queue, Found()
+        self.taken = self.found.victims
         self.retry: list[Workload] = []
-        self.left = self._candidates()
 
-    def _candidates(self) -> dict[int, list[Workload]]:
-        own = self.cluster.candidates(self.queue, self.wish)
-        found = {self.queue: own} if own else {}
-        for queue in self.cluster.graph.queues:
-            if queue.node != self.queue and self._in_tree(queue.node) and self.tree.borrows(queue.node, self.wish.slots):
-                victims = self.cluster.candidates(queue.node, self.wish)
+    def run(self) -> Found:
+        strategies = self.trial.graph.settings.strategies
+        left = self._candidates()
+        with self.trial.charged(self.queue, self.preemptor.request):
+            enough = bool(left) and self._first(strategies[0], left)
+            if left and not enough and len(strategies) > 1:
+                enough = self._second(strategies[1])
+        kept = fill_back(self.trial, self.taken, self._fits, self.found) if enough else self.taken
+        give_back(self.trial, kept)
+        self.found.victims = []
+        if enough:
+            self.found.succeed(kept, self.queue)
+        return self.found
+
+    def _candidates(self) -> Left:
+        own = candidates(self.trial, self.queue, self.preemptor)
+        left = {self.queue: own} if own else {}
+        for queue in self.trial.policy.in_tree(self.queue):
+            if queue != self.queue and self.tree.borrows(queue, self.preemptor.slots):
+                victims = candidates(self.trial, queue, self.preemptor)
                 if victims:
-                    found[queue.node] = victims
-        return found
+                    left[queue] = victims
+        return left
 
-    def _in_tree(self, node: int) -> bool:
-        return self.tree.parent[self.queue] >= 0 and self.tree.paths[node][-1] == self.tree.paths[self.queue][-1]
-
-    def has_room(self) -> bool:
+    def _fits(self) -> bool:
         """Whether the workload fits without those who are out; the workload itself must not be charged."""
-        return self.cluster.fits(self.queue, self.wish.amounts)
+        return self.tree.fits(self.queue, self.preemptor.request)
 
-    def _take(self, victim: Workload, kind: Kind, operands: tuple[tuple[str, str], ...] = ()) -> bool:
+    def _take(self, candidate: Workload, kind: EvictionKind, shares: ComparedShares | None = None) -> bool:
         """Take a victim out, and say whether that is enough."""
-        self.cluster.take(victim)
-        self.wish.note(victim, "taken", operands)
-        self.taken.append(Target(victim, kind, operands))
-        request = as_request(self.wish.amounts)
-        self.tree.remove(self.queue, request)
-        fits = self.has_room()
-        self.tree.add(self.queue, request)
-        return fits
+        self.trial.take(candidate)
+        self.found.note(candidate.name, "taken", shares)
+        self.taken.append(victim(candidate, kind, shares=shares))
+        with self.trial.uncharged(self.queue, self.preemptor.request):
+            return self._fits()
 
     # --- strategies -------------------------------------------------------------------------------------------------
 
-    def first(self, strategy: Strategy) -> bool:
+    def _first(self, strategy: Strategy, left: Left) -> bool:
         """Take victims by the first strategy, wherever the share is greatest; say whether they are enough."""
-        within = not self.tree.borrows(self.queue, self.wish.slots)
-        walk = Walk(self.cluster, self.wish, self.left)
-        while (target := walk.next()) is not None:
-            victims = walk.left[target]
-            if target == self.queue:
-                if self._take(victims.pop(0), "in-queue"):
+        within = not self.tree.borrows(self.queue, self.preemptor.slots)
+        while (target := next_queue(self.trial, self.queue, left)) is not None:
+            if target == self.queue or within:
+                if self._take(left[target].pop(0), "in-queue" if target == self.queue else "reclaim"):
                     return True
-                continue
-            if within:
-                if self._take(victims.pop(0), "reclaim"):
-                    return True
-                continue
-            if self._try(strategy, target, victims):
+            elif self._try(strategy, target, left[target]):
                 return True
         return False
 
     def _try(self, strategy: Strategy, target: int, victims: list[Workload]) -> bool:
         """Take the first victim of a queue whose going is fair; those before it are left for the second strategy."""
-        mine, theirs = self.tree.sides(self.queue, target)
-        new, old = self.shares.of(mine), self.shares.of(theirs)
         while victims:
-            victim = victims.pop(0)
-            after = self.shares.after(theirs, target, victim.usage)
-            if passes(strategy, new, old, after):
-                return self._take(victim, "fair-sharing", self._compared(new, old, after))
-            self._refuse(victim, new, old, after)
-            self.retry.append(victim)
+            candidate = victims.pop(0)
+            compared = self._compared(candidate)
+            if passes(strategy, *compared):
+                return self._take(candidate, "fair-sharing", compared)
+            self.found.note(candidate.name, "share", compared)
+            self.retry.append(candidate)
         return False
 
-    def second(self, strategy: Strategy) -> bool:
+    def _second(self, strategy: Strategy) -> bool:
         """Take at most one victim of each queue that is left, by the second strategy."""
-        left: dict[int, list[Workload]] = {}
-        for victim in self.retry:
-            left.setdefault(victim.queue, []).append(victim)
-        walk = Walk(self.cluster, self.wish, left)
-        while (target := walk.next()) is not None:
-            mine, theirs = self.tree.sides(self.queue, target)
-            new, old = self.shares.of(mine), self.shares.of(theirs)
-            victim = walk.left[target].pop(0)
-            after = self.shares.after(theirs, target, victim.usage)
-            if not passes(strategy, new, old, after):
-                self._refuse(victim, new, old, after)
-            elif self._take(victim, "fair-sharing", self._compared(new, old, after)):
+        left: Left = {}
+        for candidate in self.retry:
+            left.setdefault(candidate.queue, []).append(candidate)
+        while (target := next_queue(self.trial, self.queue, left)) is not None:
+            candidate = left[target][0]
+            compared = self._compared(candidate)
+            if not passes(strategy, *compared):
+                self.found.note(candidate.name, "share", compared)
+            elif self._take(candidate, "fair-sharing", compared):
                 return True
-            walk.drop(target)
+            left[target] = []
         return False
 
-    def _refuse(self, victim: Workload, new: Share, old: Share, after: Share) -> None:
-        if self.wish.notes is not None:  # shares as text are the dearest part of a search
-            self.wish.note(victim, "share", self._compared(new, old, after))
-
-    def _compared(self, new: Share, old: Share, after: Share) -> tuple[tuple[str, str], ...]:
-        return (
-            ("preemptor's share, with it running", self.shares.show(new)),
-            ("victim's share, before", self.shares.show(old)),
-            ("victim's share, without it", self.shares.show(after)),
-        )
+    def _compared(self, candidate: Workload) -> ComparedShares:
+        mine, theirs = self.tree.sides(self.queue, candidate.queue)
+        return self.shares.of(mine), self.shares.of(theirs), self.shares.after(theirs, candidate.queue, candidate.usage)
 
 
-_Place = tuple[int, Fraction, bool, Precedence | int, int]
+_Standing = tuple[int, Fraction, bool, Precedence | int, int]
 """Where a node stands among the children of its cohort, the first to go down to is the least; the node itself comes last."""
 
 
-class Walk:
-    """Where the next victim is looked for: again and again from the root down to the queue whose share is the greatest.
+def next_queue(trial: Trial, queue: int, left: Left) -> int | None:
+    """The queue to take the next victim of for a workload of `queue`: down from the root, each time to the child with the greatest share.
 
-    `left` are the candidates by queue, best victim first; whoever walks takes them out, or drops the queue, before the next step, and
-    changes nothing else. So whatever is not on the way down to that queue stands where it stood, and each cohort keeps its children in
-    a heap of which only the first can have changed since.
+    None where nobody is left.
     """
+    root = trial.policy.root(queue)
+    if root == queue:
+        return root if left.get(root) else None
+    return _descend(trial, queue, left, root)
 
-    def __init__(self, cluster: Cluster, wish: Wish, left: dict[int, list[Workload]]) -> None:
-        self.cluster, self.tree, self.shares, self.wish, self.left = cluster, cluster.tree, cluster.policy.shares, wish, left
-        self.queue = wish.workload.queue
-        self._path = self.tree.paths[self.queue]
-        self._slots = range(len(cluster.graph.slots))
-        self._children: dict[int, list[_Place]] = {}
-        self._dropped: set[int] = set()
 
-    def next(self) -> int | None:
-        """The queue to take the next victim of; None where nobody is left."""
-        root = self._path[-1]
-        if root == self.queue:
-            return root if self.left.get(root) and root not in self._dropped else None
-        return self._descend(root)
+def _descend(trial: Trial, queue: int, left: Left, cohort: int) -> int | None:
+    children = (_standing(trial, queue, left, child) for child in trial.graph.nodes[cohort].children)
+    for standing in sorted(each for each in children if each is not None):
+        child = standing[-1]
+        target = child if trial.graph.nodes[child].is_queue else _descend(trial, queue, left, child)
+        if target is not None:
+            return target
+    return None
 
-    def drop(self, queue: int) -> None:
-        """Take no victim of a queue any more."""
-        self._dropped.add(queue)
 
-    def _descend(self, cohort: int) -> int | None:
-        """Go down to the child with the greatest share; what has nothing to give leaves for good."""
-        children = self._children.get(cohort)
-        if children is None:
-            children = self._children[cohort] = self._placed(cohort)
-        while children:
-            first = children[0][-1]
-            place = self._place(first)
-            if place is None:
-                heappop(children)
-            elif place != children[0]:
-                heapreplace(children, place)
-            else:
-                target = first if self.cluster.graph.nodes[first].is_queue else self._descend(first)
-                if target is not None:
-                    return target
-                heappop(children)
+def _standing(trial: Trial, queue: int, left: Left, child: int) -> _Standing | None:
+    """Where a child stands, the greatest share first; None where it has nothing to give.
+
+    A cohort wins a tie with a queue, and the last by name a tie of cohorts; of queues it is the one whose best victim goes first.
+    """
+    is_queue = trial.graph.nodes[child].is_queue
+    if is_queue and not left.get(child):
         return None
-
-    def _placed(self, cohort: int) -> list[_Place]:
-        places = [place for child in self.cluster.graph.nodes[cohort].children if (place := self._place(child)) is not None]
-        heapify(places)
-        return places
-
-    def _place(self, child: int) -> _Place | None:
-        """Where a child stands, the greatest share first; None where it has nothing to give.
-
-        A cohort wins a tie with a queue, and the last by name a tie of cohorts; of queues it is the one whose best victim goes first.
-        """
-        queue = self.cluster.graph.nodes[child].is_queue
-        if queue and (child in self._dropped or not self.left.get(child)):
-            return None
-        if not self.tree.borrows(child, self._slots) and child not in self._path:
-            return None
-        level, share = self.shares.of(child)
-        tie = precedence(self.left[child][0], self.queue) if queue else -child
-        return -level, -share, queue, tie, child
+    if not trial.tree.borrows(child, range(len(trial.graph.slots))) and child not in trial.tree.paths[queue]:
+        return None
+    level, share = trial.shares.of(child)
+    return -level, -share, is_queue, precedence(left[child][0], queue) if is_queue else -child, child

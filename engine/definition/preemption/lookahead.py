@@ -1,126 +1,139 @@
-"""Room by evictions: now, or at the first moment ahead at which protections will have ended, should nothing else happen."""
+"""Looking ahead: the first moment at which time alone will have made room, should nothing else happen.
 
-from bisect import bisect_left
-from collections.abc import Collection
-from dataclasses import dataclass, field
-
-from ..graph import PreemptRule, ProtectRule
-from .quota import Request
-from .state import Active, Pool
-from .victims import Search, Victim
-from .workload import Workload
-
-_ONE_BY_ONE = 4
-"""How many moments ahead are searched one by one. Beyond, it is supposed that where a search finds room, later ones do, too.
-
-Almost always they do: but who is freed later may rank first, and taking it may leave somebody who was enough with too small a
-share to go. Then a wake is missed, and the next fact of any kind finds the room.
+Time changes a guard only where a duration reaches a constant. So every moment at which that happens for somebody who could go is tried, the
+earliest first, by the search that is made for the present. Moments by which even all who may go by then would not be enough are left out,
+the present one too.
 """
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...guard import And, Compare, Expr, Field, Not, Or, Type
+from ...outcome.nomination import Grade, ProtectedVictim
+from ...policy_graph import PreemptRule, ProtectRule
+from ..state.guard_values import DurationLimit, GuardValues, duration_limits
+from ..state.trial import Trial
+from ..state.workload import Workload
+from .rule_scope import RuleScope
+from .rules import RuleSearch
+from .search import Found, Preemptor
+
+
+def search(trial: Trial, preemptor: Preemptor) -> Found:
+    """Victims by the policy's rules without whom a request fits; or the first moment at which time will have freed enough of them.
+
+    Where somebody was passed over only because this fact admitted it, that is the present moment, for the next fact.
+    """
+    present = present_search(trial, preemptor)
+    with trial.charged(preemptor.workload.queue, preemptor.request):
+        helpers = list(_helpers(present))
+        earliest = _earliest(present, helpers)
+        if earliest is None:
+            return Found()
+        victims = present.run() if earliest <= present.now else []
+        if victims:
+            return Found(victims, Grade.PREEMPT)
+        moments = sorted({moment for helper in helpers for moment in helper.turns if moment >= earliest})
+        for moment in [*([present.now] if present.passed_over_fresh else []), *moments]:
+            if present.at(moment).run():
+                return Found(grade=Grade.PROTECTED, until=moment)
+        return Found()
+
+
+def present_search(trial: Trial, preemptor: Preemptor) -> RuleSearch:
+    """The search as of the present moment; the request is not charged yet."""
+    state, workload = trial.state, preemptor.workload
+    scope = RuleScope(trial, workload, trial.tree.short(workload.queue, preemptor.request))
+    return RuleSearch(trial, preemptor, scope, state.time, state.superiors(workload.name), state.cause)
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
-    """A victim that only time keeps: from `until` on it may go. `protect` is the rule that keeps it longest, if one does."""
+class _Helper:
+    """A workload that some rule may let go: the first moment at which it may, and the moments ahead at which time may change that."""
 
-    until: int
     workload: Workload
-    protect: ProtectRule | None
+    free: int
+    turns: list[int]
 
 
-@dataclass(slots=True)
-class Hunt:
-    """The outcome: `victims` that make room now; or, once `until` has come, room by then; or neither.
+def _helpers(present: RuleSearch) -> Iterator[_Helper]:
+    """Everybody who may go by some rule, now or later, as far as anything but shares says: these change as others go."""
+    values = GuardValues(present.trial.policy, present.now, present.workload)
+    for rule, queues in present.scope.reach():
+        for queue in queues:
+            guards = _guards(present, rule, queue)
+            limits = _limits(guards)
+            for each in present.scope.helpers(queue):
+                values.victim, values.now = each, present.now
+                if not all(_may_be(values, guard, wanted, ever=True) for guard, wanted in guards):
+                    continue
+                turns = values.turning_points(limits)
+                for moment in (present.now, *turns):
+                    values.now = moment
+                    if all(_may_be(values, guard, wanted) for guard, wanted in guards):
+                        yield _Helper(each, moment, turns)
+                        break
 
-    In the second case `waiting_for` are the victims whom only time keeps, and `rule` is the preempt rule they wait under.
-    `holds_until` is the first moment at which time alone may change the outcome; None: it never does.
+
+def _guards(present: RuleSearch, rule: PreemptRule, queue: int) -> list[tuple[Expr | None, bool]]:
+    """The guards that decide whether workloads of a queue may go by a rule, each with what it has to be for that."""
+    return [(rule.guard, True), *((protect.guard, False) for protect in present.scope.protecting(queue))]
+
+
+def _limits(guards: list[tuple[Expr | None, bool]]) -> list[DurationLimit]:
+    """The durations that guards compare with a limit."""
+    return [limit for guard, _ in guards for limit in duration_limits(guard)]
+
+
+def _earliest(present: RuleSearch, helpers: list[_Helper]) -> int | None:
+    """The first moment by which enough may have become free, now or later; None: never."""
+    gone: list[Workload] = []
+    enough: int | None = None
+    for helper in sorted(helpers, key=lambda helper: (helper.free, helper.workload.number)):
+        if not present.trial.is_out(helper.workload):
+            present.trial.take(helper.workload)
+            gone.append(helper.workload)
+        if present.fits():
+            enough = helper.free
+            break
+    for workload in gone:
+        present.trial.give_back(workload)
+    return enough
+
+
+def _may_be(values: GuardValues, guard: Expr | None, wanted: bool, ever: bool = False) -> bool:
+    """Whether a guard may be true (with `wanted` False: may be false), where a comparison of shares counts as either.
+
+    With `ever` a comparison of durations counts as either, too: whether it may be so at any time.
     """
+    match guard:
+        case None:
+            return wanted
+        case And(items) | Or(items):
+            found = (_may_be(values, item, wanted, ever) for item in items)
+            return all(found) if isinstance(guard, And) == wanted else any(found)
+        case Not(item):
+            return _may_be(values, item, not wanted, ever)
+        case Compare(_, left, right):
+            shares = Type.SHARE in (left.type, right.type if isinstance(right, Field) else left.type)
+            return shares or (ever and left.type is Type.DURATION) or values.holds(guard) == wanted
 
-    victims: list[Victim] = field(default_factory=list)
-    until: int | None = None
-    waiting_for: list[Protected] = field(default_factory=list)
-    rule: PreemptRule | None = None
-    holds_until: int | None = None
 
-
-class Hunter:
-    """Hunts for one workload at one moment, for one request after the other; `cause` and `superiors` as in `Search`."""
-
-    def __init__(self, policy: Active, workload: Workload, now: int, cause: int, superiors: Collection[str]) -> None:
-        self.policy, self.workload, self.now, self.cause, self.superiors = policy, workload, now, cause, superiors
-
-    def hunt(self, request: Request) -> Hunt:
-        """Find room for a request that does not fit as things stand."""
-        search = Search(self.policy, self.workload, request, self.now, self.cause, self.superiors)
-        return Hunt(victims=search.out) if search.run() else self._ahead(request, search)
-
-    def _ahead(self, request: Request, search: Search) -> Hunt:
-        """Search again at each moment at which time frees somebody, until a search finds room.
-
-        Where somebody was passed over only because this fact admitted it, that is the present moment, for the next fact.
-        """
-        if not (search.passed_over_fresh or search.passed_over_kept):
-            return Hunt()  # every later search would go just like this one
-        with search.charged():
-            turns = [(pool, victim, search.turning_points(pool, victim)) for pool, victim in search.candidates()]
-            frees = [(moment, victim) for pool, victim, points in turns for moment in self._freed(search, pool, victim, points)]
-        changes = min((points[0] for _, _, points in turns if points), default=None)
-        moments = self._moments(request, frees, search.passed_over_fresh)
-        later = self._first(request, moments)
-        if later is None:
-            return Hunt(holds_until=changes)
-        with search.charged():
-            waiting_for = self._waiting_for(search, later)
-        return Hunt(until=later.now, waiting_for=waiting_for, rule=later.out[-1].rule, holds_until=changes)
-
-    def _first(self, request: Request, moments: list[int]) -> Search | None:
-        """The first search ahead that finds room: moment by moment, and by bisection where there are many and time only frees."""
-        near = _ONE_BY_ONE if self.policy.time_only_frees else len(moments)
-        for moment in moments[:near]:
-            later = self._later(request, moment)
-            if later.run():
-                return later
-        rest = moments[near:]
-        if not rest or not self._later(request, rest[-1]).run():
-            return None
-        later = self._later(request, rest[bisect_left(rest, True, hi=len(rest) - 1, key=lambda moment: self._later(request, moment).run())])
-        return later if later.run() else None
-
-    def _later(self, request: Request, moment: int) -> Search:
-        return Search(self.policy, self.workload, request, moment, None, self.superiors)
-
-    def _freed(self, search: Search, pool: Pool, victim: Workload, points: list[int]) -> list[int]:
-        """The moments, of now and the turning points, at which guards and protections with durations cease to keep a victim."""
-        moments = [self.now, *points]
-        kept = [search.keeper(pool, victim, moment) is not None for moment in moments]
-        return [moment for moment, before, keeps in zip(moments, [True, *kept], kept, strict=False) if before and not keeps]
-
-    def _moments(self, request: Request, frees: list[tuple[int, Workload]], now: bool) -> list[int]:
-        """The moments ahead (and `now`) at which somebody is freed, but for those too early even if all who are free by then went."""
-        moments = sorted({until for until, _ in frees if until > self.now or now})
-        leaving = sorted(frees, key=lambda entry: (entry[0], entry[1].number))
-        gone: dict[int, Workload] = {}
-        early = 0
-        tree = self.policy.tree
-        for until, victim in leaving:
-            if tree.fits(self.workload.queue, request):
-                break
-            if victim.number not in gone:
-                gone[victim.number] = victim
-                tree.remove(victim.queue, victim.usage)
-            early = until
-        fits = tree.fits(self.workload.queue, request)
-        for number in sorted(gone):
-            tree.add(gone[number].queue, gone[number].usage)
-        return [moment for moment in moments if moment >= early] if fits else []
-
-    def _waiting_for(self, search: Search, later: Search) -> list[Protected]:
-        """The victims of a later search who may not go yet, each with when it may and what keeps it."""
-        found = []
-        for victim in later.out:
-            pool = next(pool for pool in self.policy.pools if pool.rule is victim.rule)
-            if search.keeper(pool, victim.workload, self.now) is not None:
-                points = search.turning_points(pool, victim.workload)
-                until = max(moment for moment in self._freed(search, pool, victim.workload, points) if moment <= later.now)
-                last = search.keeper(pool, victim.workload, until - 1)
-                found.append(Protected(until, victim.workload, last if isinstance(last, ProtectRule) else None))
-        return found
+def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVictim], int]:
+    """The victims of the search at a later moment who may not go yet, each with when it may and what keeps it, and the last one's rule."""
+    found = []
+    with present.trial.charged(present.workload.queue, present.preemptor.request):
+        later = present.at(until).run()
+        for each in later:
+            rule, workload = present.graph.preempt[each.rule], present.trial.state.workloads[each.workload]
+            if present.keeper(rule, workload) is not None:
+                present.values.victim = workload
+                points = present.values.turning_points(_limits(_guards(present, rule, workload.queue)))
+                freed = [point for point in points if point <= until and present.at(point).keeper(rule, workload) is None]
+                starts = [point for point in freed if present.at(point - 1).keeper(rule, workload) is not None]
+                if not starts:  # what keeps it is a share, which changes as the others go
+                    continue
+                last = present.at(starts[-1] - 1).keeper(rule, workload)
+                protect = present.graph.protect.index(last) if isinstance(last, ProtectRule) else -1
+                found.append(ProtectedVictim(each.workload, starts[-1], protect))
+    return found, later[-1].rule if later else -1

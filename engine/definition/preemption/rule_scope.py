@@ -1,71 +1,66 @@
-"""Where a preempt rule may look for victims: whether it is triggered, for whose ownership, and in which queues."""
+"""Where preempt rules may look for victims: which are triggered, on whose ownership they rest, in which queues, who could help there."""
 
-from ..graph import PreemptRule
-from .quota import Request
-from .state import Active
+from ...policy_graph import PreemptRule, ProtectRule
+from ..state.trial import Trial
+from ..state.workload import Workload, takes_place_of
 
 
-class Scope:
-    """The reach of preempt rules for a workload of one queue, whose request is charged and short of some slots.
+class RuleScope:
+    """The scope of preempt rules for a workload whose request is charged and short of some slots. It is the same at every moment."""
 
-    What was found about borrowing is remembered until `changed` is called.
-    """
+    def __init__(self, trial: Trial, workload: Workload, short: list[int]) -> None:
+        self.graph, self.tree, self.trial, self.workload, self.short = trial.graph, trial.tree, trial, workload, short
+        self.queue = workload.queue
+        self._helpers: dict[int, list[Workload]] = {}
 
-    def __init__(self, policy: Active, queue: int, short: list[int]) -> None:
-        self.policy, self.tree, self.queue, self.short = policy, policy.tree, queue, short
-        self._borrows: dict[int, bool] = {}
+    def helpers(self, queue: int) -> list[Workload]:
+        """Those who run in a queue, use what is short, and are not kept for good."""
+        if queue not in self._helpers:
+            users = [each for each in self.trial.running(queue) if any(slot in self.short for slot, _ in each.usage)]
+            self._helpers[queue] = [each for each in users if not each.pinned and not takes_place_of(self.workload, each)]
+        return [each for each in self._helpers[queue] if not self.trial.is_out(each)]
 
-    def changed(self) -> None:
-        """Forget what was found: use has changed."""
-        self._borrows.clear()
+    def protecting(self, queue: int) -> list[ProtectRule]:
+        """The protect rules that cover a queue, whether they hold now or not."""
+        path = self.tree.paths[queue]
+        return [rule for rule in self.graph.protect if rule.nodes is None or any(node in rule.nodes for node in path)]
 
     def owner(self, rule: PreemptRule) -> int | None:
         """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
         path = self.tree.paths[self.queue]
-        candidates = path[1:-1] if rule.trigger == "fits-cohort" else path[:1]
         if rule.trigger is None:
             return self.queue
-        return next((node for node in candidates if not self.tree.borrows(node, self.short)), None)
+        owners = path[1:-1] if rule.trigger == "fits-cohort" else path[:1]
+        return next((node for node in owners if not self.tree.borrows(node, self.short)), None)
 
     def queues(self, rule: PreemptRule) -> list[int]:
         """The queues, by node, where a rule may find victims; none where it is not triggered.
 
-        A queue that does not borrow now will not borrow later in a hunt: taking victims only lowers use.
+        A queue that does not borrow now will not borrow later in a search: taking victims only lowers use.
         """
         owner = self.owner(rule)
         return [] if owner is None else self._beyond(rule, owner)
 
-    def reach(self, rule: PreemptRule) -> list[int]:
-        """The queues where a rule might find victims once those of earlier rules are gone, triggered now or not."""
-        return self._beyond(rule, self.queue)
+    def reach(self) -> list[tuple[PreemptRule, list[int]]]:
+        """The queues where each rule may find victims in a search: what goes by one rule may be what triggers the next."""
+        found: list[tuple[PreemptRule, list[int]]] = []
+        for rule in self.graph.preempt:
+            something_goes = any(queues for _, queues in found)
+            found.append((rule, self._beyond(rule, self.queue) if something_goes else self.queues(rule)))
+        return found
 
     def _beyond(self, rule: PreemptRule, owner: int) -> list[int]:
         if rule.scope == "same-queue":
             return [self.queue]
         top = self.tree.parent[self.queue] if rule.range == "same-cohort" else 0
-        others = [queue.node for queue in self.policy.graph.queues if queue.node != self.queue]
+        others = [queue.node for queue in self.graph.queues if queue.node != self.queue]
         within = [node for node in others if top in self.tree.paths[node]]
         beyond = [node for node in within if owner == self.queue or owner not in self.tree.paths[node]]
         return [node for node in beyond if self.covers(rule, node)]
 
     def covers(self, rule: PreemptRule, node: int) -> bool:
-        """Whether use being as it is, a rule still reaches a queue in its range."""
-        return rule.scope != "borrowing-queues" or self.borrows(node)
-
-    def borrows(self, node: int) -> bool:
-        """Whether a queue and every cohort between it and the common ancestor use more than they own of what is short."""
-        if node not in self._borrows:
-            theirs = self.tree.sides(self.queue, node)[1]
-            path = self.tree.paths[node]
-            self._borrows[node] = all(self.tree.borrows(above, self.short) for above in path[: path.index(theirs) + 1])
-        return self._borrows[node]
-
-
-def triggers(policy: Active, queue: int, request: Request) -> list[tuple[PreemptRule, bool]]:
-    """Each preempt rule in the policy's order, and whether a queue may use it for a request that does not fit."""
-    short = policy.tree.short(queue, request)
-    policy.tree.add(queue, request)
-    scope = Scope(policy, queue, short)
-    found = [(rule, scope.owner(rule) is not None) for rule in policy.graph.preempt]
-    policy.tree.remove(queue, request)
-    return found
+        """Whether a rule still reaches a queue of its range, as use is now: it borrows, if the rule wants that."""
+        if rule.scope != "borrowing-queues":
+            return True
+        theirs, path = self.tree.sides(self.queue, node)[1], self.tree.paths[node]
+        return all(self.tree.borrows(above, self.short) for above in path[: path.index(theirs) + 1])

@@ -3,11 +3,9 @@
 Kueue: pkg/scheduler/preemption/classical/hierarchical_preemption.go.
 """
 
-from ...graph import PolicyGraph
-from ..quota import QuotaTree
-
-Amounts = dict[int, int]
-"""Amounts by slot, in the smallest unit."""
+from ...outcome.nomination import Request
+from ...policy_graph import PolicyGraph
+from .tree import QuotaTree
 
 
 def heights(graph: PolicyGraph) -> list[int]:
@@ -41,10 +39,10 @@ def level_that_fits(tree: QuotaTree, height: list[int], queue: int, slot: int, a
     return height[node], tree.parent[node] >= 0
 
 
-def fits_in_owned(tree: QuotaTree, node: int, amounts: Amounts) -> tuple[bool, Amounts]:
-    """Whether a node's subtree owns enough for all amounts, and what of each its parent would have to carry."""
-    fits = not any(exceeds_owned(tree, node, slot, amount) for slot, amount in sorted(amounts.items()))
-    return fits, {slot: max(0, amount - tree.local_available(node, slot)) for slot, amount in sorted(amounts.items())}
+def fits_in_owned(tree: QuotaTree, node: int, request: Request) -> tuple[bool, Request]:
+    """Whether a node's subtree owns enough for a request, and what of each slot its parent would have to carry."""
+    fits = not any(exceeds_owned(tree, node, slot, amount) for slot, amount in request)
+    return fits, tuple((slot, max(0, amount - tree.local_available(node, slot))) for slot, amount in request)
 
 
 def within_owned(tree: QuotaTree, node: int, slots: list[int]) -> bool:

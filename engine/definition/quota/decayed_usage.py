@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 
-from ...graph import LocalQueue, Usage
+from ...policy_graph import LocalQueue
+from ...policy_settings import Usage
 from ...units import scale_of
 
 _BITS = 64

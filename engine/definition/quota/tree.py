@@ -9,12 +9,10 @@ Recursion is per slot; its depth is bounded by the nesting limit of the language
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from typing import Literal
 
-from ..graph import PolicyGraph
-
-Request = tuple[tuple[int, int], ...]
-"""(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
+from ...event_parts import LimitKind
+from ...outcome.nomination import Request
+from ...policy_graph import PolicyGraph, sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Binding:
 
     available: int
     node: int
-    limit: Literal["owned", "borrowing", "capacity"]
+    limit: LimitKind
 
 
 class QuotaTree:
@@ -31,16 +29,16 @@ class QuotaTree:
 
     `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
     `total` is all use below a node. `capacity` is what exists, by slot. `paths` lists the nodes from each node up to the
-    root, both included. In a policy that decides in cycles every node below the root is the root of a tree of its own (`apart`),
+    root, both included. In a policy that decides in cycles every node below the root is the root of a tree of its own (`forest`),
     and what exists is what nodes own.
     """
 
     def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
         slots = range(len(graph.slots))
         self.nodes = graph.nodes
-        self.apart = graph.settings.cycles is not None
-        self.parent = [-1 if self.apart and node.parent == 0 else node.parent for node in graph.nodes]
-        self.paths = [_path(self.parent, node) for node in range(len(graph.nodes))]
+        self.forest = graph.settings.forest
+        self.paths = [graph.path(node) for node in range(len(graph.nodes))]
+        self.parent = [path[1] if len(path) > 1 else -1 for path in self.paths]
         self.capacity = list(capacity)
         self.usage = [[0 for _ in slots] for _ in graph.nodes]
         self.total = [[0 for _ in slots] for _ in graph.nodes]
@@ -62,7 +60,7 @@ class QuotaTree:
 
     def _unowned(self, slot: int) -> int:
         """What exists and nobody owns; negative while less exists than is owned."""
-        if self.apart:
+        if self.forest:
             return 0
         return self.capacity[slot] - sum(node.quotas[slot].nominal for node in self.nodes[1:])
 
@@ -139,7 +137,11 @@ class QuotaTree:
     def room(self, queue: int, slot: int) -> int:
         """What a queue may still use, by quota and by what exists; may be negative."""
         available = self.available(queue, slot)
-        return available if self.apart else min(available, self.free(slot))
+        return available if self.forest else min(available, self.free(slot))
+
+    def most(self, queue: int, slot: int) -> int:
+        """What a queue could use at most, were everything else idle."""
+        return self.potential[queue][slot] if self.forest else min(self.potential[queue][slot], self.capacity[slot])
 
     def fits(self, queue: int, request: Request) -> bool:
         """Whether a queue may take a request now, by quota and by what exists."""
@@ -152,7 +154,7 @@ class QuotaTree:
     def binding(self, queue: int, slot: int) -> Binding:
         """The limit that decides how much of a slot a queue may still take; what exists, where that is no more than quota allows."""
         quota = self._binding(queue, slot)
-        if self.apart:
+        if self.forest:
             return quota
         exists = Binding(max(0, self.free(slot)), 0, "capacity")
         return quota if quota.available < exists.available else exists
@@ -167,10 +169,6 @@ class QuotaTree:
             return Binding(max(0, kept + allowed), node, "borrowing")
         upstream = self._binding(parent, slot)
         return Binding(max(0, kept + above), upstream.node, upstream.limit)
-
-    def owns(self, node: int, request: Iterable[tuple[int, int]]) -> bool:
-        """Whether a node's subtree owns enough for a request on top of what it uses."""
-        return all(self.usage[node][slot] + amount <= self.subtree[node][slot] for slot, amount in request)
 
     def borrows(self, node: int, slots: Iterable[int]) -> bool:
         """Whether a node uses more than its subtree owns of some slot."""
@@ -191,15 +189,4 @@ class QuotaTree:
 
     def sides(self, left: int, right: int) -> tuple[int, int]:
         """The children of the lowest common ancestor on the paths to two different queues."""
-        left_path, right_path = self.paths[left], self.paths[right]
-        above = 2
-        while left_path[-above] == right_path[-above]:
-            above += 1
-        return left_path[-above], right_path[-above]
-
-
-def _path(parent: list[int], node: int) -> list[int]:
-    path = [node]
-    while parent[path[-1]] >= 0:
-        path.append(parent[path[-1]])
-    return path
+        return sides(self.paths[left], self.paths[right])

@@ -1,42 +1,21 @@
-"""Orders: keys to sort by, always ending in the number of the submission, so that no two workloads tie."""
+"""Orders within a queue: who is looked at first, and who asks for the same as another one."""
 
-from ..events import PodSet
-from ..expr import VICTIM_FIELDS, Field, Type
-from ..graph import OrderKey, PolicyGraph, PreemptRule
-from .guards import comparisons, own_value
-from .state import Shape, SortKey
-from .workload import Workload
-
-_DYNAMIC = ("queue.share",)
-"""Victim keys that belong to the victim's queue, not to the victim: equal within a queue, changing while victims are taken."""
-
-_SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
-"""Workload fields that all workloads of a shape share (resources as well)."""
+from ...event_parts import PodSet
+from ...policy_graph import PolicyGraph
+from ...policy_settings import OrderKey
+from .state import ActivePolicy, SortKey
+from .workload import Shape, Workload
 
 
 def line_key(graph: PolicyGraph, workload: Workload) -> SortKey:
-    """The place of a waiting workload in its queue: `order workloads by`, then the earlier submission."""
-    return (*(directed(workload, key) for key in graph.settings.workload_order), workload.number)
-
-
-def victim_key(rule: PreemptRule, victim: Workload) -> SortKey:
-    """The place of a running workload among the victims of its own queue: the rule's order, then the later submission."""
-    return (*(directed(victim, key) for key in rule.order if _path(key) not in _DYNAMIC), -victim.number)
-
-
-def victim_field(key: OrderKey) -> Field:
-    """The field that a key of a victim order reads."""
-    return Field("victim", _path(key), VICTIM_FIELDS.get(_path(key), Type.AMOUNT))
+    """The place of a waiting workload in its queue: `order workloads by`, then its identity outside, then the earlier submission."""
+    return (*(directed(workload, key) for key in graph.settings.workload_order), workload.fact.uid, workload.number)
 
 
 def directed(workload: Workload, key: OrderKey) -> int:
     """A key of the workload itself, negative where greater is better."""
-    value = _plain(workload, _path(key))
+    value = _plain(workload, key.field)
     return -value if key.descending else value
-
-
-def _path(key: OrderKey) -> str:
-    return key.field.removeprefix("victim.")
 
 
 def _plain(workload: Workload, name: str) -> int:
@@ -45,8 +24,6 @@ def _plain(workload: Workload, name: str) -> int:
             return workload.priority
         case "submitted":
             return workload.queued
-        case "admitted":
-            return workload.admitted or 0
         case "pods":
             return workload.pods
         case "evictions":
@@ -55,15 +32,15 @@ def _plain(workload: Workload, name: str) -> int:
             return workload.total(resource)
 
 
-def shape_of(workload: Workload, shape_is_name: bool) -> Shape:
-    """What makes a workload equal to others of its queue in every refusal."""
-    if shape_is_name:
+def shape_of(policy: ActivePolicy, workload: Workload) -> Shape:
+    """What makes a waiting workload equal to others of its queue in every refusal: its name alone, where guards tell them apart."""
+    if policy.tells_apart:
         return (workload.name,)
     demand = tuple(
-        (pod_set.name, pod_set.flavors, count, tuple(sorted(pod_set.requests.items())), *_placing(pod_set))
-        for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True)
+        (pod_set.name, pod_set.flavors, left, tuple(sorted(pod_set.requests.items())), *_placing(pod_set))
+        for pod_set, left in workload.pod_sets()
     )
-    return (workload.priority, demand, workload.fact.replaces)
+    return (workload.priority, demand, workload.fact.replaces and (workload.fact.namespace, workload.fact.replaces))
 
 
 def _placing(pod_set: PodSet) -> tuple[object, ...]:
@@ -73,21 +50,3 @@ def _placing(pod_set: PodSet) -> tuple[object, ...]:
     conditions = tuple(tuple((item.key, item.operator, item.values) for item in term) for term in pod_set.affinity)
     tolerations = tuple((item.key, item.operator, item.value, item.effect) for item in pod_set.tolerations)
     return (tuple(sorted(pod_set.node_selector.items())), conditions, tolerations, pod_set.group, pod_set.min_count)
-
-
-def victim_shape(read: tuple[Field, ...], victim: Workload) -> Shape:
-    """What makes a running workload equal to others of its queue for a rule that reads these fields: evict one, or the next."""
-    return (victim.usage, victim.pinned, *(own_value(victim, field) for field in read))
-
-
-def guards_tell_apart(graph: PolicyGraph) -> bool:
-    """Whether some preempt or protect guard reads a field in which two workloads of one shape may differ."""
-    resources = [resource for group in graph.groups for resource in group]
-    guards = [rule.guard for rule in graph.preempt] + [rule.guard for rule in graph.protect]
-    for guard in guards:
-        for comparison in comparisons(guard):
-            for side in (comparison.left, comparison.right):
-                subject, path = getattr(side, "subject", None), getattr(side, "path", "")
-                if subject == "workload" and path not in _SHAPE_PATHS and path not in resources:
-                    return True
-    return False

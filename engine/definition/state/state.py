@@ -1,25 +1,26 @@
-"""The state of a cluster under a policy: what exists, what runs, what waits. Only events change it (`gpol.engine.reference.apply`)."""
+"""The state of a cluster under a policy: what exists, what runs, what waits. Only events change it (`transition/apply.py`)."""
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..expr import Field
-from ..graph import PolicyGraph, PreemptRule, ProtectRule
-from .cycles.usage import Consumed
-from .quota import QuotaTree
-from .shares import Shares
-from .workload import Workload
-
-if TYPE_CHECKING:
-    from .cycles.queues import Queues
-
-Shape = tuple[object, ...]
-"""What workloads of a queue have in common that a decision treats alike, but for their order: a refusal of one waiting
-workload is a refusal of the others, and a rule that may evict one running workload may evict the others."""
+from ...guard import comparisons
+from ...outcome.nomination import Request
+from ...policy_graph import PolicyGraph
+from ..quota.borrowing_level import heights
+from ..quota.decayed_usage import Consumed
+from ..quota.fair_share import Shares
+from ..quota.tree import QuotaTree
+from .workload import Shape, Workload
 
 SortKey = tuple[Any, ...]
-"""Numbers, and in policies that decide in cycles the identity before the last one. Keys of one line have one form."""
+"""Numbers, then the identity in an outside system, then the number of the submission."""
+
+
+_SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
+"""Workload fields that all workloads of a shape share (resources as well)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,132 +33,153 @@ class Machine:
 
 
 @dataclass(slots=True)
-class Line:
-    """Waiting or running workloads of one queue: for each shape, in the policy's order, best first. No shape is ever empty."""
-
-    shapes: dict[Shape, list[tuple[SortKey, Workload]]] = field(default_factory=dict)
-
-    def add(self, key: SortKey, shape: Shape, workload: Workload) -> None:
-        """Put a workload in its place. Keys are distinct: they end in the submission number."""
-        insort(self.shapes.setdefault(shape, []), (key, workload), key=lambda entry: entry[0])
-
-    def drop(self, key: SortKey, shape: Shape) -> None:
-        """Take a workload out."""
-        entries = self.shapes[shape]
-        del entries[bisect_left(entries, key, key=lambda entry: entry[0])]
-        if not entries:
-            del self.shapes[shape]
-
-    def by_shape(self) -> list[tuple[Shape, list[tuple[SortKey, Workload]]]]:
-        """The workloads of each shape, the shape with the best one first."""
-        return sorted(self.shapes.items(), key=lambda item: item[1][0][0])
-
-    def ordered(self) -> list[Workload]:
-        """All workloads, best first."""
-        entries = [entry for _, entries in self.by_shape() for entry in entries]
-        return [workload for _, workload in sorted(entries, key=lambda entry: entry[0])]
-
-    def copy(self, own: dict[int, Workload]) -> "Line":
-        """The same line of a copy's own workloads, which are given by number."""
-        return Line({shape: [(key, own[workload.number]) for key, workload in entries] for shape, entries in self.shapes.items()})
-
-
-@dataclass(slots=True)
-class Pool:
-    """The running workloads as one preempt rule sees them: for each node a line, best victim first.
-
-    `read` is what its guard and the protect guards read of a victim; `timeless` says that its guard has no durations,
-    `by_share` that it or a protect guard reads a share, which changes as victims are taken.
-    """
-
-    rule: PreemptRule
-    read: tuple[Field, ...]
-    timeless: bool
-    by_share: bool
-    lines: list[Line]
-
-    def copy(self, own: dict[int, Workload]) -> "Pool":
-        """The same pool of a copy's own workloads, which are given by number."""
-        return replace(self, lines=[line.copy(own) for line in self.lines])
-
-
-@dataclass(slots=True)
-class Active:
+class ActivePolicy:
     """What an active policy brings: the graph, the tree with its charges, the shares.
 
-    `lines` holds the waiting workloads by node, `pools` the running ones by preempt rule. `always` are the protect rules
-    without durations, `for_a_time` those with; `time_only_frees` says that whoever may be evicted now may be later, too.
-    `queues` stands in place of `lines` and `pools` where the policy decides in cycles.
-    `name_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `inactive` remembers of queues that were looked at
-    why each takes no part in cycles, which the graph alone decides; a copy with another graph begins anew.
+    `node_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `height` is how far each node is from its furthest
+    leaf. `tells_apart`: some guard reads a field in which two workloads that ask for the same may differ.
     """
 
     graph: PolicyGraph
     tree: QuotaTree
     shares: Shares
-    name_index: dict[str, int]
+    node_index: dict[str, int]
     slot_index: dict[tuple[str, str], int]
-    lines: list[Line]
-    pools: list[Pool]
-    always: list[ProtectRule]
-    for_a_time: list[ProtectRule]
-    time_only_frees: bool
-    shape_is_name: bool
-    queues: "Queues | None" = None
-    inactive: dict[int, str] = field(default_factory=dict, init=False)
+    height: list[int]
+    tells_apart: bool
 
-    def copy(self, own: dict[int, Workload], consumed: dict[str, Consumed]) -> "Active":
-        """The same policy over a copy's own workloads, which are given by number, and what its local queues have consumed."""
-        tree = self.tree.copy()
-        other = replace(
-            self,
+    @classmethod
+    def of(cls, graph: PolicyGraph, capacity: list[int]) -> "ActivePolicy":
+        """A policy over what exists, by slot; nobody uses anything yet."""
+        tree = QuotaTree(graph, capacity)
+        return cls(
+            graph=graph,
             tree=tree,
-            shares=self.shares.over(tree),
-            lines=[line.copy(own) for line in self.lines],
-            pools=[pool.copy(own) for pool in self.pools],
+            shares=Shares(graph, tree),
+            node_index={node.name: index for index, node in enumerate(graph.nodes)},
+            slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
+            height=heights(graph),
+            tells_apart=_guards_tell_apart(graph),
         )
-        other.queues = self.queues.copy(other, own, consumed) if self.queues is not None else None
-        return other
+
+    def slot(self, flavor: int, resource: str) -> int | None:
+        """The slot of a resource of a flavor; None where the flavor does not have it."""
+        return self.slot_index.get((self.graph.flavors[flavor].name, resource))
+
+    def root(self, queue: int) -> int:
+        """The node at the top of a queue's tree."""
+        return self.tree.paths[queue][-1]
+
+    def in_tree(self, queue: int) -> Iterator[int]:
+        """The queues of the tree that a queue is in, by node."""
+        return (other.node for other in self.graph.queues if self.root(other.node) == self.root(queue))
+
+    def copy(self) -> "ActivePolicy":
+        """The same policy with charges that go their own way."""
+        tree = self.tree.copy()
+        return replace(self, tree=tree, shares=self.shares.over(tree))
+
+
+@dataclass(slots=True)
+class QueueState:
+    """One queue: its live workloads by submission, and those of them that are queued, in the policy's order.
+
+    The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `stirred`: what is
+    parked returns at the start of the next cycle. `preemptor` has evicted others and waits for their room: unless the queue is strict, it
+    comes before all others or, in a queue that admits by usage, before those whose local queue has used as much. `generation` counts
+    what became free here: a search for flavors that began before starts again.
+    """
+
+    members: list[Workload] = field(default_factory=list)
+    line: list[tuple[SortKey, Workload]] = field(default_factory=list)
+    hopeless: set[Shape] = field(default_factory=set)
+    stirred: bool = False
+    preemptor: Workload | None = None
+    generation: int = 0
+
+    def join(self, workload: Workload) -> None:
+        """Take a workload in."""
+        insort(self.members, workload, key=_number)
+
+    def part(self, workload: Workload) -> None:
+        """Let a workload go."""
+        del self.members[bisect_left(self.members, workload.number, key=_number)]
+
+    def queue_up(self, key: SortKey, workload: Workload) -> None:
+        """Put a waiting workload in its place; keys are distinct."""
+        insort(self.line, (key, workload), key=_key)
+
+    def leave_line(self, key: SortKey) -> None:
+        """Take a workload out of the line, if it is there."""
+        at = bisect_left(self.line, key, key=_key)
+        if at < len(self.line) and self.line[at][0] == key:
+            del self.line[at]
+
+    def copy(self, own: dict[int, Workload]) -> "QueueState":
+        """The same queue of a copy's own workloads, which are given by number."""
+        return replace(
+            self,
+            members=[own[workload.number] for workload in self.members],
+            line=[(key, own[workload.number]) for key, workload in self.line],
+            hopeless=set(self.hopeless),
+            preemptor=own[self.preemptor.number] if self.preemptor is not None else None,
+        )
+
+
+def _number(workload: Workload) -> int:
+    return workload.number
+
+
+def _key(entry: tuple[SortKey, Workload]) -> SortKey:
+    return entry[0]
 
 
 @dataclass(slots=True)
 class State:
-    """Everything that decides. `seq` counts events; `version` counts changes that may turn a refusal into an admission.
+    """Everything that decides. `seq` counts events, `cause` is the seq of the last fact.
 
-    `cause` is the seq of the last fact. `wake` is the next moment at which time alone may decide something, if `settled`.
-    `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy.
-    So does what local queues have `consumed`, by their name.
-    `gave_way` tells for whom each workload had to go, since anything but time and submissions changed the cluster.
+    `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy, and so does what local queues
+    have `consumed`, by their name. `gave_way` tells for whom each workload had to go, since anything but time and submissions changed the
+    cluster. `queues` is by node; `cycle` counts cycles, `idle` those in a row that changed nothing; `fresh`: there was a fact since.
     """
 
     time: int = 0
     seq: int = 0
     cause: int = 0
     submissions: int = 0
-    version: int = 0
-    wake: int | None = None
-    settled: bool = True
-    active: Active | None = None
+    policy: ActivePolicy | None = None
     workloads: dict[str, Workload] = field(default_factory=dict)
+    queues: list[QueueState] = field(default_factory=list)
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
     gave_way: dict[str, set[str]] = field(default_factory=dict)
+    cycle: int = 0
+    idle: int = 0
+    fresh: bool = True
 
-    def copy(self) -> "State":
-        """A state that goes its own way. What never changes is shared: facts, decisions, the policy and what follows from it."""
-        workloads = {name: workload.copy() for name, workload in self.workloads.items()}
-        own = {workload.number: workload for workload in workloads.values()}
-        consumed = {name: usage.copy() for name, usage in self.consumed.items()}
-        return replace(
-            self,
-            active=self.active.copy(own, consumed) if self.active is not None else None,
-            workloads=workloads,
-            overrides=dict(self.overrides),
-            consumed=consumed,
-            machines=dict(self.machines),
-            gave_way={name: set(others) for name, others in self.gave_way.items()},
-        )
+    @property
+    def active(self) -> ActivePolicy:
+        """The policy that decides; there must be one."""
+        assert self.policy is not None
+        return self.policy
+
+    @property
+    def graph(self) -> PolicyGraph:
+        """The graph of the policy that decides."""
+        return self.active.graph
+
+    def in_order(self) -> list[Workload]:
+        """All live workloads, in the order of their submissions."""
+        return sorted(self.workloads.values(), key=_number)
+
+    def running(self, node: int) -> list[Workload]:
+        """Who runs in a queue, in the order of the submissions."""
+        return [workload for workload in self.queues[node].members if workload.admitted is not None]
+
+    def line(self, node: int) -> list[Workload]:
+        """Who is queued in a queue, parked or not, in the policy's order."""
+        return [workload for _, workload in self.queues[node].line]
 
     def superiors(self, name: str) -> set[str]:
         """All for whom a workload had to go, and those for whom they had to go in turn."""
@@ -168,3 +190,35 @@ class State:
             found |= new
             waiting += sorted(new)
         return found
+
+    def copy(self) -> "State":
+        """A state that goes its own way. What never changes is shared: facts, the policy's graph and what follows from it."""
+        workloads = {name: copy(workload) for name, workload in self.workloads.items()}
+        own = {workload.number: workload for workload in workloads.values()}
+        return replace(
+            self,
+            policy=self.policy.copy() if self.policy is not None else None,
+            workloads=workloads,
+            queues=[queue.copy(own) for queue in self.queues],
+            overrides=dict(self.overrides),
+            consumed={name: usage.copy() for name, usage in self.consumed.items()},
+            machines=dict(self.machines),
+            gave_way={name: set(others) for name, others in self.gave_way.items()},
+        )
+
+
+def _guards_tell_apart(graph: PolicyGraph) -> bool:
+    """Whether some preempt or protect guard reads a field in which two workloads of one shape may differ."""
+    resources = [resource for group in graph.groups for resource in group]
+    for guard in (*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)):
+        for comparison in comparisons(guard):
+            for side in (comparison.left, comparison.right):
+                subject, path = getattr(side, "subject", None), getattr(side, "path", "")
+                if subject == "workload" and path not in _SHAPE_PATHS and path not in resources:
+                    return True
+    return False
+
+
+def as_request(amounts: dict[int, int]) -> Request:
+    """Amounts by slot as a request: in order of slot, and those above 0 only."""
+    return tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)

@@ -1,32 +1,31 @@
-"""A live workload: what it asked for, where it belongs, and what it holds while it runs."""
+"""A live workload: what it asked for, where it belongs, what it holds while it runs, and how its last cycle ended while it waits."""
 
 from dataclasses import dataclass, field
 
-from ..events import Assignment, CheckState, PodSet, WorkloadDeferred, WorkloadSubmitted
-from .quota import Request
+from ...event_parts import Assignment, CheckState, PodSet
+from ...facts import WorkloadSubmitted
+from ...outcome.decision import LastDeferral, SearchState
+from ...outcome.nomination import Request
+
+NOWHERE = -1
+"""The queue of a workload that belongs to none."""
+
+Shape = tuple[object, ...]
+"""What two waiting workloads of a queue have in common that ask for the same: a refusal of one is a refusal of the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """How far a search for flavors came: the last index tried by (pod set, resource), in which cycle, at which generation of the queue."""
+    """Where a search for flavors goes on: what it tried, in which cycle, at which generation of the queue."""
 
-    tried: dict[tuple[str, str], int]
+    tried: SearchState
     cycle: int
     generation: int
-
-
-POD_COUNT = "pods"
-"""The resource that counts pods, where a queue has it: every pod asks for one."""
 
 
 def takes_place_of(new: "Workload", old: "Workload") -> bool:
     """Whether a waiting workload takes the place of one that runs: it names it, and is of its queue and namespace."""
     return new.fact.replaces == old.name and new.queue == old.queue and new.fact.namespace == old.fact.namespace
-
-
-def asked_by_one(pod_set: PodSet, resource: str) -> int:
-    """What one pod of a pod set asks for."""
-    return 1 if resource == POD_COUNT else pod_set.requests.get(resource, 0)
 
 
 @dataclass(slots=True)
@@ -39,7 +38,8 @@ class Workload:
     says that an outside system has told it to stop. `boost` is part of its priority, `checks` are what admission checks say of it,
     `requeued` is the moment from which it counts as waiting, where that is not its creation.
 
-    In a policy that decides in cycles `deferral` is the last one, and `scan` where its search for flavors goes on.
+    While it waits in a policy that decides in cycles, `parked` says that it is looked at again only when capacity may have become free,
+    `deferred` how the last cycle ended, `scan` where its search for flavors goes on. `shape` is set where it stands in its queue's line.
 
     INVARIANT: fields are set, and what they hold is never changed in place: a copy shares it.
     """
@@ -58,23 +58,14 @@ class Workload:
     started_by: int = 0
     usage: Request = ()
     assignments: tuple[Assignment, ...] = ()
-    totals: list[tuple[str, int]] = field(default_factory=list)
     evicting: bool = False
     boost: int = 0
     checks: dict[str, CheckState] = field(default_factory=dict)
     requeued: int | None = None
-    deferral: WorkloadDeferred | None = None
+    parked: bool = False
+    deferred: LastDeferral | None = None
     scan: Scan | None = None
-
-    def __post_init__(self) -> None:
-        self.count()
-
-    def copy(self) -> "Workload":
-        """One that goes its own way from here."""
-        other = object.__new__(Workload)
-        for name in Workload.__slots__:  # a third of the time that copy.copy takes, and there may be thousands
-            setattr(other, name, getattr(self, name))
-        return other
+    shape: Shape = ()
 
     @property
     def name(self) -> str:
@@ -96,19 +87,10 @@ class Workload:
         """How many pods it still needs, all pod sets together."""
         return sum(self.remaining)
 
-    def count(self) -> None:
-        """Sum up what the remaining pods ask for, by resource name; called again when pods are done."""
-        names = sorted({resource for pod_set in self.fact.pod_sets for resource in pod_set.requests})
-        self.totals = [(name, sum(amount for _, amounts in self.demand() for what, amount in amounts if what == name)) for name in names]
-
-    def demand(self) -> list[tuple[PodSet, list[tuple[str, int]]]]:
-        """What each pod set with pods left asks for in total: (resource, amount) in order of resource name."""
-        return [
-            (pod_set, [(resource, pod_set.requests[resource] * count) for resource in sorted(pod_set.requests)])
-            for pod_set, count in zip(self.fact.pod_sets, self.remaining, strict=True)
-            if count > 0
-        ]
-
     def total(self, resource: str) -> int:
-        """What it asks of a resource, in the smallest unit."""
-        return next((amount for name, amount in self.totals if name == resource), 0)
+        """What its remaining pods ask of a resource together, in the smallest unit."""
+        return sum(pod_set.requests.get(resource, 0) * left for pod_set, left in self.pod_sets())
+
+    def pod_sets(self) -> list[tuple[PodSet, int]]:
+        """Each pod set with how many of its pods are left."""
+        return list(zip(self.fact.pod_sets, self.remaining, strict=True))

@@ -1,36 +1,70 @@
-"""What an active policy brings: made from its graph, for what exists and for nobody yet."""
+"""A policy becomes active: it takes over what exists, who runs and who waits, by the names of queues, flavors and resources."""
 
-from ..graph import Flavor, PolicyGraph
-from .cycles.queues import Queues
-from .guards import is_timeless, reads_shares, time_only_frees, victim_fields
-from .order import guards_tell_apart
-from .quota import QuotaTree
-from .shares import Shares
-from .state import Active, Line, Machine, Pool, State
+from ...policy_graph import Flavor, PolicyGraph
+from ...queue_match import effective_priority, matching_queues
+from ..state.state import ActivePolicy, Machine, QueueState, State
+from ..state.workload import NOWHERE, Workload
+from .listing import enter
 
 
-def activated(state: State, graph: PolicyGraph) -> Active:
-    """A policy over what exists in a state; no workload has its place in it yet. Machines must be of its flavors already."""
-    tree = QuotaTree(graph, capacity(state, graph))
-    policy = Active(
-        graph=graph,
-        tree=tree,
-        shares=Shares(graph, tree),
-        name_index={node.name: index for index, node in enumerate(graph.nodes)},
-        slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
-        lines=[Line() for _ in graph.nodes],
-        pools=[
-            Pool(rule, victim_fields(graph, rule), is_timeless(rule.guard), reads_shares(graph, rule), [Line() for _ in graph.nodes])
-            for rule in graph.preempt
-        ],
-        always=[protect for protect in graph.protect if is_timeless(protect.guard)],
-        for_a_time=[protect for protect in graph.protect if not is_timeless(protect.guard)],
-        time_only_frees=time_only_frees(graph),
-        shape_is_name=guards_tell_apart(graph),
-    )
-    if graph.settings.cycles is not None:
-        policy.queues = Queues(policy, state.consumed)
-    return policy
+def activate(state: State, graph: PolicyGraph) -> None:
+    """Let a policy decide from now on. Whoever runs keeps its queue, its flavors and amounts; whoever waits is matched anew."""
+    for name in sorted(state.machines):
+        known = state.machines[name]
+        state.machines[name] = machine(graph, known.labels, known.capacity)
+    before = state.policy
+    take_over(state, graph)
+    for workload in state.in_order():
+        workload.deferred = workload.scan = None
+        if workload.admitted is None or before is None:
+            route(state.active, workload)
+        else:
+            _move(before, state.active, workload)
+        enter(state, workload)
+
+
+def take_over(state: State, graph: PolicyGraph) -> None:
+    """Make a policy the active one, over what exists; no workload has its place in it yet."""
+    state.policy = ActivePolicy.of(graph, capacity(state, graph))
+    state.queues = [QueueState() for _ in graph.nodes]
+    state.cycle, state.idle, state.fresh = 0, 0, True
+
+
+def rebuild(state: State) -> None:
+    """Make the quota tree anew for the capacity there is now, and charge it for all that runs."""
+    state.policy = ActivePolicy.of(state.graph, capacity(state, state.graph))
+    for workload in state.in_order():
+        if workload.admitted is not None:
+            state.policy.tree.add(workload.queue, workload.usage)
+
+
+def _move(before: ActivePolicy, after: ActivePolicy, workload: Workload) -> None:
+    """Keep a running workload in the queue and the slots of the same names under another policy."""
+    workload.queue = after.node_index[before.graph.nodes[workload.queue].name]
+    set_priority(after, workload)
+    slots = [before.graph.slots[slot] for slot, _ in workload.usage]
+    named = [after.slot_index[before.graph.flavors[slot.flavor].name, slot.resource] for slot in slots]
+    workload.usage = tuple(sorted(zip(named, (amount for _, amount in workload.usage), strict=True)))
+
+
+def route(policy: ActivePolicy, workload: Workload) -> None:
+    """Find the queue of a waiting workload, and the priority that counts there."""
+    queues = matching_queues(policy.graph, workload.fact)
+    workload.queue = queues[0] if len(queues) == 1 else NOWHERE
+    set_priority(policy, workload)
+
+
+def set_priority(policy: ActivePolicy, workload: Workload) -> None:
+    """Work out the priority that counts in a workload's queue; one whose priority class is unknown there belongs to no queue."""
+    if workload.queue != NOWHERE:
+        counts = effective_priority(policy.graph, workload.queue, workload.asked_priority)
+        if counts is None:
+            workload.queue = NOWHERE
+        else:
+            workload.priority, workload.pinned = counts.priority + workload.boost, counts.pinned
+
+
+# --- what exists ------------------------------------------------------------------------------------------------------
 
 
 def machine(graph: PolicyGraph, labels: dict[str, str], amounts: dict[str, int]) -> Machine:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from gpol.adapters.export.columns import COLUMNS, OBJECTS, row_of
-from gpol.engine.events import AnyEvent, Charge, PodSet, Why, WorkloadEvicted, WorkloadSubmitted
+from gpol.engine.event_parts import Charge, PodSet, Why
+from gpol.engine.events import AnyEvent, WorkloadEvicted
+from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.units import INT64_MAX
 from gpol.journal.errors import JournalError
-from gpol.journal.origins import NO_ORIGIN, Origin
+from gpol.journal.read.workload_origins import NO_ORIGIN, Origin
 from gpol.journal.records import Recorded
 
 Stored = Callable[..., Recorded]
@@ -20,7 +22,7 @@ EVERYONE = {"seq": 7, "time": TIME, "chain": bytes(range(32)).hex()}
 GPU = "nvidia.com/gpu"
 
 SAID: dict[str, dict[str, Any]] = {
-    "PolicyActivated": {"policy_file": "cluster.gpol", "policy_digest": "sha256:" + "5d" * 32},
+    "PolicyActivated": {"policy_file": "cluster.gpol", "policy_digest": "sha256:" + "5d" * 32, "operator": "grace"},
     "CapacityChanged": {
         "flavor": "a100",
         "capacity": [{"resource": "gpu", "amount": 8000}, {"resource": "memory", "amount": 2 << 40}],
@@ -28,6 +30,7 @@ SAID: dict[str, dict[str, Any]] = {
     "NodeAdded": {"node": "rack1-n7", "capacity": [{"resource": "cpu", "amount": 96_000}, {"resource": "gpu", "amount": 8000}]},
     "NodeChanged": {"node": "rack1-n7", "capacity": [{"resource": "cpu", "amount": 96_000}, {"resource": "gpu", "amount": 7000}]},
     "NodeRemoved": {"node": "rack1-n7"},
+    "SimulationStarted": {},
     "WorkloadSubmitted": {
         "workload": "bert-7",
         "pods": 5,
@@ -103,7 +106,7 @@ SAID: dict[str, dict[str, Any]] = {
         "workload": "team-a/train-8",
         "waits": "parked",
         "reason": "WaitingForQuota",
-        "operands": [{"name": "main on h100", "value": f"3 {GPU} more needed"}],
+        "operands": [{"name": "because of", "value": "namespace"}],
         "limit_kind": "owned",
         "limit_node": "team-a",
         "limit_flavor": "h100",
@@ -185,10 +188,12 @@ def test_the_origin_is_in_every_row_of_a_workload(stored: Stored) -> None:
             cause=1,
             workload="w",
             queue="q",
+            priority=0,
+            reason="EvictedByOperator",
             beneficiary=None,
             preemption="operator",
             usage=tuple(Charge(flavor=flavor, resource="gpu", amount=INT64_MAX) for flavor in "ab"),
-            why=Why(reason="R"),
+            why=Why(),
         ),
     ],
 )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from gpol.adapters.export.inputs import fact_lines, inputs_of
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import AnyEvent, PolicyActivated, ProfileText, TimeAdvanced
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import PolicyActivated, ProfileText, TimeAdvanced
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 

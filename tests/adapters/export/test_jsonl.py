@@ -4,7 +4,7 @@ import json
 
 from gpol.adapters.export.columns import COLUMNS, row_of
 from gpol.adapters.export.jsonl import json_lines
-from gpol.journal.origins import NO_ORIGIN
+from gpol.journal.read.workload_origins import NO_ORIGIN
 from gpol.journal.records import Recorded
 
 TIMES = ("time", "submitted")

@@ -11,7 +11,7 @@ import pytest
 from gpol.adapters.export import parquet
 from gpol.adapters.export.columns import COLUMNS, row_of
 from gpol.adapters.export.parquet import NoParquetError, write_parquet
-from gpol.journal.origins import NO_ORIGIN
+from gpol.journal.read.workload_origins import NO_ORIGIN
 from gpol.journal.records import Recorded
 from pyarrow.parquet import ParquetFile
 
@@ -55,10 +55,10 @@ def test_types(rows: list[dict[str, Any]], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "groups"),
     [
-        ({"_CHUNK_ROWS": 1, "_GROUP_ROWS": 5}, [5, 5, 5, 3]),
-        ({"_CHUNK_ROWS": 4, "_GROUP_ROWS": 6}, [8, 8, 2]),  # groups are of whole chunks
-        ({"_CHUNK_CHARACTERS": 1, "_GROUP_BYTES": 1}, [1] * 18),
-        ({}, [18]),
+        ({"_CHUNK_ROWS": 1, "_GROUP_ROWS": 5}, [5, 5, 5, 4]),
+        ({"_CHUNK_ROWS": 4, "_GROUP_ROWS": 6}, [8, 8, 3]),  # groups are of whole chunks
+        ({"_CHUNK_CHARACTERS": 1, "_GROUP_BYTES": 1}, [1] * 19),
+        ({}, [19]),
     ],
 )
 def test_groups_are_bounded(

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.load import Imported, ImportRefused, load, read_files
-from gpol.dsl.checker import Checked, check
-from gpol.dsl.formatter import print_tree
+from gpol.adapters.kueue.import_.load import Imported, ImportRefused, load, read_files
+from gpol.dsl.analysis.checker import Checked, check
+from gpol.dsl.print.formatter import print_tree
 
 NOW = 1_767_409_445_000_000
 """2026-01-03T03:04:05Z."""

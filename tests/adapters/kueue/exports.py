@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from gpol.adapters.kueue.exporting import Exported, ExportRefused, export
+from gpol.adapters.kueue.export.export_policy import Exported, ExportRefused, export
 from gpol.dsl import compile_policy
 
 Json = dict[str, Any]

@@ -68,6 +68,7 @@ def test_files_of_one_name_are_told_apart(gpol: Gpol, lab: Path, journal: str) -
     assert [record.get("policy") for record in done.records] == [None, "lab.gpol", "new/lab.gpol"]
 
 
+@pytest.mark.usefixtures("few_turns")
 def test_a_policy_that_never_rests_fails_by_name(gpol: Gpol, lab: Path, journal: str) -> None:
     """Its row says so, the message names the rule, the others are played; exit code 3."""
     text = """policy "turns" {

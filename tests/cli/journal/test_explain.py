@@ -27,7 +27,7 @@ def test_waiting(gpol: Gpol, journal: str, at: str) -> None:
     assert done.out.startswith("o is pending at 2026-03-02T08:05:00Z (event 6)\n")
     for line in (
         "  why: WaitingForProtectedWorkloads by warm-up (lab.gpol:12)\n",
-        "  keeps it: g until 2026-03-02T08:10:00Z by warm-up (lab.gpol:12)\n",
+        "  waits for: g, protected until 2026-03-02T08:10:00Z by warm-up (lab.gpol:12)\n",
         "  would run, once it is next, if ",
     ):
         assert line in done.out

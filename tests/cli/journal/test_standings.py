@@ -3,11 +3,10 @@
 from typing import Any, get_args
 
 import pytest
-from gpol.cli.standings import _LAST, _OUTCOMES, waiting
-from gpol.engine.events import Limit, Operand, RuleRef, Why
-from gpol.engine.reference.cycles.cycle import End
-from gpol.engine.reference.remedies import Remedy
-from gpol.engine.reference.whereabouts import CandidateOutcome, CandidateStanding, FlavorStanding, Standing
+from gpol.cli.journal.standings import _LAST, _OUTCOMES, waiting
+from gpol.engine.event_parts import DeferralOutcome, Limit, Operand, RuleRef
+from gpol.engine.explain.standing import CandidateStanding, FlavorStanding, HoldStanding, Remedy, Standing
+from gpol.engine.outcome.nomination import CandidateOutcome
 
 RULE = RuleRef(name="q", file="p.gpol", line=7)
 
@@ -38,7 +37,7 @@ def candidate(name: str, queue: str, outcome: CandidateOutcome, *compared: tuple
 
 def test_every_end_of_a_cycle_has_words() -> None:
     """Whatever a cycle may come to, but for an admission, is told in words; and so is what came of each candidate."""
-    assert set(_LAST) == {end.value for end in End} - {End.ADMITTED.value}
+    assert set(_LAST) == set(get_args(DeferralOutcome))
     assert set(_OUTCOMES) == set(get_args(CandidateOutcome))
 
 
@@ -50,16 +49,21 @@ def test_every_end_of_a_cycle_has_words() -> None:
         ({"position": 2, "waiting": 3, "parked": True}, ["place: 2 of 3 in queue q, priority 5, parked until something becomes free"]),
         ({"asked_priority": 9}, ["priority: asked for 9, counts as 5"]),
         ({"operands": (Operand(name="first in line", value="x"),)}, ["first in line: x"]),
-        ({"outcome": "overlapping"}, ["last cycle: whom it would evict went for another in the same cycle"]),
+        ({"outcome": "overlapping"}, ["last cycle: its victims were preempted for another workload in the same cycle"]),
         (
             {"outcome": "preempting", "victims": ("a", "b"), "now": "evicts"},
             [
-                "last cycle: it evicts others and waits until they have gone: a, b",
-                "as things stand: it evicts those who are taken, once it is next",
+                "last cycle: it preempts its victims and waits until they have stopped: a, b",
+                "as things stand: it preempts the candidates that are taken, once it is next",
             ],
         ),
         (
-            {"also": (Why(reason="Suspended", rule=RULE, operands=(Operand(name="queue", value="stopped"),)), Why(reason="OnHold"))},
+            {
+                "also": (
+                    HoldStanding(reason="Suspended", rule=RULE, operands=(Operand(name="queue", value="stopped"),)),
+                    HoldStanding(reason="OnHold"),
+                )
+            },
             ["also: Suspended by q (p.gpol:7) (queue stopped)", "also: OnHold"],
         ),
         (

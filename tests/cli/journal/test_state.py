@@ -107,7 +107,7 @@ def test_an_empty_journal_has_no_moment(gpol: Gpol, lab: Any) -> None:
     gpol("run", "lab.gpol", "none.jsonl", "--journal", "none.db")
     done = gpol("state", "none.db")
 
-    assert (done.code, done.err) == (3, "gpol: the journal is empty, so there is no moment to look at\n")
+    assert (done.code, done.err) == (3, "gpol: the journal is empty, so there is nothing to show\n")
 
 
 def test_a_journal_that_cannot_have_happened(gpol: Gpol, journal: str) -> None:

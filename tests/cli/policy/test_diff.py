@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpol.dsl.checker import check  # isort: skip
+from gpol.dsl.analysis.checker import check  # isort: skip
 
 
 @pytest.fixture

@@ -1,96 +1,17 @@
-"""check, fmt and test: what a policy author is told, in every format, with which exit code."""
+"""fmt: which files are changed and how, what is printed, and the exit code."""
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.cli import output
 
 Gpol = Callable[..., Any]
 BROKEN = 'policy "x" { use gpol.fair }\nflavor a100 { gpu 8 }\nqueue q { owns 8 gpu on a10 }\n'
 UNTIDY = 'policy "x" {\n    use gpol.fair   # fair\n}\nflavor   a100 { gpu 8 }\nqueue q { owns 8 gpu }\n'
 TIDY = 'policy "x" {\n  use gpol.fair  # fair\n}\n\nflavor a100 { gpu 8 }\n\nqueue q { owns 8 gpu }\n'
-
-
-# --- check ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", ["human", "plain"])
-def test_check_says_what_a_good_policy_declares(gpol: Gpol, lab: Path, form: str) -> None:
-    """A good policy is summed up in one line, exit code 0."""
-    done = gpol("check", "lab.gpol", "--format", form)
-
-    assert (done.code, done.out, done.err) == (0, "lab.gpol: good (2 queues, 1 flavor, 1 test)\n", "")
-
-
-def test_check_in_json(gpol: Gpol, lab: Path) -> None:
-    """A good policy is one object with its digest."""
-    [record] = gpol("check", "lab.gpol", "--format", "json").records
-
-    assert record["digest"].startswith("sha256:")
-    del record["digest"]
-    assert record == {"v": 1, "kind": "checked", "file": "lab.gpol", "errors": 0, "warnings": 0}
-
-
-def test_check_names_code_place_and_remedy(gpol: Gpol, lab: Path) -> None:
-    """An error has its code, its line and column, and what to write instead; exit code 3."""
-    (lab / "x.gpol").write_text(BROKEN)
-    done = gpol("check", "x.gpol")
-
-    assert done.code == 3
-    for part in ("error[GP020]", "x.gpol:3:25", "did you mean `a100`?", "x.gpol: 1 error\n"):
-        assert part in done.out
-
-
-def test_check_errors_in_json(gpol: Gpol, lab: Path) -> None:
-    """An error is one object a line, before the file's sum; a broken policy has no digest."""
-    (lab / "x.gpol").write_text(BROKEN)
-    done = gpol("check", "x.gpol", "--format", "json")
-    error, checked = done.records
-
-    assert done.code == 3
-    assert (error["code"], error["severity"]) == ("GP020", "error")
-    assert (checked["errors"], checked["digest"]) == (1, None)
-
-
-def test_check_goes_on_after_a_broken_file(gpol: Gpol, lab: Path) -> None:
-    """All files are checked, and one broken file is enough for exit code 3."""
-    (lab / "x.gpol").write_text(BROKEN)
-    done = gpol("check", "x.gpol", "lab.gpol")
-
-    assert done.code == 3
-    assert "lab.gpol: good" in done.out
-
-
-def test_check_reads_standard_input(gpol: Gpol, lab: Path) -> None:
-    """`-` is standard input."""
-    done = gpol("check", "-", stdin=TIDY.encode())
-
-    assert (done.code, done.out) == (0, "stdin: good (1 queue, 1 flavor, 0 tests)\n")
-
-
-def test_check_of_bytes_that_are_no_text(gpol: Gpol, lab: Path) -> None:
-    """Bytes that are not UTF-8 are told with their place, exit code 3."""
-    done = gpol("check", "-", stdin=b'policy "\xff"\n')
-
-    assert done.code == 3
-    assert "stdin:1:8" in done.out
-
-
-def test_check_of_a_missing_file(gpol: Gpol, lab: Path) -> None:
-    """A file that is not there is told on stderr, exit code 3."""
-    done = gpol("check", "no.gpol")
-
-    assert (done.code, done.out) == (3, "")
-    assert done.err == "gpol: `no.gpol` cannot be read: No such file or directory; check the name and your rights\n"
-
-
-# --- fmt ------------------------------------------------------------------------------------------------------------
 
 
 def test_fmt_changes_the_file(gpol: Gpol, lab: Path) -> None:
@@ -196,15 +117,6 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(gpol: Gpol, lab: Path)
         assert found in done.out
 
 
-def test_of_a_file_without_end_only_the_beginning_is_read(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device that never ends is a file that is too large, exit code 3."""
-    monkeypatch.setattr(output, "MOST_BYTES", 5_000_000)
-    done = gpol("check", "/dev/zero")
-
-    assert done.code == 3
-    assert "error[GP002]: the file has 5,000,000 bytes" in done.out
-
-
 def test_fmt_check_changes_nothing(gpol: Gpol, lab: Path) -> None:
     """`--check` says what would change, exit code 2."""
     (lab / "x.gpol").write_text(UNTIDY)
@@ -268,31 +180,6 @@ def test_fmt_leaves_a_file_with_errors_alone(gpol: Gpol, lab: Path) -> None:
     assert (lab / "x.gpol").read_text() == TIDY
 
 
-def test_check_and_fmt_start_without_what_is_slow_to_load(lab: Path) -> None:
-    """Neither loads a database, the journal's module or a library for tables, also where a file is replaced."""
-    (lab / "x.gpol").write_text(UNTIDY)
-    script = (
-        "import sys; from gpol.cli.main import run_command\n"
-        "codes = run_command(['fmt', 'x.gpol']), run_command(['check', 'x.gpol'])\n"
-        "slow = ('sqlalchemy', 'sqlite3', 'eventsourcing', 'gpol.journal.journal', 'numpy', 'pyarrow', 'rich.table')\n"
-        "print(codes, [name for name in slow if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=lab, capture_output=True, text=True, check=True)
-
-    assert done.stdout.endswith("\n(0, 0) []\n")
-    assert (lab / "x.gpol").read_text() == TIDY
-
-
-# --- test -----------------------------------------------------------------------------------------------------------
-
-
-def test_tests_that_pass(gpol: Gpol, lab: Path) -> None:
-    """A test that passes is one line; the sum is the last one; exit code 0."""
-    done = gpol("test", "lab.gpol")
-
-    assert (done.code, done.out) == (0, "ok   lab.gpol:16: an owner gets its own back\n1 passed, 0 failed\n")
-
-
 def test_a_test_that_fails_names_what_differed(gpol: Gpol, lab: Path) -> None:
     """A failure names its line, what was expected and what was; exit code 2."""
     (lab / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("expect o pending by warm-up", "expect o admitted"))
@@ -304,34 +191,3 @@ def test_a_test_that_fails_names_what_differed(gpol: Gpol, lab: Path) -> None:
         "       lab.gpol:19: expected o admitted; o is pending because WaitingForProtectedWorkloads",
         "0 passed, 1 failed",
     ]
-
-
-def test_tests_in_json(gpol: Gpol, lab: Path) -> None:
-    """A test is one object with its failures."""
-    (lab / "lab.gpol").write_text((lab / "lab.gpol").read_text().replace("expect o pending by warm-up", "expect o admitted"))
-    done = gpol("test", "lab.gpol", "--format", "json")
-
-    found = "o is pending because WaitingForProtectedWorkloads"
-    failures = [{"line": 19, "expected": "o admitted", "found": found}]
-    assert done.code == 2
-    name = "an owner gets its own back"
-    assert done.records == [{"v": 1, "kind": "test", "file": "lab.gpol", "name": name, "line": 16, "passed": False, "failures": failures}]
-
-
-def test_a_policy_without_tests(gpol: Gpol, lab: Path) -> None:
-    """A policy without tests is told how to write one, exit code 0."""
-    (lab / "x.gpol").write_text(TIDY)
-    done = gpol("test", "x.gpol")
-
-    assert (done.code, done.out) == (0, "0 passed, 0 failed\n")
-    assert "no test blocks; add" in done.err
-
-
-def test_tests_of_a_broken_policy(gpol: Gpol, lab: Path) -> None:
-    """A policy with errors is not tested: its errors on stderr, exit code 3."""
-    (lab / "x.gpol").write_text(BROKEN)
-    done = gpol("test", "x.gpol")
-
-    assert (done.code, done.out) == (3, "")
-    assert "error[GP020]" in done.err
-    assert "`x.gpol` has 1 error\n" in done.err

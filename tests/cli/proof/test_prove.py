@@ -83,10 +83,10 @@ def test_a_forged_proof_proves_nothing(gpol: Gpol, signed: str) -> None:
 
 def test_an_event_that_nobody_here_knows_is_proved_all_the_same(gpol: Gpol, signed: str) -> None:
     """Bytes that are no event of this version are proved as bytes, and that is said."""
-    from gpol.journal.checkpoint import sign_checkpoint
-    from gpol.journal.keys import SigningKey
-    from gpol.journal.merkle import TreeHead, leaf_hash
-    from gpol.journal.proofs import InclusionProof
+    from gpol.journal.proof.checkpoint import sign_checkpoint
+    from gpol.journal.proof.merkle import TreeHead, leaf_hash
+    from gpol.journal.proof.proof_text import InclusionProof
+    from gpol.journal.proof.signing_keys import SigningKey
 
     payload = b'{"kind":"WorkloadMoved","v":2,"time":0}'
     checkpoint = sign_checkpoint(TreeHead(1, leaf_hash(payload)), SigningKey.read(Path("lab.key")))

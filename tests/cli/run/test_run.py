@@ -1,4 +1,4 @@
-"""run and simulate: facts and jobs in, decisions, figures and journals out, and every kind of input that is refused."""
+"""run: facts in, decisions, figures and journals out, and every kind of input that is refused."""
 
 import gzip
 import json
@@ -11,7 +11,6 @@ import pytest
 
 Gpol = Callable[..., Any]
 WriteFacts = Callable[..., str]
-
 SUBMITTED = {"kind": "WorkloadSubmitted", "time": 1, "workload": "a", "queue": "owner", "pod_sets": [{"requests": {"gpu": "4"}}]}
 
 
@@ -229,6 +228,7 @@ preempt turn {
 """
 
 
+@pytest.mark.usefixtures("few_turns")
 def test_workloads_that_take_turns_end_a_run(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
     """A fact a thousand years ahead, under a policy that lets workloads take turns: line, rule and remedy are told, exit code 3."""
     (lab / "turns.gpol").write_text(TURNS)
@@ -293,7 +293,7 @@ def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
         ),
         (("simulate", "lab.gpol", "jobs.csv", "--report", "."), 3, "`.` is a folder"),
         (("simulate", "lab.gpol", "no.csv"), 3, "`no.csv` cannot be read"),
-        (("simulate", "lab.gpol", "jobs.csv", "--seed", "1"), 3, "nothing random"),
+        (("simulate", "lab.gpol", "jobs.csv", "--seed", "1"), 3, "nothing in a simulation is random"),
         (("simulate", "lab.gpol", "jobs.csv", "--trace", "swf"), 3, "--trace is one of csv, jsonl, philly, not `swf`"),
         (("simulate", "lab.gpol", "jobs.csv", "--on-evict", "pause"), 3, "--on-evict is restart or resume, not `pause`"),
         (("simulate", "lab.gpol", "jobs.csv", "--report", "no/r.html"), 3, "folder of `no/r.html` does not exist"),
@@ -308,87 +308,3 @@ def test_what_cannot_be_done_is_told(gpol: Gpol, facts: WriteFacts, arguments: t
 
     assert (done.code, done.out) == (code, "")
     assert part in done.err
-
-
-# --- simulate -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("on_evict", "hours"), [("restart", "17.3"), ("resume", "16.0")])
-def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: str) -> None:
-    """The guest runs ten minutes, yields to the owner, and then runs its two hours anew (17 1/3 GPU-hours) or what is left (16)."""
-    done = gpol("simulate", "lab.gpol", "jobs.csv", "--on-evict", on_evict, "--format", "json")
-
-    guest, owner = _queue(done, "guest"), _queue(done, "owner")
-    assert done.code == 0
-    assert (guest["submitted"], guest["admitted"], guest["evicted"], guest["finished"], guest["rejected"]) == (2, 2, 1, 1, 1)
-    assert (guest["gpu_hours"], owner["gpu_hours"]) == (hours, "8.0")
-    assert owner["longest_owner_wait_us"] == 300_000_000
-
-
-def test_rejected_jobs_are_pointed_out(gpol: Gpol, lab: Path) -> None:
-    """A job that is rejected does not vanish among those that ended: the sum says so, and where to ask why."""
-    done = gpol("simulate", "lab.gpol", "jobs.csv")
-
-    assert done.out.endswith("\n1 workload was rejected; `gpol log PATH --kind WorkloadRejected` says why, once there is a journal\n")
-
-
-def test_rejected_jobs_are_found_in_the_journal(gpol: Gpol, lab: Path) -> None:
-    """Where a journal was written, the command that says why can be used as it is printed."""
-    (lab / "big.jsonl").write_text(json.dumps({**SUBMITTED, "queue": "guest", "pod_sets": [{"requests": {"gpu": "9"}}]}) + "\n")
-    simulated = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "my lab.db")
-    played = gpol("run", "lab.gpol", "big.jsonl", "--journal", "j.db")
-
-    assert "\n1 workload was rejected; `gpol log 'my lab.db' --kind WorkloadRejected` says why\n" in simulated.out
-    assert played.out.endswith("\n1 workload was rejected; `gpol log j.db --kind WorkloadRejected` says why\n")
-
-
-def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
-    """A name that ends in .jsonl is read as JSON lines with durations; --trace says so for any name."""
-    line = {key: value for key, value in SUBMITTED.items() if key != "kind"} | {"duration": "1h"}
-    for name in ("jobs.jsonl", "jobs.txt"):
-        (lab / name).write_text(json.dumps(line) + "\n")
-
-    first = gpol("simulate", "lab.gpol", "jobs.jsonl", "--format", "json")
-    assert (first.code, _queue(first, "owner")["gpu_hours"]) == (0, "4.0")
-    assert gpol("simulate", "lab.gpol", "jobs.txt", "--trace", "jsonl", "--format", "json") == first
-
-
-def test_simulate_names_journal_and_report(gpol: Gpol, lab: Path) -> None:
-    """The journal's head is told as verify prints it; the report is written."""
-    done = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "j.db", "--report", "r.html", "--format", "json")
-
-    journal, report = done.records[-2:]
-    assert report == {"v": 1, "kind": "report", "path": "r.html"}
-    assert (lab / "r.html").read_text().startswith("<!doctype html>")
-    assert gpol("verify", "j.db", "--head", f"{journal['seq']}:{journal['chain']}").code == 0
-
-
-def test_an_existing_journal_is_not_written_over(gpol: Gpol, journal: str, lab: Path) -> None:
-    """A journal that is there already is refused, exit code 3, and stays as it is."""
-    before = gpol("log", journal).out
-    done = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", journal)
-
-    assert (done.code, done.out) == (3, "")
-    assert done.err == "gpol: `lab.db` is already there; choose another name, or remove it if nobody needs it\n"
-    assert gpol("log", journal).out == before
-
-
-def test_workloads_that_take_turns_end_a_simulation(gpol: Gpol, lab: Path) -> None:
-    """Jobs that evict each other each minute and start anew never end: rule, line and remedy are told, exit code 3, in a whole journal."""
-    (lab / "turns.gpol").write_text(TURNS)
-    (lab / "turns.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,owner,4\nb,30s,1h,owner,4\nc,31s,1h,owner,4\n")
-    done = gpol("simulate", "turns.gpol", "turns.csv", "--journal", "j.db")
-
-    assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("gpol: time alone evicted `")
-    assert "` by turn (turns.gpol:9): the policy lets workloads take turns; let the rule's guard rank the two" in done.err
-    assert gpol("replay", "j.db").code == gpol("verify", "j.db").code == 0
-
-
-def test_jobs_that_take_turns_and_go_on_where_they_were_end(gpol: Gpol, lab: Path) -> None:
-    """With `resume` each turn does some of the work: three jobs of an hour on half the cluster each end after an hour and a half."""
-    (lab / "turns.gpol").write_text(TURNS)
-    (lab / "turns.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,owner,4\nb,30s,1h,owner,4\nc,31s,1h,owner,4\n")
-    done = gpol("simulate", "turns.gpol", "turns.csv", "--on-evict", "resume", "--format", "json")
-
-    assert (done.code, _queue(done, "owner")["finished"], _queue(done, "owner")["gpu_hours"]) == (0, 3, "12.0")

@@ -2,11 +2,15 @@
 
 from typing import Any
 
-from gpol.engine.reference.cycles.nominate import fewest_missing
-from gpol.engine.reference.cycles.plan import Grade, Verdict, better
+from gpol.engine.definition.admission.nominate import fewest_missing
+from gpol.engine.definition.flavor.assigner import better
+from gpol.engine.outcome.nomination import Grade, Verdict
 
 from .suite import Case, differences, table
 from .table_cluster import TableCluster, cluster_queue
+
+GRADES = (Grade.NO_MATCH, Grade.NO_VICTIMS, Grade.PREEMPT, Grade.RECLAIM, Grade.FIT)
+"""Kueue's granular modes, in order."""
 
 
 def preferred(case: Case) -> list[str]:
@@ -20,7 +24,7 @@ def preferred(case: Case) -> list[str]:
 
 
 def _verdict(said: dict[str, Any]) -> Verdict:
-    return Grade(said["preemptionMode"]), said["borrowingLevel"]
+    return GRADES[said["preemptionMode"]], said["borrowingLevel"]
 
 
 def fewer_pods(case: Case) -> list[str]:

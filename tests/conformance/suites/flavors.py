@@ -7,19 +7,18 @@ queue's own would go.
 from collections.abc import Mapping
 from typing import Any
 
-from gpol.adapters.kueue.objects import Configuration
-from gpol.adapters.kueue.quantity import text
-from gpol.engine.graph import Group
-from gpol.engine.reference.cycles.flavors import Assigner
-from gpol.engine.reference.cycles.plan import Attempt, Grade, Mode, Obstacle, Plan, PodSetPlan, Verdict, reason_of
-from gpol.engine.reference.cycles.replacing import Held
+from gpol.adapters.kueue.read.objects import Configuration
+from gpol.adapters.kueue.read.quantity import text
+from gpol.engine.definition.flavor.assigner import reason_of
+from gpol.engine.outcome.nomination import Attempt, FlavorAssignment, Grade, Mode, Obstacle, PodSetFlavors, Verdict
+from gpol.engine.policy_graph import Group
 
 from .suite import Case, Excuse, differences, table, topology
 from .table_cluster import Json, TableCluster, cluster_queue, running
 from .world import as_defaulted
 
 MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
-POSSIBILITIES = {Grade.NO_CANDIDATES: "NoCandidates", Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Reclaim"}
+POSSIBILITIES = {Grade.NO_VICTIMS: "NoCandidates", Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Reclaim"}
 GRADES = {possibility: grade for grade, possibility in POSSIBILITIES.items()}
 
 
@@ -31,7 +30,7 @@ def plan_of(
     tc: Case,
     cohorts: list[Json] | None = None,
     reclaimable: list[Json] | None = None,
-) -> tuple[TableCluster, Plan]:
+) -> tuple[TableCluster, FlavorAssignment]:
     """The cluster and the plan for a workload of the first queue; `usage` is by ClusterQueue and `flavor|resource`."""
     fair = bool(tc.get("enableFairSharing"))
     workload = {
@@ -52,29 +51,29 @@ def plan_of(
     )
     said = {kueue.slot(key): result for key, result in (tc.get("simulationResult") or {}).items()}
 
-    def simulate(slot: int, amount: int) -> Verdict:
-        result = said.get(slot, {"preemptionPossiblity": "Preempt", "borrowingAfterSimulation": 0})
-        return GRADES[result["preemptionPossiblity"]], result["borrowingAfterSimulation"]
-
-    waiting = kueue.workload("ns/wl")
+    preempts = {"preemptionPossiblity": "Preempt", "borrowingAfterSimulation": 0}
+    verdicts: dict[int, Verdict] = {}
+    for slot in range(len(kueue.graph.slots)):
+        result = said.get(slot, preempts)
+        verdicts[slot] = GRADES[result["preemptionPossiblity"]], result["borrowingAfterSimulation"]
+    probe = kueue.probe
     if tc.get("allowedFlavors"):  # an annotation of an alpha feature, which says what gpol's submissions say by themselves
-        allowed = tuple(tc["allowedFlavors"])
-        fact = waiting.fact
-        waiting.fact = fact.model_copy(
-            update={"pod_sets": tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)}
-        )
+        allowed, fact = tuple(tc["allowedFlavors"]), kueue.workload("ns/wl").fact
+        pod_sets_of = tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)
+        probe = probe.suppose(instead=fact.model_copy(update={"pod_sets": pod_sets_of}))
     held = _held(kueue, tc.get("preemptWorkloadSlice") or tc.get("replaceWl"))
-    return kueue, Assigner(kueue.policy, kueue.heights, waiting, simulate, held=held).plan(waiting.remaining)
+    return kueue, probe.assign("ns/wl", verdicts, held)
 
 
-def _held(kueue: TableCluster, old: Json | None) -> Held:
+def _held(kueue: TableCluster, old: Json | None) -> dict[str, dict[str, tuple[int, int]]]:
     """What the workload holds whose place is taken, by pod set."""
-    held: Held = {}
+    held: dict[str, dict[str, tuple[int, int]]] = {}
+    names = [flavor.name for flavor in kueue.graph.flavors]
     for pods in old["TotalRequests"] if old is not None else ():
         amounts = {row["name"]: row["value"] for row in pods.get("Requests") or []}
         keys = {resource: f"{flavor}|{resource}" for resource, flavor in pods["Flavors"].items()}
         held[pods["Name"]] = {
-            resource: (pods["Flavors"][resource], kueue.smallest({key: amounts.get(resource, 0)})[kueue.slot(key)])
+            resource: (names.index(pods["Flavors"][resource]), kueue.smallest({key: amounts.get(resource, 0)})[kueue.slot(key)])
             for resource, key in keys.items()
         }
     return held
@@ -132,7 +131,7 @@ def assign(case: Case) -> list[str]:
     return differing
 
 
-def _pod_set(kueue: TableCluster, want: Json, got: PodSetPlan) -> list[str]:
+def _pod_set(kueue: TableCluster, want: Json, got: PodSetFlavors) -> list[str]:
     names = [flavor.name for flavor in kueue.graph.flavors]
     expected = {
         "count": want["Count"],
@@ -145,13 +144,13 @@ def _pod_set(kueue: TableCluster, want: Json, got: PodSetPlan) -> list[str]:
     found = {
         "count": got.count,
         "requests": {resource: text(amount, resource) for resource, amount in got.requests.items()},
-        "flavors": {resource: (names[chosen.flavor], MODES[chosen.mode], chosen.tried) for resource, chosen in got.flavors.items()},
-        "in the way": sorted(say(obstacle) for obstacle in got.obstacles),
+        "flavors": {resource: (names[chosen.flavor], MODES[chosen.grade.mode], chosen.tried) for resource, chosen in got.flavors.items()},
+        "in the way": sorted(say(kueue, obstacle) for obstacle in got.obstacles),
     }
-    return [f"pod set {got.name}: {line}" for line in [*differences(expected, found), *_attempts(want, got)]]
+    return [f"pod set {got.name}: {line}" for line in [*differences(expected, found), *_attempts(kueue, want, got)]]
 
 
-def _attempts(want: Json, got: PodSetPlan) -> list[str]:
+def _attempts(kueue: TableCluster, want: Json, got: PodSetFlavors) -> list[str]:
     """Where attempts differ, as Kueue's test compares them.
 
     The table does not always list them. Where one flavor fits, all that were tried have to be in the table, which may have more;
@@ -160,10 +159,10 @@ def _attempts(want: Json, got: PodSetPlan) -> list[str]:
     one of another group.
     """
     wanted = {attempt["Flavor"]: attempt for attempt in want.get("FlavorAssignmentAttempts") or []}
-    found = {attempt.flavor: _attempt(attempt) for attempt in got.attempts}
+    found = {kueue.graph.flavors[attempt.flavor].name: _attempt(kueue, attempt) for attempt in got.attempts}
     if not wanted:
         return []
-    fits = any(attempt.mode is Mode.FIT for attempt in got.attempts)
+    fits = any(attempt.grade is Grade.FIT for attempt in got.attempts)
     left_out = {flavor for flavor in found if found[flavor][0] == "Fit" and _lacks_a_resource(wanted.get(flavor, {}))}
     compared = [flavor for flavor in (found if fits else wanted) if flavor not in left_out]
     expected = {flavor: _wanted_attempt(wanted[flavor]) if flavor in wanted else None for flavor in compared}
@@ -182,39 +181,40 @@ def _wanted_attempt(attempt: Json) -> tuple[Any, ...]:
     return attempt["Mode"], attempt["Borrow"], attempt["NoFitReason"], possibility, obstacles
 
 
-def _attempt(attempt: Attempt) -> tuple[Any, ...]:
-    obstacles = sorted({say(obstacle) for obstacle in attempt.obstacles})  # Kueue lists one for several resources once here
-    return MODES[attempt.mode], attempt.level, attempt.reason, POSSIBILITIES.get(attempt.grade), obstacles
+def _attempt(kueue: TableCluster, attempt: Attempt) -> tuple[Any, ...]:
+    obstacles = sorted({say(kueue, obstacle) for obstacle in attempt.obstacles})  # Kueue lists one for several resources once here
+    return MODES[attempt.grade.mode], attempt.level, attempt.reason, POSSIBILITIES.get(attempt.grade), obstacles
 
 
-def say(obstacle: Obstacle) -> str:
+def say(kueue: TableCluster, obstacle: Obstacle) -> str:
     """An obstacle in Kueue's words."""
-    resource, flavor = obstacle.resource, obstacle.flavor
+    resource, flavor = obstacle.resource, kueue.graph.flavors[obstacle.flavor].name if obstacle.flavor >= 0 else ""
     match obstacle.kind:
-        case "unavailable":
+        case "unserved":
             return f"resource {resource} unavailable in ClusterQueue"
         case "missing":
             return f"flavor {flavor} not found"
         case "taint":
-            key, _, rest = obstacle.detail.partition("=")
-            value, _, effect = rest.rpartition(":")
-            return f"untolerated taint {{{key} {value} {effect} <nil>}} in flavor {flavor}"
-        case "affinity":
+            taint = kueue.graph.flavors[obstacle.flavor].taints[obstacle.index]
+            return f"untolerated taint {{{taint.key} {taint.value} {taint.effect} <nil>}} in flavor {flavor}"
+        case "not-selected":
             return f"flavor {flavor} doesn't match node affinity"
-        case "replaces":
-            return f"could not assign {flavor} flavor since the original workload is assigned: {obstacle.detail}"
+        case "other-flavor":
+            original = kueue.graph.flavors[obstacle.index].name if obstacle.index >= 0 else ""
+            return f"could not assign {flavor} flavor since the original workload is assigned: {original}"
         case "exceeds":
             asked, most, assumed = (text(amount, resource) for amount in (obstacle.asked, obstacle.limit, obstacle.assumed))
             wanted = f"previously considered podsets requests ({assumed}) + current podset request ({asked})"
             return f"insufficient quota for {resource} in flavor {flavor}, {wanted} > maximum capacity ({most})"
         case _:
-            return f"insufficient unused quota for {resource} in flavor {flavor}, {text(obstacle.deficit, resource)} more needed"
+            lacks = obstacle.assumed + obstacle.asked - obstacle.limit
+            return f"insufficient unused quota for {resource} in flavor {flavor}, {text(lacks, resource)} more needed"
 
 
 # --- tables whose clusters are code in Kueue's flavorassigner_test.go, and so not in the data ------------------------------
 
 
-def _flavors_and_mode(tc: Case, plan: Plan, kueue: TableCluster) -> list[str]:
+def _flavors_and_mode(tc: Case, plan: FlavorAssignment, kueue: TableCluster) -> list[str]:
     names = [flavor.name for flavor in kueue.graph.flavors]
     found = {resource: names[chosen.flavor] for resource, chosen in plan.pod_sets[0].flavors.items()}
     return differences({"mode": tc["wantMode"], "flavors": tc["wantAssigment"]}, {"mode": MODES[plan.mode], "flavors": found})
@@ -278,17 +278,17 @@ def no_fit(case: Case) -> list[str]:
     tc = {**tc, "simulationResult": _own_keys(tc.get("simulationResult") or {}, named)}
     kueue, plan = plan_of([tc["podSet"]], queues, defined, usage, tc)
     reason = _reason(kueue, queues[0], plan) if plan.mode is Mode.NO_FIT else plan.reason
-    expected, found = _reasons(tc["wantFlavorAttempts"], plan)
+    expected, found = _reasons(kueue, tc["wantFlavorAttempts"], plan)
     return differences({"reason": tc["wantNoFitReason"], **expected}, {"reason": reason, **found})
 
 
-def _reasons(wanted: Mapping[str, str], plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
+def _reasons(kueue: TableCluster, wanted: Mapping[str, str], plan: FlavorAssignment) -> tuple[dict[str, str], dict[str, str]]:
     """Why each flavor does not fit, of those that the table names: what it says, and what was found.
 
     Kueue's test compares no flavor that the table does not name, and none that was not tried. Here one that is named has to have been
     tried, unless another one fits: there the search ends.
     """
-    tried = {attempt.flavor: attempt.reason for pod_set in plan.pod_sets for attempt in pod_set.attempts}
+    tried = {kueue.graph.flavors[attempt.flavor].name: attempt.reason for pod_set in plan.pod_sets for attempt in pod_set.attempts}
     found = {flavor: reason for flavor, reason in tried.items() if flavor.split(".")[0] in wanted}
     if plan.mode is not Mode.FIT:
         missing = sorted(set(wanted) - {flavor.split(".")[0] for flavor in tried})
@@ -296,7 +296,7 @@ def _reasons(wanted: Mapping[str, str], plan: Plan) -> tuple[dict[str, str], dic
     return {flavor: wanted[flavor.split(".")[0]] for flavor in found}, found
 
 
-def _reason(kueue: TableCluster, queue: Json, plan: Plan) -> str:
+def _reason(kueue: TableCluster, queue: Json, plan: FlavorAssignment) -> str:
     """Why nothing fits, with the groups that the table has: what `_apart` made another flavor is the same again."""
     indices = {flavor.name: index for index, flavor in enumerate(kueue.graph.flavors)}
     groups = tuple(
@@ -306,7 +306,7 @@ def _reason(kueue: TableCluster, queue: Json, plan: Plan) -> str:
         )
         for group in queue["spec"]["resourceGroups"]
     )
-    return reason_of(plan, groups, kueue.graph)
+    return reason_of(plan, groups)
 
 
 def _apart(queue: Json) -> Json:

@@ -2,9 +2,7 @@
 
 from math import ceil
 
-from gpol.engine.reference.cycles.cycle import to_reserve
-from gpol.engine.reference.cycles.nominate import Nomination
-from gpol.engine.reference.cycles.plan import Mode, Plan
+from gpol.engine.outcome.nomination import FlavorAssignment, Mode, Request
 from gpol.engine.units import INT64_MAX
 
 from .suite import Case, differences, table
@@ -19,10 +17,10 @@ def available(case: Case) -> list[str]:
     now: dict[str, Amounts] = {}
     most: dict[str, Amounts] = {}
     for queue, wanted in tc["wantAvailable"].items():
-        node, tree = kueue.queue(queue), kueue.policy.tree
+        node, probe = kueue.queue(queue), kueue.probe
         slots = [kueue.slot(key) for key in wanted]
-        now[queue] = kueue.amounts({slot: max(0, tree.available(node, slot)) for slot in slots})
-        most[queue] = kueue.amounts({slot: tree.potential[node][slot] for slot in slots})
+        now[queue] = kueue.amounts({slot: max(0, probe.available(node, slot)) for slot in slots})
+        most[queue] = kueue.amounts({slot: probe.most(node, slot) for slot in slots})
     expected = {"available": tc["wantAvailable"], "potentially available": tc["wantPotentiallyAvailable"]}
     return differences(expected, {"available": now, "potentially available": most})
 
@@ -47,9 +45,8 @@ def share(case: Case) -> list[str]:
             found[name] = _share(kueue, kueue.cohort(name), kueue.queue(user))
         else:
             having = _keys(queues[name])
-            more = kueue.smallest({key: amount for key, amount in (tc.get("flvResQ") or {}).items() if key in having})
-            with kueue.cluster().charged(kueue.queue(name), more):
-                found[name] = _share(kueue, kueue.queue(name), kueue.queue(name))
+            more = kueue.request({key: amount for key, amount in (tc.get("flvResQ") or {}).items() if key in having})
+            found[name] = _share(kueue, kueue.queue(name), kueue.queue(name), more)
     return differences(expected, found)
 
 
@@ -63,16 +60,18 @@ def _keys(queue: Json) -> list[str]:
     ]
 
 
-def _share(kueue: TableCluster, node: int, queue: int) -> tuple[int, str, bool]:
-    """The share of a node in thousandths, rounded up, the dominant resource, and whether the node borrows; `queue` is at or below it."""
-    shares, tree, slots = kueue.policy.shares, kueue.policy.tree, range(len(kueue.graph.slots))
-    infinite, whole = shares.of(node)
+def _share(kueue: TableCluster, node: int, queue: int, more: Request = ()) -> tuple[int, str, bool]:
+    """The share of a node in thousandths, rounded up, the dominant resource, and whether the node borrows; `queue` is at or below it and
+    uses `more` than it does."""
+    probe, slots = kueue.probe.suppose(charges=[(queue, more)]), range(len(kueue.graph.slots))
+    infinite, whole = probe.share(node)
     dominant = ""
     for resource in sorted({kueue.graph.slots[slot].resource for slot in slots}):
-        used = tuple((slot, tree.usage[queue][slot]) for slot in slots if kueue.graph.slots[slot].resource == resource)
-        if not dominant and shares.after(node, queue, used) < (infinite, whole):
+        mine = [slot for slot in slots if kueue.graph.slots[slot].resource == resource]
+        used = tuple((slot, kueue.core.view.used(queue, slot) + dict(more).get(slot, 0)) for slot in mine)
+        if not dominant and probe.share_without(node, queue, used) < (infinite, whole):
             dominant = resource
-    borrows = tree.parent[node] >= 0 and tree.borrows(node, slots)
+    borrows = len(kueue.graph.path(node)) > 1 and probe.borrows(node, slots)
     return INT64_MAX if infinite else ceil(whole), dominant, borrows
 
 
@@ -88,11 +87,11 @@ def borrowing_on(case: Case) -> list[str]:
             "workloads": [running("in", "cq", tc["usage"])],
         }
     )
-    node, tree = kueue.queue("cq"), kueue.policy.tree
+    node, probe = kueue.queue("cq"), kueue.probe
     expected = {"anywhere": tc.get("wantBorrowing", False), "on request": tc.get("wantBorrowingOnRequested", False)}
     requested = sorted(kueue.smallest(tc.get("requestedFRs") or {}))
     return differences(
-        expected, {"anywhere": tree.borrows(node, range(len(kueue.graph.slots))), "on request": tree.borrows(node, requested)}
+        expected, {"anywhere": probe.borrows(node, range(len(kueue.graph.slots))), "on request": probe.borrows(node, requested)}
     )
 
 
@@ -109,8 +108,8 @@ def to_be_reserved(case: Case) -> list[str]:
         },
         into={"ns/w": "cq"},
     )
-    plan = Plan([], kueue.smallest(tc["assignmentUsage"]), {}, tc["borrowing"], Mode[tc["assignmentMode"].upper()])
-    found = kueue.amounts(to_reserve(kueue.cluster(), Nomination(kueue.workload("ns/w"), plan)))
+    flavors = FlavorAssignment(usage=kueue.smallest(tc["assignmentUsage"]), level=tc["borrowing"], mode=Mode[tc["assignmentMode"].upper()])
+    found = kueue.amounts(dict(kueue.probe.reserve(kueue.queue("cq"), flavors)))
     return differences({"reserved": tc["wantReserved"]}, {"reserved": found})
 
 

@@ -1,6 +1,6 @@
 """Recorded decisions: what Kueue's own scheduler answered on generated clusters, asked of the function behind `gpol kueue decide`."""
 
-from gpol.adapters.kueue.scenarios import decide
+from gpol.adapters.kueue.decide.scenarios import decide
 
 from .suite import Case, Suite, differences
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from gpol.adapters.kueue.quantity import amount, parse
-from gpol.adapters.kueue.reasons import REASONS
-from gpol.engine.events import AnyDecision, OperatorAction, TimeAdvanced, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
-from gpol.engine.reference.cycles.cycle import Cycle
-from gpol.engine.reference.cycles.nominate import Nomination, Nominator
-from gpol.engine.reference.cycles.plan import Mode
-from gpol.engine.reference.workload import Workload
+from gpol.adapters.kueue.decide.kueue_reasons import REASONS
+from gpol.adapters.kueue.read.quantity import amount, parse
+from gpol.engine.cores import LiveWorkload
+from gpol.engine.definition.admission import cycle
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from gpol.engine.facts import OperatorAction, TimeAdvanced
+from gpol.engine.outcome.nomination import Mode, Nomination
 
 from .suite import Case, Excuse, gate, table
 from .world import World, as_created, as_defaulted
@@ -38,7 +38,7 @@ Holding = tuple[str, tuple[tuple[str, int, tuple[tuple[str, str], ...]], ...], t
 def schedule(case: Case) -> list[str]:
     """Play a case: its objects, what holds quota already and what waits, then one cycle."""
     tc, world = case["tc"], _world(case)
-    held = {name: _holding(world, workload) for name, workload in world.core.state.workloads.items() if workload.admitted is not None}
+    held = {each.name: _holding(world, each) for each in world.core.view.workloads() if each.admitted is not None}
     before = set(held)
     again: dict[str, dict[str, int]] = {}
     with _overlaps(world, again, off=_off(tc, "RecomputeAssignmentUponPreemptionTargetsOverlap")):
@@ -65,18 +65,18 @@ def _overlaps(world: World, again: dict[str, dict[str, int]], off: bool) -> Iter
 
     Kueue's feature gate for it is on by default. Without it such a workload is passed over.
     """
-    judge = Cycle._again
+    judge = cycle._Cycle._again
 
-    def counted(cycle: Cycle, nominator: Nominator, nomination: Nomination) -> Nomination:
+    def counted(running: cycle._Cycle, nomination: Nomination) -> Nomination:
         if off:
             return nomination
-        found = judge(cycle, nominator, nomination)
-        result = "deferred_fit" if found.plan.mode is Mode.DEFERRED_FIT else "new_targets" if found.targets else "skipped"
-        counts = again.setdefault(world.graph.nodes[found.workload.queue].name, {})
+        found = judge(running, nomination)
+        result = "deferred_fit" if found.flavors.mode is Mode.DEFERRED_FIT else "new_targets" if found.victims else "skipped"
+        counts = again.setdefault(world.graph.nodes[found.queue].name, {})
         counts[result] = counts.get(result, 0) + 1
         return found
 
-    with patch.object(Cycle, "_again", counted):
+    with patch.object(cycle._Cycle, "_again", counted):
         yield
 
 
@@ -84,7 +84,7 @@ def _take_back(world: World, admitted: list[WorkloadAdmitted]) -> None:
     """What follows where the cluster does not take admissions: they are taken back, and the workloads may be looked at again."""
     for decision in admitted:
         for action in ("evict", "release"):
-            world.play([OperatorAction(time=world.now, operator="api-server", action=action, workload=decision.workload)])
+            world.play([OperatorAction(time=world.now, by="api-server", action=action, workload=decision.workload)])
 
 
 def _world(case: Case) -> World:
@@ -166,7 +166,7 @@ def _positive(usage: dict[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple((key, usage[key]) for key in sorted(usage) if usage[key])
 
 
-def _holding(world: World, workload: Workload) -> Holding:
+def _holding(world: World, workload: LiveWorkload) -> Holding:
     names = [flavor.name for flavor in world.graph.flavors]
     usage = {f"{names[world.graph.slots[slot].flavor]}|{world.graph.slots[slot].resource}": held for slot, held in workload.usage}
     rows = tuple((row.pod_set, row.count, tuple(sorted(row.flavors.items()))) for row in workload.assignments)
@@ -192,7 +192,7 @@ def _wanted_victims(tc: Case) -> dict[str, tuple[str, str]]:
 
 
 def _victims(world: World, decisions: list[AnyDecision]) -> dict[str, tuple[str, str]]:
-    uids = {name: workload.fact.uid for name, workload in world.core.state.workloads.items()}
+    uids = {each.name: each.fact.uid for each in world.core.view.workloads()}
     return {
         decision.workload: (REASONS[decision.preemption], uids[decision.beneficiary or ""])
         for decision in decisions
@@ -211,9 +211,8 @@ def _left(world: World, before: set[str], parked: bool) -> dict[str, list[str]]:
     """Who is left in each queue; whoever was told to go still runs in Kueue, and is in no queue yet."""
     found = {}
     for name, queue in world.queue_names().items():
-        state = world.queues.states[world.policy.name_index[queue]]
-        line = state.parked if parked else state.waiting
-        names = sorted(workload.name for _, entries in line.by_shape() for _, workload in entries if workload.name not in before)
+        waiting = [each for each in world.core.view.workloads() if each.queue == world.nodes[queue] and each.in_line]
+        names = sorted(each.name for each in waiting if each.parked == parked and each.name not in before)
         if names:
             found[name] = names
     return found
@@ -224,8 +223,7 @@ def _skipped(world: World, decisions: list[AnyDecision]) -> dict[str, int]:
     got = {node.name: 0 for node in world.graph.nodes}
     for decision in decisions:
         if isinstance(decision, WorkloadDeferred) and decision.why.limit is not None:  # one that fitted met no limit
-            outcome = next(operand.value for operand in decision.why.operands if operand.name == "outcome")
-            got[decision.queue] += outcome in ("overtaken", "overlapping")
+            got[decision.queue] += decision.outcome in ("overtaken", "overlapping")
     return got
 
 
@@ -237,7 +235,7 @@ def _named(what: str, wanted: Mapping[str, Any] | None, got: Mapping[str, Any]) 
 
 def _reasons(tc: Case, decisions: list[AnyDecision]) -> list[str]:
     """Where the token of a workload that waits differs, of those for which the table shows one."""
-    said = {decision.workload: decision.why.reason for decision in decisions if isinstance(decision, WorkloadDeferred)}
+    said = {decision.workload: decision.reason for decision in decisions if isinstance(decision, WorkloadDeferred)}
     wanted, got = {}, {}
     for workload in tc.get("wantWorkloads") or []:
         for condition in workload["status"].get("conditions", []):

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpol.adapters.kueue.objects import Configuration
-from gpol.adapters.kueue.quantity import amount, kueue_amount, parse
-from gpol.engine.events import Fact, WorkloadSubmitted
-from gpol.engine.reference.workload import Workload
+from gpol.adapters.kueue.read.objects import Configuration
+from gpol.adapters.kueue.read.quantity import amount, kueue_amount, parse
+from gpol.engine.cores import LiveWorkload
+from gpol.engine.events import Fact
+from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.outcome.nomination import Request
 from gpol.engine.units import MILLI_RESOURCES
 
 from .world import World
@@ -39,20 +41,27 @@ class TableCluster(World):
 
     def queue(self, cluster_queue: str) -> int:
         """The node of a ClusterQueue."""
-        return self.policy.name_index[self.imported.names.queue(cluster_queue)]
+        return self.nodes[self.imported.names.queue(cluster_queue)]
 
     def cohort(self, cohort: str) -> int:
         """The node of a Cohort."""
-        return self.policy.name_index[self.imported.names.cohort(cohort)]
+        return self.nodes[self.imported.names.cohort(cohort)]
 
     def slot(self, key: str) -> int:
         """The slot of `flavor|resource`."""
         flavor, resource = _pair(key)
-        return self.policy.slot_index[flavor, resource]
+        return self.slots[flavor, resource]
 
-    def workload(self, name: str) -> Workload:
+    def workload(self, name: str) -> LiveWorkload:
         """A workload by `namespace/name`."""
-        return self.core.state.workloads[name]
+        found = self.core.view.workload(name)
+        assert found is not None, name
+        return found
+
+    def request(self, amounts: Amounts) -> Request:
+        """Amounts above 0 as a request, in gpol's smallest units."""
+        smallest = self.smallest(amounts)
+        return tuple((slot, smallest[slot]) for slot in sorted(smallest) if smallest[slot] > 0)
 
     def smallest(self, amounts: Amounts) -> dict[int, int]:
         """Amounts by slot, in gpol's smallest units."""

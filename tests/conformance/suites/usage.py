@@ -1,11 +1,12 @@
 """Usage of local queues that fades: TestFsAdmission, TestScheduleForAFS."""
 
-from gpol.adapters.kueue.configuration import usage_config
-from gpol.adapters.kueue.fields import Fields
-from gpol.adapters.kueue.objects import Configuration
 from gpol.adapters.kueue.problems import Findings
-from gpol.adapters.kueue.quantity import amount, parse
-from gpol.engine.events import AnyDecision, TimeAdvanced, UsageReported, WorkloadAdmitted, WorkloadDeferred
+from gpol.adapters.kueue.read.configuration import usage_config
+from gpol.adapters.kueue.read.fields import Fields
+from gpol.adapters.kueue.read.objects import Configuration
+from gpol.adapters.kueue.read.quantity import amount, parse
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred
+from gpol.engine.facts import TimeAdvanced, UsageReported
 
 from .suite import Case, differences, table
 from .table_cluster import Json, TableCluster, cluster_queue
@@ -30,8 +31,7 @@ def first_in_line(case: Case) -> list[str]:
         _configuration(tc.get("afsConfig")),
     )
     _report(kueue, used)
-    head = kueue.queues.head(kueue.queue("cq"))
-    return differences({"first": _key(tc["wantWl"])}, {"first": head.name if head is not None else None})
+    return differences({"first": _key(tc["wantWl"])}, {"first": kueue.probe.head(kueue.queue("cq"))})
 
 
 def _nothing_of(resources: list[str]) -> Json:
@@ -60,10 +60,10 @@ def in_turn(case: Case) -> list[str]:
     )
     _report(kueue, {f"default/{local}": used for local, used in tc["initialUsage"].items() if local != gone})
     decisions: list[AnyDecision] = []
-    while kueue.queues.anything_waits():
+    while kueue.core.next_wake() is not None:
         decisions += kueue.core.step(TimeAdvanced(time=kueue.now))
     found = {decision.workload: "QuotaReserved" for decision in decisions if isinstance(decision, WorkloadAdmitted)}
-    found |= {decision.workload: decision.why.reason for decision in decisions if isinstance(decision, WorkloadDeferred)}
+    found |= {decision.workload: decision.reason for decision in decisions if isinstance(decision, WorkloadDeferred)}
     wanted = {_key(workload): _reason(workload) for workload in tc["wantWorkloads"]}
     return differences(wanted, {name: found.get(name, "") for name in wanted})
 
@@ -82,7 +82,7 @@ def _report(kueue: TableCluster, used: dict[str, dict[str, str]]) -> None:
     """Tell what local queues have used, of those that admit by usage."""
     for local, amounts in used.items():
         consumed = {resource: amount(parse(quantity), resource) for resource, quantity in amounts.items()}
-        if local in kueue.queues.locals:
+        if any(known.name == local for queue in kueue.graph.queues if queue.by_usage for known in queue.local_queues):
             kueue.play([UsageReported(time=kueue.now, local_queue=local, consumed=consumed)])
 
 

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from gpol.adapters.kueue.objects import Configuration
-from gpol.adapters.kueue.reasons import REASONS
-from gpol.engine.reference.cycles.candidates import Wish, satisfies
-from gpol.engine.reference.cycles.fair import Walk
-from gpol.engine.reference.cycles.nominate import search
+from gpol.adapters.kueue.decide.kueue_reasons import REASONS
+from gpol.adapters.kueue.read.objects import Configuration
 
 from .suite import Case, differences, table
 from .table_cluster import TableCluster, cluster_queue, quantities, waiting
@@ -64,9 +61,8 @@ def _victims(case: Case, asked: dict[str, int], needing: list[str], configuratio
         "workloads": [*tc["admitted"], {**tc["incoming"], "status": {}}],  # one is reserved already, which its test does not look at
     }
     kueue = TableCluster(objects, configuration, into={incoming: tc["targetCQ"]})
-    amounts = {slot: amount for slot, amount in kueue.smallest(asked).items() if amount > 0}
-    wish = Wish(kueue.workload(incoming), amounts, sorted(kueue.slot(key) for key in needing))
-    return {target.workload.name: (REASONS[target.kind], target.workload.evicting) for target in search(kueue.cluster(), wish)}
+    victims = kueue.probe.victims(incoming, kueue.request(asked), sorted(kueue.slot(key) for key in needing))
+    return {victim.workload: (REASONS[victim.kind], victim.evicting) for victim in victims}
 
 
 def policy(case: Case) -> list[str]:
@@ -78,11 +74,11 @@ def policy(case: Case) -> list[str]:
     objects = {"clusterQueues": [queue], "workloads": [tc["preemptor"], tc["candidate"]]}
     into = {"default/preemptor": "cq", "default/candidate": "cq"}
     kueue = TableCluster(objects, Configuration(boost=boost), into)
-    said = kueue.cluster().preemption(kueue.queue("cq"))
-    allowed = satisfies(
-        said.reclaims if tc["policy"] == "Any" else said.own, kueue.workload("default/preemptor"), kueue.workload("default/candidate")
+    said = kueue.graph.queue_at(kueue.queue("cq")).preemption
+    wanted = said.reclaims if tc["policy"] == "Any" else said.own
+    return differences(
+        {"allowed": tc.get("want", False)}, {"allowed": kueue.probe.may_evict("default/preemptor", "default/candidate", wanted)}
     )
-    return differences({"allowed": tc.get("want", False)}, {"allowed": allowed})
 
 
 def turns(case: Case) -> list[str]:
@@ -94,16 +90,15 @@ def turns(case: Case) -> list[str]:
         "workloads": [*tc["admitted"], waiting("preemptor")],
     }
     kueue = TableCluster(objects, Configuration(fair=True), into={"ns/preemptor": tc["preemptorCQ"]})
-    wish, cluster = Wish(kueue.workload("ns/preemptor"), {}, []), kueue.cluster()
-    running = {queue: kueue.queues.states[kueue.queue(queue)].running for queue in tc["candidateCQs"]}
-    left = {kueue.queue(queue): cluster.ordered([held[name] for name in sorted(held)], wish) for queue, held in running.items()}
-    walk, order, actions = Walk(cluster, wish, left), [], iter(tc.get("actions") or ())
-    while (target := walk.next()) is not None:
+    held = {
+        queue: [each.name for each in kueue.core.view.workloads() if each.admitted is not None and each.queue == kueue.queue(queue)]
+        for queue in tc["candidateCQs"]
+    }
+    left = {kueue.queue(queue): list(kueue.probe.victims_in_order("ns/preemptor", names)) for queue, names in held.items()}
+    order, actions = [], iter(tc.get("actions") or ())
+    while (target := kueue.probe.next_victim_queue("ns/preemptor", left)) is not None:
         order.append(kueue.graph.nodes[target].name)
-        if next(actions, "pop") == "drop":
-            walk.drop(target)
-        else:
-            walk.left[target].pop(0)
+        left[target] = [] if next(actions, "pop") == "drop" else left[target][1:]
     return differences({"order": tc.get("wantOrder") or []}, {"order": order})
 
 

@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from gpol.adapters.kueue.load import load, raws_of
-from gpol.adapters.kueue.objects import Configuration
-from gpol.adapters.kueue.policy import CLASSICAL, FAIR
-from gpol.dsl.checker import check_parsed
-from gpol.dsl.parser import Parsed
-from gpol.engine.events import Fact, PolicyActivated
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.engine.reference.cycles.candidates import Cluster
-from gpol.engine.reference.cycles.levels import heights
-from gpol.engine.reference.cycles.queues import Queues
-from gpol.engine.reference.state import Active
+from gpol.adapters.kueue.import_.load import load, raws_of
+from gpol.adapters.kueue.import_.policy import CLASSICAL, FAIR
+from gpol.adapters.kueue.read.objects import Configuration
+from gpol.dsl.analysis.checker import check_parsed
+from gpol.dsl.syntax.parser import Parsed
+from gpol.engine.cores import Probe
+from gpol.engine.default_core import new_core
+from gpol.engine.events import Fact
+from gpol.engine.facts import PolicyActivated
+from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import SECOND
 
 NOW = "2026-01-02T04:04:05Z"
@@ -37,8 +35,10 @@ class World:
         checked = check_parsed(Parsed(self.imported.tree, (), (), "", "table.gpol"))
         assert checked.graph is not None, [error.message for error in checked.errors]
         self.graph: PolicyGraph = checked.graph
-        self.core = Core()
+        self.core = new_core()
         self.core.step(PolicyActivated(time=self.now, file="table.gpol", text="table", digest=self.graph.digest), self.graph)
+        self.nodes = {node.name: index for index, node in enumerate(self.graph.nodes)}
+        self.slots = {(self.graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(self.graph.slots)}
 
     def play(self, facts: list[Fact]) -> None:
         """Take in facts; no cycle runs by them."""
@@ -46,25 +46,9 @@ class World:
             self.core.step(fact)
 
     @property
-    def policy(self) -> Active:
-        """The active policy."""
-        assert self.core.state.active is not None
-        return self.core.state.active
-
-    @property
-    def queues(self) -> Queues:
-        """What waits where."""
-        assert self.core.queues is not None
-        return self.core.queues
-
-    @property
-    def heights(self) -> list[int]:
-        """The distance of each node to its furthest leaf."""
-        return heights(self.graph)
-
-    def cluster(self) -> Cluster:
-        """What victims are looked for in."""
-        return self.queues.cluster()
+    def probe(self) -> Probe:
+        """What would be, as things stand."""
+        return self.core.probe
 
     def queue_names(self) -> dict[str, str]:
         """The names of queues in the policy, by their ClusterQueues' names."""

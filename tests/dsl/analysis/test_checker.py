@@ -1,11 +1,11 @@
 """Tests for checking as a whole."""
 
 import pytest
-from gpol.dsl import tree
-from gpol.dsl.checker import check, check_parsed, compile_policy
+from gpol.dsl.analysis.checker import check, check_parsed, compile_policy
+from gpol.dsl.analysis.profiles import shipped, shipped_names
 from gpol.dsl.diagnostics import PolicyError
-from gpol.dsl.parser import Parsed
-from gpol.dsl.profiles import shipped, shipped_names
+from gpol.dsl.syntax import tree
+from gpol.dsl.syntax.parser import Parsed
 
 PLAIN = {"x.y": 'profile "x.y" { }\n'}
 
@@ -202,14 +202,14 @@ def built(*items: tree.Item, choices: tuple[tree.Choice, ...] = ()) -> Parsed:
     return Parsed(tree.File((tree.Header("policy", tree.Text("built"), choices), *items)), (), (), "", "built.gpol")
 
 
-def flavor(gpus: str) -> tree.Flavor:
+def flavor(gpus: str) -> tree.FlavorItem:
     """The flavor h100 with so many GPUs."""
-    return tree.Flavor(tree.Name("h100"), (tree.Capacity(tree.Name("gpu"), tree.Number(gpus)),))
+    return tree.FlavorItem(tree.Name("h100"), (tree.CapacityStatement(tree.Name("gpu"), tree.Number(gpus)),))
 
 
-def queue(name: str, gpus: str) -> tree.Queue:
+def queue(name: str, gpus: str) -> tree.QueueItem:
     """A queue that owns so many GPUs."""
-    return tree.Queue(tree.Name(name), (tree.Quota("owns", "amount", tree.Amount(tree.Number(gpus), tree.Name("gpu")), None),))
+    return tree.QueueItem(tree.Name(name), (tree.QuotaStatement("owns", "amount", tree.Amount(tree.Number(gpus), tree.Name("gpu")), None),))
 
 
 def test_a_tree_without_text_has_the_graph_of_its_text():

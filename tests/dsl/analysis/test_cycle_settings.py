@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from gpol.dsl.checker import check, compile_policy
+from gpol.dsl.analysis.checker import check, compile_policy
 from gpol.dsl.diagnostics import PolicyError
-from gpol.engine.expr import Type
-from gpol.engine.graph import Cycles, OrderKey, Settings, Usage
+from gpol.engine.guard import Type
+from gpol.engine.policy_settings import Cycles, OrderKey, Settings, Usage
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

@@ -1,7 +1,7 @@
 """Tests for what goes with one way of deciding only."""
 
 import pytest
-from gpol.dsl.checker import check
+from gpol.dsl.analysis.checker import check
 
 FLAVOR = "flavor h100 { gpu as owned }\n"
 

@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.digest import digest
-from gpol.dsl.parser import parse
-from gpol.engine.graph import Source
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.analysis.digest import digest
+from gpol.dsl.syntax.parser import parse
+from gpol.engine.policy_graph import Source
 
 RICH = """policy "p" {
   order queues by share asc, submitted asc

@@ -1,8 +1,8 @@
 """Tests for the header's choices."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import OrderKey
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_settings import OrderKey
 
 REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npriority top 900 { never evicted }\n"
 

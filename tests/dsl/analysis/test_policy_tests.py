@@ -1,9 +1,9 @@
 """Tests for the checks of `test` blocks."""
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.sim.policy import Policy
-from gpol.sim.policytest import run_test
+from gpol.dsl.analysis.checker import check
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.policy_tests import run_test
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Tests for a policy on top of its profile."""
 
-from gpol.dsl.merge import choice_key, merge
-from gpol.dsl.parser import parse
-from gpol.dsl.tree import DefaultPriority, FlavorChoice, Name, Order, PreemptBy, PreemptWay, Share
+from gpol.dsl.analysis.profile_merge import choice_key, merge
+from gpol.dsl.syntax.parser import parse
+from gpol.dsl.syntax.tree import DefaultPriority, FlavorChoice, Name, Order, PreemptBy, PreemptWay, ShareChoice
 
 PROFILE = """profile "x.y" {
   share used
@@ -19,7 +19,7 @@ hold b because "profile"
 def test_a_policys_choice_replaces_the_same_choice_only():
     """What the policy says counts; what it leaves open is the profile's."""
     merged = merge(parse('policy "p" { share none }\n', "p"), parse(PROFILE, "q"))
-    assert merged.choices["Share"] == Share("none")
+    assert merged.choices["share"] == ShareChoice("none")
     assert merged.choices["Queueing"].strict is True  # type: ignore[union-attr]
 
 
@@ -27,7 +27,7 @@ def test_an_items_origin_is_the_file_that_says_it():
     """Choices and rules know whether they come from the policy or the profile."""
     policy, profile = parse('policy "p" { share none }\nprotect a\n', "p"), parse(PROFILE, "q")
     merged = merge(policy, profile)
-    assert merged.origin[id(merged.choices["Share"])] is policy
+    assert merged.origin[id(merged.choices["share"])] is policy
     assert merged.origin[id(merged.choices["Queueing"])] is profile
     assert [merged.origin[id(item)] for item in (*merged.protect, *merged.preempt)] == [policy, profile]
 
@@ -56,7 +56,7 @@ def test_a_priority_is_replaced_by_name():
 def test_doubles_within_a_file_stay_for_the_checker():
     """The first choice counts and both rules are kept, so that the second can be reported."""
     merged = merge(parse('policy "p" {\n  share none\n  share used\n}\nprotect a\nprotect a\n', "p"), None)
-    assert merged.choices["Share"] == Share("none")
+    assert merged.choices["share"] == ShareChoice("none")
     assert len(merged.protect) == 2
 
 
@@ -75,4 +75,4 @@ def test_choices_of_one_kind_have_one_key():
     assert choice_key(FlavorChoice("borrowing", True)) != choice_key(FlavorChoice("evicting", True))
     assert choice_key(Order("queues", ())) == choice_key(Order("heads", ()))
     assert choice_key(PreemptBy(())) == choice_key(PreemptWay(("final-share",))) == choice_key(PreemptWay(()))
-    assert choice_key(Share("used")) == choice_key(Share("none")) != choice_key(DefaultPriority(Name("a")))
+    assert choice_key(ShareChoice("used")) == choice_key(ShareChoice("none")) != choice_key(DefaultPriority(Name("a")))

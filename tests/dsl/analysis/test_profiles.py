@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 import pytest
-from gpol.dsl.profiles import DEFAULT_PROFILE, file_of, recorded, shipped, shipped_names
+from gpol.dsl.analysis.profiles import DEFAULT_PROFILE, file_of, recorded, shipped, shipped_names
 
 
 def test_the_default_profile_is_shipped_with_its_text():

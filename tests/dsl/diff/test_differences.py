@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import graph_mutants
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.differences import Change, differences, mirrored
-from gpol.engine.graph import PolicyGraph
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.diff.differences import Change, differences, mirrored
+from gpol.engine.policy_graph import PolicyGraph
 
 AT_ONCE = """policy "p" {
   order queues by share asc, submitted asc

@@ -1,9 +1,9 @@
 """Tests for the comparison of guards."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.guard_order import Holds, implies, meaning, written
-from gpol.engine.expr import Expr
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.diff.guard_order import Holds, implies, meaning, written
+from gpol.engine.guard import Expr
 
 POLICY = """policy "p" {{ }}
 flavor h100 {{ gpu 8 }}

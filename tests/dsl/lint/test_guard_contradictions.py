@@ -1,8 +1,8 @@
 """Tests for what is certain of a guard, against the core's own evaluation."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.lint_guards import is_mutual, never_holds, possible
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.lint.guard_contradictions import is_mutual, never_holds, possible
 
 HEAD = 'policy "p" { }\nflavor h { gpu 9 }\npriority low 10\n'
 

@@ -1,8 +1,8 @@
 """Tests for warnings: each where it is certain, and none where a policy could be meant."""
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.dsl.profiles import recorded
+from gpol.dsl.analysis.checker import check
+from gpol.dsl.analysis.profiles import recorded
 
 FLAVOR = "flavor h100 { gpu 100 }\npriority low 10\npriority high 90\n"
 TWO = "queue a { owns 10 gpu }\nqueue b { owns 10 gpu }\n"

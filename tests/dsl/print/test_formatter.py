@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 
 import pytest
-from gpol.dsl import printer, tree
 from gpol.dsl.diagnostics import PolicyError
-from gpol.dsl.formatter import FormatError, format_text, print_tree
-from gpol.dsl.parser import parse
+from gpol.dsl.print import printer
+from gpol.dsl.print.formatter import FormatError, format_text, print_tree
+from gpol.dsl.syntax import tree
+from gpol.dsl.syntax.parser import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -233,8 +234,8 @@ _WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_charact
 @given(st.sampled_from(["hold", "deny"]), _WORDS, st.lists(_WORDS, max_size=3), _WORDS)
 def test_rules_of_any_length_are_laid_out_once_and_for_all(action: str, title: str, scope: list[str], why: str) -> None:
     """The layout of a rule without a block says the same as the rule, and laid out again it stays."""
-    rule = tree.Admission(action, tree.Name(title), tuple(map(tree.Name, scope)), None, tree.Text(why))
-    file = tree.File((rule, tree.Protect(tree.Name(title), tuple(map(tree.Name, scope)), None)))
+    rule = tree.AdmissionItem(action, tree.Name(title), tuple(map(tree.Name, scope)), None, tree.Text(why))
+    file = tree.File((rule, tree.ProtectItem(tree.Name(title), tuple(map(tree.Name, scope)), None)))
 
     once = print_tree(file)
 

@@ -2,7 +2,7 @@
 
 import pytest
 from gpol.dsl.codes import SYNTAX
-from gpol.dsl.parser import parse
+from gpol.dsl.syntax.parser import parse
 
 MISTAKES = [
     # words of coming versions

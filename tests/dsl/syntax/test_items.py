@@ -1,8 +1,8 @@
 """Cutting a file into items: the limits on words and texts, and where none apply."""
 
 import pytest
-from gpol.dsl.parser import parse
-from gpol.dsl.split import MAX_WORD, split
+from gpol.dsl.syntax.items import MAX_WORD, split
+from gpol.dsl.syntax.parser import parse
 
 
 @pytest.mark.parametrize("piece", ['"' + "x" * MAX_WORD + '"', "x" * (MAX_WORD + 1), "8" * 2_000_000, '"' + "\\\\" * 1_000_000 + '"'])

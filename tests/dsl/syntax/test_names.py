@@ -1,7 +1,7 @@
 """Tests for names: what may be one, and which one was meant."""
 
 import pytest
-from gpol.dsl.names import closest, flaw, listed
+from gpol.dsl.syntax.names import closest, flaw, listed
 
 QUEUES = ["nlp", "vision", "students", "serving"]
 

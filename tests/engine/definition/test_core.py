@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
-from gpol.engine.events import FACT, PolicyActivated, WorkloadFinished
-from gpol.engine.reference import Core
+from gpol.engine.events import FACT
+from gpol.engine.explain.pending import standing
+from gpol.engine.facts import PolicyActivated, WorkloadFinished
 
 POLICY = """policy "core" { }
 flavor a { gpu 4 }
@@ -54,13 +56,13 @@ def test_a_check_changes_nothing(cluster: Callable[[str], Any]) -> None:
 def test_recorded_events_give_the_same_state(cluster: Callable[[str], Any]) -> None:
     """A core to which all events are applied, decisions as recorded, stands as the one that decided them, and decides on alike."""
     c = history(cluster)
-    again = Core()
+    again = new_core()
     for event, graph in c.history:
         again.apply(event, graph)
 
     assert (again.seq, again.time, again.graph) == (c.core.seq, c.core.time, c.core.graph)
-    assert [again.standing(name) for name in ("g", "o")] == [c.core.standing(name) for name in ("g", "o")]
-    fact = FACT.validate_python({"kind": "OperatorAction", "time": again.time, "operator": "olga", "action": "release", "workload": "o"})
+    assert [standing(again, name) for name in ("g", "o")] == [standing(c.core, name) for name in ("g", "o")]
+    fact = FACT.validate_python({"kind": "OperatorAction", "time": again.time, "by": "olga", "action": "release", "workload": "o"})
     assert again.step(fact) == c.core.step(fact)
 
 
@@ -75,9 +77,9 @@ def test_a_recorded_decision_about_nobody_is_refused(cluster: Callable[[str], An
 
 def test_before_any_policy() -> None:
     """A new core has no policy, no time, nobody, and nothing to wake for."""
-    core = Core()
+    core = new_core()
 
-    assert (core.seq, core.time, core.graph, core.next_wake(), core.standing("w")) == (0, 0, None, None, None)
+    assert (core.seq, core.time, core.graph, core.next_wake(), standing(core, "w")) == (0, 0, None, None, None)
 
 
 def test_a_policy_comes_with_its_graph(cluster: Callable[[str], Any]) -> None:

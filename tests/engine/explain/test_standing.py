@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gpol.engine.explain.pending import standing
 
 POLICY = """policy "standing" {
 }
@@ -56,8 +57,8 @@ def test_nobody_by_that_name(cluster: Callable[[str], Any]) -> None:
     c.submit("g", "guest", "1")
     c.finish("g")
 
-    assert c.core.standing("g") is None
-    assert c.core.standing("ghost") is None
+    assert standing(c.core, "g") is None
+    assert standing(c.core, "ghost") is None
 
 
 def test_waiting_for_quota_of_its_queue(cluster: Callable[[str], Any]) -> None:
@@ -234,7 +235,7 @@ def test_asking_changes_nothing(cluster: Callable[[str], Any]) -> None:
             c.at(f"{number}m")
             c.submit(f"w{number}", ("guest", "owner", "keeper")[number % 3], str(1 + number % 2))
             if c is asked:
-                assert [c.standing(name) for name in c.core.state.workloads] == [c.standing(name) for name in c.core.state.workloads]
+                assert [c.standing(name) for name in c.core.view.names()] == [c.standing(name) for name in c.core.view.names()]
         c.at("1h")
 
     assert [event.payload() for event, _ in asked.history] == [event.payload() for event, _ in silent.history]

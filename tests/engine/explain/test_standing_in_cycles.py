@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gpol.engine.events import WorkloadCancelled
+from gpol.engine.facts import WorkloadCancelled
 
 POLICY = """flavor a {{ gpu as owned }}
 flavor b {{
@@ -250,7 +250,7 @@ def test_limits_in_the_middle_of_a_cycle(cycles: Callable[[str], Any]) -> None:
     for name, queue in (("w1", "q"), ("w2", "r")):
         c.submit(name, queue, sets=[{"requests": {"gpu": "2", "cpu": "3"}}], priority=1)
     c.cycle()
-    limit = c.workload("w2").deferral.why.limit
+    limit = c.last("w2").why.limit
 
     assert [outcome(c, name)[1] for name in ("w1", "w2")] == ["preempting", "no candidates"]
     assert (limit.resource, limit.asked, limit.available, limit.deficit) == ("cpu", 3000, 1000, 2000)
@@ -379,10 +379,10 @@ def test_every_candidate_has_its_outcome(cycles: Callable[[str], Any]) -> None:
         c.submit(name, "x", "2", priority=priority, on=["a"])
     c.rest()
     c.submit("w", "q", "2", priority=5, on=["a"])
-    before = [list(usage) for usage in c.policy.tree.usage]
+    before = c.charges()
 
     assert outcomes(c, "w") == {"own": "not allowed", "x1": "taken", "x2": "not reached", "x3": "not allowed"}
-    assert c.policy.tree.usage == before
+    assert c.charges() == before
 
 
 def test_who_is_spared_and_who_does_not_borrow(cycles: Callable[[str], Any]) -> None:

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.journal import folder as folder_module
-from gpol.journal import recorder as recorder_module
-from gpol.journal.checkpoint import sign_checkpoint
-from gpol.journal.checkpointer import Checkpointer
+from gpol.journal.audit.evidence import Evidence
+from gpol.journal.audit.faults import Fault
+from gpol.journal.audit.verify import VerifyReport, verify
 from gpol.journal.errors import EvidenceError, ForgedError
-from gpol.journal.evidence import Evidence
-from gpol.journal.faults import Fault
-from gpol.journal.folder import checkpoint_name, leaves_name
 from gpol.journal.journal import Journal
-from gpol.journal.keys import PublicKey, SigningKey
-from gpol.journal.merkle import Frontier, TreeHead, leaf_hash
-from gpol.journal.verify import VerifyReport, verify
+from gpol.journal.proof import checkpoint_folder as folder_module
+from gpol.journal.proof.checkpoint import sign_checkpoint
+from gpol.journal.proof.checkpoint_folder import checkpoint_name, leaves_name
+from gpol.journal.proof.checkpointer import Checkpointer
+from gpol.journal.proof.merkle import Frontier, TreeHead, leaf_hash
+from gpol.journal.proof.signing_keys import PublicKey, SigningKey
+from gpol.journal.store import recorder as recorder_module
 
 KEY = SigningKey.new("acme.example/cluster")
-PAGE = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
 
 Hood = Callable[..., list[tuple[Any, ...]]]
 
@@ -60,7 +60,7 @@ def fault_of(place: Path | str, *kept: Path, noted: tuple[int, str] | None = Non
 def forge(hood: Hood, seq: int = 17) -> None:
     """Alter a decision, and compute the chain anew to the end."""
     [(payload,)] = hood("SELECT payload FROM events WHERE seq = ?", seq)
-    hood("UPDATE events SET payload = ? WHERE seq = ?", payload.replace(b'"reason":"', b'"reason":"Un'), seq)
+    hood("UPDATE events SET payload = ? WHERE seq = ?", payload.replace(b'"flavor":"', b'"flavor":"un'), seq)
     chain = bytes(32)
     for number, stored in hood("SELECT seq, payload FROM events ORDER BY seq"):
         chain = sha256(chain + stored).digest()

@@ -7,27 +7,19 @@ from pathlib import Path
 
 import pytest
 from gpol.dsl import check
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
-from gpol.engine.events import (
-    AnyDecision,
-    AnyEvent,
-    CapacityChanged,
-    Fact,
-    PodSet,
-    PolicyActivated,
-    ProfileText,
-    TimeAdvanced,
-    Why,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadSubmitted,
-)
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
+from gpol.engine.event_parts import Operand, PodSet, Why
+from gpol.engine.events import AnyDecision, AnyEvent, Fact, WorkloadRejected
+from gpol.engine.facts import CapacityChanged, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.policy_graph import PolicyGraph
+from gpol.engine.semantics import SEMANTICS
+from gpol.journal.audit.replay import ReplayReport, other_semantics, replay
+from gpol.journal.audit.verify import verify
 from gpol.journal.journal import Journal
 from gpol.journal.records import stream_of
-from gpol.journal.replay import ReplayReport, replay
-from gpol.journal.verify import verify
+from gpol.journal.store.writers import Writer
 
 POLICY = """policy "two" {
   use gpol.fair
@@ -69,7 +61,7 @@ class Rejecter:
         if self.submissions % 2:
             return []
         self.seq += 1
-        return [WorkloadRejected(time=fact.time, cause=cause, workload=fact.workload, why=Why(reason="Denied"))]
+        return [WorkloadRejected(time=fact.time, cause=cause, workload=fact.workload, queue=None, reason="Denied", why=Why())]
 
 
 def _submission(time: int, name: str) -> WorkloadSubmitted:
@@ -140,7 +132,9 @@ def test_empty(journal: Journal) -> None:
 
 def test_changed_decision(small: Path, rewrite) -> None:
     """A decision that was changed and chained anew verifies, and is named with both versions."""
-    rewrite(lambda events: [*events[:6], events[6].model_copy(update={"why": Why(reason="Because")})])
+    rewrite(
+        lambda events: [*events[:6], events[6].model_copy(update={"why": Why(operands=(Operand(name="because", value="of nothing"),))})]
+    )
     with Journal.open(small, readonly=True) as journal:
         assert verify(journal).good
     report = _replay(small)
@@ -148,7 +142,7 @@ def test_changed_decision(small: Path, rewrite) -> None:
     assert (report.facts, report.decisions, report.seq, report.bad_seq) == (4, 1, 5, 7)
     assert report.difference is not None
     assert report.difference.seq == 7
-    assert '"reason":"Because"' in (report.difference.recorded or "")
+    assert '"value":"of nothing"' in (report.difference.recorded or "")
     assert '"reason":"Denied"' in (report.difference.recomputed or "")
 
 
@@ -165,7 +159,7 @@ def test_missing_decision(small: Path, rewrite) -> None:
 
 def test_extra_decision(small: Path, rewrite) -> None:
     """A decision that does not follow from its fact is a difference."""
-    extra = WorkloadRejected(time=1, cause=1, workload="a", why=Why(reason="Denied"))
+    extra = WorkloadRejected(time=1, cause=1, workload="a", queue=None, reason="Denied", why=Why())
     rewrite(lambda events: [events[0], extra])
     difference = _replay(small).difference
 
@@ -205,7 +199,7 @@ def test_unreadable_event(small: Path, hood) -> None:
 
 def test_progress(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is told now and then, and at the end."""
-    monkeypatch.setattr("gpol.journal.replay.TOLD_EVERY", 2)
+    monkeypatch.setattr("gpol.journal.audit.replay.TOLD_EVERY", 2)
     told: list[int] = []
     with Journal.open(small, readonly=True) as journal:
         replay(journal, told.append, decider=Rejecter())
@@ -230,7 +224,7 @@ def _work(time: int, name: str, queue: str, gpus: int) -> WorkloadSubmitted:
 @pytest.fixture
 def cluster(place: Path) -> Path:
     """A journal of the core: a guest borrows, the owner comes back and waits for the guest's protection, then evicts it."""
-    core = Core()
+    core = new_core()
     with Journal.create(place) as journal:
         facts: list[tuple[Fact, PolicyGraph | None]] = [
             _activation(0),
@@ -256,7 +250,7 @@ def test_core_replays(cluster: Path) -> None:
 
 def test_core_resumes(cluster: Path) -> None:
     """A core that has replayed a journal goes on as the one that wrote it would."""
-    core = Core()
+    core = new_core()
     with Journal.open(cluster, readonly=False) as journal:
         assert replay(journal, decider=core).same
         fact = _work(20 * MINUTE, "owner-2", "owner", 2)
@@ -286,6 +280,36 @@ def test_forged_policy(cluster: Path, rewrite) -> None:
 
 def test_profiles_come_from_the_event(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replay reads the profiles that were recorded, not those that the program ships today."""
-    monkeypatch.setattr("gpol.dsl.checker.shipped", lambda name: None)
+    monkeypatch.setattr("gpol.dsl.analysis.checker.shipped", lambda name: None)
     with Journal.open(cluster, readonly=True) as journal:
         assert replay(journal).same
+
+
+def test_another_semantics_version(small: Path, rewrite: Callable[[Change], None], hood) -> None:
+    """A difference at an event of another semantics version is reported with its writer; at an event of this one it is not."""
+    rewrite(lambda events: [*events[:2], *events[3:]])
+    assert _replay(small).writer is None
+
+    hood("UPDATE writers SET semantics = 7, program = '0.0.1'")
+    report = _replay(small)
+    assert report.writer == Writer(1, "0.0.1", 7)
+    assert report.bad_seq == 3
+    assert other_semantics(3, report.writer) == (
+        f"event 3 was written under semantics 7 by gpol 0.0.1; this program decides by semantics {SEMANTICS}: a difference is expected,"
+        " and says nothing about tampering; replay with that version"
+    )
+
+
+def test_the_same_decisions_of_another_version(small: Path, hood) -> None:
+    """Where every decision is the same, it does not matter which version wrote it."""
+    hood("UPDATE writers SET semantics = 7")
+
+    assert _replay(small) == ReplayReport(facts=5, decisions=2, difference=None)
+
+
+def test_a_damaged_table_of_writers(small: Path, rewrite: Callable[[Change], None], hood) -> None:
+    """Without the table a difference is judged as one of this version."""
+    rewrite(lambda events: [*events[:2], *events[3:]])
+    hood("DROP TABLE writers")
+
+    assert (_replay(small).bad_seq, _replay(small).writer) == (3, None)

@@ -1,11 +1,11 @@
 """Checkpoints: three lines, signed by the journal's key, and nothing else opens as one."""
 
 import pytest
-from gpol.journal.checkpoint import open_checkpoint, read_checkpoint, sign_checkpoint
 from gpol.journal.errors import EvidenceError, ForgedError
-from gpol.journal.keys import SigningKey
-from gpol.journal.merkle import Frontier, TreeHead
-from gpol.journal.note import sign_note
+from gpol.journal.proof.checkpoint import open_checkpoint, read_checkpoint, sign_checkpoint
+from gpol.journal.proof.merkle import Frontier, TreeHead
+from gpol.journal.proof.signed_note import sign_note
+from gpol.journal.proof.signing_keys import SigningKey
 
 KEY = SigningKey.new("acme.example/cluster")
 ROOT = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.engine.events import TimeAdvanced
-from gpol.journal.checkpoint import sign_checkpoint
-from gpol.journal.checkpointer import Checkpointer
+from gpol.engine.facts import TimeAdvanced
 from gpol.journal.errors import DamagedError, EvidenceError, ForgedError, JournalError
-from gpol.journal.folder import CheckpointFolder, checkpoint_name, leaves_name, load_checkpoint
 from gpol.journal.journal import Journal
-from gpol.journal.keys import SigningKey
-from gpol.journal.merkle import TreeHead, leaf_hash
-from gpol.journal.tree import tree_of
+from gpol.journal.proof.checkpoint import sign_checkpoint
+from gpol.journal.proof.checkpoint_folder import CheckpointFolder, checkpoint_name, leaves_name, load_checkpoint
+from gpol.journal.proof.checkpointer import Checkpointer
+from gpol.journal.proof.journal_tree import tree_of
+from gpol.journal.proof.merkle import TreeHead, leaf_hash
+from gpol.journal.proof.signing_keys import SigningKey
 
 Hood = Callable[..., list[tuple[Any, ...]]]
 
@@ -175,7 +175,7 @@ def test_a_failed_write_loses_nothing(journal: Journal, history, kept: Path, mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("gpol.journal.durable.os.fsync", full)
+        patched.setattr("gpol.journal.store.durable_files.os.fsync", full)
         with pytest.raises(JournalError, match=r"leaves` cannot be written: No space left"):
             checkpointer.append(history(3))
     assert journal.head.seq == 7

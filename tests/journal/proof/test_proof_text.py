@@ -4,14 +4,14 @@ from base64 import b64encode
 
 import pymerkle
 import pytest
-from gpol.journal.checkpoint import Checkpoint, sign_checkpoint
 from gpol.journal.errors import EvidenceError, ForgedError
 from gpol.journal.journal import Journal
-from gpol.journal.keys import SigningKey
-from gpol.journal.merkle import TreeHead, leaf_hash
-from gpol.journal.note import sign_note
-from gpol.journal.proofs import GrowthProof, InclusionProof, check_growth, check_inclusion, parse_proof
-from gpol.journal.tree import prove_event, prove_growth, tree_of
+from gpol.journal.proof.checkpoint import Checkpoint, sign_checkpoint
+from gpol.journal.proof.journal_tree import prove_event, prove_growth, tree_of
+from gpol.journal.proof.merkle import TreeHead, leaf_hash
+from gpol.journal.proof.proof_text import GrowthProof, InclusionProof, check_growth, check_inclusion, parse_proof
+from gpol.journal.proof.signed_note import sign_note
+from gpol.journal.proof.signing_keys import SigningKey
 
 KEY = SigningKey.new("acme.example/cluster")
 KEYS = [KEY.public]

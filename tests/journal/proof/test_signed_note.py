@@ -7,8 +7,8 @@ from shutil import which
 
 import pytest
 from gpol.journal.errors import EvidenceError, ForgedError
-from gpol.journal.keys import PublicKey, SigningKey
-from gpol.journal.note import MOST_BYTES, MOST_SIGNATURES, open_note, parse_note, sign_note
+from gpol.journal.proof.signed_note import MOST_BYTES, MOST_SIGNATURES, open_note, parse_note, sign_note
+from gpol.journal.proof.signing_keys import PublicKey, SigningKey
 
 KEY = SigningKey.parse("PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz", "Go's example")
 OTHER = SigningKey.new("other.example/log")

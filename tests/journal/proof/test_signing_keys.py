@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from gpol.journal.errors import EvidenceError, JournalError
-from gpol.journal.keys import PublicKey, SigningKey, read_public_key
+from gpol.journal.proof.signing_keys import PublicKey, SigningKey, read_public_key
 
 SECRET = "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
 PUBLIC = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import pytest
 from gpol.dsl import check
-from gpol.dsl.profiles import shipped
-from gpol.engine.events import AnyEvent, Fact, PodSet, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.graph import PolicyGraph
-from gpol.engine.reference import Core
-from gpol.journal.asof import core_at, follow, moment
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.explain.pending import standing
+from gpol.engine.facts import PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.policy_graph import PolicyGraph
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
+from gpol.journal.read.as_of import core_at, follow, moment
 
 POLICY = """policy "one" {
   use gpol.fair
@@ -50,7 +54,7 @@ def played(place: Path) -> tuple[Path, list[tuple[int, dict[str, object]]]]:
         WorkloadFinished(time=30, workload="o1"),
         TimeAdvanced(time=40),
     ]
-    core, moments = Core(), []
+    core, moments = new_core(), []
     with Journal.create(place) as journal:
         for fact in facts:
             journal.append([[fact, *core.step(fact, checked.graph if isinstance(fact, PolicyActivated) else None)]])
@@ -60,7 +64,7 @@ def played(place: Path) -> tuple[Path, list[tuple[int, dict[str, object]]]]:
 
 
 def _standings(core: Core) -> dict[str, object]:
-    return {name: standing for name in ("g1", "g2", "o1") if (standing := core.standing(name)) is not None}
+    return {name: stands for name in ("g1", "g2", "o1") if (stands := standing(core, name)) is not None}
 
 
 def test_state_at_every_batch(played) -> None:

@@ -5,26 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from gpol.engine.events import (
-    AnyEvent,
-    Charge,
-    OperatorAction,
-    PodSet,
-    RuleRef,
-    TimeAdvanced,
-    Why,
-    WorkloadAdmitted,
-    WorkloadCancelled,
-    WorkloadEvicted,
-    WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
-from gpol.journal import origins
+from gpol.engine.event_parts import Charge, PodSet, RuleRef, Why
+from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.facts import OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
 from gpol.journal.journal import Journal
-from gpol.journal.read import Selection, select, select_with_origins
+from gpol.journal.read import workload_origins as origins
+from gpol.journal.read.event_selection import Selection, select, select_with_origins
 
 
 def _submitted(time: int, name: str, queue: str | None = None, user: str = "ada") -> WorkloadSubmitted:
@@ -35,12 +21,22 @@ def _submitted(time: int, name: str, queue: str | None = None, user: str = "ada"
 def _admitted(time: int, cause: int, name: str, queue: str) -> WorkloadAdmitted:
     usage = (Charge(flavor="f", resource="gpu", amount=1),)
     return WorkloadAdmitted(
-        time=time, cause=cause, workload=name, queue=queue, assignments=(), usage=usage, borrowed=(), why=Why(reason="Admitted")
+        time=time,
+        cause=cause,
+        workload=name,
+        queue=queue,
+        priority=0,
+        reason="FitsOwned",
+        assignments=(),
+        usage=usage,
+        borrowed=(),
+        why=Why(),
     )
 
 
-OUT = Why(reason="Preempted")
-RECLAIMED = Why(reason="E", rule=RuleRef(name="reclaim", file="p.gpol", line=3))
+RECLAIMED = Why(rule=RuleRef(name="reclaim", file="p.gpol", line=3))
+
+REJECTED = {"queue": None, "reason": "NoMatchingQueue"}
 
 EVENTS: list[list[AnyEvent]] = [
     [TimeAdvanced(time=10)],  # 1
@@ -48,18 +44,32 @@ EVENTS: list[list[AnyEvent]] = [
     [_submitted(20, "b")],  # 3: in queue q, as is found out at 5
     [WorkloadUpdated(time=20, workload="a", hold=True)],  # 4
     [TimeAdvanced(time=30), _admitted(30, 5, "b", "q")],  # 5, 6
-    [_submitted(40, "c"), WorkloadRejected(time=40, cause=7, workload="c", why=Why(reason="NoQueue"))],  # 7, 8: in no queue
+    [
+        _submitted(40, "c"),
+        WorkloadRejected(time=40, cause=7, workload="c", why=Why(), **REJECTED),
+    ],  # 7, 8: in no queue
     [WorkloadFinished(time=40, workload="b")],  # 9
     [_submitted(50, "b", "p", user="bob")],  # 10: another workload of the same name
     [
-        OperatorAction(time=60, operator="o", action="release", workload="a"),  # 11
-        WorkloadEvicted(time=60, cause=11, workload="b", queue="r", beneficiary="a", preemption="other", usage=(), why=RECLAIMED),  # 12
+        OperatorAction(time=60, by="o", action="release", workload="a"),  # 11
+        WorkloadEvicted(
+            time=60,
+            cause=11,
+            workload="b",
+            queue="r",
+            priority=0,
+            reason="Preempted",
+            beneficiary="a",
+            preemption="other",
+            usage=(),
+            why=RECLAIMED,
+        ),  # 12
         _admitted(60, 11, "a", "p"),  # 13
     ],
     [WorkloadCancelled(time=70, workload="b")],  # 14: last seen in r, after a change of policy
     [
         _submitted(80, "d", "p"),  # 15
-        WorkloadReplaced(time=80, cause=15, workload="a", queue="p", by="d", usage=(), why=OUT),  # 16
+        WorkloadReplaced(time=80, cause=15, workload="a", queue="p", by="d", usage=(), why=Why()),  # 16
         _admitted(80, 15, "d", "p"),  # 17
     ],
     [_submitted(90, "a")],  # 18: another workload of the same name, in no queue
@@ -124,7 +134,7 @@ def _facets(seq: int, event: AnyEvent) -> dict[str, object]:
         "queue": QUEUES.get(seq),
         "user": USERS.get(seq),
         "namespace": None if seq not in USERS else f"of-{USERS[seq]}",
-        "reason": why and why.reason,
+        "reason": getattr(event, "reason", None),
         "rule": why and why.rule and why.rule.name,
         "cause": getattr(event, "cause", None),
     }
@@ -189,7 +199,7 @@ def test_filters_find_something() -> None:
     assert [seq for seq, name in USERS.items() if name == "bob"] == [10, 12, 14]
     assert _expected(rule="reclaim") == [12]
     assert _expected(cause=11) == [12, 13]
-    assert _expected(reason="Preempted") == [16]
+    assert _expected(reason="Preempted") == [12]
 
 
 @pytest.mark.parametrize(("time", "seq"), [(-1, 0), (9, 0), (10, 1), (19, 1), (20, 4), (39, 6), (40, 9), (79, 14), (80, 17), (2**63, 18)])

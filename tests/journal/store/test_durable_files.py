@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from gpol.journal.durable import durable_file
+from gpol.journal.store.durable_files import durable_file
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="this system has no such rights and links")
 

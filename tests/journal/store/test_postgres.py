@@ -9,12 +9,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from gpol.engine.events import PodSet, TimeAdvanced, WorkloadSubmitted
-from gpol.journal import postgres as postgres_module
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import TimeAdvanced, WorkloadSubmitted
+from gpol.journal.audit.verify import verify
 from gpol.journal.errors import DamagedError, JournalError, TakenError, UnavailableError
 from gpol.journal.journal import Journal
-from gpol.journal.places import locate
-from gpol.journal.verify import verify
+from gpol.journal.store import postgres as postgres_module
+from gpol.journal.store.location import locate
 from sqlalchemy.exc import DBAPIError
 
 
@@ -121,10 +122,11 @@ def test_no_journal(postgres_place: str, admin: psycopg.Connection[Any], readonl
     _refused(postgres_place, "a schema of the database, but not a journal", readonly=readonly)
     admin.execute(f"CREATE TABLE {name}.events (seq int)")  # type: ignore[arg-type]
     admin.execute(f"CREATE TABLE {name}.meta AS SELECT 'format' AS key, 'gpol journal' AS value UNION SELECT 'version', '1'")  # type: ignore[arg-type]
+    admin.execute(f"CREATE TABLE {name}.alembic_version AS SELECT '1' AS version_num")  # type: ignore[arg-type]
     _refused(postgres_place, "a schema of the database, but not a journal", readonly=readonly)
 
     tables = admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY 1", (name,)).fetchall()
-    assert tables == [("events",), ("meta",)]
+    assert tables == [("alembic_version",), ("events",), ("meta",)]
 
 
 def test_create_refuses_what_is_there(postgres_place: str, admin: psycopg.Connection[Any]) -> None:

@@ -10,9 +10,9 @@ from uuid import UUID, uuid4
 import pytest
 from eventsourcing.persistence import IntegrityError, StoredEvent
 from eventsourcing.tests.persistence import ApplicationRecorderTestCase
-from gpol.journal.places import locate
-from gpol.journal.recorder import HeadMovedError, Recorder
 from gpol.journal.records import Head
+from gpol.journal.store.location import locate
+from gpol.journal.store.recorder import HeadMovedError, Recorder
 
 
 def _recorder(place: Path | str) -> Recorder:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
-from gpol.journal.places import locate
-from gpol.journal.sqlite import SqliteStore
+from gpol.journal.store.location import locate
+from gpol.journal.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.sqlite
 
@@ -114,7 +114,7 @@ def test_later_format(journal: Journal, place: Path) -> None:
     _database(place, "UPDATE meta SET value = '2' WHERE key = 'version'")
 
     error = _refused(place, "of journal format 2; this program knows format 1")
-    assert error.remedy == "use a newer gpol"
+    assert error.remedy == "install a newer gpol"
 
 
 def test_create_refuses_what_is_there(place: Path) -> None:
@@ -206,7 +206,7 @@ def test_broken_header(journal: Journal, place: Path, history) -> None:
 _READER = """
 import os, sys
 from gpol.journal.journal import Journal
-from gpol.journal.verify import verify
+from gpol.journal.audit.verify import verify
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 with Journal.open(sys.argv[1], readonly=True) as journal:
@@ -237,7 +237,7 @@ def test_read_only_medium(tmp_path_factory: pytest.TempPathFactory, history) -> 
 _LOOKER = """
 import os, sys
 from gpol.journal.journal import Journal
-from gpol.journal.verify import verify
+from gpol.journal.audit.verify import verify
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 with Journal.open(sys.argv[1]) as journal:
@@ -284,7 +284,7 @@ import os, sys
 from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
-import gpol.journal.verify
+import gpol.journal.audit.verify
 journal, new = sys.argv[1:]
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)

@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 import pytest
 from gpol.engine.errors import FactError
-from gpol.engine.events import AnyEvent, TimeAdvanced, WorkloadFinished
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import TimeAdvanced, WorkloadFinished
 from gpol.engine.units import MINUTE
-from gpol.sim.play import MOST_TURNS, EndlessError, OvertakenError, Player
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.sim.drive import player as player_module
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import MOST_TURNS, EndlessError, OvertakenError, Player
+from gpol.sim.drive.policy import Policy
 
 PROTECTED = """
 policy "p" { use gpol.fair }
@@ -142,12 +144,15 @@ def test_workloads_that_take_turns_for_ever_are_told(policy: Callable[..., Polic
     assert player.core.time < 2 * MOST_TURNS * MINUTE
 
 
-def test_any_fact_between_the_turns_is_a_new_beginning(policy: Callable[..., Policy], job: Callable[..., Job]) -> None:
+def test_any_fact_between_the_turns_is_a_new_beginning(
+    policy: Callable[..., Policy], job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Turns are counted between facts: as many as are allowed, twice over, with one submission in between."""
     player = _started(policy(TAKE_TURNS))
     for name, at in (("a", "0s"), ("b", "30s"), ("c", "31s")):
         list(player.play(job(name, "q", at, "1h", "4").fact))
-    half = 1_000 * MINUTE
+    monkeypatch.setattr(player_module, "MOST_TURNS", 50)
+    half = 50 * MINUTE
     list(player.advance(half))
     list(player.play(job("d", "nowhere", "0s", "1h").fact.model_copy(update={"time": half})))
 

@@ -1,10 +1,10 @@
 """Tests of policies: every kind of expectation holds where it should, and fails with its line and what was the case instead."""
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.dsl.formatter import format_text
-from gpol.sim.policy import Policy
-from gpol.sim.policytest import Failure, TestResult, run_test
+from gpol.dsl.analysis.checker import check
+from gpol.dsl.print.formatter import format_text
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.policy_tests import TestResult, UnmetExpectation, run_test
 
 POLICY = """policy "t" { use gpol.fair }
 flavor a100 { gpu 8 }
@@ -97,7 +97,7 @@ def test_an_expectation_that_holds_passes(steps: tuple[str, ...]) -> None:
 )  # fmt: skip
 def test_an_expectation_that_does_not_hold_fails_with_its_line(steps: tuple[str, ...], expected: str, found: str) -> None:
     """The only failure is at the line of the last step, and says what was expected and what is the case."""
-    assert _run(*steps).failures == (Failure(FIRST + len(steps) - 1, expected, found),)
+    assert _run(*steps).failures == (UnmetExpectation(FIRST + len(steps) - 1, expected, found),)
 
 
 STRICT = """policy "t" { use gpol.fair }
@@ -128,8 +128,8 @@ def test_a_limit_or_a_queue_of_the_same_name_is_no_rule() -> None:
     result = run_test(Policy.of(checked), checked.tests[0])
 
     assert result.failures == (
-        Failure(14, "b pending by lab", "it is held by no rule"),
-        Failure(15, "c pending by lab", "it is held by no rule"),
+        UnmetExpectation(14, "b pending by lab", "it is held by no rule"),
+        UnmetExpectation(15, "c pending by lab", "it is held by no rule"),
     )
 
 

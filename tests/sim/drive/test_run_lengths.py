@@ -4,15 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from gpol.engine.events import AnyEvent, PodSet, Why, WorkloadAdmitted, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.event_parts import PodSet, Why
+from gpol.engine.events import AnyEvent, WorkloadAdmitted
+from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import HOUR, MINUTE
 from gpol.journal.errors import DamagedError
 from gpol.journal.journal import Journal
-from gpol.sim.driving import OnEvict
-from gpol.sim.lengths import recorded_lengths
-from gpol.sim.play import Batch
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.sim.drive.driver import OnEvict
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.run_lengths import recorded_lengths
 
 
 def _kept(place: Path, batches: list[list[AnyEvent]]) -> Journal:
@@ -23,7 +25,7 @@ def _kept(place: Path, batches: list[list[AnyEvent]]) -> Journal:
 
 @pytest.mark.parametrize("on_evict", ["restart", "resume"])
 def test_lengths_are_the_durations_of_the_jobs(
-    tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]], on_evict: OnEvict
+    tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]], on_evict: OnEvict
 ) -> None:
     """What a simulation was told comes out again, for jobs that were evicted, too; under `resume` runs are added up."""
     jobs = [job("g", "guest", "0s", "1h40m"), job("never", "owner", "0s", "1h", "9"), job("o", "owner", "40m", "20m")]
@@ -37,7 +39,9 @@ def _submitted(time: int, name: str) -> WorkloadSubmitted:
 
 
 def _admitted(time: int, name: str, cause: int) -> WorkloadAdmitted:
-    return WorkloadAdmitted(time=time, cause=cause, workload=name, queue="q", assignments=(), usage=(), borrowed=(), why=Why(reason="Fits"))
+    return WorkloadAdmitted(
+        time=time, cause=cause, workload=name, queue="q", priority=0, reason="FitsOwned", assignments=(), usage=(), borrowed=(), why=Why()
+    )
 
 
 def test_submissions_of_one_name_are_told_apart(tmp_path: Path) -> None:

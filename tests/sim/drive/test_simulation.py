@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from gpol.engine.units import HOUR, MINUTE
-from gpol.sim.play import Batch, EndlessError
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import EndlessError, PlayedBatch
+from gpol.sim.drive.policy import Policy
 
 PROTECTED = """
 policy "p" { use gpol.fair }
@@ -20,16 +20,16 @@ protect warm-up { where victim.running < 10m }
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
-Run = Callable[..., list[Batch]]
+Run = Callable[..., list[PlayedBatch]]
 
 
-def _told(batches: list[Batch]) -> list[tuple[int, str, str]]:
+def _told(batches: list[PlayedBatch]) -> list[tuple[int, str, str]]:
     """(time, kind without `Workload`, workload) of all events but the activation."""
     events = [event for fact, decisions in batches[1:] for event in (fact, *decisions)]
     return [(event.time, event.kind.removeprefix("Workload"), getattr(event, "workload", "")) for event in events]
 
 
-def _ends(batches: list[Batch]) -> dict[str, int]:
+def _ends(batches: list[PlayedBatch]) -> dict[str, int]:
     return {fact.workload: fact.time for fact, _ in batches if fact.kind == "WorkloadFinished"}
 
 

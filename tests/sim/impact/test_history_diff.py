@@ -1,22 +1,12 @@
 """Comparing two histories moment by moment: what is the same, what only one has, and where they part."""
 
 import pytest
-from gpol.engine.events import (
-    AnyDecision,
-    Assignment,
-    Charge,
-    Operand,
-    Why,
-    WorkloadAdmitted,
-    WorkloadDeferred,
-    WorkloadEvicted,
-    WorkloadRejected,
-    WorkloadReplaced,
-)
-from gpol.sim.changes import Changes, Tally, what
+from gpol.engine.event_parts import Assignment, Charge, Operand, Why
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.sim.impact.history_diff import Changes, Tally, what
 
-WHY = Why(reason="Fits")
-OTHER = Why(reason="FitsAfterEviction", operands=(Operand(name="victims", value="1"),))
+WHY = Why()
+OTHER = Why(operands=(Operand(name="victims", value="1"),))
 
 
 def admitted(
@@ -26,23 +16,41 @@ def admitted(
     charges = (Charge(flavor=flavor, resource="gpu", amount=1000),)
     places = (Assignment(pod_set="main", count=1, flavors={"gpu": flavor}),)
     return WorkloadAdmitted(
-        time=time, cause=cause, workload=workload, queue=queue, assignments=places, usage=charges, borrowed=charges, why=why
+        time=time,
+        cause=cause,
+        workload=workload,
+        queue=queue,
+        priority=0,
+        reason="FitsOwned",
+        assignments=places,
+        usage=charges,
+        borrowed=charges,
+        why=why,
     )
 
 
 def evicted(workload: str = "w", beneficiary: str | None = "b", time: int = 1) -> WorkloadEvicted:
     """An eviction."""
     return WorkloadEvicted(
-        time=time, cause=1, workload=workload, queue="q", beneficiary=beneficiary, preemption="reclaim", usage=(), why=WHY
+        time=time,
+        cause=1,
+        workload=workload,
+        queue="q",
+        priority=0,
+        reason="Preempted",
+        beneficiary=beneficiary,
+        preemption="reclaim",
+        usage=(),
+        why=WHY,
     )
 
 
 DECISIONS: list[AnyDecision] = [
     admitted(),
     evicted(),
-    WorkloadRejected(time=1, cause=1, workload="w", why=WHY),
+    WorkloadRejected(time=1, cause=1, workload="w", queue=None, reason="Denied", why=WHY),
     WorkloadReplaced(time=1, cause=1, workload="w", queue="q", by="x", usage=(), why=WHY),
-    WorkloadDeferred(time=1, cause=1, workload="w", queue="q", waits="next", why=WHY),
+    WorkloadDeferred(time=1, cause=1, workload="w", queue="q", reason="WaitingForQuota", outcome="no fit", waits="next", why=WHY),
 ]
 
 CHANGED: list[tuple[AnyDecision, dict[str, object]]] = [

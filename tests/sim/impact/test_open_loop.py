@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from gpol.engine.events import CapacityChanged, Fact, OperatorAction, PodSet, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.reference import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
+from gpol.engine.events import Fact
+from gpol.engine.facts import CapacityChanged, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import MINUTE
 from gpol.journal.journal import Batch, Journal
-from gpol.sim.open_impact import OpenImpact, UnlikeError, open_impact
-from gpol.sim.open_loop import OpenLoop, Redecision
-from gpol.sim.policy import Policy
+from gpol.sim.drive.policy import Policy
+from gpol.sim.impact.open_impact import OpenImpact, UnlikeError, open_impact
+from gpol.sim.impact.open_loop import OpenLoop, Redecision
 
 Make = Callable[..., Policy]
 
@@ -41,7 +43,7 @@ def _submitted(time: int, name: str, queue: str, gpus: str = "8") -> WorkloadSub
 
 def _found(place: Path, old: Policy, facts: Sequence[Fact], new: Policy) -> OpenImpact:
     """What is found in the history of these facts under one policy when another one decides."""
-    core, start = Core(), old.activation(0)
+    core, start = new_core(), old.activation(0)
     with Journal.create(place) as journal:
         journal.append([[start, *core.step(start, old.graph)], *([fact, *core.step(fact)] for fact in facts)])
         return open_impact(journal, new)
@@ -89,7 +91,7 @@ def test_what_goes_on_differing_is_told_once(tmp_path: Path, policy: Make) -> No
 def test_what_is_appended_meanwhile_is_no_part_of_it(tmp_path: Path, policy: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """A journal that grows while it is decided again is decided as far as it went when that began: two moments, no more."""
     old, place = policy(FAIR), tmp_path / "j.db"
-    core, take = Core(), OpenLoop.take
+    core, take = new_core(), OpenLoop.take
     with Journal.create(place) as journal:
 
         def append(fact: Fact) -> None:
@@ -115,9 +117,9 @@ def test_what_differs_again_is_told_again(tmp_path: Path, policy: Make) -> None:
     facts: list[Fact] = [
         *FACTS[:2],
         WorkloadFinished(time=2 * MINUTE, workload="g"),
-        OperatorAction(time=3 * MINUTE, operator="ada", action="evict", workload="o"),
+        OperatorAction(time=3 * MINUTE, by="ada", action="evict", workload="o"),
         _submitted(4 * MINUTE, "h", "guest"),
-        OperatorAction(time=5 * MINUTE, operator="ada", action="release", workload="o"),
+        OperatorAction(time=5 * MINUTE, by="ada", action="release", workload="o"),
     ]
     found = _found(tmp_path / "j.db", policy(NOBODY_GOES), facts, policy(FAIR))
 

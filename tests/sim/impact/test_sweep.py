@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 from gpol.dsl.settable import SettingError
-from gpol.engine.events import PodSet, WorkloadSubmitted
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadSubmitted
 from gpol.journal.journal import Journal
-from gpol.sim import impact
-from gpol.sim.driving import OnEvict
-from gpol.sim.lengths import Submission, recorded_lengths
-from gpol.sim.play import Batch, Player
-from gpol.sim.policy import Policy
-from gpol.sim.simulate import Simulation
-from gpol.sim.sweep import Failure, MissingExtraError, Outcome, Variant, play_variant, sweep, values_of, variants
-from gpol.sim.workload import Job
+from gpol.sim.drive.driver import OnEvict
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch, Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.run_lengths import Submission, recorded_lengths
+from gpol.sim.drive.simulation import Simulation
+from gpol.sim.impact.sweep import MissingExtraError, PolicyVariant, VariantFailure, VariantOutcome, play_variant, sweep, values_of, variants
 
 TEXT = """policy "p" { use gpol.fair }
 flavor a100 { gpu 8 }
@@ -36,7 +36,7 @@ def place(tmp_path: Path, policy: Callable[..., Policy], job: Callable[..., Job]
     path = tmp_path / "j.db"
     jobs = [job("g", "guest", "0s", "2h"), job("o", "owner", "1m", "1h")]
     with Journal.create(path) as journal:
-        batches: list[Batch] = list(Simulation(policy(TEXT), jobs, Player(sink=journal)).run())
+        batches: list[PlayedBatch] = list(Simulation(policy(TEXT), jobs, Player(sink=journal)).run())
     assert batches
     return str(path)
 
@@ -66,7 +66,7 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 
 def test_settings_multiply_in_order() -> None:
     """Each policy with each combination, the last path's values changing fastest; the name says what was set."""
-    made = variants([Variant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4", "8"), "protect.warm-up.victim.running": ("5m", "1h")})
+    made = variants([PolicyVariant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4", "8"), "protect.warm-up.victim.running": ("5m", "1h")})
 
     assert [each.name for each in made] == [
         f"p.gpol queue.owner.owns.a100={owned} protect.warm-up.victim.running={minutes}" for owned in ("4", "8") for minutes in ("5m", "1h")
@@ -78,15 +78,15 @@ def test_settings_multiply_in_order() -> None:
 def test_a_sweep_is_bounded() -> None:
     """The message says how many policies that would have been."""
     with pytest.raises(SettingError, match="makes 1,024 policies; a sweep plays at most 200"):
-        variants([Variant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4",) * 32, "protect.warm-up.victim.running": ("5m",) * 32})
+        variants([PolicyVariant("p.gpol", TEXT)], {"queue.owner.owns.a100": ("4",) * 32, "protect.warm-up.victim.running": ("5m",) * 32})
 
 
-TRIED = variants([Variant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m", "10m", "0s")})
+TRIED = variants([PolicyVariant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m", "10m", "0s")})
 
 
-def _told(found: list[Outcome | Failure]) -> list[tuple[int, int, str | None]]:
-    assert all(isinstance(each, Outcome) for each in found)
-    return [(each.changed, each.after.total.evicted, each.worst_queue) for each in found if isinstance(each, Outcome)]
+def _told(found: list[VariantOutcome | VariantFailure]) -> list[tuple[int, int, str | None]]:
+    assert all(isinstance(each, VariantOutcome) for each in found)
+    return [(each.changed, each.after.total.evicted, each.worst_queue) for each in found if isinstance(each, VariantOutcome)]
 
 
 EXPECTED = [
@@ -126,31 +126,31 @@ def test_a_backend_that_is_not_installed_names_its_extra(place: str, monkeypatch
 def test_a_failure_is_data(place: str, tmp_path: Path) -> None:
     """A worker that cannot open the journal, or whose variant is no policy, tells so and takes no other with it."""
     missing = play_variant(str(tmp_path / "none.db"), TRIED[0], "restart")
-    broken = play_variant(place, Variant("p.gpol", "nothing at all"), "restart")
+    broken = play_variant(place, PolicyVariant("p.gpol", "nothing at all"), "restart")
 
-    assert isinstance(missing, Failure)
+    assert isinstance(missing, VariantFailure)
     assert (missing.kind, "none.db" in missing.message) == ("journal", True)
-    assert isinstance(broken, Failure)
+    assert isinstance(broken, VariantFailure)
     assert broken.kind == "defect"
 
 
 def test_a_worker_that_is_killed_takes_no_other_outcome_with_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the kernel kills one that takes too much memory: outcomes that are there stay, the others are lost by name."""
 
-    def killed(place: str, variant: Variant, on_evict: OnEvict, upto: int | None = None) -> Outcome | Failure:
+    def killed(place: str, variant: PolicyVariant, on_evict: OnEvict, upto: int | None = None) -> VariantOutcome | VariantFailure:
         if variant is not TRIED[0]:
             raise BrokenProcessPool("killed")
         return play_variant(place, variant, on_evict, upto)
 
-    monkeypatch.setattr("gpol.sim.sweep.play_variant", killed)
+    monkeypatch.setattr("gpol.sim.impact.sweep.play_variant", killed)
     found = list(sweep(place, TRIED, "restart", "local", 1))
-    assert isinstance(found[0], Outcome)
-    assert [each.kind for each in found[1:] if isinstance(each, Failure)] == ["lost", "lost"]
+    assert isinstance(found[0], VariantOutcome)
+    assert [each.kind for each in found[1:] if isinstance(each, VariantFailure)] == ["lost", "lost"]
 
 
 def test_what_is_appended_meanwhile_is_no_part_of_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A journal that grows while it is played again is played as far as it went when that began; so every variant plays the same."""
-    [variant] = variants([Variant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m",)})
+    [variant] = variants([PolicyVariant("p.gpol", TEXT)], {"protect.warm-up.victim.running": ("30m",)})
     alone = play_variant(place, variant, "restart")
     with Journal.open(place) as journal:
         head = journal.head.seq
@@ -163,6 +163,6 @@ def test_what_is_appended_meanwhile_is_no_part_of_it(place: str, monkeypatch: py
             writer.append([[WorkloadSubmitted(time=time, workload=f"late-{time}", queue="guest", pod_sets=pods)]])
         return lengths
 
-    monkeypatch.setattr(impact, "recorded_lengths", late)
+    monkeypatch.setattr("gpol.sim.impact.closed_impact.recorded_lengths", late)
     assert play_variant(place, variant, "restart") == alone
     assert play_variant(place, variant, "restart", head) == alone

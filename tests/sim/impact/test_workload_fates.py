@@ -4,20 +4,20 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from gpol.engine.units import HOUR, MINUTE
-from gpol.sim.driving import OnEvict
-from gpol.sim.fates import MOST_AFFECTED, Affected, Comparison, Fate, Fates
-from gpol.sim.play import Batch
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.sim.drive.driver import OnEvict
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch
+from gpol.sim.drive.policy import Policy
+from gpol.sim.impact.workload_fates import MOST_AFFECTED, Affected, Fate, FateComparison, Fates
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
-Run = Callable[..., list[Batch]]
+Run = Callable[..., list[PlayedBatch]]
 
 GPU = 1000
 
 
-def _told(batches: Sequence[Batch], on_evict: OnEvict = "restart") -> Fates:
+def _told(batches: Sequence[PlayedBatch], on_evict: OnEvict = "restart") -> Fates:
     """The fates of a history in which no name is used twice."""
     fates, seq = Fates(on_evict), 0
     for fact, decisions in batches:
@@ -81,7 +81,7 @@ def test_the_order_of_the_affected_is_total() -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 def test_the_most_affected_are_kept_in_whatever_order_they_end(reverse: bool) -> None:
     """Of forty workloads the ten whose wait changed most are told, most first; those that fare the same are not."""
-    comparison = Comparison(Fates("restart"), Fates("restart"))
+    comparison = FateComparison(Fates("restart"), Fates("restart"))
     names = [f"w{number:02}" for number in range(40)]
     for number, name in sorted(enumerate(names), reverse=reverse):
         comparison.before.over[name, 1] = _fate(name)
@@ -95,7 +95,7 @@ def test_the_most_affected_are_kept_in_whatever_order_they_end(reverse: bool) ->
 
 def test_who_is_in_one_history_only_is_not_compared() -> None:
     """A workload that could not be submitted in the other history is left out."""
-    comparison = Comparison(Fates("restart"), Fates("restart"))
+    comparison = FateComparison(Fates("restart"), Fates("restart"))
     comparison.before.over["a", 1] = _fate("a", wait=5)
 
     assert comparison.finish() == ()
@@ -104,7 +104,7 @@ def test_who_is_in_one_history_only_is_not_compared() -> None:
 
 def test_another_end_counts_though_nothing_was_lost() -> None:
     """Rejected in one history and finished at once in the other: it is told of, and fares worse."""
-    comparison = Comparison(Fates("restart"), Fates("restart"))
+    comparison = FateComparison(Fates("restart"), Fates("restart"))
     comparison.before.over["a", 1] = _fate("a")
     comparison.after.over["a", 1] = _fate("a", state="rejected")
 
@@ -126,7 +126,7 @@ def test_who_is_rejected_is_no_better_off_for_a_shorter_wait() -> None:
 def test_who_waits_in_both_histories_waits_as_long(policy: Make, job: MakeJob, simulated: Run) -> None:
     """Two jobs go side by side, or one after the other: that the history takes an hour longer then is no wait of who never runs."""
     never = job("big", "owner", "0s", "1h", "16")
-    comparison = Comparison(
+    comparison = FateComparison(
         _told(simulated(policy(), [never, job("a", "owner", "0s", "1h", "4"), job("b", "owner", "0s", "1h", "4")])),
         _told(simulated(policy(), [never, job("a", "owner", "0s", "1h", "8"), job("b", "owner", "0s", "1h", "8")])),
     )
@@ -140,7 +140,7 @@ def test_who_waits_in_both_histories_waits_as_long(policy: Make, job: MakeJob, s
 def test_who_waits_at_an_earlier_end_waits_to_the_later_one(policy: Make, job: MakeJob, simulated: Run) -> None:
     """Not admitted in a history of one hour, and after two hours in one of three: it waits an hour less."""
     end = Fate(("a", 1), "q", GPU, 0, state="waiting", wait=0)
-    comparison = Comparison(Fates("restart", live={"a": end}, now=HOUR), Fates("restart", now=3 * HOUR))
+    comparison = FateComparison(Fates("restart", live={"a": end}, now=HOUR), Fates("restart", now=3 * HOUR))
     comparison.after.over["a", 1] = _fate("a", wait=2 * HOUR)
 
     assert [(each.extra_wait, each.before.wait) for each in comparison.finish()] == [(-HOUR, HOUR)]

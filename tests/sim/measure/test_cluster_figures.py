@@ -6,16 +6,18 @@ from pathlib import Path
 import cycle_cases
 from cycle_cases import cycle_cases as cases_in_cycles
 from generators import Case, activation, cases, fact_of
-from gpol.engine.events import AnyEvent, Charge, NodeAdded, OperatorAction
-from gpol.engine.reference import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import Charge
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import NodeAdded, OperatorAction
 from gpol.engine.units import MINUTE
-from gpol.journal.asof import core_at
 from gpol.journal.journal import Journal
-from gpol.sim.cluster import Cluster, Holding, cluster_of, live_workloads
-from gpol.sim.measure import Measure
-from gpol.sim.play import Player
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.journal.read.as_of import core_at
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.measure.cluster_figures import ClusterFigures, Holding, cluster_of, live_workloads
+from gpol.sim.measure.measure import Measure
 from hypothesis import given
 
 NESTED = """
@@ -42,7 +44,7 @@ cohort all {
 """
 
 
-def _same(cluster: Cluster, measure: Measure) -> None:
+def _same(cluster: ClusterFigures, measure: Measure) -> None:
     """Every figure of a cluster is the one that a measure counted."""
     assert {(each.flavor, each.resource): each.exists for each in cluster.capacity} == measure.capacity
     counted = {key: amount for key, amount in measure.used.items() if amount}
@@ -63,7 +65,7 @@ def _same(cluster: Cluster, measure: Measure) -> None:
 @given(cases())
 def test_figures_are_those_of_the_recount(case: Case) -> None:
     """After every fact what exists and is used, owned, borrowed and lent, and who runs and waits, is what the events add up to."""
-    core, measure = Core(), Measure()
+    core, measure = new_core(), Measure()
     measure.take(activation(case), core.step(activation(case), case.graph), case.graph)
     for number, step in enumerate(case.steps):
         fact = fact_of(core, case, number, step)
@@ -85,7 +87,7 @@ def test_figures_in_cycles(case: cycle_cases.Case) -> None:
 
 def test_nothing_yet() -> None:
     """A core without a policy stands for a cluster of nothing."""
-    assert cluster_of(Core()) == Cluster(0, 0, (), (), (), 0)
+    assert cluster_of(new_core()) == ClusterFigures(0, 0, (), (), (), 0)
 
 
 def test_a_nested_cluster_by_hand(policy: Callable[..., Policy], job: Callable[..., Job]) -> None:
@@ -98,7 +100,7 @@ def test_a_nested_cluster_by_hand(policy: Callable[..., Policy], job: Callable[.
     player.step(job("g", "guest", "0s", "1h", "3").fact)
     for name in ("o1", "o2"):
         player.step(job(name, "owner", "0s", "1h", "8").fact)
-    player.step(OperatorAction(time=0, operator="op", action="hold", workload="o2"))
+    player.step(OperatorAction(time=0, by="op", action="hold", workload="o2"))
     cluster = cluster_of(player.core)
 
     assert [(each.flavor, each.resource, each.exists, each.owned, each.used, each.idle) for each in cluster.capacity] == [
@@ -142,7 +144,7 @@ def test_live_workloads(policy: Callable[..., Policy], job: Callable[..., Job], 
     player.step(made.activation(0), made.graph)
     for fact in facts:
         player.step(fact)
-    player.step(OperatorAction(time=6 * MINUTE, operator="op", action="hold", workload="h"))
+    player.step(OperatorAction(time=6 * MINUTE, by="op", action="hold", workload="h"))
     with Journal.create(tmp_path / "j.db") as journal:
         journal.append(batches)
         core = core_at(journal)

@@ -1,7 +1,7 @@
 """Borrowing and lending of one flavor: by hand, and for whatever is owned, used and there."""
 
 import pytest
-from gpol.sim.lending import Pool
+from gpol.sim.measure.lending import FlavorLending
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,8 +9,8 @@ AMOUNTS = st.integers(0, 2**40)
 QUEUES = st.dictionaries(st.sampled_from("abcdef"), st.tuples(AMOUNTS, AMOUNTS), max_size=6)
 
 
-def _pool(exists: int, **queues: tuple[int, int]) -> Pool:
-    pool = Pool(exists=exists)
+def _pool(exists: int, **queues: tuple[int, int]) -> FlavorLending:
+    pool = FlavorLending(exists=exists)
     for queue, (owned, used) in queues.items():
         pool.put(queue, owned, used)
     pool.share_out()
@@ -45,7 +45,7 @@ def test_use_beyond_what_exists_is_lent_by_nobody() -> None:
 
 def test_changes_are_told() -> None:
     """Sharing out says by how much each queue's part changed, so that sums over flavors can follow."""
-    pool = Pool(exists=8)
+    pool = FlavorLending(exists=8)
     pool.put("owner", 8, 0)
     assert pool.share_out() == {}
     pool.put("guest", 0, 8)
@@ -59,7 +59,7 @@ def test_changes_are_told() -> None:
 @given(exists=AMOUNTS, before=QUEUES, after=QUEUES)
 def test_the_books_balance(exists: int, before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]) -> None:
     """Whatever was before: what is borrowed, less what is used of the unowned or beyond what exists, is lent, and only what is idle."""
-    pool = Pool(exists=exists)
+    pool = FlavorLending(exists=exists)
     told: dict[str, int] = {}
     for queues in (before, after):
         for queue, (owned, used) in queues.items():

@@ -3,29 +3,23 @@
 from collections.abc import Callable
 
 import pytest
-from gpol.engine.events import (
-    AnyDecision,
+from gpol.engine.event_parts import Charge, Why
+from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.facts import (
     CapacityChanged,
-    Charge,
-    Fact,
     NodeAdded,
     NodeChanged,
     NodeRemoved,
-    Why,
-    WorkloadAdmitted,
     WorkloadAdopted,
     WorkloadCancelled,
-    WorkloadEvicted,
     WorkloadFinished,
-    WorkloadRejected,
-    WorkloadReplaced,
     WorkloadUpdated,
 )
 from gpol.engine.units import HOUR, MINUTE, SECOND
-from gpol.sim.measure import NO_QUEUE, AccountError, Measure, QueueFigures
-from gpol.sim.play import Batch
-from gpol.sim.policy import Policy
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch
+from gpol.sim.drive.policy import Policy
+from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure, QueueFigures
 
 TWO_QUEUES = """
 policy "two" { use gpol.fair }
@@ -46,14 +40,14 @@ cohort all {
 }
 """
 
-WHY = Why(reason="Because")
+WHY = Why()
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
-Run = Callable[..., list[Batch]]
+Run = Callable[..., list[PlayedBatch]]
 
 
-def _measured(policy: Policy, batches: list[Batch]) -> Measure:
+def _measured(policy: Policy, batches: list[PlayedBatch]) -> Measure:
     measure = Measure()
     for fact, decisions in batches:
         measure.take(fact, decisions, policy.graph)
@@ -66,13 +60,37 @@ def _gpu_hours(area: int) -> float:
 
 def _admitted(workload: str, queue: str, gpus: int, time: int = 0) -> WorkloadAdmitted:
     usage = (Charge(flavor="a100", resource="gpu", amount=gpus * 1000),)
-    return WorkloadAdmitted(time=time, cause=1, workload=workload, queue=queue, assignments=(), usage=usage, borrowed=(), why=WHY)
+    return WorkloadAdmitted(
+        time=time,
+        cause=1,
+        workload=workload,
+        queue=queue,
+        priority=0,
+        reason="FitsOwned",
+        assignments=(),
+        usage=usage,
+        borrowed=(),
+        why=WHY,
+    )
+
+
+def _rejected(workload: str) -> WorkloadRejected:
+    return WorkloadRejected(time=0, cause=1, workload=workload, queue=None, reason="Denied", why=WHY)
 
 
 def _evicted(workload: str, queue: str) -> WorkloadEvicted:
     return WorkloadEvicted(
-        time=0, cause=1, workload=workload, queue=queue, beneficiary=None, preemption="operator", usage=(), why=WHY
-    )  # fmt: skip
+        time=0,
+        cause=1,
+        workload=workload,
+        queue=queue,
+        priority=0,
+        reason="EvictedByOperator",
+        beneficiary=None,
+        preemption="operator",
+        usage=(),
+        why=WHY,
+    )
 
 
 def test_gpu_hours_borrowed_and_lent(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -323,7 +341,7 @@ Stream = list[tuple[Fact | None, list[AnyDecision]]]
         (None, [_admitted("a", "owner", 8)], "`a` is admitted, but runs already"),
         (None, [_admitted("b", "owner", 1)], "`b` is decided about, but is not live"),
         (None, [_evicted("a", "owner"), _evicted("a", "owner")], "`a` is evicted, but does not run"),
-        (None, [WorkloadRejected(time=0, cause=1, workload="a", why=WHY), _evicted("a", "owner")], "`a` is decided about, but is not live"),
+        (None, [_rejected("a"), _evicted("a", "owner")], "`a` is decided about, but is not live"),
         (WorkloadFinished(time=0, workload="b"), [], "`b` ends, but is not live"),
         (WorkloadCancelled(time=0, workload="b"), [], "`b` ends, but is not live"),
         ("guest", [_admitted("g", "guest", 1)], "9000 gpu on a100 are in use, 8000 exist"),

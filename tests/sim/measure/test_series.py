@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 import numpy as np
 from gpol.engine.units import SECOND
-from gpol.sim.measure import Measure
-from gpol.sim.play import Batch
-from gpol.sim.policy import Policy
-from gpol.sim.series import KEPT_EVICTIONS, MAX_STEPS, METRICS, Series
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch
+from gpol.sim.drive.policy import Policy
+from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.series import KEPT_EVICTIONS, MAX_STEPS, METRICS, Series
 
 USED, BORROWED, LENT, WAITING = range(len(METRICS))
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
-Run = Callable[..., list[Batch]]
+Run = Callable[..., list[PlayedBatch]]
 
 
-def _taken(policy: Policy, batches: list[Batch]) -> tuple[Series, Measure]:
+def _taken(policy: Policy, batches: list[PlayedBatch]) -> tuple[Series, Measure]:
     series, measure = Series(), Measure()
     for fact, decisions in batches:
         measure.take(fact, decisions, policy.graph)

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpol.journal.journal import Journal
-from gpol.sim.impact import closed_impact
-from gpol.sim.impact_report import impact_page
-from gpol.sim.overlay import lines, overlay
-from gpol.sim.play import Player
-from gpol.sim.policy import Policy
-from gpol.sim.series import Series
-from gpol.sim.simulate import Simulation
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import Simulation
+from gpol.sim.impact.closed_impact import closed_impact
+from gpol.sim.measure.series import Series
+from gpol.sim.report.comparison_charts import comparison_chart, lines
+from gpol.sim.report.impact_report import impact_page
 
 POLICY = """policy "<i>lab</i>" { use gpol.fair }
 flavor a100 { gpu 8 }
@@ -135,7 +135,7 @@ def test_a_line_is_drawn_in_steps_that_keep_its_average() -> None:
     """A thousand steps are taken together; the highest value reaches the top, and a history without the queue has no line."""
     values = np.zeros(1000)
     values[:500] = 4.0
-    drawn = overlay("x", (list(range(1000)), values), None)
+    drawn = comparison_chart("x", (list(range(1000)), values), None)
 
     assert drawn.count("class='old'") == 1
     assert "class='new'" not in drawn
@@ -149,11 +149,11 @@ def test_a_line_is_drawn_in_steps_that_keep_its_average() -> None:
 
 def test_an_empty_history_is_a_flat_line(policy: Callable[..., Policy]) -> None:
     """Nothing in use is a line along the ground."""
-    from gpol.sim.measure import Measure
+    from gpol.sim.measure.measure import Measure
 
     used, measure, series = policy(), Measure(), Series()
     fact = used.activation(0)
     measure.take(fact, [], used.graph)
     series.take(fact, [], measure)
 
-    assert "d='M0.0 150.0'" in overlay("x", lines(series, "used")[""], None)
+    assert "d='M0.0 150.0'" in comparison_chart("x", lines(series, "used")[""], None)

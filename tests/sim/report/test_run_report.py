@@ -5,12 +5,12 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
-from gpol.sim.measure import Measure
-from gpol.sim.play import Batch
-from gpol.sim.policy import Policy
-from gpol.sim.report import report_page
-from gpol.sim.series import Series
-from gpol.sim.workload import Job
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import PlayedBatch
+from gpol.sim.drive.policy import Policy
+from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.series import Series
+from gpol.sim.report.run_report import report_page
 
 POLICY = """policy "<i>lab</i>" { preempt by take, reclaim-owned, fair-share, make-room }
 flavor a100 { gpu 8 }
@@ -58,7 +58,9 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def written(policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]]) -> Callable[[list[Job]], str]:
+def written(
+    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]]
+) -> Callable[[list[Job]], str]:
     """Writes a report of jobs, and gives its text."""
 
     def write(jobs: list[Job]) -> str:
@@ -120,7 +122,7 @@ def test_a_run_without_jobs_is_a_page(written: Callable[[list[Job]], str]) -> No
 
 @pytest.mark.parametrize(("queues", "lines"), [(30, 30), (31, 30), (40, 30)])
 def test_a_chart_has_no_more_lines_than_one_can_tell_apart(
-    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[Batch]], queues: int, lines: int
+    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]], queues: int, lines: int
 ) -> None:
     """Thirty queues are thirty lines; of more, the largest are shown, and the smallest as one line that says how many they are."""
     text = 'policy "many" { use gpol.fair }\nflavor a100 { gpu 1000 }\n' + "".join(

@@ -1,7 +1,7 @@
 """Figures in words: durations and changes as people read them."""
 
 import pytest
-from gpol.sim.words import hours, short, signed
+from gpol.sim.report.wording import hours, short, signed
 
 SECOND = 1_000_000
 

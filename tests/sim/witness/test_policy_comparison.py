@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.dsl.differences import differences
-from gpol.sim import comparison
-from gpol.sim.comparison import Finding, findings
-from gpol.sim.policy import Policy
-from gpol.sim.policytest import run_test
-from gpol.sim.witness import Witness
+from gpol.dsl.analysis.checker import check
+from gpol.dsl.diff.differences import differences
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.policy_tests import run_test
+from gpol.sim.witness import policy_comparison as comparison
+from gpol.sim.witness.policy_comparison import WitnessedChange, findings
+from gpol.sim.witness.witness_search import Witness
 
 LAB = """policy "lab" {
   use gpol.fair
@@ -71,13 +71,13 @@ def policy(text: str, file: str) -> Policy:
     return Policy.of(checked)
 
 
-def compared(old: str, new: str) -> list[Finding]:
+def compared(old: str, new: str) -> list[WitnessedChange]:
     """The findings between two texts."""
     policies = policy(old, "old.gpol"), policy(new, "new.gpol")
     return list(findings(*policies, differences(policies[0].graph, policies[1].graph)))
 
 
-def witnesses(found: list[Finding]) -> Iterator[Witness]:
+def witnesses(found: list[WitnessedChange]) -> Iterator[Witness]:
     """The witnesses of findings."""
     for finding in found:
         if finding.searched is not None and finding.searched.witness is not None:
@@ -142,7 +142,7 @@ def test_a_workload_shows_an_edit(text: str, old: str, new: str, states: tuple[s
     assert {*states} <= {state for pair in seen for state in pair}
 
 
-CAMPUS = Path(__file__).parents[2] / "examples" / "campus" / "campus.gpol"
+CAMPUS = Path(__file__).parents[3] / "examples" / "campus" / "campus.gpol"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_new_queue_is_shown_where_it_is() -> None:
     witness = finding.searched.witness
     assert witness is not None
     assert witness.old_test is None
-    assert (witness.old.why.reason, witness.new.expect.state) == ("NoMatchingQueue", "admitted")
+    assert (witness.old.reason, witness.new.expect.state) == ("NoMatchingQueue", "admitted")
 
 
 def test_what_nobody_is_decided_by_is_not_searched() -> None:

@@ -1,9 +1,9 @@
 """Tests of what a queue may be given under another policy, as far as the graphs prove it."""
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.sim.comparison import verdicts
-from gpol.sim.policy import Policy
+from gpol.dsl.analysis.checker import check
+from gpol.sim.drive.policy import Policy
+from gpol.sim.witness.policy_comparison import queue_changes
 
 TEXT = """policy "p" { ignore memory }
 flavor h100 { gpu 8 }
@@ -32,7 +32,7 @@ def verdict(old: str, new: str, queue: str = "nlp", text: str = TEXT) -> str:
     assert old in text
     made = [check(each, "p.gpol") for each in (text, text.replace(old, new, 1))]
     assert [each.errors for each in made] == [(), ()]
-    return verdicts(Policy.of(made[0]), Policy.of(made[1]))[queue]
+    return queue_changes(Policy.of(made[0]), Policy.of(made[1]))[queue]
 
 
 @pytest.mark.parametrize(

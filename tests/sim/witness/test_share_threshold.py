@@ -1,9 +1,9 @@
 """Tests of where shares part: what one queue holds so that two policies differ in whose share is the greater one."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.sim.balance import Balance, parting
-from gpol.sim.constants import Side
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.sim.witness.boundary_values import Side
+from gpol.sim.witness.share_threshold import PolicyShares, parting
 
 H100, A100 = ("h100", "gpu"), ("a100", "gpu")
 
@@ -56,10 +56,10 @@ queue two {
 """
 
 
-def balances(text: str, old: str, new: str, head: str = "use gpol.fair") -> tuple[Balance, Balance]:
+def balances(text: str, old: str, new: str, head: str = "use gpol.fair") -> tuple[PolicyShares, PolicyShares]:
     """The balances of a policy with two worths of h100."""
     one, other = (compile_policy(text.replace("WORTH", worth).replace("HEAD", head), "p.gpol") for worth in (old, new))
-    return Balance.of(Side.of(one)), Balance.of(Side.of(other))
+    return PolicyShares.of(Side.of(one)), PolicyShares.of(Side.of(other))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,8 @@ def test_what_is_never_compared_does_not_part() -> None:
 def test_nothing_is_held_in_the_end() -> None:
     """What was charged to compare is given back."""
     pair = balances(DEEP, "1", "3")
+    before = [balance.side.probe.available(balance.side.queues["one"], 0) for balance in pair]
     first = parting(pair, "one", A100, {}, "two", {H100: 4_000})
     assert first is not None
     assert parting(pair, "one", A100, {}, "two", {H100: 4_000}) == first
-    assert all(balance.tree.usage == balance.side.tree.usage for balance in pair)
+    assert [balance.side.probe.available(balance.side.queues["one"], 0) for balance in pair] == before

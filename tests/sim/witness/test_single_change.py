@@ -1,10 +1,10 @@
 """Tests of hybrids: one policy with a single thing as another has it."""
 
 import pytest
-from gpol.dsl.checker import check
-from gpol.dsl.differences import differences
-from gpol.sim.hybrids import hybrid
-from gpol.sim.policy import Policy
+from gpol.dsl.analysis.checker import check
+from gpol.dsl.diff.differences import differences
+from gpol.sim.drive.policy import Policy
+from gpol.sim.witness.single_change import with_change
 
 TEXT = """policy "p" {
   preempt by reclaim-owned, fair-share, make-room
@@ -91,7 +91,7 @@ def test_all_changes_one_after_the_other_make_the_other_policy(text: str, old: s
     base, other = policy(text), policy(text.replace(old, new, 1))
     changes = list(differences(base.graph, other.graph))
     while changes:
-        made = hybrid(base, other, changes[0])
+        made = with_change(base, other, changes[0])
         assert made is not None
         left = list(differences(made.graph, other.graph))
         assert len(left) < len(changes)
@@ -107,7 +107,7 @@ def test_numbers_are_those_of_the_place_of_arrival() -> None:
     carried = [change for change in differences(base.graph, new.graph) if change.subject.name in ("nlp", "warm-up")]
     assert [change.about for change in carried] == ["flavors", "for", "where"]
     for change in carried:
-        made = hybrid(base, new, change)
+        made = with_change(base, new, change)
         assert made is not None
         [left] = differences(base.graph, made.graph)
         assert (left.subject, left.about, left.old, left.new) == (change.subject, change.about, change.old, change.new)
@@ -117,10 +117,10 @@ def test_numbers_are_those_of_the_place_of_arrival() -> None:
     ("old", "new"),
     [("queue vision", "queue image"), ("cohort teaching {\n", "cohort teaching {\n  queue more { }\n"), ("flavor a100", "flavor v100")],
 )
-def test_what_cannot_stand_alone_has_no_hybrid(old: str, new: str) -> None:
+def test_what_cannot_stand_alone_has_no_graph_with_change(old: str, new: str) -> None:
     """A queue or flavor that is new, gone or renamed is what other things hang on."""
     text = TEXT.replace("nlp, vision", "nlp")
     base, other = policy(text), policy(text.replace(old, new))
     whole = [change for change in differences(base.graph, other.graph) if not change.about]
     assert whole
-    assert {hybrid(base, other, change) for change in whole} == {None}
+    assert {with_change(base, other, change) for change in whole} == {None}

@@ -1,9 +1,9 @@
 """Tests of the differences that no test can show: which they are, what is said of them, and which are searched all the same."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.dsl.differences import differences
-from gpol.sim.unshown import unshown
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.dsl.diff.differences import differences
+from gpol.sim.witness.untestable_changes import why_untestable
 
 TEXT = """policy "p" { use gpol.fair }
 flavor h100 {
@@ -39,7 +39,7 @@ def told(old: str, new: str, text: str = TEXT) -> list[tuple[str, str]]:
     """What is said of each difference that one passage makes, by the thing that it is about; nothing where it is searched."""
     assert old in text
     before, after = (compile_policy(each, "p.gpol") for each in (text, text.replace(old, new, 1)))
-    return [(change.about or str(change.subject), unshown(before, after, change)) for change in differences(before, after)]
+    return [(change.about or str(change.subject), why_untestable(before, after, change)) for change in differences(before, after)]
 
 
 def tainted(old: str, new: str) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
-"""YAML without its traps: plain data from a parser's events, as JSON would say it.
+"""YAML as plain data, with the meaning that JSON would give it, built from the events of PyYAML's parser.
 
-Anchors, aliases and tags are refused, and so are keys that are there twice. A plain word is null, true, false or a number only as in
-JSON; anything else is a text (`on`, `1:30`, `010`, a date).
+Anchors, aliases and tags are refused, and no key may occur twice in one object. An unquoted word is null, true, false or a number only if
+it would be one in JSON; anything else is a text (`on`, `1:30`, `010`, a date).
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from .reading import MOST_DEPTH, MOST_OBJECTS, UnreadableError
+from .limits import MOST_DEPTH, MOST_OBJECTS, UnreadableError
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,39})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,19})?(?:[eE][+-]?[0-9]{1,2})?")
@@ -23,8 +23,8 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The parser written in C, where PyYAML was built with it."""
 
 
-def documents(text: str) -> list[Any]:
-    """The documents of a text of YAML. Raises UnreadableError with the line."""
+def yaml_documents(text: str) -> list[Any]:
+    """The YAML documents of a text. Raises UnreadableError with the line."""
     made: list[Any] = []
     try:
         events = iter(yaml.parse(text, Loader=_LOADER))
@@ -43,7 +43,7 @@ def documents(text: str) -> list[Any]:
 
 
 def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
-    """The value that begins with an event; takes the events that belong to it."""
+    """The value that begins with an event; consumes all events that belong to it."""
     if isinstance(event, yaml.AliasEvent):
         raise _refused(event, f"has the alias *{event.anchor}", "write the value itself: kubectl does")
     _check_plain(event)

@@ -1,4 +1,7 @@
-"""Events, and what the database is. Journals of before there were revisions are of this one."""
+"""The first tables: events, what the database is, which programs wrote it, and snapshots.
+
+A revision is written out and imports nothing of gpol: the tables that it makes stay the same, whatever `tables.py` says later.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -24,6 +27,20 @@ def upgrade() -> None:
         sa.UniqueConstraint("stream", "version"),
     )
     meta = op.create_table("meta", sa.Column("key", sa.Text(), primary_key=True), sa.Column("value", sa.Text(), nullable=False))
+    op.create_table(
+        "writers",
+        sa.Column("first_seq", number, primary_key=True, autoincrement=False),
+        sa.Column("program", sa.Text(), nullable=False),
+        sa.Column("semantics", number, nullable=False),
+    )
+    op.create_table(
+        "snapshots",
+        sa.Column("seq", number, primary_key=True, autoincrement=False),
+        sa.Column("chain", sa.LargeBinary(), nullable=False),
+        sa.Column("format", sa.Text(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+    )
     op.bulk_insert(meta, [{"key": "format", "value": "gpol journal"}, {"key": "version", "value": "1"}])
     for statement in _sqlite_triggers() if on_sqlite else _postgres_triggers():
         op.execute(statement)

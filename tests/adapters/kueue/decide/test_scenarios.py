@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.load import ImportRefused
-from gpol.adapters.kueue.scenarios import decide
+from gpol.adapters.kueue.decide.scenarios import decide
+from gpol.adapters.kueue.import_.load import ImportRefused
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 AT = "2026-01-03T00:00:00Z"
 LATER = ("2026-01-03T00:10:00Z", "2026-01-03T00:20:00Z", "2026-01-03T00:30:00Z")

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from gpol.adapters.kueue.export_amounts import decimal_text, duration_text, quota_text
+from gpol.adapters.kueue.export.amounts import decimal_text, duration_text, quota_text
 from gpol.engine.units import INT64_MAX
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .exports import AT_ONCE, IN_CYCLES, Json, notes, problems, specs
+from ..exports import AT_ONCE, IN_CYCLES, Json, notes, problems, specs
 
 SERVES = 'serves "nvidia.com/gpu" from a100, h100'
 GROUPS = [

@@ -1,9 +1,9 @@
 """The way out as a whole: kinds and their order, flavors, priorities, the Configuration."""
 
-from gpol.adapters.kueue.exporting import yaml_documents
-from gpol.adapters.kueue.load import read_files
+from gpol.adapters.kueue.export.export_policy import yaml_documents
+from gpol.adapters.kueue.import_.load import read_files
 
-from .exports import AT_ONCE, IN_CYCLES, exported, notes, opened, problems, specs
+from ..exports import AT_ONCE, IN_CYCLES, exported, notes, opened, problems, specs
 
 TEAM = 'queue q { serves "nvidia.com/gpu" from a100 }\n'
 WHOLE = (

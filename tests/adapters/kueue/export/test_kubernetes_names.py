@@ -1,9 +1,9 @@
 """Names that Kubernetes allows, and those that it does not."""
 
 import pytest
-from gpol.adapters.kueue.export_names import is_label_key, is_label_value, is_namespace, is_subdomain, suggestion
+from gpol.adapters.kueue.export.kubernetes_names import is_label_key, is_label_value, is_namespace, is_subdomain, suggestion
 
-from .exports import AT_ONCE, IN_CYCLES, problems
+from ..exports import AT_ONCE, IN_CYCLES, problems
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Who comes in by an exported queue."""
 
-from .exports import AT_ONCE, notes, problems, specs
+from ..exports import AT_ONCE, notes, problems, specs
 
 BY_OTHERS = (
     "goes by users, groups, kinds, labels or patterns; in Kueue a job names a LocalQueue: create one in each namespace that may come"

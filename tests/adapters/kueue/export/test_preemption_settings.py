@@ -2,7 +2,7 @@
 
 import pytest
 
-from .exports import AT_ONCE, IN_CYCLES, Json, notes, problems, specs
+from ..exports import AT_ONCE, IN_CYCLES, Json, notes, problems, specs
 
 QUEUE = "queue q { owns 8 gpu }\n"
 FAIR = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]

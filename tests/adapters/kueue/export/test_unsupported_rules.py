@@ -1,6 +1,6 @@
 """Rules on the way out."""
 
-from .exports import AT_ONCE, IN_CYCLES, notes, problems, specs
+from ..exports import AT_ONCE, IN_CYCLES, notes, problems, specs
 
 QUEUES = "cohort c {\n  queue a { owns 4 gpu }\n  queue b { owns 4 gpu }\n}\nqueue d { owns 4 gpu }\n"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from gpol.adapters.kueue.export_text import json_list, yaml_documents
+from gpol.adapters.kueue.export.yaml_text import json_list, yaml_documents
 
 
 def test_yaml_repeats_values_without_anchors() -> None:

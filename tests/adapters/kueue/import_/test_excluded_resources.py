@@ -1,10 +1,10 @@
 """Resources that the Configuration excludes: ignored by the policy, whoever asks for them or holds them."""
 
-from gpol.adapters.kueue.exporting import export
+from gpol.adapters.kueue.export.export_policy import export
 from gpol.dsl import check
 
-from .conftest import Json, Maker
-from .exports import opened
+from ..conftest import Json, Maker
+from ..exports import opened
 
 NIC = "example.com/nic"
 

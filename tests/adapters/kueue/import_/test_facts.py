@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from gpol.engine.events import PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
-from gpol.engine.reference import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.events import WorkloadAdmitted
+from gpol.engine.facts import PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from gpol.engine.units import SECOND
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 HOUR = 3_600_000_000
 
@@ -88,7 +89,7 @@ def test_workloads_that_kueue_does_not_queue_are_held(kueue: Maker) -> None:
     later = kueue.work("later", status={"requeueState": {"requeueAt": "2026-01-03T04:00:00Z"}})
     past = kueue.work("past", status={"requeueState": {"requeueAt": "2026-01-03T03:04:05Z"}})
     made = kueue.load(kueue.queue(), kueue.flavor(), kueue.local(), idle, later, past)
-    assert [fact.workload for fact in made.facts if isinstance(fact, WorkloadUpdated) and fact.hold] == ["ns/idle", "ns/later"]
+    assert [fact.workload for fact in made.facts if isinstance(fact, WorkloadSubmitted) and fact.hold] == ["ns/idle", "ns/later"]
     assert [str(note) for note in made.notes] == [
         "Workload ns/later: is held: it backs off until 2026-01-03T04:00:00Z; release it then",
         "Workload ns/idle: is held: it is not active",
@@ -101,14 +102,14 @@ def test_a_misconfigured_workload_blocks_a_strict_queue(kueue: Maker) -> None:
     pods["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "500m"}
     wrong, right = kueue.work("wrong", sets=[pods], spec={"priority": 7}), kueue.work("right")
     objects = [kueue.queue(queueingStrategy="StrictFIFO"), kueue.flavor(), kueue.local(), wrong, right]
-    made, graph, core = kueue.load(*objects), kueue.checked(*objects).graph, Core()
+    made, graph, core = kueue.load(*objects), kueue.checked(*objects).graph, new_core()
     assert graph is not None
     core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="", digest=graph.digest), graph)
     for fact in made.facts:
         core.step(fact)
     cycles = [core.step(TimeAdvanced(time=kueue.now + second * SECOND)) for second in range(3)]
-    assert [(decision.workload, decision.why.reason) for decision in cycles[0]] == [("ns/wrong", "Misconfigured")]
-    assert core.state.workloads["ns/right"].admitted is None
+    assert [(decision.workload, decision.reason) for decision in cycles[0]] == [("ns/wrong", "Misconfigured")]
+    assert core.view.workload("ns/right").admitted is None
     assert [fact.misconfigured for fact in made.facts] == ["a container asks for more cpu than its limit", ""]
     assert [str(note) for note in made.notes] == [
         "Workload ns/wrong: spec.podSets: is never admitted: a container asks for more cpu than its limit"
@@ -231,19 +232,16 @@ SLICE = {"kueue.x-k8s.io/workload-slice-replacement-for": "ns/old"}
 
 
 def test_a_slice_takes_the_place_of_another(kueue: Maker) -> None:
-    """As its annotation says, where the policy decides in cycles; one that decides at once refuses it by name while the other one runs."""
+    """As its annotation says, in a policy that decides in cycles as in one that decides at once."""
     beside, old, new = (
         (kueue.queue(), kueue.flavor(), kueue.local()),
         kueue.work("old", status=kueue.admitted()),
         kueue.work(annotations=SLICE),
     )
-    made = {fact.workload: fact for fact in kueue.load(*beside, old, new).facts if isinstance(fact, WorkloadSubmitted)}
-    assert (made["ns/old"].replaces, made["ns/w"].replaces) == (None, "ns/old")
-
-    (problem,) = kueue.problems(*beside, old, new, profile="gpol.fair")
-    assert "Workload ns/w: metadata.annotations: takes the place of ns/old, which runs" in problem
-    (fact,) = kueue.load(*beside, new, profile="gpol.fair").facts
-    assert fact.replaces is None
+    for profile in (None, "gpol.fair"):
+        loaded = kueue.load(*beside, old, new, profile=profile).facts
+        made = {fact.workload: fact for fact in loaded if isinstance(fact, WorkloadSubmitted)}
+        assert (made["ns/old"].replaces, made["ns/w"].replaces) == (None, "ns/old")
 
 
 def test_quotas_of_pods_count_in_cycles_only(kueue: Maker) -> None:
@@ -255,11 +253,30 @@ def test_quotas_of_pods_count_in_cycles_only(kueue: Maker) -> None:
     assert any("left out" in note for note in kueue.notes(queue, kueue.flavor(), profile="gpol.fair"))
 
 
-@pytest.mark.parametrize(("state", "noted"), [("Ready", 0), ("Retry", 1), ("Rejected", 1)])
-def test_checks_count_in_cycles_only(state: str, noted: int, kueue: Maker) -> None:
-    """A policy that decides at once waits for no check: what one says is left out, and noted where Kueue would keep the workload out."""
+@pytest.mark.parametrize("state", ["Ready", "Retry", "Rejected"])
+@pytest.mark.parametrize("profile", [None, "gpol.fair"])
+def test_what_checks_say_is_imported(profile: str | None, state: str, kueue: Maker) -> None:
+    """It counts in a policy that decides at once as well, so nothing is noted."""
     work = kueue.work(status={"admissionChecks": [{"name": "p", "state": state}]})
-    assert kinds(facts(kueue, work)) == ["WorkloadSubmitted", "WorkloadUpdated"]
-    assert kinds(facts(kueue, work, profile="gpol.fair")) == ["WorkloadSubmitted"]
-    notes = kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), work, profile="gpol.fair")
-    assert len([note for note in notes if "waits for no check" in note]) == noted
+    submitted, updated = facts(kueue, work, profile=profile)
+    assert isinstance(submitted, WorkloadSubmitted)
+    assert isinstance(updated, WorkloadUpdated)
+    assert updated.checks == {"p": state}
+    notes = kueue.notes(kueue.queue(), kueue.flavor(), kueue.local(), work, profile=profile)
+    assert not any("admissionChecks" in note for note in notes)
+
+
+@pytest.mark.parametrize("profile", ["kueue.classical", "gpol.fair"])
+def test_nobody_is_decided_about_before_all_is_known(profile: str, kueue: Maker) -> None:
+    """Who is held, or waits for a check, is not admitted between the facts of its import; who has fewer pods left is charged for these."""
+    idle = kueue.work("idle", spec={"active": False})
+    waits = kueue.work("checked", status={"admissionChecks": [{"name": "p", "state": "Retry"}]})
+    shrunk = kueue.work("shrunk", [kueue.pods(count=3)], {"reclaimablePods": [{"name": "main", "count": 1}]})
+    objects = [kueue.queue(), kueue.flavor(), kueue.local(), idle, waits, shrunk]
+    graph, core = kueue.checked(*objects, profile=profile).graph, new_core()
+    assert graph is not None
+    core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="", digest=graph.digest), graph)
+    cycles = [TimeAdvanced(time=kueue.now + second * SECOND) for second in range(3)]
+    decided = [decision for fact in (*kueue.load(*objects, profile=profile).facts, *cycles) for decision in core.step(fact)]
+    (admission,) = [decision for decision in decided if isinstance(decision, WorkloadAdmitted)]
+    assert (admission.workload, admission.assignments[0].count) == ("ns/shrunk", 2)

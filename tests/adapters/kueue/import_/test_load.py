@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.load import ImportRefused, load, read_files
-from gpol.dsl.checker import check_parsed
-from gpol.dsl.digest import digest
-from gpol.dsl.parser import Parsed
-from gpol.engine.events import PolicyActivated, TimeAdvanced
-from gpol.engine.reference import Core
+from gpol.adapters.kueue.import_.load import ImportRefused, load, read_files
+from gpol.dsl.analysis.checker import check_parsed
+from gpol.dsl.analysis.digest import digest
+from gpol.dsl.syntax.parser import Parsed
+from gpol.engine.default_core import new_core
+from gpol.engine.facts import PolicyActivated, TimeAdvanced
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 CLUSTER = """
 apiVersion: v1
@@ -79,7 +79,7 @@ def play(dump: str, kueue: Maker, profile: str | None) -> list[str]:
     made = load(read_files([("cluster.yaml", dump.encode())]), kueue.now, profile)
     graph = check_parsed(Parsed(made.tree, (), (), "", "kueue.gpol")).graph
     assert graph is not None
-    core = Core()
+    core = new_core()
     core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="text", digest=graph.digest), graph)
     for fact in made.facts:
         core.step(fact)
@@ -99,7 +99,7 @@ def test_a_policy_that_decides_at_once_takes_over_what_runs(kueue: Maker) -> Non
     made = load(read_files([("cluster.yaml", CLUSTER.encode())]), kueue.now, "gpol.fair")
     graph = check_parsed(Parsed(made.tree, (), (), "", "kueue.gpol")).graph
     assert graph is not None
-    core = Core()
+    core = new_core()
     core.step(PolicyActivated(time=kueue.now, file="kueue.gpol", text="text", digest=graph.digest), graph)
     decided = [decision for fact in made.facts for decision in core.step(fact)]
     assert [f"{decision.kind} {decision.workload}" for decision in decided] == ["WorkloadEvicted two/guest", "WorkloadAdmitted one/owner"]
@@ -200,7 +200,7 @@ def test_junk_anywhere_is_refused_or_imported_whole(index: int, kueue: Maker) ->
                 continue
             checked = check_parsed(Parsed(made.tree, (), (), "", "kueue.gpol"))
             assert checked.graph is not None, (place, junk, checked.errors)
-            core = Core()
+            core = new_core()
             core.step(PolicyActivated(time=kueue.now, file="f", text="t", digest=checked.graph.digest), checked.graph)
             for fact in made.facts:
                 core.step(fact)

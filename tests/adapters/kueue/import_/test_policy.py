@@ -1,9 +1,9 @@
 """The policy around the tree: header, flavors, priorities, inactive queues."""
 
 import pytest
-from gpol.adapters.kueue.naming import kueue_name
+from gpol.adapters.kueue.policy_names import kueue_name
 
-from .conftest import Maker
+from ..conftest import Maker
 
 
 def test_a_small_cluster_reads_like_this(kueue: Maker) -> None:

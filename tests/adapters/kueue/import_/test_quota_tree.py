@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Maker
+from ..conftest import Maker
 
 GROUP = {"coveredResources": ["cpu"], "flavors": [{"name": "base", "resources": [{"name": "cpu", "nominalQuota": "8"}]}]}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 TAKEN = "it waits again, as Kueue takes its quota back"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 
 def cohorts(kueue: Maker, **parents: str) -> list[Json]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Maker
+from ..conftest import Maker
 
 TAINT = {"key": "pool", "value": "spot", "effect": "NoSchedule"}
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.objects import Configuration, UsageConfig
+from gpol.adapters.kueue.read.objects import Configuration, UsageConfig
 
-from .conftest import Maker
+from ..conftest import Maker
 
 SECOND = 1_000_000
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 BY_TEMPLATE = [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]
 BY_NAME = [{"name": "gpu", "resourceClaimName": "gpu-7"}]

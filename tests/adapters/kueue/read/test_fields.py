@@ -1,8 +1,8 @@
 """Fields one by one: what maps have as keys, and what is told of those that name nothing."""
 
 import pytest
-from gpol.adapters.kueue.fields import Fields
 from gpol.adapters.kueue.problems import Findings
+from gpol.adapters.kueue.read.fields import Fields
 
 
 @pytest.mark.parametrize("key", ["", " a", "a\nb", "a\x00", "x" * 254])

@@ -1,11 +1,11 @@
 """Which objects are read, as what, and which are refused or passed over by name."""
 
 import pytest
-from gpol.adapters.kueue.kinds import Raw, read_objects
-from gpol.adapters.kueue.load import load, raws_of
+from gpol.adapters.kueue.import_.load import load, raws_of
 from gpol.adapters.kueue.problems import Findings
+from gpol.adapters.kueue.read.kinds import Raw, read_objects
 
-from .conftest import Maker
+from ..conftest import Maker
 
 
 def test_every_kind_is_read(kueue: Maker) -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.fields import Fields
-from gpol.adapters.kueue.pods import affinity, beyond_limits, requests
 from gpol.adapters.kueue.problems import Findings
+from gpol.adapters.kueue.read.fields import Fields
+from gpol.adapters.kueue.read.pods import affinity, beyond_limits, requests
 
 
 def asks(cpu: str | None = None, limit: str | None = None, **others: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from gpol.adapters.kueue.quantity import UNLIMITED, QuantityError, amount, kueue_amount, number_text, parse, text
+from gpol.adapters.kueue.read.quantity import UNLIMITED, QuantityError, amount, kueue_amount, number_text, parse, text
 from hypothesis import given
 from hypothesis import strategies as st
 

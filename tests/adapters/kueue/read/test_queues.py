@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.objects import CheckRule, ClusterQueue, Quota
+from gpol.adapters.kueue.read.objects import CheckRule, ClusterQueue, ResourceQuota
 
-from .conftest import Maker
+from ..conftest import Maker
 
 
 def read(kueue: Maker, **spec: Any) -> ClusterQueue:
@@ -29,7 +29,7 @@ def test_quotas_are_read_in_smallest_units(kueue: Maker) -> None:
     group = kueue.group("cpu memory", default=quota)
     queue = read(kueue, cohortName="c", groups=[group])
     assert queue.groups[0].resources == ("cpu", "memory")
-    assert queue.groups[0].flavors[0].quotas == (Quota("cpu", 1500, 0, 1000), Quota("memory", 2, 0, 1))
+    assert queue.groups[0].flavors[0].quotas == (ResourceQuota("cpu", 1500, 0, 1000), ResourceQuota("memory", 2, 0, 1))
 
 
 def test_the_older_version_says_the_same(kueue: Maker) -> None:

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.objects import Workload
+from gpol.adapters.kueue.read.objects import KueueWorkload
 
-from .conftest import Json, Maker
+from ..conftest import Json, Maker
 
 HOUR = 3_600_000_000
 
 
-def read(kueue: Maker, work: Json) -> Workload:
+def read(kueue: Maker, work: Json) -> KueueWorkload:
     """A workload as it is read."""
     return kueue.load(kueue.queue(), kueue.flavor(), kueue.local(), work).objects.workloads[0]
 

@@ -1,8 +1,8 @@
 """Tests for what a flavor says of its nodes."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import Flavor, Taint, Toleration
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_graph import Flavor, Taint, Toleration
 
 
 def text(*statements: str, use: str = "gpol.fair") -> str:

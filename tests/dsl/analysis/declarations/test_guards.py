@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.expr import And, Compare, Const, Field, Not, Or, Type
-from gpol.engine.graph import OrderKey
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.guard import And, Compare, Const, Field, Not, Or, Type
+from gpol.engine.policy_settings import OrderKey
 
 
 @pytest.mark.parametrize(

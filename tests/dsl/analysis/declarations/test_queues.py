@@ -1,8 +1,8 @@
 """Tests for what queues say beyond their quota."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import Condition, Preemption, Queue
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_graph import Condition, Preemption, Queue
 
 REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npriority top 900 { never evicted }\n"
 

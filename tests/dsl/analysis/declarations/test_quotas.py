@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import ROOT, Quota
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_graph import ROOT, Quota
 
 HEADER = 'policy "p" { }\nflavor h100 { gpu 100 }\n'
 

@@ -1,8 +1,8 @@
 """Tests for resource groups of queues."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import Group, Quota
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_graph import Group, Quota
 
 HEADER = 'policy "p" { }\nresource license\nflavor a100 { gpu 50 }\nflavor h100 {\n  gpu 100\n  cpu 800\n}\nflavor seats { license 10 }\n'
 """Flavors a100, h100 and seats, which the graph numbers 0, 1 and 2."""

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-from gpol.dsl.checker import compile_policy
-from gpol.engine.graph import Slot
+from gpol.dsl.analysis.checker import compile_policy
+from gpol.engine.policy_graph import Slot
 
 HEADER = 'policy "p" { }\n'
 

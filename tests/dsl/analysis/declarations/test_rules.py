@@ -1,7 +1,7 @@
 """Tests for preempt, protect, deny and hold rules."""
 
 import pytest
-from gpol.dsl.checker import compile_policy
+from gpol.dsl.analysis.checker import compile_policy
 
 REST = "flavor h100 { gpu 100 }\ncohort c {\n  queue a { owns 10 gpu }\n  queue b { }\n}\nqueue d { }\n"
 PLAIN = {"gpol.fair": 'profile "gpol.fair" { }\n'}
@@ -28,7 +28,7 @@ def test_the_order_of_rules_lists_each_once(find, choice, rules, code, marked, h
 
 def test_two_rules_without_an_order_are_an_error():
     """The order of items means nothing, so two rules need `preempt by`; the help writes it."""
-    from gpol.dsl.checker import check
+    from gpol.dsl.analysis.checker import check
 
     text = 'policy "p" { use x.y }\n' + REST + RULE.format("one") + RULE.format("two")
     [error] = check(text, "p.gpol", {"x.y": 'profile "x.y" { }\n'}.get).errors

@@ -35,7 +35,7 @@ def test_overtaken(cycles: Callable[[str], Any]) -> None:
     c.submit("w2", "r", "3")
 
     assert c.cycle() == ["run w1", "next w2"]
-    assert (c.why("w2"), c.decided[1].why.operands[0].value) == ("WaitingForQuota", "overtaken")
+    assert (c.why("w2"), c.decided[1].outcome) == ("WaitingForQuota", "overtaken")
     assert c.cycle() == ["park w2"]
 
 
@@ -48,7 +48,7 @@ def test_victims_are_shared(cycles: Callable[[str], Any]) -> None:
     c.submit("w2", "r", "2")
 
     assert c.cycle() == ["preempt w1", "next w2", "evict v for w1"]
-    assert (c.why("w2"), c.decided[1].why.operands[0].value) == ("WaitingForPreemptedWorkloads", "deferred")
+    assert (c.why("w2"), c.decided[1].outcome) == ("WaitingForPreemptedWorkloads", "deferred")
     assert c.cycle() == ["run w1", "run w2", "next v"]
 
 
@@ -101,7 +101,7 @@ def test_the_tree_is_as_before(cycles: Callable[[str], Any]) -> None:
     c.submit("w2", "r", "3")
     c.cycle()
 
-    assert [usage[0] for usage in c.policy.tree.usage] == [0] * len(c.policy.tree.usage)
+    assert c.charges() == cycles(policy()).charges()
 
 
 def test_those_told_to_stop_are_waited_for(cycles: Callable[[str], Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.reference.cycles.nominate import fewest_missing
+from gpol.engine.definition.admission.nominate import fewest_missing
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.reference import Core
-from gpol.engine.reference.cycles.deciding import MOST_IDLE
+from gpol.engine.default_core import new_core
+from gpol.engine.definition.admission.cycle import MOST_IDLE
 
 SECOND = 1_000_000
 
@@ -99,13 +99,12 @@ def test_recorded_cycles_leave_the_same_queues(cycles: Callable[[str], Any]) -> 
     for name in ("a", "b", "c"):
         c.submit(name, "q", "2")
     c.cycle()
-    other = Core()
+    other = new_core()
     for event, graph in c.history:
         other.apply(event, graph)
 
     assert other.next_wake() == c.core.next_wake()
-    assert other.queues is not None
-    assert [workload.name for workload in other.queues.line(c.node("q"))] == ["b", "c"]
+    assert other.probe.line(c.node("q")) == ["b", "c"]
 
 
 @pytest.mark.parametrize("gpu", ["1", "2"])
@@ -117,4 +116,4 @@ def test_what_is_borrowed_is_recorded(cycles: Callable[[str], Any], gpu: str) ->
     [admitted] = c.decided
 
     assert sum(charge.amount for charge in admitted.borrowed) == (int(gpu) - 1) * 1000
-    assert admitted.why.reason == ("FitsBorrowing" if gpu == "2" else "FitsOwned")
+    assert admitted.reason == ("FitsBorrowing" if gpu == "2" else "FitsOwned")

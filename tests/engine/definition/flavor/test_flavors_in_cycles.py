@@ -174,7 +174,7 @@ def test_pods_are_counted(cycles: Callable[[str], Any]) -> None:
     c.submit("one", "q", sets=[{"count": 1, "requests": {"gpu": "0"}}])
 
     assert c.rest() == ["run three", "run two", "next one", "park one"]
-    assert sum(amount for slot, amount in c.workload("three").usage if c.core.graph.slots[slot].resource == "pods") == 3
+    assert sum(amount for slot, amount in c.workload("three").usage if c.graph.slots[slot].resource == "pods") == 3
 
 
 def test_pod_sets_get_flavors_one_after_the_other(cycles: Callable[[str], Any]) -> None:

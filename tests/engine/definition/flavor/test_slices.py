@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.errors import FactError
+from gpol.engine.definition.flavor.slice import held_by
 from gpol.engine.events import WorkloadAdmitted, WorkloadReplaced
-from gpol.engine.reference.cycles.replacing import held_by
 
 GPU = 1000
 """A GPU in its smallest unit."""
@@ -46,15 +45,15 @@ def test_it_needs_room_for_the_difference(cycles: Callable[[str], Any]) -> None:
     assert [(charge.flavor, charge.amount) for charge in replaced.usage] == [("a", 3 * GPU)]
     assert [(charge.flavor, charge.amount) for charge in admitted.usage] == [("a", 5 * GPU)]
     assert [charge.amount for charge in admitted.borrowed] == [GPU]
+    assert admitted.replaces == "old"
     said = [(operand.name, operand.value) for operand in admitted.why.operands]
     assert said == [
-        ("replaces", "old"),
         ("asks", "5 gpu on a"),
         ("queue uses", "0 gpu on a"),
         ("queue owns", "4 gpu on a"),
     ]
     assert c.running() == ["new"]
-    assert c.policy.tree.usage[c.node("q")] == [5 * GPU]
+    assert c.used("q") == [5 * GPU]
 
 
 def test_what_does_not_fit_leaves_the_old_one(cycles: Callable[[str], Any]) -> None:
@@ -66,7 +65,7 @@ def test_what_does_not_fit_leaves_the_old_one(cycles: Callable[[str], Any]) -> N
 
     assert c.rest() == ["park new"]
     assert c.running() == ["old"]
-    limit = c.workload("new").deferral.why.limit
+    limit = c.last("new").why.limit
     assert (limit.asked, limit.deficit) == (4 * GPU, GPU)
 
 
@@ -86,8 +85,10 @@ queue q {
     c.submit("new", "q", "5", replaces="old")
 
     assert c.rest() == ["park new"]
-    said = {operand.name: operand.value for operand in c.workload("new").deferral.why.operands}
-    assert said["main on b"] == "the workload that it replaces runs on a for gpu"
+    [on_a, on_b] = c.last("new").attempts
+    assert [(each.kind, each.asked, each.limit) for each in on_a.obstacles] == [("short", 3 * GPU, GPU)]
+    assert [(each.kind, each.resource, each.detail) for each in on_b.obstacles] == [("other-flavor", "gpu", "a")]
+    assert c.standing("new").flavors[1].because == ("the workload that it replaces runs on a for gpu",)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ cohort all {
     c.submit("w", "q", "3", priority=1)
 
     assert c.cycle() == ["end old for new", "run new", "park w"]
-    assert c.policy.tree.usage[c.node("all")] == [3 * GPU]
+    assert c.used("all") == [3 * GPU]
     assert c.rest() == ["park w"]
 
 
@@ -196,10 +197,10 @@ def test_several_pod_sets(cycles: Callable[[str], Any]) -> None:
 
     c.submit("old", "q", sets=sets(2))
     c.rest()
-    assert held_by(c.policy, c.workload("old")) == {"driver": {"gpu": ("a", GPU)}, "worker": {"gpu": ("a", 4 * GPU)}}
+    assert held_by(c.state.active, c.state.workloads["old"]) == {"driver": {"gpu": (0, GPU)}, "worker": {"gpu": (0, 4 * GPU)}}
     c.submit("new", "q", sets=sets(3), replaces="old")
     assert c.rest()[:2] == ["end old for new", "run new"]
-    assert c.policy.tree.usage[c.node("q")] == [7 * GPU]
+    assert c.used("q") == [7 * GPU]
 
 
 def test_all_that_is_held_is_what_is_charged(cycles: Callable[[str], Any]) -> None:
@@ -209,22 +210,22 @@ def test_all_that_is_held_is_what_is_charged(cycles: Callable[[str], Any]) -> No
     placements = [{"pod_set": name, "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "3"}} for name in ("one", "two")]
     c.fact("WorkloadAdopted", workload="old", queue="q", since=0, placements=placements)
 
-    assert held_by(c.policy, c.workload("old")) == {"one": {"gpu": ("a", GPU)}, "two": {"gpu": ("a", 5 * GPU)}}
-    assert held_by(c.policy, None) == {}
+    assert held_by(c.state.active, c.state.workloads["old"]) == {"one": {"gpu": (0, GPU)}, "two": {"gpu": (0, 5 * GPU)}}
+    assert held_by(c.state.active, None) == {}
 
 
-def test_policies_that_decide_at_once_know_of_no_such_thing(cycles: Callable[[str], Any]) -> None:
-    """Such a submission is refused by name, and so is such a policy while one waits for another's place."""
+def test_policies_that_decide_at_once_know_of_it_too(cycles: Callable[[str], Any]) -> None:
+    """Where nothing waits for a cycle it needs room for the difference as well, and waits on under another policy of either kind."""
     at_once = 'policy "p" { use gpol.fair }\nflavor a { gpu 4 }\nqueue q { owns 4 gpu }\n'
     c = cycles(at_once)
-    with pytest.raises(FactError, match="decides at once, and lets no workload take the place of `old`"):
-        c.submit("new", "q", replaces="old")
+    c.submit("old", "q", "3")
+    assert c.submit("new", "q", "4", replaces="old") == ["end old for new", "run new"]
+    assert c.used("q") == [4 * GPU]
 
     c = cycles("flavor a { gpu as owned }\nqueue q { owns 4 gpu }\n")
     c.submit("old", "q", "3")
     c.rest()
     c.submit("new", "q", "9", replaces="old")
-    with pytest.raises(FactError, match="`new` waits for the place of `old`"):
-        c.activate(at_once)
-    c.finish("old")
-    c.activate(at_once)
+    assert c.activate(at_once) == []
+    assert c.running() == ["old"]
+    assert c.activate(at_once.replace("4", "9")) == ["end old for new", "run new"]

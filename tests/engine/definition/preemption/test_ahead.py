@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.reference import Core
+from gpol.engine.cores import Core
+from gpol.engine.default_core import new_core
 from gpol.engine.units import parse_duration
 
 MINUTE = 60_000_000
@@ -26,7 +27,7 @@ WARM_UP = "protect warm-up { where victim.running < 10m }\n"
 
 def resumed(c: Any) -> Core:
     """A core that was built again from all that was recorded so far."""
-    core = Core()
+    core = new_core()
     for event, graph in c.history:
         core.apply(event, graph)
     return core
@@ -308,7 +309,7 @@ def test_a_strict_queue_holds_up_nobody_else(cluster: Callable[[str], Any]) -> N
 
 
 @pytest.mark.parametrize(("needs", "at"), [(6, "10m5s"), (8, "10m7s")])
-def test_far_ahead_the_first_moment_is_found_by_bisection(cluster: Callable[[str], Any], needs: int, at: str) -> None:
+def test_far_ahead_the_first_moment_is_found(cluster: Callable[[str], Any], needs: int, at: str) -> None:
     """x could make room at once but never may, so eight moments are searched, a second apart, each of which frees one more GPU."""
     c = cluster("""policy "p" {
   use test.bare

@@ -4,7 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.reference.cycles.candidates import Cluster, Wish, as_request, satisfies
+from gpol.engine.definition.preemption.candidates import candidates
+from gpol.engine.definition.preemption.search import Preemptor
+from gpol.engine.definition.state.state import as_request
+from gpol.engine.definition.state.trial import Trial
 
 POLICY = """priority pinned 0 { never evicted }
 flavor a { gpu as owned }
@@ -25,9 +28,7 @@ cohort all {
 
 def ordered(c: Any, *names: str) -> list[str]:
     """The given workloads as candidates for one that waits in q, best victim first."""
-    queues = c.core.queues
-    cluster = Cluster(c.policy, queues.running())
-    return [each.name for each in cluster.ordered([c.workload(name) for name in names], Wish(c.workload("w"), {0: 1}, [0]))]
+    return list(c.core.probe.victims_in_order("w", names))
 
 
 def test_the_order(cycles: Callable[[str], Any]) -> None:
@@ -66,9 +67,8 @@ def test_only_users_of_the_slot_in_need(cycles: Callable[[str], Any]) -> None:
         c.submit(name, "x", **said)
         c.rest()
     c.submit("w", "q", priority=4)
-    cluster = Cluster(c.policy, c.core.queues.running())
 
-    found = cluster.candidates(c.node("x"), Wish(c.workload("w"), {0: 1}, [c.policy.slot_index["a", "gpu"]]))
+    found = candidates(Trial(c.state), c.node("x"), Preemptor(c.state.workloads["w"], ((0, 1),), [c.slot("a")]))
     assert [each.name for each in found] == ["on-a"]
 
 
@@ -91,7 +91,7 @@ def test_whom_a_policy_lets_go(cycles: Callable[[str], Any], policy: str, priori
     c.submit("w", "q", priority=5, created=3)
     c.submit("v", "x", priority=priority, created=created)
 
-    assert satisfies(policy, c.workload("w"), c.workload("v")) == may
+    assert c.core.probe.may_evict("w", "v", policy) == may
 
 
 def test_the_tree_is_put_back(cycles: Callable[[str], Any]) -> None:
@@ -99,13 +99,16 @@ def test_the_tree_is_put_back(cycles: Callable[[str], Any]) -> None:
     c = cycles(POLICY)
     c.submit("v", "x", "2", on=["a"])
     c.rest()
-    cluster, x, slot = Cluster(c.policy, c.core.queues.running()), c.node("x"), c.policy.slot_index["a", "gpu"]
-    with cluster.without([c.workload("v")]):
-        assert c.policy.tree.usage[x][slot] == 0
-    with cluster.charged(x, {slot: 500}):
-        assert c.policy.tree.usage[x][slot] == 2500
+    before, trial, x, slot = c.charges(), Trial(c.state), c.node("x"), c.slot("a")
+    with trial.without([c.state.workloads["v"]]):
+        assert (trial.tree.usage[x][slot], trial.running(x)) == (0, [])
+    with trial.charged(x, ((slot, 500),)):
+        assert trial.tree.usage[x][slot] == 2500
+    with trial.uncharged(x, ((slot, 500),)):
+        assert trial.tree.usage[x][slot] == 1500
 
-    assert c.policy.tree.usage[x][slot] == 2000
+    assert (trial.tree.usage[x][slot], c.charges()) == (2000, before)
+    assert trial.running(x) == [c.state.workloads["v"]]
 
 
 def test_as_request() -> None:

@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from gpol.engine.reference.cycles.fair import passes
-from gpol.engine.reference.shares import Share
+from gpol.engine.definition.preemption.fair_sharing import passes
+from gpol.engine.outcome.nomination import Share
 
 
 def share(value: int) -> Share:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from gpol.engine.reference import Core
+from gpol.engine.default_core import new_core
+from gpol.engine.units import parse_duration
 
 MINUTE = 60_000_000
 
@@ -89,10 +90,46 @@ def test_a_second_window(cluster: Callable[[str], Any]) -> None:
 def test_a_rebuilt_core_decides_alike(cluster: Callable[[str], Any]) -> None:
     """A core that remembers its refusal decides at 1h what one decides that was rebuilt from the recorded events."""
     c = two_windows(cluster)
-    rebuilt = Core()
+    rebuilt = new_core()
     for event, graph in c.history:
         rebuilt.apply(event, graph)
 
     assert c.tick("1h") == ["evict late", "evict x", "run w"]
     fact = c.history[-1 - len(c.decided)][0]
     assert [decision.payload() for decision in rebuilt.step(fact)] == [decision.payload() for decision in c.decided]
+
+
+PROTECTED = """policy "p" { use test.bare }
+flavor a { gpu 4 }
+flavor b { gpu 2 }
+cohort all {
+  queue q { owns 4 gpu on a }
+  queue x { owns 2 gpu on b }
+}
+preempt higher {
+  evict from any queue
+  where victim.priority < workload.priority
+}
+protect warm-up { where victim.running < 10s }
+"""
+
+
+def test_time_wakes_for_whom_fewer_pods_will_do(cluster: Callable[[str], Any]) -> None:
+    """Of eight pods there is never room for more than four, once a protection ends: the core wakes at that moment."""
+    c = cluster(PROTECTED)
+    c.submit("v", "x", "4", on=["a"])
+    c.submit("w", "q", sets=[{"count": 8, "min_count": 2, "requests": {"gpu": "1"}, "flavors": ["a"]}], priority=10)
+
+    assert c.core.next_wake() == parse_duration("10s")
+    assert c.at("11s") == ["evict v", "run w"]
+
+
+def test_time_wakes_for_a_part_that_changes_the_flavor_of_another(cluster: Callable[[str], Any]) -> None:
+    """x takes b as whoever runs on a is protected, and y fits b alone: then x may have a, and both fit."""
+    c = cluster(PROTECTED)
+    c.submit("v", "x", "4", on=["a"])
+    sets = [{"name": "x", "requests": {"gpu": "2"}}, {"name": "y", "requests": {"gpu": "2"}, "flavors": ["b"]}]
+    assert c.submit("w", "q", sets=sets, priority=10) == []
+
+    assert c.core.next_wake() == parse_duration("10s")
+    assert c.at("11s") == ["evict v", "run w"]

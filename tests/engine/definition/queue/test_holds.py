@@ -67,7 +67,7 @@ def test_a_denied_workload_is_gone(cluster: Callable[[str], Any]) -> None:
     c = cluster(POLICY.replace("RULE", 'deny big { where workload.gpu > 4 } because "too big"'))
 
     assert c.submit("w", "nlp", "5") == ["reject w"]
-    assert c.core.standing("w") is None
+    assert c.core.view.workload("w") is None
     assert c.submit("w", "nlp", "4") == ["run w"]
 
 

@@ -42,7 +42,7 @@ def test_draining_evicts_what_runs(cycles: Callable[[str], Any]) -> None:
     assert c.activate(policy("stopped")) == []
     assert c.running() == ["w"]
     assert c.activate(policy("stopped and drained")) == ["evict w for -"]
-    assert (c.decided[0].preemption, c.decided[0].why.reason) == ("stopped", "Drained")
+    assert (c.decided[0].preemption, c.decided[0].reason) == ("stopped", "Drained")
 
     c.activate(policy())
     assert c.rest() == ["run w"]

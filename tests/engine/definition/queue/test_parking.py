@@ -42,7 +42,7 @@ def test_likes_are_parked_unseen(cycles: Callable[[str], Any]) -> None:
     c.submit("b", "q", "9", priority=1)
 
     assert c.rest() == ["park b"]
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b", "a1", "a2", "a3"]
+    assert c.line("q") == ["b", "a1", "a2", "a3"]
 
 
 def test_what_is_parked_returns_when_room_may_be_free(cycles: Callable[[str], Any]) -> None:
@@ -82,12 +82,12 @@ def test_the_head_is_the_most_important_then_the_oldest(cycles: Callable[[str], 
     c.submit("third", "q", uid="b", created=3)
     c.submit("second", "q", uid="a", created=3)
     c.submit("first", "q", priority=1)
-    line = [workload.name for workload in c.core.queues.line(c.node("q"))]
+    line = c.line("q")
     assert line == ["first", "second", "third", "fourth", "fifth"]
-    assert c.core.queues.head(c.node("q")).name == "first"
+    assert c.head("q") == "first"
 
     c.update("second", requeued=9_000_000)
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))][:3] == ["first", "third", "fourth"]
+    assert c.line("q")[:3] == ["first", "third", "fourth"]
 
 
 def test_who_is_on_hold_is_set_aside(cycles: Callable[[str], Any]) -> None:
@@ -96,7 +96,7 @@ def test_who_is_on_hold_is_set_aside(cycles: Callable[[str], Any]) -> None:
     c.submit("w", "q")
     c.operator("hold", "w")
     assert c.core.next_wake() is None
-    assert sorted(c.core.queues.aside) == ["w"]
+    assert (c.workload("w").in_line, c.line("q")) == (False, [])
 
     c.operator("release", "w")
     assert c.rest() == ["run w"]
@@ -111,7 +111,7 @@ def test_taking_out_what_is_parked(cycles: Callable[[str], Any]) -> None:
     c.fact("WorkloadCancelled", workload="a")
     c.update("b", priority=3)
 
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b"]
+    assert c.line("q") == ["b"]
     assert c.rest() == ["park b"]
 
 
@@ -125,5 +125,5 @@ def test_the_evicted_wait_by_their_creation(cycles: Callable[[str], Any]) -> Non
     c.submit("w", "q", "4")
     c.rest()
 
-    assert [workload.name for workload in c.core.queues.line(c.node("x"))] == ["v", "later"]
+    assert c.line("x") == ["v", "later"]
     assert c.workload("v").evictions == 1

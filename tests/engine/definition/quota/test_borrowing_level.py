@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.reference.cycles.levels import exceeds_owned, fits_in_owned, heights, level_that_fits, within_owned
+from gpol.engine.definition.quota.borrowing_level import exceeds_owned, fits_in_owned, heights, level_that_fits, within_owned
 
 TREE = """flavor a { gpu as owned }
 cohort all {
@@ -24,7 +24,7 @@ queue alone { owns 4 gpu }
 def test_heights(cycles: Callable[[str], Any]) -> None:
     """A queue has height 0, a cohort one more than the highest below it."""
     c = cycles(TREE)
-    height = heights(c.core.graph)
+    height = heights(c.graph)
 
     assert [height[c.node(name)] for name in ("q", "s", "inner", "all", "alone")] == [0, 0, 1, 2, 0]
 
@@ -42,14 +42,14 @@ def test_the_level_is_the_height_of_what_owns_enough(cycles: Callable[[str], Any
     """The lowest node on the path whose subtree owns enough counts; nothing above the top could lend more."""
     c = cycles(TREE)
 
-    assert level_that_fits(c.policy.tree, heights(c.core.graph), c.node("q"), 0, amount * 1000) == level
+    assert level_that_fits(c.state.active.tree, heights(c.graph), c.node("q"), 0, amount * 1000) == level
 
 
 def test_a_queue_without_a_cohort_has_level_0(cycles: Callable[[str], Any]) -> None:
     """Nothing is above it, whatever it asks for."""
     c = cycles(TREE)
 
-    assert level_that_fits(c.policy.tree, heights(c.core.graph), c.node("alone"), 0, 99_000) == (0, False)
+    assert level_that_fits(c.state.active.tree, heights(c.graph), c.node("alone"), 0, 99_000) == (0, False)
 
 
 def test_use_counts(cycles: Callable[[str], Any]) -> None:
@@ -57,11 +57,11 @@ def test_use_counts(cycles: Callable[[str], Any]) -> None:
     c = cycles(TREE)
     c.submit("w", "q", "3")
     c.rest()
-    tree, q = c.policy.tree, c.node("q")
+    tree, q = c.state.active.tree, c.node("q")
 
     assert not exceeds_owned(tree, q, 0, 1000)
     assert exceeds_owned(tree, q, 0, 2000)
-    assert fits_in_owned(tree, q, {0: 2000}) == (False, {0: 2000}), "of the one it keeps nothing is left"
+    assert fits_in_owned(tree, q, ((0, 2000),)) == (False, ((0, 2000),)), "of the one it keeps nothing is left"
     assert within_owned(tree, q, [0])
 
 
@@ -69,4 +69,4 @@ def test_what_a_node_keeps_is_not_carried_by_its_parent(cycles: Callable[[str], 
     """Idle, the queue serves one GPU of five from what it never lends."""
     c = cycles(TREE)
 
-    assert fits_in_owned(c.policy.tree, c.node("q"), {0: 5000}) == (False, {0: 4000})
+    assert fits_in_owned(c.state.active.tree, c.node("q"), ((0, 5000),)) == (False, ((0, 4000),))

@@ -5,11 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from gpol.engine.default_core import freeze, thaw
+from gpol.engine.definition.quota.decayed_usage import Consumed, rank, remaining
 from gpol.engine.errors import FactError
-from gpol.engine.events import FACT, TimeAdvanced
-from gpol.engine.graph import LocalQueue, Source, Usage
-from gpol.engine.reference.cycles.usage import Consumed, rank, remaining
-from gpol.engine.reference.snapshot import freeze, thaw
+from gpol.engine.events import FACT
+from gpol.engine.facts import TimeAdvanced
+from gpol.engine.policy_graph import LocalQueue, Source
+from gpol.engine.policy_settings import Usage
 
 ONE = 1 << 64
 HOUR = 3_600_000_000
@@ -115,7 +117,7 @@ def test_who_used_least_goes_first(cycles: Callable[[str], Any]) -> None:
     submit(c, "c1", "c")
     submit(c, "c2", "c")
 
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b1", "c1", "c2", "a2"]
+    assert c.line("q") == ["b1", "c1", "c2", "a2"]
     assert [c.cycle() for _ in range(3)] == [["run b1"], ["run c1"], ["run c2"]]
 
 
@@ -125,12 +127,11 @@ def test_usage_reported_from_outside(cycles: Callable[[str], Any]) -> None:
     c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "3"})
     submit(c, "a1", "a")
     submit(c, "b1", "b")
-    queues = c.core.queues
-    assert queues.rank(c.workload("a1")) == (0, 3)
-    assert queues.head(c.node("q")).name == "b1"
+    assert c.core.probe.usage_of("a1") == (0, 3)
+    assert c.head("q") == "b1"
 
     c.activate(POLICY.replace("owns 4", "owns 5"))
-    assert c.core.queues.rank(c.workload("a1")) == (0, 3)
+    assert c.core.probe.usage_of("a1") == (0, 3)
 
 
 def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
@@ -139,12 +140,12 @@ def test_usage_fades_while_cycles_run(cycles: Callable[[str], Any]) -> None:
     c.fact("UsageReported", local_queue="ns/a", consumed={"gpu": "2"})
     submit(c, "a1", "a")
     c.rest()
-    assert c.core.queues.rank(c.workload("a1")) == (0, Fraction(5, 2)), "two, and half of the one it holds"
+    assert c.core.probe.usage_of("a1") == (0, Fraction(5, 2)), "two, and half of the one it holds"
     c.at("1h")
     submit(c, "b1", "b")
     c.rest()
 
-    assert c.core.queues.rank(c.workload("a1")) == (0, (Fraction(5, 4) + Fraction(1, 2)))
+    assert c.core.probe.usage_of("a1") == (0, (Fraction(5, 4) + Fraction(1, 2)))
 
 
 def test_a_copy_counts_for_itself(cycles: Callable[[str], Any]) -> None:
@@ -157,9 +158,8 @@ def test_a_copy_counts_for_itself(cycles: Callable[[str], Any]) -> None:
     copy.step(FACT.validate_python({"time": HOUR, **later}))
     copy.step(TimeAdvanced(time=3 * HOUR))
 
-    assert copy.queues is not None
-    assert copy.queues.rank(copy.state.workloads["a1"]) == (0, Fraction(7, 4) + Fraction(1, 2)), "faded twice, and one admitted since"
-    assert c.core.queues.rank(c.workload("a1")) == (0, 2)
+    assert copy.probe.usage_of("a1") == (0, Fraction(7, 4) + Fraction(1, 2)), "faded twice, and one admitted since"
+    assert c.core.probe.usage_of("a1") == (0, 2)
 
 
 def test_who_used_most_goes_first_as_a_victim(cycles: Callable[[str], Any]) -> None:
@@ -198,8 +198,8 @@ def test_who_used_least_goes_before_who_has_evicted(cycles: Callable[[str], Any]
     assert c.cycle() == ["preempt made", "evict low for made"]
     submit(c, "b1", "b", pods=4)
 
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == ["b1", "made", "low"]
-    assert c.core.queues.head(c.node("q")).name == "b1"
+    assert c.line("q") == ["b1", "made", "low"]
+    assert c.head("q") == "b1"
     assert c.cycle() == ["run b1"]
 
 
@@ -213,8 +213,8 @@ def test_who_has_evicted_goes_first_of_equal_usage(cycles: Callable[[str], Any],
     assert c.cycle() == ["preempt made", "evict low for made"]
     submit(c, "late", "a", pods=4, priority=9)
 
-    assert [workload.name for workload in c.core.queues.line(c.node("q"))] == line
-    assert c.core.queues.head(c.node("q")).name == line[0]
+    assert c.line("q") == line
+    assert c.head("q") == line[0]
 
 
 def test_a_snapshot_keeps_what_was_used(cycles: Callable[[str], Any]) -> None:
@@ -227,8 +227,8 @@ def test_a_snapshot_keeps_what_was_used(cycles: Callable[[str], Any]) -> None:
     submit(c, "b1", "b")
     c.rest()
     thawed = thaw(freeze(c.core), c.core.graph)
-    assert thawed.state.consumed == c.core.state.consumed
-    assert any(amount > 1 << 64 for amount in thawed.state.consumed["ns/a"].amounts.values())
+    assert thawed.state.consumed == c.state.consumed
+    assert any(amount > 1 << 64 for amount in thawed.view.consumed("ns/a").values())
 
     for core in (thawed, c.core):
         core.step(FACT.validate_python({"kind": "WorkloadFinished", "time": 2 * HOUR, "workload": "a1"}))

@@ -6,8 +6,8 @@ The formulas are Kueue's (pkg/cache/scheduler/resource_node.go), written down he
 from dataclasses import dataclass, replace
 
 from gpol.dsl import compile_policy
-from gpol.engine.graph import PolicyGraph, Quota
-from gpol.engine.reference.quota import QuotaTree
+from gpol.engine.definition.quota.tree import QuotaTree
+from gpol.engine.policy_graph import PolicyGraph, Quota
 from hypothesis import given
 from hypothesis import strategies as st
 

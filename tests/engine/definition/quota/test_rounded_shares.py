@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from gpol.engine.reference.shares import nearest_double
+from gpol.engine.definition.quota.fair_share import nearest_double
 
 
 def test_like_division_of_doubles() -> None:
@@ -53,10 +53,10 @@ cohort all {
 """
     )
     for name in ("none", "one"):
-        assert c.policy.shares.of(c.node(name)) == (0, 0)
+        assert c.core.probe.share(c.node(name)) == (0, 0)
         c.submit(f"in-{name}", name, "2")
         placement = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "2"}}
         c.fact("WorkloadAdopted", workload=f"in-{name}", queue=name, since=0, placements=[placement])
 
-    assert c.policy.shares.of(c.node("none")) == (1, 0)
-    assert c.policy.shares.of(c.node("one")) == (0, 0)
+    assert c.core.probe.share(c.node("none")) == (1, 0)
+    assert c.core.probe.share(c.node("one")) == (0, 0)

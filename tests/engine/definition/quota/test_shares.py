@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 from gpol.dsl import compile_policy
-from gpol.engine.reference.quota import QuotaTree
-from gpol.engine.reference.shares import ZERO, Shares, show
+from gpol.engine.definition.quota.fair_share import ZERO, Shares
+from gpol.engine.definition.quota.tree import QuotaTree
+from gpol.engine.explain.wording import show_share
 
 POLICY = """policy "shares" { CHOICE }
 flavor a100 {
@@ -60,8 +61,8 @@ def test_weight_nothing() -> None:
     tree.add(index["last"], ((0, 1),))
     assert shares.of(index["last"]) == (1, Fraction(1, 100_000))
     assert shares.of(index["last"]) > shares.of(index["guest"])
-    assert show(shares.of(index["last"])) == "infinite"
-    assert show((0, Fraction(3, 4))) == "3/4"
+    assert show_share(shares.of(index["last"])) == "infinite"
+    assert show_share((0, Fraction(3, 4))) == "3/4"
 
 
 def test_a_share_without_a_charge() -> None:

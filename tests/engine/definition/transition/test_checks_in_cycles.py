@@ -23,7 +23,7 @@ def test_a_local_queue_of_another_queue(cycles: Callable[[str], Any]) -> None:
     c = cycles(POLICY)
     with pytest.raises(FactError, match="names queue `r`, but its local queue `ns/q` leads to queue `q`; leave one of the two out"):
         c.submit("w", "r", local_queue="ns/q")
-    assert c.core.state.workloads == {}
+    assert c.core.view.names() == []
 
     c.submit("agrees", "q", local_queue="ns/q")
     c.submit("unknown", "r", local_queue="ns/gone")
@@ -68,8 +68,12 @@ def test_a_policy_at_once_while_somebody_is_told_to_stop(cycles: Callable[[str],
 
 
 def test_checks_at_once(cycles: Callable[[str], Any]) -> None:
-    """A policy that decides at once waits for no check, and says so where one is reported."""
+    """A check that failed keeps a workload waiting in a policy that decides at once, too, until it says otherwise."""
     c = cycles('policy "t" { use gpol.fair }\n' + POLICY.replace("    reclaims from anyone\n", ""))
+    c.submit("runs", "q", "4")
     c.submit("w", "q")
-    with pytest.raises(FactError, match="decides at once, and waits for no admission check"):
-        c.update("w", checks={"prov": "Ready"})
+    c.update("w", checks={"prov": "Retry"})
+    assert c.finish("runs") == []
+    assert c.standing("w").reason == "PendingEvaluation"
+
+    assert c.update("w", checks={"prov": "Pending"}) == ["run w"]

@@ -6,9 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue import reading, yaml_events
-from gpol.adapters.kueue.load import ImportRefused, read_files
-from gpol.adapters.kueue.reading import UnreadableError, read_line
+from gpol.adapters.kueue.import_.load import ImportRefused, read_files
+from gpol.adapters.kueue.read.documents import dumps as reading
+from gpol.adapters.kueue.read.documents import yaml_documents
+from gpol.adapters.kueue.read.documents.json_documents import read_line
+from gpol.adapters.kueue.read.documents.limits import UnreadableError
 
 Refused = Callable[[bytes], str]
 
@@ -132,7 +134,7 @@ def test_how_much_is_read(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> 
     """Too many bytes, objects or documents are refused by their number."""
     monkeypatch.setattr(reading, "MOST_BYTES", 100)
     monkeypatch.setattr(reading, "MOST_OBJECTS", 3)
-    monkeypatch.setattr(yaml_events, "MOST_OBJECTS", 3)
+    monkeypatch.setattr(yaml_documents, "MOST_OBJECTS", 3)
     assert "has 101 bytes; give at most 100 at once" in refused(b"#" * 101)
     assert "has 4 objects; give at most 3 at once" in refused(b'{"kind": "List", "items": [{}, {}, {}, {}]}')
     assert "more than 3 entries" in refused(b"kind: List\nitems: [{}, {}, {}, {}]\n")

@@ -1,0 +1,1 @@
+"""Scenarios decided as Kueue decides them."""

@@ -1,0 +1,1 @@
+"""Kueue's objects as a policy and facts."""

@@ -1,0 +1,1 @@
+"""Kueue's objects read from files, typed and checked."""

@@ -1,0 +1,1 @@
+"""The documents in a file, JSON or YAML, as plain data."""

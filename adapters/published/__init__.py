@@ -1,0 +1,1 @@
+"""What other programs read of gpol: the form of events and of policy graphs, and policies in that form."""

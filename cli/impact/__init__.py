@@ -1,0 +1,1 @@
+"""The command impact: other policies on a recorded history."""

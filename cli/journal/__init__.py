@@ -1,0 +1,1 @@
+"""The commands that read, check and copy a journal."""

@@ -1,0 +1,76 @@
+"""state: the cluster as it was at a moment of its journal."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ...journal.errors import JournalError
+from ..shared.journals import open_journal, refuse_use
+from ..shared.moments import find_moment, moment
+from ..shared.options import journal_place, no_snapshot, with_format
+from ..shared.output import GOOD, Format, refuse
+from ..shared.progress import progress
+
+if TYPE_CHECKING:
+    from ...sim.measure.cluster_figures import ClusterFigures, NodeFigures, WorkloadRow
+
+
+@click.command()
+@journal_place
+@moment
+@click.option("--queue", metavar="Q", help="this queue or cohort and what is below it, by flavor and resource")
+@click.option("--workloads", is_flag=True, help="also the workloads that are not over")
+@no_snapshot
+@with_format
+def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_snapshot: bool, form: Format) -> int:
+    """Show the cluster as it was: the policy, what existed, who owned and used how much, who ran and who waited."""
+    from ...journal.read.as_of import core_at
+    from ...journal.recorded_policies import last_activation
+    from ...sim.measure.cluster_figures import cluster_of, live_workloads
+    from .state_output import print_json, print_tables
+
+    try:
+        with open_journal(journal) as read:
+            seq = find_moment(read, at)
+            with progress("going through events", seq) as tick:
+                core = core_at(read, seq, snapshots=not no_snapshot, progress=tick)
+            cluster = cluster_of(core)
+            places = _below(cluster, queue)
+            policy = last_activation(read, core.seq)
+            live = list(_live(cluster, live_workloads(core, read, _queues(places, queue)))) if workloads else None
+    except JournalError as error:
+        refuse_use(error)
+    if form is Format.json:
+        print_json(cluster, policy, places, live)
+    else:
+        print_tables(cluster, policy, places, live, form, whole=queue is None)
+    return GOOD
+
+
+def _below(cluster: "ClusterFigures", name: str | None) -> "list[NodeFigures]":
+    """A place and all below it, without a name all there are. Ends the command for a name that is none."""
+    if name is None:
+        return list(cluster.places)
+    start = next((number for number, place in enumerate(cluster.places) if place.name == name), None)
+    if start is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [place.name for place in cluster.places], n=1)
+        refuse(f"--queue: the policy had no queue or cohort `{name}` then" + (f"; did you mean {near[0]}?" if near else ""))
+    first, *rest = cluster.places[start:]
+    end = next((number for number, place in enumerate(rest) if place.depth <= first.depth), len(rest))
+    return [first, *rest[:end]]
+
+
+def _queues(places: "list[NodeFigures]", name: str | None) -> frozenset[str] | None:
+    """The queues that workloads are wanted of; None: of all, and of no queue."""
+    return None if name is None else frozenset(place.name for place in places if place.is_queue)
+
+
+def _live(cluster: "ClusterFigures", workloads: "Iterator[WorkloadRow]") -> "Iterator[WorkloadRow]":
+    total = cluster.in_no_queue + sum(place.running + place.waiting for place in cluster.places if place.is_queue)
+    with progress("explaining", total) as tick:
+        for number, workload in enumerate(workloads, start=1):
+            tick(number)
+            yield workload

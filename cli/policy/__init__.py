@@ -1,0 +1,1 @@
+"""The commands for those who write policies: check, fmt, test, diff."""

@@ -1,0 +1,1 @@
+"""The commands about signatures and proofs: key, checkpoint, prove, verify-proof."""

@@ -1,0 +1,1 @@
+"""The commands that play facts or jobs under a policy: run and simulate."""

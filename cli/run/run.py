@@ -1,0 +1,97 @@
+"""run: facts from a file or a stream, played under a policy."""
+
+import os
+import stat
+from contextlib import ExitStack, closing
+from typing import Any, TextIO
+
+import click
+
+from ..shared.files import explained, keep_apart
+from ..shared.journals import new_journal
+from ..shared.options import PLACE, policy_file, with_format
+from ..shared.output import FAILED, GOOD, INVALID, Format, complain, refuse
+from ..shared.policies import checked_policy
+from ..shared.progress import progress
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
+
+
+@click.command()
+@policy_file
+@click.argument("facts", metavar="FACTS.jsonl", type=PLACE)
+@keep
+@acting
+@click.option("--out", metavar="PATH", type=PLACE, help="write decisions here, one a line")
+@click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
+@click.option("--as-recorded", is_flag=True, help="play these facts and no other moments; for what `gpol export facts` wrote")
+@with_checkpoints
+@with_format
+def run(
+    policy: str,
+    facts: str,
+    journal: str | None,
+    by: str,
+    out: str | None,
+    skip_invalid: bool,
+    as_recorded: bool,
+    form: Format,
+    **signing: Any,
+) -> int:
+    """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
+    from ...journal.errors import JournalError
+    from ...sim.drive.job import InputError
+    from ...sim.drive.player import Player
+    from ...sim.drive.policy import Policy
+    from ...sim.measure.measure import Measure
+    from .fact_lines import Facts, open_facts, play
+    from .figures import show_figures
+
+    if policy == facts == "-":
+        refuse("standard input is either the policy or the facts; give a file for one of them")
+    check_acting(by, journal)
+    active = Policy.of(checked_policy(policy, form), by)
+    wanted = Wanted(**signing)
+    signer = Signer.of(wanted, journal)
+    measure = Measure()
+    with explained(out), ExitStack() as stack:
+        lines = Facts(facts, open_facts(facts, stack), skip_invalid)
+        decided = _open_out(out, (policy, facts, journal, wanted.key), stack)
+        kept = new_journal(journal, stack)
+        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
+        player = Player(group=500 if decided is None else 1)  # no decision is out that is not kept
+        player.sink = sink_of(kept, checkpointer, player.core, stack)
+        if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
+            decided.truncate(0)  # not before everything else is known to work
+        tick = stack.enter_context(progress("playing facts", None))
+        code = GOOD
+        try:
+            try:
+                for fact, decisions in stack.enter_context(closing(play(active, lines, player, as_recorded))):
+                    measure.take(fact, decisions, player.core.graph)
+                    if measure.facts % 500 == 0:
+                        tick(measure.facts)
+                    if decided is not None:
+                        seq = player.core.seq - len(decisions)
+                        for number, decision in enumerate(decisions, start=1):
+                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=decided)
+            except InputError as error:
+                complain(f"gpol: {error}")
+                code = INVALID
+            finally:
+                player.flush()
+        except JournalError as error:
+            refuse(str(error), FAILED)
+    measure.check_accounts()
+    if measure.facts == 0 and code == GOOD:
+        complain(f"gpol: no fact was played: {lines.name} has none" + (" that is possible" if lines.skipped else ""))
+    show_figures(measure, form, journal, skipped=lines.skipped)
+    tell_last(checkpointer, form)
+    return code
+
+
+def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack) -> TextIO | None:
+    """A file to write decisions to, line by line so that none is held back, opened as it is."""
+    if path is None:
+        return None
+    keep_apart("--out", path, others)
+    return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))

@@ -1,0 +1,116 @@
+"""simulate: jobs in virtual time."""
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..shared.journals import new_journal
+from ..shared.options import PLACE, policy_file, with_format
+from ..shared.output import FAILED, GOOD, INVALID, Format, counted, refuse, say, say_json
+from ..shared.policies import checked_policy
+from ..shared.progress import progress
+from ..shared.reading import file_name
+from ..shared.report import series_for, write_report
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
+
+if TYPE_CHECKING:
+    from ...sim.drive.job import Job, JobSource
+
+
+@click.command()
+@policy_file
+@click.argument("workloads", metavar="WORKLOADS", type=PLACE)
+@click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
+@click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
+@keep
+@acting
+@click.option("--report", metavar="PATH", type=PLACE, help="write a page with charts here")
+@click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
+@with_checkpoints
+@with_format
+def simulate(
+    policy: str,
+    workloads: str,
+    trace: str | None,
+    on_evict: str,
+    journal: str | None,
+    by: str,
+    report: str | None,
+    seed: str | None,
+    form: Format,
+    **signing: Any,
+) -> int:
+    """Play jobs in virtual time: a job ends its duration after its admission."""
+    from ...adapters.traces import READERS
+    from ...journal.errors import JournalError
+    from ...sim.drive.player import EndlessError, Player
+    from ...sim.drive.policy import Policy
+    from ...sim.drive.simulation import Simulation
+    from ...sim.measure.measure import Measure
+    from .figures import show_figures
+
+    if seed is not None:
+        refuse("nothing in a simulation is random, so a seed would change nothing; leave --seed out")
+    if on_evict not in ("restart", "resume"):
+        refuse(f"--on-evict is restart or resume, not `{on_evict}`")
+    if trace is not None and trace not in READERS:
+        refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
+    check_acting(by, journal)
+    active = Policy.of(checked_policy(policy, form), by)
+    wanted = Wanted(**signing)
+    signer = Signer.of(wanted, journal)
+    jobs, source = _jobs(workloads, trace)
+    measure = Measure()
+    series = series_for(report, (policy, workloads, journal, wanted.key))
+    with ExitStack() as stack:
+        kept = new_journal(journal, stack)
+        checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
+        player = Player()
+        player.sink = sink_of(kept, checkpointer, player.core, stack)
+        simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
+        tick = stack.enter_context(progress("simulating", len(jobs)))
+        try:
+            for fact, decisions in stack.enter_context(closing(simulation.run())):  # closed before its journal is
+                measure.take(fact, decisions, player.core.graph)
+                if series is not None:
+                    series.take(fact, decisions, measure)
+                if measure.facts % 500 == 0:
+                    tick(player.core.view.submissions)
+        except EndlessError as error:
+            refuse(str(error), INVALID)
+        except JournalError as error:
+            refuse(str(error), FAILED)
+        head = kept.head if kept is not None else None
+    name = kept.name if kept is not None else None
+    measure.check_accounts()
+    show_figures(measure, form, name)
+    if head is not None:
+        if form is Format.json:
+            say_json("journal", path=name, seq=head[0], chain=head[1].hex())
+        else:
+            say(f"journal {name}: {counted(head[0], 'event')}, chain {head[1].hex()}")
+    tell_last(checkpointer, form)
+    if series is not None and report is not None:
+        from ...sim.report.run_report import report_page
+
+        write_report(report, report_page(active, measure, series), form)
+    return GOOD
+
+
+def _jobs(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":
+    from ...adapters.traces import read_source
+    from ...engine.event_parts import MOST_NAME
+    from ...sim.drive.job import InputError
+
+    try:
+        jobs, source = read_source(Path(path), trace)
+    except InputError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
+    name = file_name(path)
+    if len(name) > MOST_NAME:
+        refuse(f"`{path}`: the name of the file has {len(name)} characters, and at most {MOST_NAME} are recorded; rename it")
+    return jobs, source._replace(name=name)

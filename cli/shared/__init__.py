@@ -1,0 +1,1 @@
+"""What several commands share: options, output, files, moments, selections, keys."""

@@ -1,0 +1,45 @@
+"""Arguments and options that several commands take."""
+
+from collections.abc import Callable
+
+import click
+
+from .output import Format, use_streams
+
+Command = Callable[..., int]
+"""The function of a command: it returns the exit code."""
+
+
+class _Place(click.ParamType[str]):
+    """The name of a file, a folder or a journal. An empty one, such as an unset variable of a script, would be the current folder."""
+
+    name = "place"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse the empty name."""
+        return value or self.fail("the name is empty", param, ctx)
+
+
+PLACE = _Place()
+"""The type of every argument and option that names a place."""
+
+
+def with_format(command: Command) -> Command:
+    """Give a command its `--format`."""
+    help_text = "for people, for logs and screen readers, or one JSON object a line"
+    choice = click.Choice([each.value for each in Format])
+    option = click.option("--format", "form", type=choice, default="human", callback=_chosen, help=help_text)
+    return option(command)
+
+
+def _chosen(_context: click.Context, _option: click.Parameter, value: str) -> Format:
+    use_streams(utf8=value == Format.json)
+    return Format(value)
+
+
+policy_file = click.argument("policy", metavar="POLICY", type=PLACE)
+policy_files = click.argument("files", metavar="FILE...", type=PLACE, nargs=-1, required=True)
+journal_place = click.argument("journal", metavar="JOURNAL", type=PLACE)
+no_snapshot = click.option(
+    "--no-snapshot", is_flag=True, help="read all events and use no snapshot; whoever can write the journal can forge one"
+)

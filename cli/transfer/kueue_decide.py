@@ -1,0 +1,103 @@
+"""kueue decide: what Kueue itself would decide, scenario by scenario."""
+
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, BinaryIO
+
+import click
+
+from ..shared.options import PLACE
+from ..shared.output import GOOD, INVALID, complain, refuse, say_text, use_streams
+from ..shared.reading import file_name
+
+MAX_LINE = 32 << 20
+"""Bytes of a scenario."""
+
+MOST_TOLD = 20
+"""Lines that are complained of on stderr; the answers tell of all."""
+
+
+@click.group()
+def kueue() -> None:
+    """What Kueue itself would decide."""
+
+
+@kueue.command("decide")
+@click.argument("scenarios", metavar="SCENARIOS.jsonl", type=PLACE)
+def decide(scenarios: str) -> int:
+    """Answer scenarios, one a line: a workload on a cluster's objects, or steps of a history; - is standard input, .gz is fine."""
+    from ...adapters.kueue.decide.scenarios import decide
+
+    use_streams(utf8=True)
+    wrong = 0
+    with ExitStack() as stack:
+        for number, text in enumerate(_lines(scenarios, stack), start=1):
+            if not text.strip():
+                continue
+            scenario: Any = None
+            try:
+                scenario = _parsed(text)
+                answer = decide(scenario)
+            except Exception as error:  # whatever it is, no line may lose the answers to those after it
+                problem = _problem(error)
+                wrong += 1
+                if wrong <= MOST_TOLD:
+                    complain(f"gpol: {file_name(scenarios)}:{number}: {problem.splitlines()[0]}")
+                answer = {"name": _name(scenario), "error": problem}
+            say_text(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+    if wrong > MOST_TOLD:
+        complain(f"gpol: and {wrong - MOST_TOLD} more lines are no scenarios")
+    return INVALID if wrong else GOOD
+
+
+def _parsed(text: bytes) -> Any:
+    """A line as data. Raises ValueError with what is wrong with it."""
+    from ...adapters.kueue.read.documents.json_documents import read_line
+
+    if len(text) > MAX_LINE:
+        raise ValueError(f"the line is longer than {MAX_LINE:,} bytes; split the scenario")
+    return read_line(text)
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong with a line; a defect of gpol is told in a line too, and shown with its trace where that is wanted."""
+    from ...adapters.kueue.import_.load import ImportRefused
+    from ...adapters.kueue.read.documents.limits import UnreadableError
+
+    if isinstance(error, ImportRefused | UnreadableError) or type(error) is ValueError:
+        return str(error)
+    if os.environ.get("GPOL_TRACEBACK"):
+        raise error
+    told = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"internal error: {told}; set GPOL_TRACEBACK=1 to see where, and report it"
+
+
+def _name(line: Any) -> str | None:
+    """What the scenario of a line that was refused is called, where that can be told."""
+    scenario = line["in"] if isinstance(line, dict) and "in" in line else line
+    name = scenario.get("name") if isinstance(scenario, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _lines(path: str, stack: ExitStack) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long its beginning alone."""
+    try:
+        file: BinaryIO | gzip.GzipFile
+        if path == "-":
+            file = sys.stdin.buffer
+        elif path.endswith(".gz"):
+            file = stack.enter_context(gzip.open(path, "rb"))  # noqa: SIM115  # closed with the stack
+        else:
+            file = stack.enter_context(open(path, "rb"))  # noqa: SIM115
+        while line := file.readline(MAX_LINE + 1):
+            rest = line
+            while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
+                rest = file.readline(MAX_LINE + 1)
+            yield line
+    except (OSError, EOFError, zlib.error) as error:
+        refuse(f"`{path}` cannot be read: {getattr(error, 'strerror', None) or error}; check the name, your rights and the file")

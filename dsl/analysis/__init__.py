@@ -1,0 +1,1 @@
+"""Syntax tree to policy graph, with everything that is wrong in one go."""

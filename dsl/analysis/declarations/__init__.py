@@ -1,0 +1,1 @@
+"""Checks of what a policy declares: flavors, cohorts, queues, rules."""

@@ -1,0 +1,1 @@
+"""Two policies compared by what they say."""

@@ -1,0 +1,254 @@
+"""What a core is: the one interface by which everything outside `engine/` reaches the state of a cluster and its decisions.
+
+Which core decides is said in one place, `default_core.py`; everything else names this interface alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .event_parts import Assignment, CheckState
+from .events import AnyDecision, AnyEvent, Fact
+from .facts import WorkloadSubmitted
+from .outcome.decision import BindingLimit, Hold, LastDeferral
+from .outcome.nomination import (
+    FlavorAssignment,
+    Nomination,
+    Note,
+    ProtectedVictim,
+    Request,
+    Share,
+    Verdict,
+    Victim,
+)
+from .policy_graph import PolicyGraph
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorkload:
+    """A workload that is not over, as the state has it. Times in microseconds, amounts in smallest units.
+
+    `queue` is the node of its queue, -1 for one that belongs to none; `queued` the moment that decides its place there. `pinned`: its class
+    is never evicted. `remaining` are the pods of each pod set that are not done. While it runs `admitted` says since when, and it is
+    charged for `usage`. While it waits `in_line` says that it stands in its queue's line, `parked` that it is looked at again only when
+    something may have become free.
+    """
+
+    name: str
+    number: int
+    fact: WorkloadSubmitted
+    queue: int
+    priority: int
+    asked_priority: int | str | None
+    pinned: bool
+    submitted: int
+    queued: int
+    evictions: int
+    remaining: tuple[int, ...]
+    admitted: int | None
+    usage: Request
+    assignments: tuple[Assignment, ...]
+    evicting: bool
+    checks: Mapping[str, CheckState]
+    in_line: bool
+    parked: bool
+    deferral: LastDeferral | None
+
+
+class View(Protocol):
+    """The state of a core, to be read. Nodes and slots are indices into the policy graph; amounts are in the smallest unit."""
+
+    @property
+    def graph(self) -> PolicyGraph | None:
+        """The policy that decides now."""
+
+    @property
+    def submissions(self) -> int:
+        """How many workloads were submitted so far."""
+
+    @property
+    def cause(self) -> int:
+        """The sequence number of the last fact."""
+
+    def names(self) -> Sequence[str]:
+        """The names of all live workloads, in the order of their submissions."""
+
+    def workloads(self) -> Sequence[LiveWorkload]:
+        """All live workloads, in the order of their submissions."""
+
+    def workload(self, name: str) -> LiveWorkload | None:
+        """A live workload by name."""
+
+    def machine_flavors(self) -> Sequence[int]:
+        """The flavor of each machine, -1 for one of none."""
+
+    def capacity(self, slot: int) -> int:
+        """What exists of a slot."""
+
+    def used(self, node: int, slot: int) -> int:
+        """What runs at or below a node uses of a slot."""
+
+    def consumed(self, local_queue: str) -> Mapping[str, int]:
+        """The decayed usage of a local queue by resource, in smallest units times 2**64."""
+
+
+class Probe(Protocol):
+    """Questions about what would be, as things stand or as supposed. The state is as before afterwards."""
+
+    @property
+    def graph(self) -> PolicyGraph:
+        """The policy that is asked about."""
+
+    def suppose(
+        self,
+        graph: PolicyGraph | None = None,
+        capacity: Mapping[int, int] | None = None,
+        without: Sequence[str] = (),
+        instead: WorkloadSubmitted | None = None,
+        charges: Sequence[tuple[int, Request]] = (),
+    ) -> "Probe":
+        """The same questions under another policy of the same nodes and slots, with more of some slots, without some who run, with a
+        waiting workload that asks for something else, or with requests charged to queues."""
+
+    def available(self, queue: int, slot: int) -> int:
+        """What a queue may still use of a slot; below 0 where more is used than may be."""
+
+    def most(self, queue: int, slot: int) -> int:
+        """What a queue could use of a slot at most, were everything else idle."""
+
+    def owned(self, node: int, slot: int) -> int:
+        """What a node's subtree owns of a slot."""
+
+    def borrows(self, node: int, slots: Sequence[int]) -> bool:
+        """Whether a node uses more than its subtree owns of some slot."""
+
+    def share(self, node: int) -> Share:
+        """The share of a node."""
+
+    def share_without(self, node: int, queue: int, request: Request) -> Share:
+        """The share that a node would have without a charge of a queue at or below it."""
+
+    def fits(self, queue: int, request: Request) -> bool:
+        """Whether a queue may take a request now."""
+
+    def limit(self, queue: int, request: Request) -> BindingLimit | None:
+        """The limit that keeps a queue from a request; None where it fits."""
+
+    def binding_limit(self, nomination: Nomination) -> BindingLimit | None:
+        """The limit that binds a nomination; None where it fits, or where nothing but flavors stands in the way."""
+
+    def obstacle_limits(self, nomination: Nomination, pod_set: int, attempt: int) -> Sequence[BindingLimit]:
+        """Every limit that an attempt of a nomination is short of."""
+
+    def nominate(self, workload: str) -> Nomination:
+        """What would be done for a waiting workload, were it the next."""
+
+    def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
+        """The flavors of a waiting workload, were a search for victims to say these verdicts by slot, and it took the place of one that
+        holds so much by pod set and resource."""
+
+    def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
+        """Who would have to go for a request of a waiting workload, so that room comes about on these slots."""
+
+    def next_victim_queue(self, workload: str, left: Mapping[int, Sequence[str]]) -> int | None:
+        """From which queue fair sharing takes the next victim, where these candidates are left, best first by queue."""
+
+    def victims_in_order(self, workload: str, victims: Sequence[str]) -> Sequence[str]:
+        """Running workloads in the order in which they would go for a waiting one."""
+
+    def may_evict(self, workload: str, victim: str, policy: str) -> bool:
+        """Whether a queue's policy (`lower`, `lower-or-newer`, `any`, `nothing`) lets a waiting workload evict a running one."""
+
+    def reserve(self, queue: int, flavors: FlavorAssignment) -> Mapping[int, int]:
+        """What a workload that needs victims and has none keeps others from taking, in a policy that decides in cycles."""
+
+    def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
+        """What came of each running workload at which the search for a nomination's victims looks, by name, and whether it finds enough."""
+
+    def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
+        """The victims that only time keeps from going for a nominated workload, and the rule by which they would go (-1: none)."""
+
+    def triggered(self, nomination: Nomination) -> Sequence[bool]:
+        """Of each preempt rule, whether its condition on ownership holds for a nomination."""
+
+    def reservations(self) -> Sequence[Nomination]:
+        """Who waits for nothing but protections to end, and keeps its room until then."""
+
+    def holds(self, workload: str) -> Sequence[Hold]:
+        """All that keeps a waiting workload from being nominated, first the one that is told."""
+
+    def released(self, workload: str) -> "Probe":
+        """The same questions as if the workload's queue were neither stopped nor held as a whole."""
+
+    def superiors(self, workload: str) -> Sequence[str]:
+        """Those for whom a workload had to go and whom it does not evict in turn, by name."""
+
+    def line(self, queue: int) -> Sequence[str]:
+        """Who waits in a queue, parked or not, in the order in which they would be looked at."""
+
+    def head(self, queue: int) -> str | None:
+        """The workload that a queue puts up next."""
+
+    def parked_with(self, workload: str) -> str | None:
+        """The workload for whose sake all that ask for the same are parked, while this one is parked."""
+
+    def usage_of(self, workload: str) -> Share | None:
+        """The decayed usage by which a workload stands in its queue, (1, 0) for a local queue of weight 0; None where its queue does not
+        admit by usage."""
+
+    def is_inactive(self, queue: int) -> bool:
+        """Whether a queue takes no part: it puts up nobody, and nobody is evicted from it for others."""
+
+
+class Core(Protocol):
+    """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
+
+    `seq` counts events from 1, a fact and then its decisions; a decision's `cause` is the seq of its fact.
+    """
+
+    @property
+    def seq(self) -> int:
+        """The sequence number of the last event."""
+
+    @property
+    def time(self) -> int:
+        """The time of the last event, in microseconds since the epoch."""
+
+    @property
+    def graph(self) -> PolicyGraph | None:
+        """The policy that decides now."""
+
+    @property
+    def decides_in_cycles(self) -> bool:
+        """Whether the policy decides in cycles: all facts of a moment are to be played before the wake of that moment."""
+
+    @property
+    def view(self) -> View:
+        """The state, to be read."""
+
+    @property
+    def probe(self) -> Probe:
+        """Questions about what would be."""
+
+    def copy(self) -> "Core":
+        """A core that stands where this one stands and goes its own way from here: neither disturbs the other."""
+
+    def check(self, fact: Fact, graph: PolicyGraph | None = None) -> None:
+        """Raise FactError if `step` would; nothing is changed."""
+
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
+        """Take in a fact and decide all that follows; `graph` goes with PolicyActivated.
+
+        Evictions come before the admission that they make room for. Raises FactError, with nothing changed, for a fact
+        that cannot have happened now.
+        """
+
+    def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+        """Apply a recorded event again, fact or decision, without deciding anything."""
+
+    def next_wake(self) -> int | None:
+        """The next moment at which time alone may change a decision; a driver then plays TimeAdvanced at that moment.
+
+        It may be the present moment: one fact never admits and evicts the same workload, another one may evict it; and a policy
+        that decides in cycles first takes in all facts of a moment.
+        """

@@ -1,0 +1,35 @@
+"""The core that decides, and its snapshots: the only module that names one of the cores."""
+
+from .cores import Core, Probe
+from .definition.admission.waits import Waits
+from .definition.core import DefinitionCore
+from .definition.probe import DefinitionProbe
+from .definition.snapshot import FORMAT as FORMAT
+from .definition.snapshot import SnapshotError as SnapshotError
+from .definition.snapshot import frozen, thawed
+from .definition.state.state import ActivePolicy, State
+from .policy_graph import PolicyGraph
+
+
+def new_core() -> Core:
+    """A core that nothing has happened to yet."""
+    return DefinitionCore()
+
+
+def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
+    """Questions about a policy over what exists, by slot, where nobody uses anything."""
+    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity)), Waits())
+
+
+def freeze(core: Core) -> bytes:
+    """The state of a core as bytes: JSON in one form, so that equal states give equal bytes."""
+    assert isinstance(core, DefinitionCore)
+    return frozen(core.state)
+
+
+def thaw(content: bytes, graph: PolicyGraph | None) -> Core:
+    """A core in the state that was frozen, under the policy that was active then (None before the first one).
+
+    It decides on as the frozen one would have. Raises SnapshotError for all else than the bytes of such a state.
+    """
+    return DefinitionCore(thawed(content, graph))

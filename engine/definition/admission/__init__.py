@@ -1,0 +1,1 @@
+"""Which workloads are admitted, in which order."""

@@ -1,0 +1,203 @@
+"""Questions to the definition about what would be, as things stand or as supposed. Nothing of the state changes by them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..facts import WorkloadSubmitted
+from ..outcome.decision import BindingLimit, Hold
+from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
+from ..policy_graph import PolicyGraph
+from .admission.binding_limit import attempt_limits, binding_limit, limit_on
+from .admission.cycle import to_reserve
+from .admission.nominate import nominate, search
+from .admission.settle import reserving
+from .admission.waits import Waits
+from .flavor.assigner import FlavorAssigner
+from .preemption.candidates import ordered, satisfies
+from .preemption.fair_sharing import next_queue
+from .preemption.lookahead import present_search, protected_victims
+from .preemption.rule_scope import RuleScope
+from .preemption.search import Found, Preemptor
+from .queue.holds import holds, is_inactive, released
+from .queue.line import head, in_turn
+from .queue.local_usage import goes_by_usage, usage_rank
+from .quota.fair_share import Shares
+from .quota.tree import QuotaTree
+from .state.state import ActivePolicy, State, as_request
+from .state.trial import Trial
+from .state.workload import Workload
+
+
+class DefinitionProbe:
+    """See `gpol.engine.cores.Probe`."""
+
+    def __init__(
+        self,
+        state: State,
+        waits: Waits,
+        policy: ActivePolicy | None = None,
+        without: Sequence[str] = (),
+        instead: WorkloadSubmitted | None = None,
+    ) -> None:
+        self._state, self._waits, self._without, self._instead = state, waits, tuple(without), instead
+        self._policy = policy or state.active
+
+    def suppose(
+        self,
+        graph: PolicyGraph | None = None,
+        capacity: Mapping[int, int] | None = None,
+        without: Sequence[str] = (),
+        instead: WorkloadSubmitted | None = None,
+        charges: Sequence[tuple[int, Request]] = (),
+    ) -> "DefinitionProbe":
+        policy = self._policy
+        if graph is not None or capacity is not None:
+            policy = _supposed(policy, graph or policy.graph, capacity or {})
+        if charges:
+            policy = policy.copy()
+            for queue, request in charges:
+                policy.tree.add(queue, request)
+        return DefinitionProbe(self._state, self._waits, policy, (*self._without, *without), instead or self._instead)
+
+    @property
+    def graph(self) -> PolicyGraph:
+        return self._policy.graph
+
+    def _workload(self, name: str) -> Workload:
+        workload = self._state.workloads[name]
+        return workload if self._instead is None or self._instead.workload != name else replace(workload, fact=self._instead)
+
+    def _trial(self) -> Trial:
+        return Trial(self._state, self._policy)
+
+    def _gone(self) -> list[Workload]:
+        return [self._state.workloads[name] for name in self._without]
+
+    # --- quota ----------------------------------------------------------------------------------------------------------
+
+    def available(self, queue: int, slot: int) -> int:
+        return self._policy.tree.room(queue, slot)
+
+    def most(self, queue: int, slot: int) -> int:
+        return self._policy.tree.most(queue, slot)
+
+    def owned(self, node: int, slot: int) -> int:
+        return self._policy.tree.subtree[node][slot]
+
+    def borrows(self, node: int, slots: Sequence[int]) -> bool:
+        return self._policy.tree.borrows(node, slots)
+
+    def share(self, node: int) -> Share:
+        return self._policy.shares.of(node)
+
+    def share_without(self, node: int, queue: int, request: Request) -> Share:
+        return self._policy.shares.after(node, queue, request)
+
+    def fits(self, queue: int, request: Request) -> bool:
+        with self._trial().without(self._gone()):
+            return self._policy.tree.fits(queue, request)
+
+    def limit(self, queue: int, request: Request) -> BindingLimit | None:
+        return limit_on(self._policy, queue, request)
+
+    def binding_limit(self, nomination: Nomination) -> BindingLimit | None:
+        return binding_limit(self._policy, nomination)
+
+    def obstacle_limits(self, nomination: Nomination, pod_set: int, attempt: int) -> Sequence[BindingLimit]:
+        return attempt_limits(self._policy, nomination.queue, nomination.flavors.pod_sets[pod_set].attempts[attempt])
+
+    # --- nominations ----------------------------------------------------------------------------------------------------
+
+    def nominate(self, workload: str) -> Nomination:
+        trial = self._trial()
+        with trial.without(self._gone()):
+            return nominate(trial, self._workload(workload))
+
+    def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
+        waiting = self._workload(workload)
+        known = {pod_set: dict(amounts) for pod_set, amounts in held.items()}
+        return FlavorAssigner(self._policy, waiting, lambda request: verdicts[request[0][0]], held=known).assign(waiting.remaining)
+
+    def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
+        return search(self._trial(), Preemptor(self._workload(workload), request, list(slots))).victims
+
+    def next_victim_queue(self, workload: str, left: Mapping[int, Sequence[str]]) -> int | None:
+        known = {queue: [self._state.workloads[name] for name in names] for queue, names in left.items()}
+        return next_queue(self._trial(), self._workload(workload).queue, known)
+
+    def victims_in_order(self, workload: str, victims: Sequence[str]) -> Sequence[str]:
+        known = [self._state.workloads[name] for name in victims]
+        return [each.name for each in ordered(self._trial(), known, self._workload(workload).queue)]
+
+    def may_evict(self, workload: str, victim: str, policy: str) -> bool:
+        return satisfies(policy, self._workload(workload), self._state.workloads[victim])
+
+    def reserve(self, queue: int, flavors: FlavorAssignment) -> Mapping[int, int]:
+        return to_reserve(self._trial(), queue, flavors)
+
+    def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
+        found = search(self._trial(), self._preemptor(nomination)) if nomination.flavors.mode is Mode.PREEMPT else Found()
+        return found.notes, bool(found.victims)
+
+    def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
+        if nomination.until is None:
+            return [], -1
+        return protected_victims(present_search(self._trial(), self._preemptor(nomination)), nomination.until)
+
+    def triggered(self, nomination: Nomination) -> Sequence[bool]:
+        preemptor, trial = self._preemptor(nomination), self._trial()
+        short = trial.tree.short(nomination.queue, preemptor.request)
+        with trial.charged(nomination.queue, preemptor.request):
+            scope = RuleScope(trial, preemptor.workload, short)
+            return [scope.owner(rule) is not None for rule in self.graph.preempt]
+
+    def _preemptor(self, nomination: Nomination) -> Preemptor:
+        flavors = nomination.flavors
+        return Preemptor(self._workload(nomination.workload), as_request(flavors.usage), sorted(flavors.needing))
+
+    def reservations(self) -> Sequence[Nomination]:
+        if self.graph.settings.defers:
+            return []
+        with reserving(self._state, self._waits) as step:
+            return list(step.reserved)
+
+    # --- queues ---------------------------------------------------------------------------------------------------------
+
+    def holds(self, workload: str) -> Sequence[Hold]:
+        return list(holds(self._policy, self._workload(workload)))
+
+    def released(self, workload: str) -> "DefinitionProbe":
+        policy = released(self._policy, self._workload(workload).queue)
+        return DefinitionProbe(self._state, self._waits, policy, self._without, self._instead)
+
+    def superiors(self, workload: str) -> Sequence[str]:
+        return sorted(self._state.superiors(workload))
+
+    def line(self, queue: int) -> Sequence[str]:
+        return [workload.name for workload in in_turn(self._state, queue)]
+
+    def head(self, queue: int) -> str | None:
+        first = head(self._state, queue)
+        return None if first is None else first.name
+
+    def parked_with(self, workload: str) -> str | None:
+        mine = self._state.workloads[workload]
+        for other in self._state.line(mine.queue):
+            if other.parked and other.deferred is not None and other.deferred.alike and other.shape == mine.shape:
+                return other.name
+        return None
+
+    def usage_of(self, workload: str) -> Share | None:
+        mine = self._state.workloads[workload]
+        return usage_rank(self._state, self.graph, mine) if goes_by_usage(self.graph, mine) else None
+
+    def is_inactive(self, queue: int) -> bool:
+        return is_inactive(self._policy, queue)
+
+
+def _supposed(policy: ActivePolicy, graph: PolicyGraph, more: Mapping[int, int]) -> ActivePolicy:
+    """A policy of the same nodes and slots over more than exists, charged as the known one is."""
+    tree = QuotaTree(graph, [amount + more.get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)])
+    for queue in graph.queues:
+        tree.add(queue.node, tuple((slot, amount) for slot, amount in enumerate(policy.tree.usage[queue.node]) if amount > 0))
+    return replace(policy, graph=graph, tree=tree, shares=Shares(graph, tree))

@@ -1,0 +1,1 @@
+"""Who waits where: the queue of a workload, what holds it, its place, and what is parked."""

@@ -1,0 +1,19 @@
+"""Queues and local queues that a policy drains: who runs there is evicted at once, for nobody, and waits until the queue is open again."""
+
+from ...outcome.decision import Eviction, Outcome
+from ..preemption.search import victim
+from ..state.state import State
+from ..state.workload import Workload
+
+
+def drained(state: State, running: list[Workload]) -> list[Outcome]:
+    """Who of those that run is in a queue or local queue that the policy drains."""
+    found: list[Outcome] = []
+    for workload in running:
+        queue = state.graph.queue_at(workload.queue)
+        local = next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
+        if queue.stopped == "drain":
+            found.append(Eviction(victim(workload, "stopped")))
+        elif local is not None and local.stopped == "drain":
+            found.append(Eviction(victim(workload, "stopped"), local_queue=local.name))
+    return found

@@ -1,0 +1,78 @@
+"""How much each local queue has used lately: it orders workloads in queues that admit by usage.
+
+Kueue: admission fair sharing (pkg/cache/queue/afs). An admission counts at once, the rest is sampled.
+"""
+
+from fractions import Fraction
+
+from ...policy_graph import LocalQueue, PolicyGraph
+from ...policy_settings import Usage
+from ..quota.decayed_usage import Consumed, Rank, rank
+from ..state.state import State
+from ..state.workload import Workload
+
+
+def _counted(graph: PolicyGraph, workload: Workload) -> tuple[LocalQueue, Usage] | None:
+    """The local queue by which a workload came, where its queue admits by usage."""
+    usage, queue = graph.settings.usage, graph.queue_at(workload.queue)
+    local = next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
+    return (local, usage) if usage is not None and queue.by_usage and local is not None else None
+
+
+def goes_by_usage(graph: PolicyGraph, workload: Workload) -> bool:
+    """Whether a workload's place in its queue depends on the usage of its local queue."""
+    return _counted(graph, workload) is not None
+
+
+def usage_rank(state: State, graph: PolicyGraph, workload: Workload) -> Rank:
+    """The decayed usage of a workload's local queue, where its queue admits by usage; 0 elsewhere."""
+    counted = _counted(graph, workload)
+    if counted is None:
+        return (0, Fraction(0))
+    local, usage = counted
+    return rank(state.consumed.get(local.name, Consumed()), local, usage)
+
+
+def _locals(graph: PolicyGraph) -> dict[str, int]:
+    """The local queues of queues that admit by usage, with the nodes of these."""
+    return {local.name: queue.node for queue in graph.queues if queue.by_usage for local in queue.local_queues}
+
+
+def settle_usage(state: State, workload: Workload) -> None:
+    """Bring the usage of a workload's local queue up to date, before what it holds changes."""
+    local = workload.fact.local_queue
+    if local is not None and local in _locals(state.graph):
+        _advance(state, local)
+
+
+def charge_admission(state: State, workload: Workload) -> None:
+    """Count an admission in its local queue's usage."""
+    usage, local = state.graph.settings.usage, workload.fact.local_queue
+    if usage is not None and local is not None and local in _locals(state.graph):
+        state.consumed[local].charge(_amounts(state.graph, [workload]), usage)
+
+
+def sample(state: State, now: int) -> None:
+    """Bring the usage of all local queues up to date whose last sample is old enough."""
+    usage = state.graph.settings.usage
+    if usage is None:
+        return
+    for local in sorted(_locals(state.graph)):
+        if local in state.consumed and now - state.consumed[local].updated >= usage.sampling:
+            _advance(state, local)
+
+
+def _advance(state: State, local: str) -> None:
+    usage = state.graph.settings.usage
+    assert usage is not None
+    holders = [each for each in state.running(_locals(state.graph)[local]) if each.fact.local_queue == local]
+    state.consumed.setdefault(local, Consumed(updated=state.time)).advance(state.time, _amounts(state.graph, holders), usage)
+
+
+def _amounts(graph: PolicyGraph, workloads: list[Workload]) -> dict[str, int]:
+    amounts: dict[str, int] = {}
+    for workload in workloads:
+        for slot, amount in workload.usage:
+            resource = graph.slots[slot].resource
+            amounts[resource] = amounts.get(resource, 0) + amount
+    return amounts

@@ -1,0 +1,1 @@
+"""The quota tree, shares, and usage that decays."""

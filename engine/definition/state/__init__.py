@@ -1,0 +1,1 @@
+"""The state of a cluster under a policy."""

@@ -1,0 +1,38 @@
+"""The places of a workload: among the members of its queue, in its line or in the charges of the quota tree."""
+
+from ..queue.holds import is_queued
+from ..queue.local_usage import settle_usage
+from ..state.order import line_key, shape_of
+from ..state.state import State
+from ..state.workload import NOWHERE, Workload
+
+
+def enter(state: State, workload: Workload) -> None:
+    """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
+    if workload.queue == NOWHERE:
+        return
+    policy, queue = state.active, state.queues[workload.queue]
+    if workload.admitted is not None:
+        settle_usage(state, workload)
+        policy.tree.add(workload.queue, workload.usage)
+    queue.join(workload)
+    if workload.admitted is None and is_queued(policy, workload):
+        workload.shape = shape_of(policy, workload)
+        workload.parked = workload.shape in queue.hopeless
+        queue.queue_up(line_key(policy.graph, workload), workload)
+
+
+def leave(state: State, workload: Workload) -> None:
+    """Undo `enter`, before anything about the workload changes: its place is found by what it said then."""
+    if workload.queue == NOWHERE:
+        return
+    policy, queue = state.active, state.queues[workload.queue]
+    if workload.admitted is not None:
+        policy.tree.remove(workload.queue, workload.usage)
+        settle_usage(state, workload)
+    else:
+        queue.leave_line(line_key(policy.graph, workload))
+        workload.parked = False
+        if queue.preemptor is workload:
+            queue.preemptor = None
+    queue.part(workload)

@@ -1,0 +1,1 @@
+"""From what was decided to its reasons."""

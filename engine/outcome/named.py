@@ -1,0 +1,23 @@
+"""Requests and flavors by the names of the policy, as events have them."""
+
+from ..event_parts import Assignment, Charge
+from ..policy_graph import PolicyGraph
+from .nomination import FlavorAssignment, Request
+
+
+def charges(graph: PolicyGraph, request: Request) -> tuple[Charge, ...]:
+    """A request by slot as charges by name."""
+    slots, flavors = graph.slots, graph.flavors
+    return tuple(Charge(flavor=flavors[slots[slot].flavor].name, resource=slots[slot].resource, amount=amount) for slot, amount in request)
+
+
+def assignments(graph: PolicyGraph, flavors: FlavorAssignment) -> tuple[Assignment, ...]:
+    """The flavors of each pod set, by name."""
+    return tuple(
+        Assignment(
+            pod_set=pods.name,
+            count=pods.count,
+            flavors={resource: graph.flavors[pods.flavors[resource].flavor].name for resource in sorted(pods.flavors)},
+        )
+        for pods in flavors.pod_sets
+    )

@@ -1,0 +1,236 @@
+"""What would be done for a workload: flavors for each pod set, victims where it needs them, and what stands in the way.
+
+Typed numbers and indices only: flavors, slots, nodes and rules are indices into the policy graph, amounts are in the smallest unit.
+`gpol.engine.explain` turns them into words. Grades, modes and reasons are Kueue's (pkg/scheduler/flavorassigner) where it has them.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import Literal
+
+from ..event_parts import EvictionKind, ObstacleKind
+
+Request = tuple[tuple[int, int], ...]
+"""(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
+
+Share = tuple[int, Fraction]
+"""(0, share); or one that is infinite, and still compares with others of its kind: (1, unweighted share) for a node of weight 0 that
+has something, (2, borrowed worth by weight) for one that borrows where so little exists that nothing can be lent."""
+
+ComparedShares = tuple[Share, Share, Share]
+"""What fair sharing compares: the preemptor's side with it running, the victim's side before and after."""
+
+Value = int | str | Share
+"""The value of a field: a number in the smallest unit, a text, or a share."""
+
+FlavorReason = Literal["", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"]
+"""Why a flavor, or a whole workload, fits nowhere; from the mildest to the most severe. Empty: it does fit, or others could go."""
+
+
+class Grade(IntEnum):
+    """How well a flavor serves a request; better is greater. Below NO_VICTIMS the flavor is of no use."""
+
+    NO_MATCH = 0
+    EXCEEDS = 1
+    MAY_NOT_EVICT = 2
+    NO_VICTIMS = 3
+    PROTECTED = 4
+    PREEMPT = 5
+    RECLAIM = 6
+    FIT = 7
+
+    @property
+    def mode(self) -> "Mode":
+        """What the grade allows to do."""
+        return Mode.FIT if self is Grade.FIT else Mode.NO_FIT if self < Grade.NO_VICTIMS else Mode.PREEMPT
+
+
+class Mode(IntEnum):
+    """What can be done for a workload now; better is greater. With DEFERRED_FIT it fits once the victims of others are gone."""
+
+    NO_FIT = 0
+    PREEMPT = 1
+    DEFERRED_FIT = 2
+    FIT = 3
+
+
+Verdict = tuple[Grade, int]
+"""A grade, and the level from which the quota would come: 0 from the queue itself, above 0 it would borrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a flavor does not serve a resource at once.
+
+    `exceeds` and `short` are about quota: `assumed` was asked for by earlier pod sets, `asked` here, `limit` is the most there could be,
+    or what is available. With `taint` the `index` is that of the flavor's taint. With `other-flavor` it is
+    that of the flavor on which the workload runs whose place is taken (-1: on none, for this resource).
+    """
+
+    kind: ObstacleKind
+    flavor: int = -1
+    resource: str = ""
+    index: int = -1
+    assumed: int = 0
+    asked: int = 0
+    limit: int = 0
+
+    @property
+    def by_quota(self) -> bool:
+        """Whether an amount is missing, and not the flavor the wrong one."""
+        return self.kind in ("exceeds", "short")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A flavor that was tried for resources of a pod set: what came of it, and why it does not fit where it does not."""
+
+    flavor: int
+    resources: tuple[str, ...]
+    grade: Grade
+    level: int
+    obstacles: tuple[Obstacle, ...]
+    reason: FlavorReason
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The flavor of a resource. `tried` is the index in the queue's list at which the search stopped, -1 at its end."""
+
+    flavor: int
+    grade: Grade
+    level: int
+    tried: int
+
+
+@dataclass(slots=True)
+class PodSetFlavors:
+    """What a pod set gets: pods, amounts by resource, the flavor of each resource (none: it cannot be served), what stood in the way."""
+
+    name: str
+    count: int
+    requests: dict[str, int]
+    flavors: dict[str, Chosen] = field(default_factory=dict)
+    obstacles: tuple[Obstacle, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    failed: bool = False
+
+    @property
+    def mode(self) -> Mode:
+        """The worst of its resources."""
+        if self.failed:
+            return Mode.NO_FIT
+        if not self.obstacles:
+            return Mode.FIT
+        return min((chosen.grade.mode for chosen in self.flavors.values()), default=Mode.NO_FIT)
+
+
+@dataclass(slots=True)
+class FlavorAssignment:
+    """Flavors for a whole workload, as far as they were found.
+
+    `whole` is all that it would be charged, by slot, and `usage` that without what a workload holds whose place it takes. `level` is the
+    highest of all resources, `needing` the slots on which somebody else has to go.
+    """
+
+    pod_sets: list[PodSetFlavors] = field(default_factory=list)
+    usage: dict[int, int] = field(default_factory=dict)
+    whole: dict[int, int] = field(default_factory=dict)
+    level: int = 0
+    mode: Mode = Mode.FIT
+    reason: FlavorReason = ""
+    needing: set[int] = field(default_factory=set)
+
+    @property
+    def grade(self) -> Grade:
+        """The worst of all resources of all pod sets."""
+        if self.mode is Mode.NO_FIT:
+            return Grade.NO_MATCH
+        return min((chosen.grade for pod_set in self.pod_sets for chosen in pod_set.flavors.values()), default=Grade.FIT)
+
+    def nominated(self) -> dict[tuple[str, str], int]:
+        """The flavor of each resource of each pod set."""
+        return {(pods.name, resource): pods.flavors[resource].flavor for pods in self.pod_sets for resource in sorted(pods.flavors)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """Who would have gone instead: `key` is the index of the first key of the rule's order that differs (-1: none), `value` its value."""
+
+    workload: str
+    key: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A workload that has to go, and what was compared when it was picked.
+
+    By a preempt rule: its index, the values of `compared_fields(rule)`, and for the first victim the runner-up. By fair sharing: the
+    shares of the preemptor's side with it running, and of the victim's side before and after. `evicting`: it was told to go before.
+    """
+
+    workload: str
+    queue: int
+    kind: EvictionKind
+    priority: int
+    usage: Request
+    rule: int = -1
+    values: tuple[Value, ...] = ()
+    runner_up: RunnerUp | None = None
+    shares: ComparedShares | None = None
+    evicting: bool = False
+
+
+CandidateOutcome = Literal[
+    "taken", "spared", "not reached", "share", "only without borrowing", "not borrowing", "not allowed", "never evicted", "replaced",
+    "queue inactive",
+]  # fmt: skip
+"""What came of a running workload that uses what another one needs; see `gpol.engine.explain.standing`."""
+
+Note = tuple[CandidateOutcome, ComparedShares | None]
+"""What came of a running workload at which a search for victims looked, and the shares where these were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedVictim:
+    """A victim that only time keeps: it may go from `until` on; `protect` is the index of the rule that keeps it longest (-1: none)."""
+
+    workload: str
+    until: int
+    protect: int
+
+
+@dataclass(slots=True)
+class Nomination:
+    """What would be done for a workload of a queue: flavors, the victims that it needs, the one whose place it takes.
+
+    `until` is the first moment at which there would be room though there are no victims now, and nothing but time has to pass; `later`
+    the first at which there would be room for some part of it; `changes_at` the first at which time alone may change anything about it:
+    at any moment, where some part of it could have victims now.
+    """
+
+    workload: str
+    queue: int
+    flavors: FlavorAssignment
+    victims: tuple[Victim, ...] = ()
+    until: int | None = None
+    later: int | None = None
+    changes_at: int | None = None
+    replaced: str | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be admitted as things stand."""
+        return self.flavors.mode is Mode.FIT
+
+    @property
+    def runs(self) -> bool:
+        """Whether it leads to an admission: it fits, or there are victims."""
+        return self.fits or bool(self.victims)
+
+    @property
+    def possible(self) -> bool:
+        """Whether it leads to an admission, now or once protections end."""
+        return self.runs or self.until is not None

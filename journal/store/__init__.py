@@ -1,0 +1,1 @@
+"""Where a journal lives: SQLite and PostgreSQL, tables and their versions."""

@@ -1,0 +1,1 @@
+"""Facts and jobs played through the core in virtual time."""

@@ -1,0 +1,1 @@
+"""A recorded history under another policy."""

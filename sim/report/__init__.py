@@ -1,0 +1,1 @@
+"""Pages and words about a run or an impact."""

@@ -1,0 +1,1 @@
+"""Scenarios in which two policies decide differently."""
