@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from ..engine.errors import describe_error
 from ..engine.event_parts import PodSet
-from ..engine.events import FACT
-from ..engine.facts import WorkloadSubmitted
+from ..engine.facts import FACT, WorkloadSubmitted
 from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, parse_time, split_quantity
 from ..sim.drive.job import LAST_MOMENT, InputError, Job, JobSource
 from .rows import DigestedStream, Input, Row, TwiceError, lines, once, rows

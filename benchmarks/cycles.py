@@ -11,8 +11,7 @@ import time
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.default_core import new_core
-from gpol.engine.events import FACT
-from gpol.engine.facts import PolicyActivated, TimeAdvanced
+from gpol.engine.facts import FACT, PolicyActivated, TimeAdvanced
 
 RUNS = 3
 PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair")}

@@ -4,55 +4,14 @@ Which core decides is said in one place, `default_core.py`; everything else name
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from .event_parts import Assignment, CheckState
-from .events import AnyDecision, AnyEvent, Fact
-from .facts import WorkloadSubmitted
-from .outcome.decision import BindingLimit, Hold, LastDeferral
-from .outcome.nomination import (
-    FlavorAssignment,
-    Nomination,
-    Note,
-    ProtectedVictim,
-    Request,
-    Share,
-    Verdict,
-    Victim,
-)
+from .events import AnyDecision, AnyEvent
+from .facts import Fact, WorkloadSubmitted
+from .outcome.decision import BindingLimit, Hold
+from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from .policy_graph import PolicyGraph
-
-
-@dataclass(frozen=True, slots=True)
-class LiveWorkload:
-    """A workload that is not over, as the state has it. Times in microseconds, amounts in smallest units.
-
-    `queue` is the node of its queue, -1 for one that belongs to none; `queued` the moment that decides its place there. `pinned`: its class
-    is never evicted. `remaining` are the pods of each pod set that are not done. While it runs `admitted` says since when, and it is
-    charged for `usage`. While it waits `in_line` says that it stands in its queue's line, `parked` that it is looked at again only when
-    something may have become free.
-    """
-
-    name: str
-    number: int
-    fact: WorkloadSubmitted
-    queue: int
-    priority: int
-    asked_priority: int | str | None
-    pinned: bool
-    submitted: int
-    queued: int
-    evictions: int
-    remaining: tuple[int, ...]
-    admitted: int | None
-    usage: Request
-    assignments: tuple[Assignment, ...]
-    evicting: bool
-    checks: Mapping[str, CheckState]
-    in_line: bool
-    parked: bool
-    deferral: LastDeferral | None
+from .workload import Workload
 
 
 class View(Protocol):
@@ -73,10 +32,10 @@ class View(Protocol):
     def names(self) -> Sequence[str]:
         """The names of all live workloads, in the order of their submissions."""
 
-    def workloads(self) -> Sequence[LiveWorkload]:
+    def workloads(self) -> Sequence[Workload]:
         """All live workloads, in the order of their submissions."""
 
-    def workload(self, name: str) -> LiveWorkload | None:
+    def workload(self, name: str) -> Workload | None:
         """A live workload by name."""
 
     def machine_flavors(self) -> Sequence[int]:
@@ -188,9 +147,6 @@ class Probe(Protocol):
 
     def head(self, queue: int) -> str | None:
         """The workload that a queue puts up next."""
-
-    def parked_with(self, workload: str) -> str | None:
-        """The workload for whose sake all that ask for the same are parked, while this one is parked."""
 
     def usage_of(self, workload: str) -> Share | None:
         """The decayed usage by which a workload stands in its queue, (1, 0) for a local queue of weight 0; None where its queue does not

@@ -1,7 +1,6 @@
 """The core that decides, and its snapshots: the only module that names one of the cores."""
 
 from .cores import Core, Probe
-from .definition.admission.waits import Waits
 from .definition.core import DefinitionCore
 from .definition.probe import DefinitionProbe
 from .definition.snapshot import FORMAT as FORMAT
@@ -18,7 +17,7 @@ def new_core() -> Core:
 
 def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
     """Questions about a policy over what exists, by slot, where nobody uses anything."""
-    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity)), Waits())
+    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity)), {})
 
 
 def freeze(core: Core) -> bytes:

@@ -33,12 +33,6 @@ def barrier(graph: PolicyGraph, flavor: int, pod_set: PodSet) -> Obstacle | None
     return None if selects(known, pod_set) else Obstacle("not-selected", flavor)
 
 
-def accepts(flavor: Flavor, pod_set: PodSet) -> bool:
-    """Whether a pod set may run on a flavor, by its list of flavors, its tolerations and its selectors."""
-    listed = not pod_set.flavors or flavor.name in pod_set.flavors
-    return listed and untolerated(flavor, pod_set) is None and selects(flavor, pod_set)
-
-
 def untolerated(flavor: Flavor, pod_set: PodSet) -> Taint | None:
     """The first taint of a flavor that keeps the pod set off it."""
     tolerations: list[Tolerance] = [*pod_set.tolerations, *flavor.tolerations]

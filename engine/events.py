@@ -10,23 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, TypeAdapter
 
 from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, Tried, Why, later
-from .facts import (
-    CapacityChanged,
-    Event,
-    NodeAdded,
-    NodeChanged,
-    NodeRemoved,
-    OperatorAction,
-    PolicyActivated,
-    SimulationStarted,
-    TimeAdvanced,
-    UsageReported,
-    WorkloadAdopted,
-    WorkloadCancelled,
-    WorkloadFinished,
-    WorkloadSubmitted,
-    WorkloadUpdated,
-)
+from .facts import Event, Fact
 
 
 class Decision(Event):
@@ -124,27 +108,8 @@ class WorkloadDeferred(Decision):
     why: Why
 
 
-Fact = (
-    PolicyActivated
-    | CapacityChanged
-    | NodeAdded
-    | NodeChanged
-    | NodeRemoved
-    | SimulationStarted
-    | WorkloadSubmitted
-    | WorkloadAdopted
-    | UsageReported
-    | WorkloadUpdated
-    | WorkloadFinished
-    | WorkloadCancelled
-    | TimeAdvanced
-    | OperatorAction
-)
 AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced | WorkloadRejected | WorkloadDeferred
 AnyEvent = Fact | AnyDecision
-
-FACT: TypeAdapter[Fact] = TypeAdapter(Annotated[Fact, Field(discriminator="kind")])
-"""Reads a fact from JSON or from a dict; the closed list of kinds is the only thing a payload can name."""
 
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
 """Reads any event of a journal."""

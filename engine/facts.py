@@ -1,23 +1,10 @@
-"""Facts: the events that come from outside. `events.py` has them and the decisions together."""
+"""Facts: the events that come from outside. `events.py` has the decisions, and both together."""
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from .event_parts import (
-    MOST_NAME,
-    Checks,
-    Int64,
-    Labels,
-    NameText,
-    Part,
-    Placement,
-    PodSet,
-    Resources,
-    Time,
-    later,
-    sort_keys,
-)
+from .event_parts import MOST_NAME, Checks, Int64, Labels, NameText, Part, Placement, PodSet, Resources, Time, later, sort_keys
 from .units import INT64_MAX
 
 
@@ -213,3 +200,15 @@ class OperatorAction(Event):
     action: Literal["evict", "hold", "release"]
     workload: NameText
     note: Annotated[str, Field(max_length=4096)] = ""
+
+
+AboutSupply = CapacityChanged | NodeAdded | NodeChanged | NodeRemoved
+"""The facts about what exists."""
+
+AboutLive = WorkloadAdopted | WorkloadUpdated | WorkloadFinished | WorkloadCancelled | OperatorAction
+"""The facts about a workload that is not over."""
+
+Fact = PolicyActivated | AboutSupply | SimulationStarted | UsageReported | WorkloadSubmitted | AboutLive | TimeAdvanced
+
+FACT: TypeAdapter[Fact] = TypeAdapter(Annotated[Fact, Field(discriminator="kind")])
+"""Reads a fact from JSON or from a dict; the closed list of kinds is the only thing a payload can name."""

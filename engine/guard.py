@@ -89,12 +89,7 @@ _OF_BOTH: dict[str, Type] = {
     "kind": Type.TEXT,
 }
 
-WORKLOAD_FIELDS: dict[str, Type] = {
-    **_OF_BOTH,
-    "waiting": Type.DURATION,
-    "submitted": Type.TIME,
-    "queue.share": Type.SHARE,
-}
+WORKLOAD_FIELDS: dict[str, Type] = {**_OF_BOTH, "waiting": Type.DURATION, "submitted": Type.TIME, "queue.share": Type.SHARE}
 """Fields of the workload that wants to run. Every resource name is a field too, of type AMOUNT: the total it asks for.
 
 `workload.queue.share` is the share its side would have with the workload running.

@@ -1,18 +1,8 @@
 """Where a submission belongs: its queue, and the priority that counts there."""
 
-from dataclasses import dataclass
-
 from .facts import WorkloadSubmitted
 from .guard import matches
 from .policy_graph import Condition, PolicyGraph, Queue
-
-
-@dataclass(frozen=True, slots=True)
-class EffectivePriority:
-    """The priority that counts, and whether the class it comes from is never evicted."""
-
-    priority: int
-    pinned: bool
 
 
 def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
@@ -43,10 +33,9 @@ def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
     return [queue for queue in graph.queues if any(local.name == name for local in queue.local_queues)]
 
 
-def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -> EffectivePriority | None:
-    """The priority of a workload in a queue: the class or number it asks for, the default, at most the queue's ceiling.
-
-    None where it names a class that the policy does not have.
+def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -> tuple[int, bool] | None:
+    """The priority of a workload in a queue, and whether its class is never evicted: the class or number it asks for, the default, at
+    most the queue's ceiling. None where it names a class that the policy does not have.
     """
     queue = graph.queue_at(node)
     if asked is None:
@@ -59,5 +48,5 @@ def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -
             return None
         value, pinned = known.value, known.never_evicted
     if queue.ceiling is not None and value > queue.ceiling:
-        return EffectivePriority(queue.ceiling, pinned=False)
-    return EffectivePriority(value, pinned)
+        return queue.ceiling, False
+    return value, pinned

@@ -39,15 +39,7 @@ _RFC_3339 = re.compile(
 MICROSECOND, MILLISECOND, SECOND = 1, 1_000, 1_000_000
 MINUTE, HOUR, DAY, WEEK = 60 * SECOND, 3_600 * SECOND, 86_400 * SECOND, 604_800 * SECOND
 
-_DURATION_UNITS: dict[str, int] = {
-    "us": MICROSECOND,
-    "ms": MILLISECOND,
-    "s": SECOND,
-    "m": MINUTE,
-    "h": HOUR,
-    "d": DAY,
-    "w": WEEK,
-}
+_DURATION_UNITS: dict[str, int] = {"us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
 
 
 class UnitError(ValueError):

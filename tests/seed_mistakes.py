@@ -170,8 +170,8 @@ MISTAKES = (
     Mistake(
         "protections are not looked at",
         "definition/preemption/rules.py",
-        "any(self.values.holds(protect.guard) for protect in self.scope.protecting(each.queue)) or not self.values.holds(rule.guard)",
-        "not self.values.holds(rule.guard)",
+        "return next((protect for protect in self.scope.protecting(each.queue) if self.values.holds(protect.guard)), None)",
+        "return None",
         "definition/preemption/test_protection.py::test_whom_a_protection_covers",
     ),
     Mistake(
@@ -212,8 +212,8 @@ MISTAKES = (
     Mistake(
         "whom a share keeps is taken to be kept at every moment ahead",
         "definition/preemption/lookahead.py",
-        "return shares or (ever and left.type is Type.DURATION) or values.holds(guard) == wanted",
-        "return (ever and left.type is Type.DURATION) or values.holds(guard) == wanted",
+        "values.holds(guard, wanted, (Type.SHARE,))",
+        "values.holds(guard, wanted)",
         "definition/preemption/test_ahead.py::test_a_share_that_falls_frees_others",
     ),
     Mistake(

@@ -6,7 +6,7 @@ described in `docs/state-export.md`.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...engine.cores import Core, LiveWorkload
+from ...engine.cores import Core
 from ...engine.event_parts import Assignment, Charge
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import HoldStanding, Standing
@@ -15,6 +15,7 @@ from ...engine.outcome.named import assignments, charges
 from ...engine.outcome.nomination import Nomination
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
+from ...engine.workload import Workload
 from ...journal.errors import JournalError
 from ...journal.journal import Journal
 from ...journal.records import Recorded, workload_stream
@@ -116,13 +117,13 @@ def _workloads(core: Core, graph: PolicyGraph, journal: Journal) -> Iterator[Tab
             yield {**about, "record": "held" if is_held(workload) else "waiting", **_waiting(workload, standing)}
 
 
-def _submission(journal: Journal, workload: LiveWorkload, seq: int) -> Recorded:
+def _submission(journal: Journal, workload: Workload, seq: int) -> Recorded:
     """The event that submitted a live workload: the last of its name."""
     events = journal.backwards(upto=seq, stream=workload_stream(workload.name))
     return next(recorded for recorded in events if isinstance(recorded.event, WorkloadSubmitted))
 
 
-def _about(workload: LiveWorkload, standing: Standing, submission: Recorded) -> TableRow:
+def _about(workload: Workload, standing: Standing, submission: Recorded) -> TableRow:
     """What is said of every workload."""
     fact, asked = workload.fact, workload.asked_priority
     requests = list(_requests(workload))
@@ -144,19 +145,19 @@ def _about(workload: LiveWorkload, standing: Standing, submission: Recorded) -> 
     }
 
 
-def _requests(workload: LiveWorkload) -> Iterator[TableRow]:
+def _requests(workload: Workload) -> Iterator[TableRow]:
     """What one pod of each pod set asks for, and how many of its pods are not done."""
     for pod_set, count in zip(workload.fact.pod_sets, workload.remaining, strict=True):
         for resource, amount in sorted(pod_set.requests.items()):
             yield {"pod_set": pod_set.name, "count": count, "resource": resource, "amount": amount}
 
 
-def _running(graph: PolicyGraph, workload: LiveWorkload) -> TableRow:
+def _running(graph: PolicyGraph, workload: Workload) -> TableRow:
     row = {"admitted": workload.admitted, "evicting": workload.evicting}
     return {**row, **_charged(charges(graph, workload.usage)), "assignments": _assigned(workload.assignments)}
 
 
-def _waiting(workload: LiveWorkload, standing: Standing) -> TableRow:
+def _waiting(workload: Workload, standing: Standing) -> TableRow:
     """Why it waits: the reason with its rule, the limit that binds, what holds it, and the protections whose end it waits for."""
     row: TableRow = {
         "position": standing.position,
@@ -173,7 +174,7 @@ def _waiting(workload: LiveWorkload, standing: Standing) -> TableRow:
     return row
 
 
-def _holds(workload: LiveWorkload, standing: Standing) -> list[TableRow]:
+def _holds(workload: Workload, standing: Standing) -> list[TableRow]:
     """All that keeps it from being looked at, what it is told first; nothing of one that is in line."""
     if not is_held(workload):
         return []

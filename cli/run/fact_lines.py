@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from ...adapters.rows import once
 from ...engine.errors import FactError, describe_error
-from ...engine.events import FACT, Fact
-from ...engine.facts import PolicyActivated
+from ...engine.facts import FACT, Fact, PolicyActivated
 from ...engine.units import format_time
 from ...sim.drive.job import InputError
 from ...sim.drive.player import EndlessError, OvertakenError, PlayedBatch, Player

@@ -3,20 +3,19 @@
 from copy import copy
 
 from ..errors import FactError
-from ..events import AnyDecision, AnyEvent, Fact
+from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
-from ..facts import OperatorAction, PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
+from ..facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
 from ..outcome.decision import Eviction, Outcome
 from ..policy_graph import PolicyGraph
+from ..workload import Workload
 from .admission.cycle import next_cycle, run_cycle
-from .admission.settle import next_wake, settle
-from .admission.waits import Waits
+from .admission.settle import Waits, next_wake, settle
 from .preemption.search import victim
 from .probe import DefinitionProbe
 from .queue.draining import drained
 from .queue.rejection import rejection
 from .state.state import State
-from .state.workload import Workload
 from .transition.apply import apply, carry_out
 from .transition.check import check_fact
 from .view import DefinitionView
@@ -30,13 +29,13 @@ class DefinitionCore:
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
-        self._waits = Waits()
+        self._waits: Waits = {}
         self._wake: int | None = None
         self._settled = False
 
     def copy(self) -> "DefinitionCore":
         other = copy(self)
-        other.state, other._waits = self.state.copy(), self._waits.copy()
+        other.state, other._waits = self.state.copy(), dict(self._waits)
         return other
 
     @property
@@ -89,7 +88,7 @@ class DefinitionCore:
         apply(self.state, event, graph)
         self._settled = False
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
-            self._waits.forget()
+            self._waits.clear()
 
     def next_wake(self) -> int | None:
         if self.state.policy is None:

@@ -7,11 +7,11 @@ from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from ..policy_graph import PolicyGraph
+from ..workload import Workload
 from .admission.binding_limit import attempt_limits, binding_limit, limit_on
 from .admission.cycle import to_reserve
 from .admission.nominate import nominate, search
-from .admission.settle import reserving
-from .admission.waits import Waits
+from .admission.settle import Waits, reservations
 from .flavor.assigner import FlavorAssigner
 from .preemption.candidates import ordered, satisfies
 from .preemption.fair_sharing import next_queue
@@ -20,12 +20,11 @@ from .preemption.rule_scope import RuleScope
 from .preemption.search import Found, Preemptor
 from .queue.holds import holds, is_inactive, released
 from .queue.line import head, in_turn
-from .queue.local_usage import goes_by_usage, usage_rank
+from .queue.local_usage import usage_rank
 from .quota.fair_share import Shares
 from .quota.tree import QuotaTree
 from .state.state import ActivePolicy, State, as_request
 from .state.trial import Trial
-from .state.workload import Workload
 
 
 class DefinitionProbe:
@@ -156,10 +155,7 @@ class DefinitionProbe:
         return Preemptor(self._workload(nomination.workload), as_request(flavors.usage), sorted(flavors.needing))
 
     def reservations(self) -> Sequence[Nomination]:
-        if self.graph.settings.defers:
-            return []
-        with reserving(self._state, self._waits) as step:
-            return list(step.reserved)
+        return [] if self.graph.settings.defers else reservations(self._state, self._waits)
 
     # --- queues ---------------------------------------------------------------------------------------------------------
 
@@ -180,16 +176,8 @@ class DefinitionProbe:
         first = head(self._state, queue)
         return None if first is None else first.name
 
-    def parked_with(self, workload: str) -> str | None:
-        mine = self._state.workloads[workload]
-        for other in self._state.line(mine.queue):
-            if other.parked and other.deferred is not None and other.deferred.alike and other.shape == mine.shape:
-                return other.name
-        return None
-
     def usage_of(self, workload: str) -> Share | None:
-        mine = self._state.workloads[workload]
-        return usage_rank(self._state, self.graph, mine) if goes_by_usage(self.graph, mine) else None
+        return usage_rank(self._state, self.graph, self._state.workloads[workload])
 
     def is_inactive(self, queue: int) -> bool:
         return is_inactive(self._policy, queue)

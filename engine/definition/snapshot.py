@@ -11,10 +11,9 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from ..event_parts import Int64, NameText, Part
 from ..policy_graph import PolicyGraph
-from .queue.holds import is_queued
+from ..workload import NOWHERE, Shape, Workload
 from .quota.decayed_usage import Consumed
 from .state.state import Machine, QueueState, State
-from .state.workload import NOWHERE, Shape, Workload
 from .transition.activate import machine, take_over
 from .transition.listing import enter
 
@@ -59,6 +58,9 @@ class _Content(Part):
     queues: tuple[_Queue, ...]
 
 
+_PLAIN = ("seq", "cause", "time", "submissions", "cycle", "idle", "fresh")
+"""What of a state stands in its snapshot as it is."""
+
 _SHAPE: TypeAdapter[tuple[JsonValue, ...]] = TypeAdapter(tuple[JsonValue, ...])
 
 
@@ -70,10 +72,6 @@ def frozen(state: State) -> bytes:
     graph = state.policy.graph if state.policy is not None else None
     nodes, slots = _names(graph)
     content = _Content.model_construct(  # what is in it was checked when it came to be
-        seq=state.seq,
-        cause=state.cause,
-        time=state.time,
-        submissions=state.submissions,
         policy=graph.digest if graph is not None else None,
         nodes=nodes,
         slots=slots,
@@ -82,12 +80,10 @@ def frozen(state: State) -> bytes:
         consumed={name: _in_order(state.consumed[name]) for name in sorted(state.consumed)},
         gave_way={name: tuple(sorted(state.gave_way[name])) for name in sorted(state.gave_way)},
         workloads=tuple(state.in_order()),
-        cycle=state.cycle,
-        idle=state.idle,
-        fresh=state.fresh,
+        **{name: getattr(state, name) for name in _PLAIN},
         queues=tuple(_queue(state.queues[queue.node]) for queue in graph.queues) if graph is not None and graph.settings.defers else (),
     )
-    return content.model_dump_json(exclude={"workloads": {"__all__": {"shape"}}}).encode()
+    return content.model_dump_json(exclude={"workloads": {"__all__": {"in_line", "shape"}}}).encode()
 
 
 def _names(graph: PolicyGraph | None) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -140,12 +136,7 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
     if content.policy != (graph.digest if graph is not None else None) or (content.nodes, content.slots) != _names(graph):
         raise SnapshotError("it is of another policy")
     state = State(
-        time=content.time,
-        seq=content.seq,
-        cause=content.cause,
-        submissions=content.submissions,
         overrides={(flavor, resource): amount for flavor, resource, amount in content.overrides},
-        consumed={name: content.consumed[name].copy() for name in content.consumed},
         gave_way={name: set(content.gave_way[name]) for name in content.gave_way},
     )
     if graph is not None:
@@ -154,8 +145,9 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
         for workload in content.workloads:
             _check(graph, workload)
             _enter(state, workload)
-        state.consumed = content.consumed  # entering brings it up to date, which it is not here
-    state.cycle, state.idle, state.fresh = content.cycle, content.idle, content.fresh
+    state.consumed = content.consumed  # not earlier: entering brings it up to date
+    for name in _PLAIN:
+        setattr(state, name, getattr(content, name))
     for queue, each in zip(graph.queues if graph is not None and graph.settings.defers else (), content.queues, strict=True):
         place = state.queues[queue.node]
         place.hopeless = {_tupled(shape) for shape in each.hopeless}
@@ -184,8 +176,7 @@ def _enter(state: State, workload: Workload) -> None:
     state.workloads[workload.name] = workload
     parked, workload.parked = workload.parked, False
     enter(state, workload)
-    if workload.queue != NOWHERE and workload.admitted is None and state.graph.settings.defers:
-        workload.parked = parked and is_queued(state.active, workload)
+    workload.parked = parked and workload.in_line and state.graph.settings.defers
 
 
 def _tupled(shape: tuple[JsonValue, ...]) -> Shape:

@@ -1,13 +1,12 @@
 """The state of the definition, to be read from outside."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
-from ..cores import LiveWorkload
 from ..policy_graph import PolicyGraph
-from .queue.holds import is_queued
+from ..workload import Workload
 from .state.state import State
-from .state.workload import NOWHERE, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +30,12 @@ class DefinitionView:
     def names(self) -> Sequence[str]:
         return [workload.name for workload in self.state.in_order()]
 
-    def workloads(self) -> Sequence[LiveWorkload]:
-        return [self._live(workload) for workload in self.state.in_order()]
+    def workloads(self) -> Sequence[Workload]:
+        return [copy(workload) for workload in self.state.in_order()]
 
-    def workload(self, name: str) -> LiveWorkload | None:
+    def workload(self, name: str) -> Workload | None:
         known = self.state.workloads.get(name)
-        return None if known is None else self._live(known)
-
-    def _live(self, workload: Workload) -> LiveWorkload:
-        waits = workload.admitted is None and workload.queue != NOWHERE
-        return LiveWorkload(
-            name=workload.name,
-            number=workload.number,
-            fact=workload.fact,
-            queue=workload.queue,
-            priority=workload.priority,
-            asked_priority=workload.asked_priority,
-            pinned=workload.pinned,
-            submitted=workload.submitted,
-            queued=workload.queued,
-            evictions=workload.evictions,
-            remaining=tuple(workload.remaining),
-            admitted=workload.admitted,
-            usage=workload.usage,
-            assignments=workload.assignments,
-            evicting=workload.evicting,
-            checks=workload.checks,
-            in_line=waits and is_queued(self.state.active, workload),
-            parked=workload.parked,
-            deferral=workload.deferred,
-        )
+        return None if known is None else copy(known)
 
     def machine_flavors(self) -> Sequence[int]:
         return [self.state.machines[name].flavor for name in sorted(self.state.machines)]

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from ..cores import LiveWorkload, Probe, View
+from ..cores import Probe, View
 from ..event_parts import Operand, RuleRef
 from ..outcome.named import charges
 from ..outcome.nomination import CandidateOutcome, ComparedShares, Mode, Nomination
 from ..policy_graph import PolicyGraph
 from ..units import format_time
+from ..workload import Workload
 from .decisions import SHARES
 from .policy_lines import node_line, reference
 from .standing import CandidateStanding
@@ -53,7 +54,7 @@ def _short(graph: PolicyGraph, nomination: Nomination) -> list[int]:
     return [index for index, slot in enumerate(graph.slots) if (slot.flavor, slot.resource) in lacks]
 
 
-def _users(graph: PolicyGraph, view: View, queue: int, slots: list[int]) -> list[LiveWorkload]:
+def _users(graph: PolicyGraph, view: View, queue: int, slots: list[int]) -> list[Workload]:
     """Who runs in the tree of a queue and uses one of these slots, by queue and name."""
     root = graph.path(queue)[-1]
     running = [each for each in view.workloads() if each.admitted is not None and graph.path(each.queue)[-1] == root]
@@ -61,9 +62,7 @@ def _users(graph: PolicyGraph, view: View, queue: int, slots: list[int]) -> list
     return sorted(users, key=lambda each: (graph.nodes[each.queue].queue, each.name))
 
 
-def _unseen(
-    probe: Probe, workload: LiveWorkload, other: LiveWorkload, slots: list[int], nomination: Nomination, enough: bool
-) -> CandidateOutcome:
+def _unseen(probe: Probe, workload: Workload, other: Workload, slots: list[int], nomination: Nomination, enough: bool) -> CandidateOutcome:
     """Why the search did not look at a workload."""
     graph, own = probe.graph, other.queue == workload.queue
     if other.pinned:
@@ -85,7 +84,7 @@ def _unseen(
 
 
 def _compared(
-    graph: PolicyGraph, workload: LiveWorkload, other: LiveWorkload, outcome: CandidateOutcome, shares: ComparedShares | None, noted: bool
+    graph: PolicyGraph, workload: Workload, other: Workload, outcome: CandidateOutcome, shares: ComparedShares | None, noted: bool
 ) -> tuple[RuleRef | None, list[Operand]]:
     """The line that decided about a candidate, and what was compared."""
     preemption = graph.queue_at(workload.queue).preemption
@@ -113,7 +112,7 @@ def _compared(
             return None, [*_priorities(graph, workload, other), *shown]
 
 
-def _priorities(graph: PolicyGraph, mine: LiveWorkload, theirs: LiveWorkload) -> list[Operand]:
+def _priorities(graph: PolicyGraph, mine: Workload, theirs: Workload) -> list[Operand]:
     """Both priorities and, where these are equal and the queue of both evicts what is newer, since when both wait or waited."""
     compared = [("workload.priority", str(mine.priority)), ("victim.priority", str(theirs.priority))]
     own = graph.queue_at(mine.queue).preemption.own

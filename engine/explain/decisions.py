@@ -183,7 +183,7 @@ def _rejected(graph: PolicyGraph, outcome: Rejection, time: int, cause: int) -> 
 
 
 def _deferred(graph: PolicyGraph, outcome: Deferral, time: int, cause: int) -> WorkloadDeferred:
-    operands: tuple[Operand, ...] = ()
+    last, operands = outcome.last, tuple[Operand, ...]()
     if outcome.hold is not None:
         because = {"check": f"admission check {outcome.hold.name}", "namespace": "namespace"}.get(outcome.hold.kind, outcome.hold.name)
         operands = (Operand(name="because of", value=because),)
@@ -193,13 +193,13 @@ def _deferred(graph: PolicyGraph, outcome: Deferral, time: int, cause: int) -> W
         cause=cause,
         workload=outcome.workload,
         queue=graph.nodes[outcome.queue].name,
-        reason=outcome.reason,
-        outcome=outcome.outcome,
-        waits="parked" if outcome.parked else "next",
-        preempting=outcome.preempting,
-        alike=outcome.alike,
-        tried=tuple(Tried(pod_set=pod_set, resource=resource, index=index) for pod_set, resource, index in outcome.tried),
+        reason=last.reason,
+        outcome=last.outcome,
+        waits="parked" if last.parked else "next",
+        preempting=last.preempting,
+        alike=last.alike,
+        tried=tuple(Tried(pod_set=pod_set, resource=resource, index=index) for pod_set, resource, index in last.tried),
         attempts=tuple(_attempt(graph, pods.name, attempt) for pods in pod_sets for attempt in pods.attempts),
-        victims=tuple(victim.workload for victim in outcome.victims),
+        victims=last.victims,
         why=Why(operands=operands, limit=limit_named(graph, outcome.limit)),
     )

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from ..cores import LiveWorkload
 from ..eligibility import holds
 from ..event_parts import Operand, RuleRef
 from ..guard import fields
 from ..outcome.decision import Hold
 from ..policy_graph import PolicyGraph
+from ..workload import Workload
 from .policy_lines import local_queue_line, node_line, rule_line
 from .standing import HoldStanding
 from .wording import compared
 
 
-def hold_standing(graph: PolicyGraph, workload: LiveWorkload, hold: Hold) -> HoldStanding:
+def hold_standing(graph: PolicyGraph, workload: Workload, hold: Hold) -> HoldStanding:
     """A hold of a workload in words."""
     rule: RuleRef | None = None
     operands: list[Operand] = []
@@ -54,7 +54,7 @@ def _reason(hold: Hold) -> str:
             return "Suspended"
 
 
-def _conditions(graph: PolicyGraph, workload: LiveWorkload) -> Iterator[Operand]:
+def _conditions(graph: PolicyGraph, workload: Workload) -> Iterator[Operand]:
     """The conditions of the queue that speak of labels, and what the workload's namespace says instead."""
     labels = workload.fact.namespace_labels
     for condition in graph.queue_at(workload.queue).namespaces or ():

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..cores import Core, LiveWorkload, Probe
+from ..cores import Core, Probe
 from ..event_parts import Operand
 from ..outcome.decision import tightest
 from ..outcome.named import charges
 from ..outcome.nomination import Attempt, Grade, Mode, Nomination, PodSetFlavors
 from ..policy_graph import PolicyGraph
+from ..workload import Workload
 from .candidates import candidates
 from .holding import hold_standing
 from .policy_lines import limit_named, node_line, rule_line
@@ -19,13 +20,7 @@ from .wording import describe
 WAITING, PROTECTED = "WaitingForQuota", "WaitingForProtectedWorkloads"
 """The second reason is gpol's own; all others are Kueue's."""
 
-_REASONS = {
-    Grade.FIT: "Fits",
-    Grade.NO_VICTIMS: WAITING,
-    Grade.PROTECTED: PROTECTED,
-    Grade.PREEMPT: "Preempt",
-    Grade.RECLAIM: "Preempt",
-}
+_REASONS = {Grade.FIT: "Fits", Grade.NO_VICTIMS: WAITING, Grade.PROTECTED: PROTECTED, Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Preempt"}
 
 
 def standing(core: Core, name: str) -> Standing | None:
@@ -59,7 +54,7 @@ class _Pending:
 
     core: Core
     graph: PolicyGraph
-    workload: LiveWorkload
+    workload: Workload
 
     def told(self) -> dict[str, object]:
         """The fields of its standing."""
@@ -97,7 +92,7 @@ class _Pending:
         limit = limit_named(self.graph, probe.binding_limit(nomination))
         operands = (*self._operands(), *self._gives_way(others))
         told: dict[str, object] = {"limit": limit, "rule": limit.source if limit is not None else None, "operands": operands}
-        deferral = self.workload.deferral
+        deferral = self.workload.deferred
         if deferral is not None and (deferral.parked or not self.workload.parked):
             return {**told, "reason": deferral.reason, "outcome": deferral.outcome, "victims": deferral.victims}
         if self.workload.parked:
@@ -115,8 +110,8 @@ class _Pending:
     def _operands(self) -> Iterator[Operand]:
         """Who is before it, who is parked with it, and what decides before priority where its queue admits by usage."""
         probe, workload = self.core.probe, self.workload
-        alike = probe.parked_with(workload.name) if workload.parked else None
-        if alike is not None and alike != workload.name:
+        alike = next((each.name for each in self.core.view.workloads() if _parks(each, workload)), workload.name)
+        if alike != workload.name:
             yield Operand(name="parked with", value=alike)
         head = probe.head(workload.queue)
         first = self.core.view.workload(head) if head is not None and head != workload.name and not workload.parked else None
@@ -128,7 +123,7 @@ class _Pending:
         if first is not None and first.fact.local_queue != workload.fact.local_queue:
             yield from self._usage(first)
 
-    def _usage(self, workload: LiveWorkload) -> Iterator[Operand]:
+    def _usage(self, workload: Workload) -> Iterator[Operand]:
         """The usage by which a workload stands in a queue that admits by usage."""
         known = self.core.probe.usage_of(workload.name)
         if known is not None:
@@ -241,3 +236,9 @@ class _Pending:
             yield "it would have to borrow, and its queue evicts nobody for that"
         elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and attempt.flavor in chosen and not nomination.victims:
             yield "victims make room for each resource alone, but not for all it asks for"
+
+
+def _parks(other: Workload, workload: Workload) -> bool:
+    """Whether a workload is parked for the sake of another one that asks for the same."""
+    together = workload.parked and other.parked and other.queue == workload.queue and other.shape == workload.shape
+    return together and other.deferred is not None and other.deferred.alike

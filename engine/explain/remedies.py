@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Literal
 
-from ..cores import LiveWorkload, Probe, View
-from ..eligibility import accepts, companions, groups_of, selects, untolerated
+from ..cores import Probe, View
+from ..eligibility import barrier, companions, groups_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import Nomination, Request
 from ..policy_graph import Flavor, Group, PolicyGraph, Quota
+from ..workload import Workload
 from .policy_lines import limit_named
 from .standing import Remedy
 
@@ -46,7 +47,7 @@ def _evicting(nomination: Nomination) -> tuple[str, ...]:
 class _Tries:
     """Changes for one workload that cannot be admitted now."""
 
-    def __init__(self, probe: Probe, view: View, nomination: Nomination, workload: LiveWorkload) -> None:
+    def __init__(self, probe: Probe, view: View, nomination: Nomination, workload: Workload) -> None:
         self.probe, self.nomination, self.workload, self.graph = probe, nomination, workload, probe.graph
         self.queue = self.graph.queue_at(workload.queue)
         self.groups = groups_of(self.graph, self.queue)
@@ -126,7 +127,7 @@ class _Tries:
             if not self._served(index):
                 by.append("queue")
                 probe = probe.suppose(graph=self._serving(index))
-            if not self._accepted(flavor):
+            if not self._accepted(index):
                 by.append("workload")
                 fact, needs = _accepting(self.workload.fact, flavor)
                 probe = probe.suppose(instead=fact)
@@ -137,14 +138,14 @@ class _Tries:
     def _refused(self) -> Iterator[int]:
         """Flavors that are there and are not accepted: those that the queue serves, then those that it could."""
         known = [index for index, flavor in enumerate(self.graph.flavors) if not flavor.missing]
-        yield from (index for index in known if self._served(index) and not self._accepted(self.graph.flavors[index]))
+        yield from (index for index in known if self._served(index) and not self._accepted(index))
         yield from (index for index in known if not self._served(index) and self._group_for(index) is not None)
 
     def _served(self, flavor: int) -> bool:
         return any(flavor in group.flavors for group in self.groups)
 
-    def _accepted(self, flavor: Flavor) -> bool:
-        return all(accepts(flavor, pod_set) for pod_set in self.workload.fact.pod_sets)
+    def _accepted(self, flavor: int) -> bool:
+        return all(barrier(self.graph, flavor, pod_set) is None for pod_set in self.workload.fact.pod_sets)
 
     def _group_for(self, flavor: int) -> int | None:
         """The first group of the queue whose resources a flavor has: every one or, where they are judged together, any."""
@@ -164,7 +165,7 @@ class _Tries:
 
     # --- ways -----------------------------------------------------------------------------------------------------------
 
-    def _ways(self, replaced: LiveWorkload | None) -> list[Request]:
+    def _ways(self, replaced: Workload | None) -> list[Request]:
         """What the workload would be charged on the flavors that it accepts, by choice of flavors, those tried first before others.
 
         What is held already by the workload whose place it takes is not charged.
@@ -194,9 +195,8 @@ class _Tries:
         amounts = {resource: sum(asked_by_one(pod_set, resource) * count for pod_set, count in members) for resource in resources}
         found = []
         for index in group.flavors:
-            flavor = self.graph.flavors[index]
             slots = {slot.resource: number for number, slot in enumerate(self.graph.slots) if slot.flavor == index}
-            if flavor.missing or not all(accepts(flavor, pod_set) for pod_set, _ in members):
+            if any(barrier(self.graph, index, pod_set) is not None for pod_set, _ in members):
                 continue
             if all(resource in slots for resource in resources if amounts[resource]):
                 found.append({slots[resource]: amounts[resource] for resource in resources if amounts[resource]})

@@ -123,50 +123,32 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
-class Deferral:
-    """The head of a queue was not admitted in a cycle.
+class LastDeferral:
+    """How the last cycle that looked at a waiting workload ended; the fields are those of the event WorkloadDeferred.
 
     It is looked at again in the next cycle, or `parked` until capacity may have become free; `alike`: with all that ask for the same.
-    `preempting`: it stays the head until its victims are gone. `tried`: (pod set, resource, index) where its search for flavors goes on.
+    `preempting`: it stays the head until its `victims` are gone. `tried` is where its search for flavors goes on.
     """
 
-    workload: str
-    queue: int
+    reason: DeferralReason
     outcome: DeferralOutcome
     parked: bool
     preempting: bool = False
     alike: bool = False
     tried: SearchState = ()
-    flavors: FlavorAssignment | None = None
-    victims: tuple[Victim, ...] = ()
-    limit: BindingLimit | None = None
-    hold: Hold | None = None
-
-    @property
-    def reason(self) -> DeferralReason:
-        """The reason, in Kueue's words."""
-        match self.outcome:
-            case "preempting" | "deferred":
-                return "WaitingForPreemptedWorkloads"
-            case "turned away":
-                return "PendingEvaluation" if self.hold is not None and self.hold.kind == "check" else "Misconfigured"
-            case "no fit" if self.flavors is not None and self.flavors.reason:
-                return self.flavors.reason
-            case _:
-                return "WaitingForQuota"
+    victims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class LastDeferral:
-    """How the last cycle that looked at a waiting workload ended; the fields are those of the event WorkloadDeferred."""
+class Deferral:
+    """The head of a queue was not admitted in a cycle: how that ended, the flavors that were tried, what stood in its way."""
 
-    reason: DeferralReason
-    outcome: DeferralOutcome
-    parked: bool
-    preempting: bool
-    alike: bool
-    tried: SearchState
-    victims: tuple[str, ...]
+    workload: str
+    queue: int
+    last: LastDeferral
+    flavors: FlavorAssignment | None = None
+    limit: BindingLimit | None = None
+    hold: Hold | None = None
 
 
 Outcome = Admission | Eviction | Replacement | Rejection | Deferral

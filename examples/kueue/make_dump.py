@@ -19,8 +19,8 @@ from gpol.dsl import print_tree
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
-from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
-from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from gpol.engine.facts import Fact, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import SECOND
 from gpol.sim.drive.job import Job as Played
 from gpol.sim.drive.player import Player

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, Fact
-from ...engine.facts import PolicyActivated
+from ...engine.events import AnyDecision
+from ...engine.facts import Fact, PolicyActivated
 from ...engine.policy_graph import PolicyGraph
 from ...engine.semantics import SEMANTICS
 from ..errors import DamagedError, JournalError

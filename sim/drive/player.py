@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ...engine.cores import Core
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, AnyEvent, Fact, WorkloadEvicted
-from ...engine.facts import OperatorAction, PolicyActivated, TimeAdvanced, WorkloadFinished, WorkloadUpdated
+from ...engine.events import AnyDecision, AnyEvent, WorkloadEvicted
+from ...engine.facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadFinished, WorkloadUpdated
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...journal.records import BatchSink

@@ -6,10 +6,10 @@ from ...dsl.diagnostics import LineIndex
 from ...dsl.syntax import tree
 from ...engine.errors import FactError
 from ...engine.event_parts import PodSet
-from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
-from ...engine.facts import CapacityChanged, OperatorAction, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...engine.facts import CapacityChanged, Fact, OperatorAction, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
 from ...engine.policy_graph import AdmissionRule, PreemptRule, ProtectRule
 from ...engine.units import parse_amount, parse_duration
 from .player import EndlessError, Player

@@ -7,9 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from ...engine.events import AnyDecision, Fact
+from ...engine.events import AnyDecision
 from ...engine.explain.standing import Standing
-from ...engine.facts import PolicyActivated, WorkloadSubmitted
+from ...engine.facts import Fact, PolicyActivated, WorkloadSubmitted
 from ...engine.policy_graph import PolicyGraph
 from ...journal.errors import DamagedError
 from ...journal.journal import Batch as RecordedBatch

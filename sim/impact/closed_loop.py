@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, Fact
+from ...engine.events import AnyDecision
 from ...engine.facts import (
+    Fact,
     PolicyActivated,
     TimeAdvanced,
     WorkloadAdopted,

@@ -11,10 +11,10 @@ from typing import Literal
 from ...engine.cores import Core
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadRejected
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadRejected
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
-from ...engine.facts import PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
 from ...journal.errors import DamagedError
 from ...journal.journal import Batch as RecordedBatch
 from ..drive.policy import Policy

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 
-from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
-from ...engine.facts import WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import Fact, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
 from ..drive.driver import OnEvict
 from ..drive.run_lengths import Submission
 from ..measure.gpu_amounts import charged, requested, thousandths

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...engine.cores import Core, LiveWorkload, View
+from ...engine.cores import Core, View
 from ...engine.event_parts import Charge
 from ...engine.events import WorkloadEvicted
 from ...engine.explain.pending import standing as standing_of
 from ...engine.outcome.named import charges
 from ...engine.policy_graph import Node, PolicyGraph
+from ...engine.workload import Workload
 from ...journal.journal import Journal
 from ...journal.records import workload_stream
 from .gpu_amounts import thousandths
@@ -136,7 +137,7 @@ def _machines(view: View, graph: PolicyGraph) -> tuple[tuple[str, int], ...]:
 # --- the tree -------------------------------------------------------------------------------------------------------
 
 
-def _places(view: View, graph: PolicyGraph, workloads: list[LiveWorkload]) -> Iterator[NodeFigures]:
+def _places(view: View, graph: PolicyGraph, workloads: list[Workload]) -> Iterator[NodeFigures]:
     pools = [_pool(view, graph, slot) for slot in range(len(graph.slots))]
     running, waiting, on_hold = Counter[int](), Counter[int](), Counter[int]()
     for workload in workloads:
@@ -181,7 +182,7 @@ def _pool(view: View, graph: PolicyGraph, slot: int) -> FlavorLending:
 # --- workloads ------------------------------------------------------------------------------------------------------
 
 
-def is_held(workload: LiveWorkload) -> bool:
+def is_held(workload: Workload) -> bool:
     """Whether a workload waits because somebody, or a rule, keeps it waiting, whatever is free."""
     return workload.admitted is None and workload.queue >= 0 and not workload.in_line
 
@@ -209,11 +210,11 @@ def live_workloads(core: Core, journal: Journal, within: frozenset[str] | None =
         )
 
 
-def _queue(graph: PolicyGraph | None, workload: LiveWorkload) -> str | None:
+def _queue(graph: PolicyGraph | None, workload: Workload) -> str | None:
     return graph.nodes[workload.queue].name if graph is not None and workload.queue >= 0 else None
 
 
-def _waiting_since(journal: Journal, workload: LiveWorkload, seq: int) -> int:
+def _waiting_since(journal: Journal, workload: Workload, seq: int) -> int:
     """When a waiting workload came into its queue or, if it ran since, was evicted."""
     if workload.evictions:
         for recorded in journal.backwards(upto=seq, stream=workload_stream(workload.name)):

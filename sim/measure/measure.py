@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ...engine.event_parts import Charge
-from ...engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from ...engine.facts import (
     CapacityChanged,
+    Fact,
     NodeAdded,
     NodeChanged,
     NodeRemoved,

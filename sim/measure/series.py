@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ...engine.events import AnyDecision, Fact, WorkloadEvicted
+from ...engine.events import AnyDecision, WorkloadEvicted
+from ...engine.facts import Fact
 from .measure import Measure
 
 METRICS = ("used", "borrowed", "lent", "waiting")

@@ -7,10 +7,10 @@ from typing import Any
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.default_core import new_core
-from gpol.engine.events import FACT, AnyDecision, AnyEvent, Fact, WorkloadEvicted
+from gpol.engine.events import AnyDecision, AnyEvent, WorkloadEvicted
 from gpol.engine.explain.pending import standing
 from gpol.engine.explain.standing import Standing
-from gpol.engine.facts import PolicyActivated
+from gpol.engine.facts import FACT, Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
 

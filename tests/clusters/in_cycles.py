@@ -5,17 +5,17 @@ from functools import cache
 
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
-from gpol.engine.cores import LiveWorkload
 from gpol.engine.default_core import new_core
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.state.state import State
-from gpol.engine.events import FACT, AnyDecision, AnyEvent, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from gpol.engine.events import AnyDecision, AnyEvent, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.explain.pending import standing
 from gpol.engine.explain.standing import Standing
-from gpol.engine.facts import PolicyActivated, TimeAdvanced
+from gpol.engine.facts import FACT, PolicyActivated, TimeAdvanced
 from gpol.engine.outcome.nomination import Share
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
+from gpol.engine.workload import Workload
 
 PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair", "gpol.fair")}
 
@@ -129,7 +129,7 @@ class Cycles:
         """Whom a queue puts up next."""
         return self.core.probe.head(self.node(queue))
 
-    def workload(self, name: str) -> LiveWorkload:
+    def workload(self, name: str) -> Workload:
         """A live workload."""
         found = self.core.view.workload(name)
         assert found is not None

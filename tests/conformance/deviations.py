@@ -76,7 +76,7 @@ DEVIATIONS = (
     Deviation(
         "a queue that no longer borrows still has to give",
         "engine/definition/preemption/classical.py",
-        "        if within_owned(trial.tree, node, preemptor.slots):\n            found.note",
+        "        if not trial.tree.borrows(node, preemptor.slots):\n            found.note",
         "        if False:\n            found.note",
     ),
     Deviation(
@@ -94,8 +94,8 @@ DEVIATIONS = (
     Deviation(
         "the best flavor is one to evict in rather than one to borrow in, whatever the queue says",
         "engine/definition/flavor/assigner.py",
-        'if rather == "evict":',
-        "if True:",
+        'if rather == "evict" else',
+        "if True else",
     ),
     Deviation(
         "nothing is kept for a workload that needs victims and has none",

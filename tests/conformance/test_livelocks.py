@@ -15,8 +15,7 @@ from gpol.adapters.kueue.read.fields import Fields
 from gpol.adapters.kueue.read.kinds import Raw, read_objects
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.dsl import check, compile_policy, print_tree
-from gpol.engine.events import Fact
-from gpol.engine.facts import PolicyActivated, WorkloadCancelled, WorkloadFinished
+from gpol.engine.facts import Fact, PolicyActivated, WorkloadCancelled, WorkloadFinished
 from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, Player
 from suites.recorded import LIVELOCKS
 

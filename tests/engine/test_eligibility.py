@@ -1,10 +1,12 @@
 """Which flavors a pod set may run on at all."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from gpol.engine import policy_graph as graph
-from gpol.engine.eligibility import accepts, holds, selects, untolerated
+from gpol.engine.eligibility import barrier, holds, selects, untolerated
 from gpol.engine.event_parts import PodSet, Requirement, Toleration
 
 SPOT = graph.Taint("pool", "spot", "NoSchedule")
@@ -118,6 +120,11 @@ def test_conditions(operator: str, values: list[str], label: str | None, holding
 
 def test_all_of_it_counts() -> None:
     """A flavor that the pod set does not name is no flavor for it; nor is one that is tainted or has other labels."""
+
+    def accepts(known: graph.Flavor, pod_set: PodSet) -> bool:
+        policy: Any = SimpleNamespace(flavors=(known,))
+        return barrier(policy, 0, pod_set) is None
+
     assert accepts(flavor(), pods())
     assert accepts(flavor(), pods(flavors=["f", "g"]))
     assert not accepts(flavor(), pods(flavors=["g"]))

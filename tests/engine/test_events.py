@@ -5,8 +5,8 @@ import json
 import pytest
 from gpol.engine.errors import describe_error
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import EVENT, FACT
-from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.events import EVENT
+from gpol.engine.facts import FACT, WorkloadSubmitted
 from gpol.engine.units import INT64_MAX
 from pydantic import ValidationError
 

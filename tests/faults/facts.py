@@ -7,9 +7,10 @@ from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.events import AnyEvent
 from gpol.engine.facts import (
     CapacityChanged,
+    Fact,
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,

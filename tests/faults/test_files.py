@@ -257,7 +257,7 @@ def test_payload_of_a_future_version(tmp_path: Path, capsys: pytest.CaptureFixtu
 _RACER = """
 import sys, time
 sys.path[:0] = sys.argv[2:]
-from gpol.engine.events import TimeAdvanced
+from gpol.engine.facts import TimeAdvanced
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 appended = refused = 0

@@ -216,7 +216,7 @@ def test_long_names(place: Path, journal: Journal, copies: Path, history) -> Non
 
 _KILLED = """
 import os, sys
-from gpol.engine.events import TimeAdvanced
+from gpol.engine.facts import TimeAdvanced
 from gpol.journal.journal import Journal
 journal = Journal.create(sys.argv[1])
 journal.append([[TimeAdvanced(time=1)]] * 100)
@@ -259,7 +259,7 @@ def test_a_log_that_comes_meanwhile(place: Path, journal: Journal, copies: Path,
 
 _WRITER = """
 import sys
-from gpol.engine.events import TimeAdvanced
+from gpol.engine.facts import TimeAdvanced
 from gpol.journal.journal import Journal
 with Journal.open(sys.argv[1], readonly=False) as journal:
     print("open", flush=True)

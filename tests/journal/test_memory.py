@@ -50,7 +50,8 @@ def made(place: Path, workloads: int) -> Path:
 def test_four_times_the_events_take_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """The peak for a longer journal is above that for a short one by a fifth at most of what the further payloads alone would take.
 
-    What little is added waits for the collector of garbage or is kept by libraries, up to a bound that the shorter journal is long enough to come near.
+    What little is added waits for the collector of garbage or is kept by libraries, up to a bound of their own; the shorter journal is
+    long enough to come near it.
     """
     monkeypatch.setattr(recorder, "PAGE_EVENTS", 50)
     monkeypatch.setattr(fsck, "_ANCHOR_EVERY", 50)

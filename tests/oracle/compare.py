@@ -29,8 +29,8 @@ from gpol.dsl import compile_policy  # noqa: E402
 from gpol.dsl.print.formatter import print_tree  # noqa: E402
 from gpol.engine.default_core import new_core  # noqa: E402
 from gpol.engine.errors import FactError  # noqa: E402
-from gpol.engine.events import FACT, AnyDecision  # noqa: E402
-from gpol.engine.facts import PolicyActivated  # noqa: E402
+from gpol.engine.events import AnyDecision  # noqa: E402
+from gpol.engine.facts import FACT, PolicyActivated  # noqa: E402
 from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 

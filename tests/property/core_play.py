@@ -9,10 +9,11 @@ from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
 from gpol.engine.event_parts import PodSet, RuleRef
-from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from gpol.engine.explain.pending import standing
 from gpol.engine.facts import (
     CapacityChanged,
+    Fact,
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,

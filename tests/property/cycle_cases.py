@@ -7,8 +7,8 @@ from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
-from gpol.engine.events import FACT, AnyEvent, Fact
-from gpol.engine.facts import PolicyActivated, TimeAdvanced
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import FACT, Fact, PolicyActivated, TimeAdvanced
 from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import strategies as st
 

@@ -8,9 +8,9 @@ from gpol.dsl.print.formatter import print_tree
 from gpol.dsl.syntax import tree
 from gpol.engine.cores import Core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import Fact
 from gpol.engine.facts import (
     CapacityChanged,
+    Fact,
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,

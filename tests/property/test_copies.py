@@ -5,8 +5,8 @@ from cycle_cases import cycle_cases, history
 from generators import Case, activation, cases, fact_of
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
-from gpol.engine.events import FACT, AnyEvent, Fact
-from gpol.engine.facts import TimeAdvanced
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import FACT, Fact, TimeAdvanced
 from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import given
 from hypothesis import strategies as st

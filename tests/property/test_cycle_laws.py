@@ -5,18 +5,18 @@ from random import Random
 
 from core_states import shuffle, state_of
 from cycle_cases import Case, cycle_cases, history, played
-from gpol.engine.cores import Core, LiveWorkload
+from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.definition.queue.holds import is_queued
 from gpol.engine.definition.quota.tree import QuotaTree
 from gpol.engine.definition.state.order import line_key, shape_of
-from gpol.engine.definition.state.workload import NOWHERE
 from gpol.engine.definition.transition.apply import charged
 from gpol.engine.eligibility import groups_of
-from gpol.engine.events import AnyEvent, Fact, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
-from gpol.engine.facts import TimeAdvanced
+from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from gpol.engine.facts import Fact, TimeAdvanced
 from gpol.engine.outcome.nomination import Request
 from gpol.engine.policy_graph import PolicyGraph
+from gpol.engine.workload import NOWHERE, Workload
 from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, Player
 from hash_seeds import outputs
 from hypothesis import given
@@ -28,12 +28,12 @@ def bytes_of(batches: list[list[AnyEvent]]) -> list[bytes]:
     return [event.payload() for batch in batches for event in batch]
 
 
-def ran(core: Core) -> list[LiveWorkload]:
+def ran(core: Core) -> list[Workload]:
     """Who runs, in order of submission."""
     return [workload for workload in core.view.workloads() if workload.admitted is not None]
 
 
-def live(core: Core, name: str) -> LiveWorkload:
+def live(core: Core, name: str) -> Workload:
     """A live workload by name."""
     workload = core.view.workload(name)
     assert workload is not None
@@ -147,7 +147,7 @@ def test_admissions_are_whole(case: Case) -> None:
                 assert charged == {resource: amount * assignment.count for resource, amount in pods.requests.items()}
 
 
-def least_room(core: Core, workload: LiveWorkload) -> bool:
+def least_room(core: Core, workload: Workload) -> bool:
     """Whether the fewest pods that a workload may do with have room on some flavor of each group of its queue."""
     policy, pods = state_of(core).active, workload.fact.pod_sets[0]
     old = core.view.workload(workload.fact.replaces or "")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core_states import state_of
 from cycle_cases import AT_REST, SECOND, Case, activation, cycle_cases, played
-from gpol.engine.cores import Core, LiveWorkload
+from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze
 from gpol.engine.definition.queue.parking import stir
 from gpol.engine.event_parts import CheckState, Limit
@@ -14,10 +14,11 @@ from gpol.engine.explain.pending import standing
 from gpol.engine.explain.standing import Remedy, Standing
 from gpol.engine.facts import OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadUpdated
 from gpol.engine.policy_graph import PolicyGraph
+from gpol.engine.workload import Workload
 from hypothesis import given
 
 
-def live(core: Core, name: str) -> LiveWorkload:
+def live(core: Core, name: str) -> Workload:
     """A live workload by name."""
     workload = core.view.workload(name)
     assert workload is not None

@@ -12,8 +12,8 @@ from gpol.dsl.syntax import tree
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import Fact, WorkloadAdmitted, WorkloadEvicted
-from gpol.engine.facts import TimeAdvanced, WorkloadSubmitted
+from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted
+from gpol.engine.facts import Fact, TimeAdvanced, WorkloadSubmitted
 from hypothesis import given
 from hypothesis import strategies as st
 

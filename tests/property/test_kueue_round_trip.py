@@ -18,8 +18,8 @@ from gpol.dsl.syntax import tree
 from gpol.engine.default_core import new_core
 from gpol.engine.eligibility import groups_of
 from gpol.engine.event_parts import PodSet, Toleration
-from gpol.engine.events import AnyDecision, Fact
-from gpol.engine.facts import PolicyActivated, TimeAdvanced, WorkloadSubmitted
+from gpol.engine.events import AnyDecision
+from gpol.engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadSubmitted
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import SECOND, scale_of
 from hypothesis import HealthCheck, assume, given, settings

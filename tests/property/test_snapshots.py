@@ -9,7 +9,8 @@ from cycle_cases import cycle_cases, history
 from generators import Case, activation, cases, fact_of
 from gpol.engine.cores import Core
 from gpol.engine.default_core import SnapshotError, freeze, new_core, thaw
-from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import Fact
 from gpol.engine.policy_graph import PolicyGraph
 from hypothesis import given
 from hypothesis import strategies as st

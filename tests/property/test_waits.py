@@ -5,9 +5,8 @@ from generators import SECOND, Case, activation, cases, fact_of
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.definition.core import DefinitionCore
-from gpol.engine.events import Fact
 from gpol.engine.explain.pending import standing
-from gpol.engine.facts import TimeAdvanced
+from gpol.engine.facts import Fact, TimeAdvanced
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +17,7 @@ MOST_WAKES = 20
 def forget(core: Core) -> Core:
     """The same core with its memory of nominations forgotten."""
     assert isinstance(core, DefinitionCore)
-    core._waits.forget()
+    core._waits.clear()
     return core
 
 

@@ -11,8 +11,8 @@ from ....dsl.syntax.parser import Parsed
 from ....engine.cores import Core
 from ....engine.default_core import new_core
 from ....engine.errors import FactError
-from ....engine.events import AnyDecision, Fact, WorkloadDeferred, WorkloadEvicted
-from ....engine.facts import PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ....engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted
+from ....engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
 from ....engine.outcome.nomination import Mode, Nomination
 from ....engine.policy_graph import PolicyGraph
 from ....engine.units import SECOND

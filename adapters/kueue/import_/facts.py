@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ....engine.event_parts import Placement, PodSet
-from ....engine.events import Fact
-from ....engine.facts import UsageReported, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ....engine.facts import Fact, UsageReported, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.units import INT64_MAX, format_time
 from ..policy_names import PolicyNames
 from ..problems import Findings

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ....dsl.syntax import tree
-from ....engine.events import Fact
+from ....engine.facts import Fact
 from ..policy_names import PolicyNames
 from ..problems import ConversionNote, Findings, ImportRefused, Problem
 from ..read.documents.dumps import read

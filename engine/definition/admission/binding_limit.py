@@ -26,30 +26,12 @@ def _met(policy: ActivePolicy, queue: int, obstacle: Obstacle) -> BindingLimit:
     """The limit that an obstacle of quota met."""
     slot = policy.slot(obstacle.flavor, obstacle.resource)
     assert slot is not None
-    find = limit_now if obstacle.kind == "short" else limit_at_most
-    limit = find(policy, queue, slot, obstacle.assumed + obstacle.asked)
+    find = policy.tree.binding if obstacle.kind == "short" else policy.tree.binding_at_most
+    limit = find(queue, slot, obstacle.assumed + obstacle.asked)
     return replace(limit, available=min(limit.available, obstacle.limit))  # in the middle of a cycle there may have been less
 
 
 def limit_on(policy: ActivePolicy, queue: int, request: Request) -> BindingLimit | None:
     """The limit that keeps a queue from a request now: of all slots that are short the tightest; None where it fits."""
     short = [(slot, amount) for slot, amount in request if amount > policy.tree.room(queue, slot)]
-    return tightest([limit_now(policy, queue, slot, amount) for slot, amount in short])
-
-
-def limit_now(policy: ActivePolicy, queue: int, slot: int, asked: int) -> BindingLimit:
-    """The limit on what a queue may use of a slot as things stand."""
-    binding = policy.tree.binding(queue, slot)
-    return BindingLimit(binding.node, binding.limit, slot, asked, binding.available)
-
-
-def limit_at_most(policy: ActivePolicy, queue: int, slot: int, asked: int) -> BindingLimit:
-    """The limit on what a queue could use of a slot were everything else idle."""
-    tree, most = policy.tree, max(0, policy.tree.most(queue, slot))
-    if not tree.forest and tree.capacity[slot] <= tree.potential[queue][slot]:
-        return BindingLimit(0, "capacity", slot, asked, most)
-    for node in tree.paths[queue][:-1]:
-        limit = policy.graph.nodes[node].quotas[slot].borrowing_limit
-        if limit is not None and tree.potential[node][slot] == tree.subtree[node][slot] + limit:
-            return BindingLimit(node, "borrowing", slot, asked, most)
-    return BindingLimit(tree.paths[queue][-1], "owned", slot, asked, most)
+    return tightest([policy.tree.binding(queue, slot, amount) for slot, amount in short])

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from ...eligibility import groups_of
 from ...event_parts import DeferralOutcome
-from ...outcome.decision import Deferral, Eviction, Hold, Outcome, SearchState
-from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Request, Victim
+from ...outcome.decision import Deferral, Eviction, Hold, LastDeferral, Outcome, SearchState
+from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Victim
+from ...workload import Workload
 from ..preemption.candidates import preemption_of
 from ..queue.holds import is_inactive, turned_away
 from ..queue.line import anything_waits, head
 from ..state.state import State, as_request
 from ..state.trial import Trial
-from ..state.workload import Workload
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
 from .entry_order import Entries, next_entry
@@ -44,7 +44,7 @@ def run_cycle(state: State) -> list[Outcome]:
     """Run one cycle at the present moment, and carry out what it decides: admissions, what waits and how, evictions."""
     entries: Entries = {}
     refused: list[tuple[Workload, Hold]] = []
-    trial = Trial(state)
+    trial = Trial(state, state.active.copy())
     for queue in state.graph.queues:
         workload = head(state, queue.node) if not is_inactive(state.active, queue.node) else None
         if workload is None:
@@ -55,7 +55,7 @@ def run_cycle(state: State) -> list[Outcome]:
         else:
             entries[queue.node] = nominate(trial, workload, goes_on_from(state, workload))
     ended = _Cycle(trial).run(entries)
-    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(trial, each.nomination)]
+    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(Trial(state), each.nomination)]
     waiting = [_deferral(state, each) for each in ended if each.outcome is not None]
     waiting += [_turned_away(state, workload, hold) for workload, hold in refused]
     deferred = [deferral for deferral in waiting if _says_something(state, deferral)]
@@ -92,12 +92,11 @@ class _Ended:
 
 @dataclass(slots=True)
 class _Cycle:
-    """One cycle over the heads of the queues. The trial is as before afterwards."""
+    """One cycle over the heads of the queues; what is charged in its course stays charged in its trial."""
 
     trial: Trial
     evicted: list[Workload] = field(default_factory=list)
     replaced: list[Workload] = field(default_factory=list)
-    _charged: list[tuple[int, Request]] = field(default_factory=list)
 
     def run(self, entries: Entries) -> list[_Ended]:
         """Let each nomination have its turn."""
@@ -105,10 +104,6 @@ class _Cycle:
         while (nomination := next_entry(self.trial, entries)) is not None:
             del entries[nomination.queue]
             ended.append(self._process(nomination))
-        for queue, request in self._charged:
-            self.trial.tree.remove(queue, request)
-        for workload in self.replaced:
-            self.trial.give_back(workload)
         return ended
 
     def _process(self, nomination: Nomination) -> _Ended:
@@ -121,7 +116,7 @@ class _Cycle:
             return _Ended(nomination, "no fit")
         if flavors.mode is Mode.PREEMPT and not nomination.victims:
             if preemption_of(self.trial, queue).reclaims != "any":
-                self._charge(queue, as_request(to_reserve(self.trial, queue, flavors)))
+                self.trial.tree.add(queue, as_request(to_reserve(self.trial, queue, flavors)))
             return _Ended(nomination, "no candidates")
         if self._overlaps(nomination):
             return _Ended(nomination, "overlapping")
@@ -133,9 +128,9 @@ class _Cycle:
             if nomination.replaced is not None:
                 self.trial.take(workloads[nomination.replaced])
                 self.replaced.append(workloads[nomination.replaced])
-            self._charge(queue, as_request(flavors.whole))
+            self.trial.tree.add(queue, as_request(flavors.whole))
             return _Ended(nomination, None)
-        self._charge(queue, usage)
+        self.trial.tree.add(queue, usage)
         self.evicted += [workloads[victim.workload] for victim in nomination.victims]
         return _Ended(nomination, "preempting" if flavors.mode is Mode.PREEMPT else "deferred")
 
@@ -151,10 +146,6 @@ class _Cycle:
         if again.flavors.mode is Mode.FIT:
             again.flavors = replace(again.flavors, mode=Mode.DEFERRED_FIT)
         return again
-
-    def _charge(self, queue: int, request: Request) -> None:
-        self.trial.tree.add(queue, request)
-        self._charged.append((queue, request))
 
 
 def to_reserve(trial: Trial, queue: int, flavors: FlavorAssignment) -> dict[int, int]:
@@ -189,27 +180,26 @@ def _evictions(state: State, ended: _Ended) -> list[Eviction]:
 def _deferral(state: State, ended: _Ended) -> Deferral:
     nomination, outcome = ended.nomination, ended.outcome
     assert outcome is not None
-    flavors, queue = nomination.flavors, nomination.queue
-    tried = () if outcome in ("preempting", "deferred") else _stopped_at(flavors)
+    flavors, queue, for_victims = nomination.flavors, nomination.queue, outcome in ("preempting", "deferred")
+    tried = () if for_victims else _stopped_at(flavors)
     again = state.graph.queue_at(queue).strict or bool(tried) or outcome not in ("no fit", "no candidates")
     preemptor = state.queues[queue].preemptor
-    return Deferral(
-        nomination.workload,
-        queue,
+    last = LastDeferral(
+        "WaitingForPreemptedWorkloads" if for_victims else flavors.reason or "WaitingForQuota",
         outcome,
         parked=not again,
         preempting=outcome == "preempting" or (again and preemptor is not None and preemptor.name == nomination.workload),
         alike=not again,
         tried=tried,
-        flavors=flavors,
-        victims=ended.victims,
-        limit=binding_limit(state.active, nomination),
+        victims=tuple(victim.workload for victim in ended.victims),
     )
+    return Deferral(nomination.workload, queue, last, flavors, binding_limit(state.active, nomination))
 
 
 def _turned_away(state: State, workload: Workload, hold: Hold) -> Deferral:
     parked = hold.kind == "namespace" or not state.graph.queue_at(workload.queue).strict
-    return Deferral(workload.name, workload.queue, "turned away", parked=parked, hold=hold)
+    last = LastDeferral("PendingEvaluation" if hold.kind == "check" else "Misconfigured", "turned away", parked)
+    return Deferral(workload.name, workload.queue, last, hold=hold)
 
 
 def _stopped_at(flavors: FlavorAssignment) -> SearchState:
@@ -224,7 +214,7 @@ def _stopped_at(flavors: FlavorAssignment) -> SearchState:
 
 def _says_something(state: State, deferral: Deferral) -> bool:
     """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
-    before = state.workloads[deferral.workload].deferred
-    if before is None or deferral.parked or deferral.tried or before.tried:
+    before, now = state.workloads[deferral.workload].deferred, deferral.last
+    if before is None or now.parked or now.tried or before.tried:
         return True
-    return (before.reason, before.preempting) != (deferral.reason, deferral.preempting)
+    return (before.reason, before.preempting) != (now.reason, now.preempting)

@@ -4,9 +4,8 @@ Kueue: pkg/scheduler/scheduler.go (classicalIterator) and fair_sharing_iterator.
 order of trees) it is that of identities, then of submissions, and of the names of the trees' roots.
 """
 
-from ...outcome.nomination import Nomination
-from ...policy_settings import OrderKey
-from ..state.order import directed
+from ...outcome.nomination import Nomination, Value
+from ..state.order import directed, own_key
 from ..state.state import as_request
 from ..state.trial import Trial
 
@@ -43,18 +42,17 @@ def best_below(trial: Trial, node: int, entries: Entries) -> Nomination | None:
 def _keys(trial: Trial, node: int, nomination: Nomination) -> tuple[object, ...]:
     """The place of a nomination among those that are compared with it at a node, the best is the least."""
     workload = trial.state.workloads[nomination.workload]
-    keys = [_key(trial, node, nomination, key) for key in trial.graph.settings.queue_order]
+    keys = [directed(_key(trial, node, nomination, key.field), key.descending) for key in trial.graph.settings.queue_order]
     return (*keys, workload.fact.uid, workload.number)
 
 
-def _key(trial: Trial, node: int, nomination: Nomination, key: OrderKey) -> object:
-    match key.field:
+def _key(trial: Trial, node: int, nomination: Nomination, name: str) -> Value:
+    match name:
+        case "borrowing" if trial.graph.settings.flat:
+            return nomination.flavors.level
         case "borrowing":
-            flavors, flat = nomination.flavors, trial.graph.settings.flat
-            borrows = flavors.level if flat else int(trial.tree.borrows(node, sorted(flavors.usage)))
-            return -borrows if key.descending else borrows
+            return int(trial.tree.borrows(node, sorted(nomination.flavors.usage)))
         case "share":
-            infinite, share = trial.shares.of(node)
-            return (-infinite, -share) if key.descending else (infinite, share)
+            return trial.shares.of(node)
         case _:
-            return directed(trial.state.workloads[nomination.workload], key)
+            return own_key(trial.state.workloads[nomination.workload], name)

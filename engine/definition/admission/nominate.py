@@ -3,11 +3,12 @@
 Kueue: pkg/scheduler/scheduler.go, getAssignments; pkg/scheduler/flavorassigner/podset_reducer.go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ...outcome.decision import SearchState
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict
+from ...workload import Workload
 from ..flavor.assigner import FlavorAssigner
 from ..flavor.slice import held_by, replaced_by
 from ..preemption import classical, fair_sharing, lookahead
@@ -15,7 +16,6 @@ from ..preemption.search import Found, Preemptor
 from ..quota.borrowing_level import level_that_fits
 from ..state.state import as_request
 from ..state.trial import Trial
-from ..state.workload import Workload
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class Nominator:
         chosen.changes_at = self.trial.state.time if evicts else chosen.later
         return chosen
 
-    def _attempt(self, counts: list[int]) -> Nomination:
+    def _attempt(self, counts: Sequence[int]) -> Nomination:
         """Flavors and victims for so many pods of each pod set."""
         flavors = self.assigner.assign(counts)
         found = self._victims(flavors)
@@ -87,7 +87,7 @@ class Nominator:
     def _with_fewer_pods(self) -> Nomination | None:
         """What can be had with the most pods, where the workload may do with fewer."""
 
-        def attempt(counts: list[int]) -> Nomination | None:
+        def attempt(counts: Sequence[int]) -> Nomination | None:
             nomination = self._attempt(counts)
             return nomination if nomination.runs else None
 

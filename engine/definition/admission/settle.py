@@ -16,64 +16,80 @@ all others of them, and there would be nobody for whom it could go.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ...outcome.decision import Admission, Eviction, Outcome, Replacement
-from ...outcome.nomination import Nomination
+from ...outcome.nomination import Nomination, Request
+from ...workload import Shape, Workload
 from ..state.state import State, as_request
 from ..state.trial import Trial
-from ..state.workload import Shape, Workload
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
-from .entry_order import Entries, next_entry
+from .entry_order import next_entry
 from .nominate import nominate
-from .waits import Reserved, Waits
+
+Reserved = tuple[tuple[int, Request], ...]
+"""What is reserved in a pass, by queue, in the order in which it was."""
+
+Waits = dict[tuple[Reserved, int, Shape], Nomination]
+"""How workloads were nominated that have to wait, by what was reserved for others at that time, by queue and by shape.
+
+It is for speed alone: a core that forgets decides the same (`tests/property/test_waits.py`).
+INVARIANT: such a nomination depends on the state, and on the time only from its `changes_at` on; all are forgotten whenever anything but
+time and submissions changes the state.
+"""
 
 
 def settle(state: State, waits: Waits) -> tuple[list[Outcome], int | None]:
     """Decide all there is to decide, and when time alone may decide something next (None: never). All is carried out already."""
     outcomes: list[Outcome] = []
     while True:
-        step = _Pass(state, waits)
-        decided = step.run()
-        step.end()
-        outcomes += decided
-        if not decided:
-            return outcomes, step.next_wake()
+        with _one_pass(state, waits, only_reserve=False) as step:
+            if not step.decided:
+                return outcomes, step.next_wake()
+            outcomes += step.decided
 
 
 def next_wake(state: State, waits: Waits) -> int | None:
     """The next moment at which time alone may decide something; None: never."""
-    with reserving(state, waits) as step:
+    with _one_pass(state, waits, only_reserve=True) as step:
         return step.next_wake()
 
 
+def reservations(state: State, waits: Waits) -> list[Nomination]:
+    """Who waits for nothing but protections to end, and keeps its room until then."""
+    with _one_pass(state, waits, only_reserve=True) as step:
+        return step.reserved
+
+
 @contextmanager
-def reserving(state: State, waits: Waits) -> Iterator["_Pass"]:
-    """The room that is reserved for workloads that wait for protections to end, charged while the context lasts."""
-    step = _Pass(state, waits, only_reserve=True)
+def _one_pass(state: State, waits: Waits, only_reserve: bool) -> Iterator["_Pass"]:
+    """One pass over all that waits. What is reserved in it stays charged while the context lasts."""
+    step = _Pass(state, waits, only_reserve)
     step.run()
     try:
         yield step
     finally:
-        step.end()
+        for queue, request in step.charged:
+            step.trial.tree.remove(queue, request)
 
 
 class _Pass:
-    """One pass over all waiting workloads. What is reserved stays charged until `end`."""
+    """One pass over all waiting workloads; with `only_reserve` it carries nothing out."""
 
-    def __init__(self, state: State, waits: Waits, only_reserve: bool = False) -> None:
+    def __init__(self, state: State, waits: Waits, only_reserve: bool) -> None:
         self.state, self.waits, self.only_reserve = state, waits, only_reserve
         self.trial = Trial(state)
         self.open = [queue.node for queue in state.graph.queues if state.queues[queue.node].line]
         self.refused: set[tuple[int, Shape]] = set()
         self.passed_over: set[str] = set()
+        self.decided: list[Outcome] = []
         self.reserved: list[Nomination] = []
         self.charged: Reserved = ()
         self.later: list[int] = []
 
-    def run(self) -> list[Outcome]:
+    def run(self) -> None:
         """Carry out the best nomination, again and again, until there is none."""
-        decided: list[Outcome] = []
         while (best := self._best()) is not None:
             if not best.runs:
                 request = as_request(best.flavors.usage)
@@ -83,25 +99,15 @@ class _Pass:
             elif self.only_reserve:
                 self.refused.add((best.queue, self.state.workloads[best.workload].shape))
             else:
-                decided += self._carry_out(best)
-        return decided
+                self._carry_out(best)
 
     def next_wake(self) -> int | None:
         """The first moment at which there is room for somebody, or for a part of what somebody asks for, as time alone passes."""
         return min([*self.later, *(nomination.until for nomination in self.reserved if nomination.until is not None)], default=None)
 
-    def end(self) -> None:
-        """Free what was reserved."""
-        for queue, request in self.charged:
-            self.trial.tree.remove(queue, request)
-
     def _best(self) -> Nomination | None:
-        entries: Entries = {}
-        for queue in list(self.open):
-            nomination = self._put_up(queue)
-            if nomination is not None:
-                entries[queue] = nomination
-        return next_entry(self.trial, entries)
+        put_up = [(queue, self._put_up(queue)) for queue in list(self.open)]
+        return next_entry(self.trial, {queue: nomination for queue, nomination in put_up if nomination is not None})
 
     def _put_up(self, queue: int) -> Nomination | None:
         """The nomination of the first workload of a queue for which something can be done; the queue is closed where there is none."""
@@ -129,32 +135,29 @@ class _Pass:
 
     def _nominate(self, workload: Workload) -> Nomination | None:
         """What can be done for a workload, now or once protections end; None: nothing."""
-        by_memory = not self.state.superiors(workload.name)
-        nomination = self.waits.recall(workload, self.charged, self.state.time) if by_memory else None
-        if nomination is None:
+        place = (self.charged, workload.queue, workload.shape)
+        known = None if self.state.superiors(workload.name) else self.waits.get(place)
+        if known is not None and (known.changes_at is None or known.changes_at > self.state.time):
+            nomination = replace(known, workload=workload.name)
+        else:
             nomination = nominate(self.trial, workload)
-            if by_memory and not nomination.runs:
-                self.waits.note(workload, self.charged, nomination)
+            if not nomination.runs and not self.state.superiors(workload.name):
+                self.waits[place] = nomination
         if not nomination.possible and nomination.later is not None:
             self.later.append(nomination.later)
         return nomination if nomination.possible else None
 
-    def _carry_out(self, nomination: Nomination) -> list[Outcome]:
+    def _carry_out(self, nomination: Nomination) -> None:
         """Evict the victims in the order in which they were chosen, end whom it replaces, and admit it."""
-        outcomes = decisions_of(self.trial, nomination)
-        for outcome in outcomes:
-            carry_out(self.state, outcome)
-        self.waits.forget()
-        return outcomes
-
-
-def decisions_of(trial: Trial, nomination: Nomination) -> list[Outcome]:
-    """The decisions that carry out a nomination, as things stand before them."""
-    state, workload = trial.state, trial.state.workloads[nomination.workload]
-    limit = binding_limit(trial.policy, nomination)
-    outcomes: list[Outcome] = [Eviction(victim, workload.name, workload.queue, workload.priority, limit) for victim in nomination.victims]
-    with trial.without(state.workloads[victim.workload] for victim in nomination.victims):
-        return [*outcomes, *admission_of(trial, nomination)]
+        state, workload = self.state, self.state.workloads[nomination.workload]
+        limit = binding_limit(self.trial.policy, nomination)
+        with self.trial.without(state.workloads[victim.workload] for victim in nomination.victims):
+            admission = admission_of(self.trial, nomination)
+        evictions = [Eviction(victim, workload.name, workload.queue, workload.priority, limit) for victim in nomination.victims]
+        for outcome in (*evictions, *admission):
+            carry_out(state, outcome)
+            self.decided.append(outcome)
+        self.waits.clear()
 
 
 def admission_of(trial: Trial, nomination: Nomination) -> list[Outcome]:

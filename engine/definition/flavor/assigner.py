@@ -6,16 +6,16 @@ it; whether all groups fit together is seen later (`admission/nominate.py`). Whe
 no demand for it, and a pod set that has no pods left gets no flavors; else both do, as in Kueue.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...eligibility import barrier, companions, groups_of
 from ...event_parts import POD_COUNT, PodSet
 from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Request, Verdict
 from ...policy_graph import Group, Queue
+from ...workload import Workload
 from ..quota.borrowing_level import exceeds_owned, level_that_fits
 from ..state.state import ActivePolicy, as_request
-from ..state.workload import Workload
 from .slice import Held
 
 Simulate = Callable[[Request], Verdict]
@@ -23,6 +23,8 @@ Simulate = Callable[[Request], Verdict]
 
 Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 """The verdict on each resource, what is short, and the most severe reason."""
+
+BEST: Verdict = (Grade.FIT, 0)
 
 _SEVERITY: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")
 
@@ -53,7 +55,7 @@ class FlavorAssigner:
         self.go_on_borrowing = self.queue.looks_on_borrowing(graph.settings)
         self.go_on_evicting = self.queue.looks_on_evicting(graph.settings)
 
-    def assign(self, counts: list[int]) -> FlavorAssignment:
+    def assign(self, counts: Sequence[int]) -> FlavorAssignment:
         """Flavors for the given number of pods of each pod set."""
         assignment = FlavorAssignment()
         for indices in _joined(self.workload, counts if self.together else None):
@@ -146,7 +148,7 @@ class FlavorAssigner:
                     attempts.append(Attempt(flavor, tuple(wanted), Grade.NO_MATCH, 0, (kept_off,), "NoMatchingFlavor"))
                 continue
             verdicts, why, reason = self._judge(flavor, pod_sets, wanted, usage)
-            worst = self._worst(verdicts)
+            worst = min([BEST, *(verdicts[resource] for resource in wanted)], key=lambda verdict: rank(verdict, self.queue.rather))
             level = max((level for _, level in verdicts.values()), default=0)
             obstacles += why
             attempts.append(Attempt(flavor, tuple(wanted), worst[0], level, tuple(why), reason))
@@ -155,7 +157,7 @@ class FlavorAssigner:
             if self._good_enough(worst):
                 best, best_verdict = chosen, worst
                 break
-            if better(worst, best_verdict, self.queue.rather):
+            if rank(worst, self.queue.rather) > rank(best_verdict, self.queue.rather):
                 best, best_verdict = chosen, worst
         tried = -1 if last == len(group.flavors) - 1 else last
         found = {resource: Chosen(flavor, verdict[0], verdict[1], tried) for resource, (flavor, verdict) in best.items()}
@@ -189,7 +191,7 @@ class FlavorAssigner:
             verdict, why, mild = self._judge_part(flavor, [(each, asked[each][0] - asked[each][1]) for each in part], usage)
             verdicts = {**dict.fromkeys(part, verdict), **verdicts}
             obstacles += why
-            reason = more_severe(reason, mild)
+            reason = max(reason, mild, key=_SEVERITY.index)
         return {resource: verdicts[resource] for resource in wanted}, obstacles, reason
 
     def _before(self, flavor: int, pod_sets: list[PodSet], resource: str) -> tuple[int, Obstacle | None]:
@@ -242,14 +244,6 @@ class FlavorAssigner:
         owned = self.policy.graph.nodes[self.workload.queue].quotas[slot].nominal
         return owned >= amount or preemption.borrowing != "nothing" or (victims == "fair" and preemption.reclaims != "nothing")
 
-    def _worst(self, verdicts: dict[str, Verdict]) -> Verdict:
-        """The worst of several verdicts, begun with the best there is."""
-        worst: Verdict = (Grade.FIT, 0)
-        for resource in verdicts:
-            if better(worst, verdicts[resource], self.queue.rather):
-                worst = verdicts[resource]
-        return worst
-
     def _good_enough(self, verdict: Verdict) -> bool:
         """Whether no later flavor is looked at."""
         grade, level = verdict
@@ -258,21 +252,12 @@ class FlavorAssigner:
         return not (level > 0 and self.go_on_borrowing)
 
 
-def better(left: Verdict, right: Verdict, rather: str) -> bool:
-    """Whether a verdict is preferred to another. What cannot be done now comes last, whatever the queue would rather do."""
-    (grade, level), (other_grade, other_level) = left, right
-    if grade < Grade.NO_VICTIMS or other_grade < Grade.NO_VICTIMS:
-        return grade >= Grade.NO_VICTIMS
-    if (grade is Grade.NO_VICTIMS) != (other_grade is Grade.NO_VICTIMS):
-        return grade is not Grade.NO_VICTIMS
-    if rather == "evict":
-        return (level, -grade) < (other_level, -other_grade)
-    return (-grade, level) < (-other_grade, other_level)
-
-
-def more_severe(left: FlavorReason, right: FlavorReason) -> FlavorReason:
-    """The more severe of two reasons."""
-    return left if _SEVERITY.index(left) >= _SEVERITY.index(right) else right
+def rank(verdict: Verdict, rather: str) -> tuple[int, ...]:
+    """How good a verdict is; better is greater. What cannot be done now comes last, whatever the queue would rather do."""
+    grade, level = verdict
+    if grade < Grade.NO_VICTIMS:
+        return (0,)
+    return (1 if grade is Grade.NO_VICTIMS else 2, *((-level, grade) if rather == "evict" else (grade, -level)))
 
 
 def reason_of(assignment: FlavorAssignment, groups: tuple[Group, ...]) -> FlavorReason:
@@ -286,11 +271,11 @@ def reason_of(assignment: FlavorAssignment, groups: tuple[Group, ...]) -> Flavor
         for group in groups:
             of_group = [each for each in pod_set.attempts if each.grade.mode is Mode.NO_FIT and each.flavor in group.flavors]
             mildest = min((each.reason for each in of_group), key=_SEVERITY.index, default=_SEVERITY[0])
-            overall = more_severe(overall, mildest)
+            overall = max(overall, mildest, key=_SEVERITY.index)
     return overall
 
 
-def _joined(workload: Workload, counts: list[int] | None) -> list[list[int]]:
+def _joined(workload: Workload, counts: Sequence[int] | None) -> list[list[int]]:
     """The pod sets that get their flavors together, by index, in order of the first of them; with `counts` those that have pods."""
     groups: dict[str, list[int]] = {}
     for index, pod_set in enumerate(workload.fact.pod_sets):

@@ -5,9 +5,9 @@ room count twice for others of the same cycle (a known defect there), this does 
 """
 
 from ...event_parts import asked_by_one
+from ...workload import Workload, takes_place_of
 from ..state.state import ActivePolicy
 from ..state.trial import Trial
-from ..state.workload import Workload, takes_place_of
 
 Held = dict[str, dict[str, tuple[int, int]]]
 """What each pod set of a running workload holds: by pod set and resource the flavor and the amount."""

@@ -6,10 +6,10 @@ Kueue: pkg/scheduler/preemption/common and pkg/scheduler/preemption/preemption.g
 from functools import cmp_to_key
 
 from ...policy_graph import Preemption
+from ...workload import Workload, takes_place_of
 from ..queue.holds import is_inactive
 from ..queue.local_usage import usage_rank
 from ..state.trial import Trial
-from ..state.workload import Workload, takes_place_of
 from .search import Preemptor
 
 Precedence = tuple[bool, bool, int, int, str, int]
@@ -46,7 +46,7 @@ def ordered(trial: Trial, victims: list[Workload], queue: int) -> list[Workload]
         alike = left_key[:2] == right_key[:2] and left.queue == right.queue
         if alike and left.fact.local_queue != right.fact.local_queue:
             mine, other = usage_rank(trial.state, trial.graph, left), usage_rank(trial.state, trial.graph, right)
-            if mine != other:
+            if mine is not None and other is not None and mine != other:
                 return -1 if mine > other else 1
         return -1 if left_key < right_key else 1
 

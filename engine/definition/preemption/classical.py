@@ -9,9 +9,9 @@ from typing import Literal
 
 from ...event_parts import EvictionKind
 from ...outcome.nomination import Victim
-from ..quota.borrowing_level import exceeds_owned, fits_in_owned, within_owned
+from ...workload import Workload
+from ..quota.borrowing_level import exceeds_owned, fits_in_owned
 from ..state.trial import Trial
-from ..state.workload import Workload
 from .candidates import candidates, ordered, preemption_of, satisfies
 from .search import Found, Preemptor, fill_back, give_back, victim
 
@@ -97,7 +97,7 @@ def _below(trial: Trial, preemptor: Preemptor, node: int, skip: int) -> list[Wor
     """Candidates of the queues below a cohort, but for one subtree, entering only what uses more than it owns."""
     found: list[Workload] = []
     for child in trial.graph.nodes[node].children:
-        if child == skip or within_owned(trial.tree, child, preemptor.slots):
+        if child == skip or not trial.tree.borrows(child, preemptor.slots):
             continue
         found += candidates(trial, child, preemptor) if trial.graph.nodes[child].is_queue else _below(trial, preemptor, child, skip)
     return found
@@ -146,7 +146,7 @@ def _still_valid(trial: Trial, preemptor: Preemptor, candidate: ClassicalCandida
         return False
     node = candidate.workload.queue
     while node != candidate.meeting:
-        if within_owned(trial.tree, node, preemptor.slots):
+        if not trial.tree.borrows(node, preemptor.slots):
             found.note(candidate.workload.name, "not borrowing")
             return False
         node = trial.tree.parent[node]

@@ -9,8 +9,8 @@ from fractions import Fraction
 from ...event_parts import EvictionKind
 from ...outcome.nomination import ComparedShares, Share
 from ...policy_settings import Strategy
+from ...workload import Workload
 from ..state.trial import Trial
-from ..state.workload import Workload
 from .candidates import Precedence, candidates, precedence
 from .search import Found, Preemptor, fill_back, give_back, victim
 

@@ -8,12 +8,12 @@ the present one too.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...guard import And, Compare, Expr, Field, Not, Or, Type
+from ...guard import Expr, Type
 from ...outcome.nomination import Grade, ProtectedVictim
 from ...policy_graph import PreemptRule, ProtectRule
+from ...workload import Workload
 from ..state.guard_values import DurationLimit, GuardValues, duration_limits
 from ..state.trial import Trial
-from ..state.workload import Workload
 from .rule_scope import RuleScope
 from .rules import RuleSearch
 from .search import Found, Preemptor
@@ -65,12 +65,12 @@ def _helpers(present: RuleSearch) -> Iterator[_Helper]:
             limits = _limits(guards)
             for each in present.scope.helpers(queue):
                 values.victim, values.now = each, present.now
-                if not all(_may_be(values, guard, wanted, ever=True) for guard, wanted in guards):
+                if not all(values.holds(guard, wanted, (Type.SHARE, Type.DURATION)) for guard, wanted in guards):
                     continue
                 turns = values.turning_points(limits)
                 for moment in (present.now, *turns):
                     values.now = moment
-                    if all(_may_be(values, guard, wanted) for guard, wanted in guards):
+                    if all(values.holds(guard, wanted, (Type.SHARE,)) for guard, wanted in guards):
                         yield _Helper(each, moment, turns)
                         break
 
@@ -99,24 +99,6 @@ def _earliest(present: RuleSearch, helpers: list[_Helper]) -> int | None:
     for workload in gone:
         present.trial.give_back(workload)
     return enough
-
-
-def _may_be(values: GuardValues, guard: Expr | None, wanted: bool, ever: bool = False) -> bool:
-    """Whether a guard may be true (with `wanted` False: may be false), where a comparison of shares counts as either.
-
-    With `ever` a comparison of durations counts as either, too: whether it may be so at any time.
-    """
-    match guard:
-        case None:
-            return wanted
-        case And(items) | Or(items):
-            found = (_may_be(values, item, wanted, ever) for item in items)
-            return all(found) if isinstance(guard, And) == wanted else any(found)
-        case Not(item):
-            return _may_be(values, item, not wanted, ever)
-        case Compare(_, left, right):
-            shares = Type.SHARE in (left.type, right.type if isinstance(right, Field) else left.type)
-            return shares or (ever and left.type is Type.DURATION) or values.holds(guard) == wanted
 
 
 def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVictim], int]:

@@ -1,8 +1,8 @@
 """Where preempt rules may look for victims: which are triggered, on whose ownership they rest, in which queues, who could help there."""
 
 from ...policy_graph import PreemptRule, ProtectRule
+from ...workload import Workload, takes_place_of
 from ..state.trial import Trial
-from ..state.workload import Workload, takes_place_of
 
 
 class RuleScope:

@@ -5,14 +5,16 @@ in the end those who turn out not to be needed are put back.
 """
 
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 
 from ...event_parts import EvictionKind
 from ...guard import is_timeless
 from ...outcome.nomination import RunnerUp, Victim
 from ...policy_graph import PreemptRule, ProtectRule
+from ...workload import Workload
 from ..state.guard_values import GuardValues
+from ..state.order import directed
 from ..state.trial import Trial
-from ..state.workload import Workload
 from .rule_scope import RuleScope
 from .search import Preemptor, fill_back, give_back, victim
 
@@ -58,7 +60,7 @@ class RuleSearch:
     def _sweep(self, index: int, rule: PreemptRule, taken: list[Victim]) -> bool:
         """Take victims by one rule, best first, until the request fits; say whether it does."""
         queues = self.scope.queues(rule)
-        while ranked := sorted(self._ranked(rule, queues), key=_rank):
+        while ranked := sorted(self._ranked(rule, queues), key=itemgetter(0)):
             chosen = ranked[0][1]
             self.values.victim = chosen
             values = tuple(self.values.value(field) for field in rule.compared)
@@ -74,14 +76,11 @@ class RuleSearch:
         for each in (each for queue in queues if self.scope.covers(rule, queue) for each in self.scope.helpers(queue)):
             if self._may_go(rule, each):
                 self.values.victim = each
-                yield (*(_directed(self.values.value(key.of_victim), key.descending) for key in rule.order), -each.number), each
+                yield (*(directed(self.values.value(key.of_victim), key.descending) for key in rule.order), -each.number), each
 
     def _may_go(self, rule: PreemptRule, each: Workload) -> bool:
         """Whether a rule lets a workload go now."""
-        self.values.victim = each
-        if any(self.values.holds(protect.guard) for protect in self.scope.protecting(each.queue)) or not self.values.holds(rule.guard):
-            return False
-        if each.name in self.superiors and is_timeless(rule.guard):
+        if self.keeper(rule, each) is not None or (each.name in self.superiors and is_timeless(rule.guard)):
             return False
         if each.started_by == self.cause:
             self.passed_over_fresh = True
@@ -105,16 +104,3 @@ class RuleSearch:
         key = next((index for index, (mine, other) in enumerate(zip(first[0][:-1], second[0][:-1], strict=True)) if mine != other), -1)
         self.values.victim = second[1]
         return RunnerUp(second[1].name, key, self.values.value(rule.order[key].of_victim) if key >= 0 else 0)
-
-
-def _rank(ranked: Ranked) -> tuple[object, ...]:
-    return ranked[0]
-
-
-def _directed(value: object, descending: bool) -> object:
-    """The value of a key, negative where greater is better."""
-    if isinstance(value, tuple):
-        infinite, share = value
-        return (-infinite, -share) if descending else value
-    assert isinstance(value, int)
-    return -value if descending else value

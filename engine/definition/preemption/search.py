@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from ...event_parts import EvictionKind
 from ...outcome.nomination import CandidateOutcome, ComparedShares, Grade, Note, Request, RunnerUp, Value, Victim
+from ...workload import Workload
 from ..state.trial import Trial
-from ..state.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Queues and local queues that a policy drains: who runs there is evicted at once, for nobody, and waits until the queue is open again."""
 
 from ...outcome.decision import Eviction, Outcome
+from ...workload import Workload
 from ..preemption.search import victim
 from ..state.state import State
-from ..state.workload import Workload
 
 
 def drained(state: State, running: list[Workload]) -> list[Outcome]:

@@ -11,9 +11,9 @@ from ...eligibility import all_hold
 from ...guard import fields
 from ...outcome.decision import Hold
 from ...policy_graph import AdmissionRule
+from ...workload import Workload
 from ..state.guard_values import GuardValues
 from ..state.state import ActivePolicy
-from ..state.workload import Workload
 
 _NOT_QUEUED = ("owner", "operator", "local-queue-stopped", "hold-rule")
 """Where a policy decides in cycles, only these keep a workload out of its queue's line: others count when its turn comes."""

@@ -3,8 +3,9 @@
 Kueue: pkg/cache/queue/cluster_queue.go.
 """
 
+from ...workload import Workload
+from ..quota.decayed_usage import NO_USAGE
 from ..state.state import State
-from ..state.workload import Workload
 from .local_usage import usage_rank
 
 
@@ -20,7 +21,7 @@ def in_turn(state: State, queue: int) -> list[Workload]:
     """
     graph, preemptor = state.graph, state.queues[queue].preemptor
     first = None if graph.queue_at(queue).strict else preemptor
-    return sorted(state.line(queue), key=lambda workload: (usage_rank(state, graph, workload), workload is not first))  # stable
+    return sorted(state.line(queue), key=lambda workload: (usage_rank(state, graph, workload) or NO_USAGE, workload is not first))  # stable
 
 
 def anything_waits(state: State) -> bool:

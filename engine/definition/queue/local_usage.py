@@ -3,33 +3,18 @@
 Kueue: admission fair sharing (pkg/cache/queue/afs). An admission counts at once, the rest is sampled.
 """
 
-from fractions import Fraction
-
-from ...policy_graph import LocalQueue, PolicyGraph
-from ...policy_settings import Usage
+from ...policy_graph import PolicyGraph
+from ...workload import Workload
 from ..quota.decayed_usage import Consumed, Rank, rank
 from ..state.state import State
-from ..state.workload import Workload
 
 
-def _counted(graph: PolicyGraph, workload: Workload) -> tuple[LocalQueue, Usage] | None:
-    """The local queue by which a workload came, where its queue admits by usage."""
+def usage_rank(state: State, graph: PolicyGraph, workload: Workload) -> Rank | None:
+    """The decayed usage of the local queue by which a workload came; None where its queue does not admit by usage."""
     usage, queue = graph.settings.usage, graph.queue_at(workload.queue)
     local = next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
-    return (local, usage) if usage is not None and queue.by_usage and local is not None else None
-
-
-def goes_by_usage(graph: PolicyGraph, workload: Workload) -> bool:
-    """Whether a workload's place in its queue depends on the usage of its local queue."""
-    return _counted(graph, workload) is not None
-
-
-def usage_rank(state: State, graph: PolicyGraph, workload: Workload) -> Rank:
-    """The decayed usage of a workload's local queue, where its queue admits by usage; 0 elsewhere."""
-    counted = _counted(graph, workload)
-    if counted is None:
-        return (0, Fraction(0))
-    local, usage = counted
+    if usage is None or not queue.by_usage or local is None:
+        return None
     return rank(state.consumed.get(local.name, Consumed()), local, usage)
 
 

@@ -4,8 +4,8 @@ Kueue: pkg/cache/queue/cluster_queue.go. A parked workload is looked at again wh
 best-effort queue others of its shape are parked with it, unseen.
 """
 
+from ...workload import Workload
 from ..state.state import State
-from ..state.workload import Workload
 
 
 def park(state: State, workload: Workload, alike: bool) -> None:

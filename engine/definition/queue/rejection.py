@@ -2,8 +2,8 @@
 
 from ...outcome.decision import Rejection
 from ...queue_match import effective_priority, matching_queues
+from ...workload import Workload
 from ..state.state import State
-from ..state.workload import Workload
 from .holds import first_rule
 
 

@@ -43,8 +43,3 @@ def fits_in_owned(tree: QuotaTree, node: int, request: Request) -> tuple[bool, R
     """Whether a node's subtree owns enough for a request, and what of each slot its parent would have to carry."""
     fits = not any(exceeds_owned(tree, node, slot, amount) for slot, amount in request)
     return fits, tuple((slot, max(0, amount - tree.local_available(node, slot))) for slot, amount in request)
-
-
-def within_owned(tree: QuotaTree, node: int, slots: list[int]) -> bool:
-    """Whether a node uses no more than its subtree owns of any of these slots."""
-    return not tree.borrows(node, slots)

@@ -71,7 +71,9 @@ class Consumed:
 
 
 Rank = tuple[int, Fraction]
-"""(0, usage), or (1, usage) for a local queue of weight 0, which comes after all others."""
+"""(0, usage), or (1, 0) for a local queue of weight 0, which comes after all others."""
+
+NO_USAGE: Rank = (0, Fraction(0))
 
 
 def rank(consumed: Consumed, local: LocalQueue, usage: Usage) -> Rank:

@@ -8,20 +8,11 @@ Recursion is per slot; its depth is bounded by the nesting limit of the language
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
 
 from ...event_parts import LimitKind
+from ...outcome.decision import BindingLimit
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph, sides
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """What limits a node: `available` of a slot, because of a limit of this kind at that node."""
-
-    available: int
-    node: int
-    limit: LimitKind
 
 
 class QuotaTree:
@@ -115,11 +106,16 @@ class QuotaTree:
 
     def available(self, node: int, slot: int) -> int:
         """What a node may still use by quota. May be negative: an over-admitted ancestor is a debt of all below it."""
+        return self._by_quota(node, slot)[0]
+
+    def _by_quota(self, node: int, slot: int) -> tuple[int, int, LimitKind]:
+        """What a node may still use by quota, and the limit that decides it: its node and its kind."""
         parent = self.parent[node]
         if parent < 0:
-            return self.subtree[node][slot] - self.usage[node][slot]
-        above, allowed = self.available(parent, slot), self._may_take(node, slot)
-        return self.local_available(node, slot) + (above if allowed is None else min(above, allowed))
+            return self.subtree[node][slot] - self.usage[node][slot], node, "owned"
+        above, at, kind = self._by_quota(parent, slot)
+        kept, allowed = self.local_available(node, slot), self._may_take(node, slot)
+        return (kept + above, at, kind) if allowed is None or above < allowed else (kept + allowed, node, "borrowing")
 
     def _may_take(self, node: int, slot: int) -> int | None:
         """What a node may still take from its parent: what it owns there, and its borrowing limit. None: no limit."""
@@ -151,24 +147,23 @@ class QuotaTree:
         """The slots of a request that a queue cannot take now."""
         return [slot for slot, amount in request if not self.fits(queue, ((slot, amount),))]
 
-    def binding(self, queue: int, slot: int) -> Binding:
+    def binding(self, queue: int, slot: int, asked: int) -> BindingLimit:
         """The limit that decides how much of a slot a queue may still take; what exists, where that is no more than quota allows."""
-        quota = self._binding(queue, slot)
-        if self.forest:
-            return quota
-        exists = Binding(max(0, self.free(slot)), 0, "capacity")
-        return quota if quota.available < exists.available else exists
+        available, node, kind = self._by_quota(queue, slot)
+        if not self.forest and self.free(slot) <= max(0, available):
+            available, node, kind = self.free(slot), 0, "capacity"
+        return BindingLimit(node, kind, slot, asked, max(0, available))
 
-    def _binding(self, node: int, slot: int) -> Binding:
-        parent = self.parent[node]
-        if parent < 0:
-            return Binding(max(0, self.subtree[node][slot] - self.usage[node][slot]), node, "owned")
-        above, allowed = self.available(parent, slot), self._may_take(node, slot)
-        kept = self.local_available(node, slot)
-        if allowed is not None and allowed <= above:
-            return Binding(max(0, kept + allowed), node, "borrowing")
-        upstream = self._binding(parent, slot)
-        return Binding(max(0, kept + above), upstream.node, upstream.limit)
+    def binding_at_most(self, queue: int, slot: int, asked: int) -> BindingLimit:
+        """The limit on what a queue could use of a slot were everything else idle."""
+        most = max(0, self.most(queue, slot))
+        if not self.forest and self.capacity[slot] <= self.potential[queue][slot]:
+            return BindingLimit(0, "capacity", slot, asked, most)
+        for node in self.paths[queue][:-1]:
+            limit = self.nodes[node].quotas[slot].borrowing_limit
+            if limit is not None and self.potential[node][slot] == self.subtree[node][slot] + limit:
+                return BindingLimit(node, "borrowing", slot, asked, most)
+        return BindingLimit(self.paths[queue][-1], "owned", slot, asked, most)
 
     def borrows(self, node: int, slots: Iterable[int]) -> bool:
         """Whether a node uses more than its subtree owns of some slot."""

@@ -1,14 +1,18 @@
 """The values of fields and the truth of guards, for a workload that wants to run and a victim that may have to go."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
 
 from ...guard import And, Compare, Const, Expr, Field, Not, Or, Type, comparisons, matches
 from ...outcome.nomination import Share, Value
+from ...workload import Workload
 from ..quota.fair_share import ZERO
 from .state import ActivePolicy
-from .workload import Workload
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +35,28 @@ class GuardValues:
     workload: Workload
     victim: Workload | None = None
 
-    def holds(self, guard: Expr | None) -> bool:
-        """Whether a guard is true; no guard is."""
+    def holds(self, guard: Expr | None, wanted: bool = True, either: Collection[Type] = ()) -> bool:
+        """Whether a guard is true; no guard is. With `wanted` False, whether it is false.
+
+        Comparisons of the types in `either` count as true and as false, so that the answer is whether it may be so.
+        """
         match guard:
             case None:
-                return True
-            case And(items):
-                return all(self.holds(item) for item in items)
-            case Or(items):
-                return any(self.holds(item) for item in items)
+                return wanted
+            case And(items) | Or(items):
+                found = (self.holds(item, wanted, either) for item in items)
+                return all(found) if isinstance(guard, And) == wanted else any(found)
             case Not(item):
-                return not self.holds(item)
+                return self.holds(item, not wanted, either)
             case Compare(op, left, right):
-                return self._compare(op, left, right)
+                return left.type in either or self._compare(op, left, right) == wanted
 
     def _compare(self, op: str, left: Field, right: Field | Const) -> bool:
         value = self.value(left)
         other = self.value(right) if isinstance(right, Field) else constant(right)
         if isinstance(value, str) and isinstance(other, str) and isinstance(right, Const):
             return matches(value, other) == (op == "=")
-        match op:
-            case "=":
-                return value == other
-            case "!=":
-                return value != other
-            case "<":
-                return value < other  # type: ignore[operator]  # the checker gave both the same type
-            case "<=":
-                return value <= other  # type: ignore[operator]
-            case ">":
-                return value > other  # type: ignore[operator]
-            case _:
-                return value >= other  # type: ignore[operator]
+        return bool(_COMPARISONS[op](value, other))  # the checker gave both the same type
 
     def value(self, field: Field) -> Value:
         """The value of a field now."""

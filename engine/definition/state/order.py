@@ -1,24 +1,29 @@
 """Orders within a queue: who is looked at first, and who asks for the same as another one."""
 
 from ...event_parts import PodSet
+from ...outcome.nomination import Value
 from ...policy_graph import PolicyGraph
-from ...policy_settings import OrderKey
+from ...workload import Shape, Workload
 from .state import ActivePolicy, SortKey
-from .workload import Shape, Workload
 
 
 def line_key(graph: PolicyGraph, workload: Workload) -> SortKey:
     """The place of a waiting workload in its queue: `order workloads by`, then its identity outside, then the earlier submission."""
-    return (*(directed(workload, key) for key in graph.settings.workload_order), workload.fact.uid, workload.number)
+    keys = (directed(own_key(workload, key.field), key.descending) for key in graph.settings.workload_order)
+    return (*keys, workload.fact.uid, workload.number)
 
 
-def directed(workload: Workload, key: OrderKey) -> int:
-    """A key of the workload itself, negative where greater is better."""
-    value = _plain(workload, key.field)
-    return -value if key.descending else value
+def directed(value: Value, descending: bool) -> object:
+    """The value of a key, negative where greater is better."""
+    if isinstance(value, tuple):
+        infinite, share = value
+        return (-infinite, -share) if descending else value
+    assert isinstance(value, int)
+    return -value if descending else value
 
 
-def _plain(workload: Workload, name: str) -> int:
+def own_key(workload: Workload, name: str) -> int:
+    """The value of a key that is the workload's own."""
     match name:
         case "priority":
             return workload.priority

@@ -9,11 +9,11 @@ from typing import Any
 from ...guard import comparisons
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
+from ...workload import Shape, Workload
 from ..quota.borrowing_level import heights
 from ..quota.decayed_usage import Consumed
 from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
-from .workload import Shape, Workload
 
 SortKey = tuple[Any, ...]
 """Numbers, then the identity in an outside system, then the number of the submission."""
@@ -110,10 +110,8 @@ class QueueState:
         insort(self.line, (key, workload), key=_key)
 
     def leave_line(self, key: SortKey) -> None:
-        """Take a workload out of the line, if it is there."""
-        at = bisect_left(self.line, key, key=_key)
-        if at < len(self.line) and self.line[at][0] == key:
-            del self.line[at]
+        """Take a workload out of the line."""
+        del self.line[bisect_left(self.line, key, key=_key)]
 
     def copy(self, own: dict[int, Workload]) -> "QueueState":
         """The same queue of a copy's own workloads, which are given by number."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from ...outcome.nomination import Request
+from ...workload import Workload
 from .state import ActivePolicy, State
-from .workload import Workload
 
 
 class Trial:

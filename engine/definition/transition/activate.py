@@ -2,8 +2,8 @@
 
 from ...policy_graph import Flavor, PolicyGraph
 from ...queue_match import effective_priority, matching_queues
+from ...workload import NOWHERE, Workload
 from ..state.state import ActivePolicy, Machine, QueueState, State
-from ..state.workload import NOWHERE, Workload
 from .listing import enter
 
 
@@ -61,7 +61,7 @@ def set_priority(policy: ActivePolicy, workload: Workload) -> None:
         if counts is None:
             workload.queue = NOWHERE
         else:
-            workload.priority, workload.pinned = counts.priority + workload.boost, counts.pinned
+            workload.priority, workload.pinned = counts[0] + workload.boost, counts[1]
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------

@@ -9,24 +9,24 @@ from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Out
 from ...outcome.named import assignments
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
+from ...workload import NOWHERE, Scan, Workload
 from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
 from ..quota.decayed_usage import Consumed
 from ..state.state import ActivePolicy, State, as_request
-from ..state.workload import NOWHERE, Scan, Workload
 from .activate import activate, machine, rebuild, route, set_priority
 from .listing import enter, leave
 
 
 def apply(state: State, event: events.AnyEvent, graph: PolicyGraph | None = None) -> None:
     """Change the state by one event; `graph` goes with PolicyActivated. The event must be possible (`check.py`)."""
-    if isinstance(event, events.Fact):
+    if isinstance(event, facts.Fact):
         _apply_fact(state, event, graph)
     else:
         _apply_decision(state, event)
 
 
-def _apply_fact(state: State, fact: events.Fact, graph: PolicyGraph | None) -> None:
+def _apply_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> None:
     state.seq += 1
     state.time, state.cause = fact.time, state.seq
     if not isinstance(fact, facts.TimeAdvanced | facts.WorkloadSubmitted):
@@ -96,9 +96,7 @@ def carry_out(state: State, outcome: Outcome) -> None:
         case Replacement() | Rejection():
             _close(state, outcome.workload)
         case Deferral():
-            victims = tuple(victim.workload for victim in outcome.victims)
-            ended = LastDeferral(outcome.reason, outcome.outcome, outcome.parked, outcome.preempting, outcome.alike, outcome.tried, victims)
-            _defer(state, outcome.workload, ended)
+            _defer(state, outcome.workload, outcome.last)
 
 
 def charged(policy: ActivePolicy, charges: tuple[Charge, ...]) -> Request:
@@ -128,7 +126,7 @@ def _submit(state: State, fact: facts.WorkloadSubmitted) -> None:
         asked_priority=fact.priority,
         priority=0,
         pinned=False,
-        remaining=[pod_set.count for pod_set in fact.pod_sets],
+        remaining=tuple(pod_set.count for pod_set in fact.pod_sets),
         boost=fact.boost,
         held_by_owner=fact.hold,
     )
@@ -195,7 +193,7 @@ def _release_pods(policy: ActivePolicy, workload: Workload, done: dict[str, int]
                 slot = policy.slot_index.get((flavors[resource], resource), -1)  # gone where nothing of it was charged
                 freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (min(count, left) - min(count, rest))
     workload.usage = as_request({slot: amount - freed.get(slot, 0) for slot, amount in workload.usage})
-    workload.remaining = remaining
+    workload.remaining = tuple(remaining)
 
 
 def _act(state: State, fact: facts.OperatorAction) -> None:

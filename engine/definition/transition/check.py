@@ -1,18 +1,15 @@
 """Which facts are possible in a state. A fact that is not is refused whole, with what is wrong and what to do."""
 
-from ... import events, facts
+from ... import facts
 from ...errors import FactError
 from ...policy_graph import PolicyGraph
 from ...queue_match import effective_priority, entered_by
+from ...workload import Workload
 from ..state.state import State
-from ..state.workload import Workload
 from .activate import flavors_of_node
 
-AboutLive = facts.WorkloadAdopted | facts.WorkloadUpdated | facts.WorkloadFinished | facts.WorkloadCancelled | facts.OperatorAction
-"""The facts about a workload that is not over."""
 
-
-def check_fact(state: State, fact: events.Fact, graph: PolicyGraph | None) -> None:
+def check_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> None:
     """Raise FactError unless the fact can have happened now."""
     if fact.time < state.time:
         raise FactError(f"time runs backwards: the fact is at {fact.time}, {state.time - fact.time} us before the last one at {state.time}")
@@ -153,7 +150,7 @@ def _check_adopted(state: State, fact: facts.WorkloadAdopted, workload: Workload
                 raise FactError(f"the policy has no {resource} on flavor `{flavor}`, which `{fact.workload}` uses")
 
 
-def _check_live(state: State, fact: AboutLive) -> None:
+def _check_live(state: State, fact: facts.AboutLive) -> None:
     workload = state.workloads.get(fact.workload)
     if workload is None:
         raise FactError(f"no live workload is called `{fact.workload}`")

@@ -1,10 +1,10 @@
 """The places of a workload: among the members of its queue, in its line or in the charges of the quota tree."""
 
+from ...workload import NOWHERE, Workload
 from ..queue.holds import is_queued
 from ..queue.local_usage import settle_usage
 from ..state.order import line_key, shape_of
 from ..state.state import State
-from ..state.workload import NOWHERE, Workload
 
 
 def enter(state: State, workload: Workload) -> None:
@@ -16,7 +16,8 @@ def enter(state: State, workload: Workload) -> None:
         settle_usage(state, workload)
         policy.tree.add(workload.queue, workload.usage)
     queue.join(workload)
-    if workload.admitted is None and is_queued(policy, workload):
+    workload.in_line = workload.admitted is None and is_queued(policy, workload)
+    if workload.in_line:
         workload.shape = shape_of(policy, workload)
         workload.parked = workload.shape in queue.hopeless
         queue.queue_up(line_key(policy.graph, workload), workload)
@@ -30,9 +31,9 @@ def leave(state: State, workload: Workload) -> None:
     if workload.admitted is not None:
         policy.tree.remove(workload.queue, workload.usage)
         settle_usage(state, workload)
-    else:
+    if workload.in_line:
         queue.leave_line(line_key(policy.graph, workload))
-        workload.parked = False
-        if queue.preemptor is workload:
-            queue.preemptor = None
+    workload.in_line = workload.parked = False
+    if queue.preemptor is workload:
+        queue.preemptor = None
     queue.part(workload)

@@ -14,9 +14,8 @@ import pytest
 from gpol.adapters.export.state_rows import STATE_COLUMNS, STATE_OBJECTS, STATE_ROWS, state_rows
 from gpol.dsl import check
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import Fact
 from gpol.engine.explain.pending import standing as standing_of
-from gpol.engine.facts import OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from gpol.engine.facts import Fact, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.read.as_of import core_at

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gpol.engine.definition.admission.nominate import fewest_missing
-from gpol.engine.definition.flavor.assigner import better
+from gpol.engine.definition.flavor.assigner import rank
 from gpol.engine.outcome.nomination import Grade, Verdict
 
 from .suite import Case, differences, table
@@ -20,7 +20,8 @@ def preferred(case: Case) -> list[str]:
     queue["spec"]["flavorFungibility"] = tc["config"]
     kueue = TableCluster({"clusterQueues": [queue]})
     rather = kueue.graph.queue_at(kueue.queue("cq")).rather
-    return differences({"preferred": tc.get("wantPreferred", False)}, {"preferred": better(_verdict(tc["a"]), _verdict(tc["b"]), rather)})
+    better = rank(_verdict(tc["a"]), rather) > rank(_verdict(tc["b"]), rather)
+    return differences({"preferred": tc.get("wantPreferred", False)}, {"preferred": better})
 
 
 def _verdict(said: dict[str, Any]) -> Verdict:

@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 from gpol.adapters.kueue.decide.kueue_reasons import REASONS
 from gpol.adapters.kueue.read.quantity import amount, parse
-from gpol.engine.cores import LiveWorkload
 from gpol.engine.definition.admission import cycle
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import OperatorAction, TimeAdvanced
 from gpol.engine.outcome.nomination import Mode, Nomination
+from gpol.engine.workload import Workload
 
 from .suite import Case, Excuse, gate, table
 from .world import World, as_created, as_defaulted
@@ -166,7 +166,7 @@ def _positive(usage: dict[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple((key, usage[key]) for key in sorted(usage) if usage[key])
 
 
-def _holding(world: World, workload: LiveWorkload) -> Holding:
+def _holding(world: World, workload: Workload) -> Holding:
     names = [flavor.name for flavor in world.graph.flavors]
     usage = {f"{names[world.graph.slots[slot].flavor]}|{world.graph.slots[slot].resource}": held for slot, held in workload.usage}
     rows = tuple((row.pod_set, row.count, tuple(sorted(row.flavors.items()))) for row in workload.assignments)

@@ -5,11 +5,10 @@ from typing import Any
 
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.adapters.kueue.read.quantity import amount, kueue_amount, parse
-from gpol.engine.cores import LiveWorkload
-from gpol.engine.events import Fact
-from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.facts import Fact, WorkloadSubmitted
 from gpol.engine.outcome.nomination import Request
 from gpol.engine.units import MILLI_RESOURCES
+from gpol.engine.workload import Workload
 
 from .world import World
 
@@ -52,7 +51,7 @@ class TableCluster(World):
         flavor, resource = _pair(key)
         return self.slots[flavor, resource]
 
-    def workload(self, name: str) -> LiveWorkload:
+    def workload(self, name: str) -> Workload:
         """A workload by `namespace/name`."""
         found = self.core.view.workload(name)
         assert found is not None, name

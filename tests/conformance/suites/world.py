@@ -11,8 +11,7 @@ from gpol.dsl.analysis.checker import check_parsed
 from gpol.dsl.syntax.parser import Parsed
 from gpol.engine.cores import Probe
 from gpol.engine.default_core import new_core
-from gpol.engine.events import Fact
-from gpol.engine.facts import PolicyActivated
+from gpol.engine.facts import Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import SECOND
 

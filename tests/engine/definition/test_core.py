@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
-from gpol.engine.events import FACT
 from gpol.engine.explain.pending import standing
-from gpol.engine.facts import PolicyActivated, WorkloadFinished
+from gpol.engine.facts import FACT, PolicyActivated, WorkloadFinished
 
 POLICY = """policy "core" { }
 flavor a { gpu 4 }

@@ -56,7 +56,7 @@ def test_parked_unseen(cycles: Callable[[str], Any]) -> None:
     c.submit("w2", "q", "9")
     c.rest()
 
-    assert c.workload("w2").deferral is None
+    assert c.workload("w2").deferred is None
     assert (c.standing("w2").reason, c.standing("w2").parked, said(c, "w2")) == ("ExceedsMaxQuota", True, {"parked with": "w1"})
     assert (c.standing("w1").parked, said(c, "w1")) == (True, {})
     c.core.step(WorkloadCancelled(time=c.now, workload="w1"))

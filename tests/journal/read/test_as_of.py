@@ -8,9 +8,9 @@ from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.events import AnyEvent
 from gpol.engine.explain.pending import standing
-from gpol.engine.facts import PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.facts import Fact, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal

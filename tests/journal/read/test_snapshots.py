@@ -13,8 +13,8 @@ from gpol.engine.cores import Core
 from gpol.engine.default_core import SnapshotError, freeze, new_core
 from gpol.engine.errors import FactError
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import AnyEvent, Fact
-from gpol.engine.facts import PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.events import AnyEvent
+from gpol.engine.facts import Fact, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.journal.audit.replay import replay
 from gpol.journal.audit.verify import verify
 from gpol.journal.errors import JournalError

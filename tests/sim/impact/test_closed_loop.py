@@ -8,9 +8,10 @@ from gpol.adapters.traces import read_jobs
 from gpol.dsl.analysis.checker import check
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import AnyEvent, Fact
+from gpol.engine.events import AnyEvent
 from gpol.engine.facts import (
     CapacityChanged,
+    Fact,
     OperatorAction,
     TimeAdvanced,
     WorkloadCancelled,

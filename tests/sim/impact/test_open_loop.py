@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import Fact
-from gpol.engine.facts import CapacityChanged, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.facts import CapacityChanged, Fact, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import MINUTE
 from gpol.journal.journal import Batch, Journal
 from gpol.sim.drive.policy import Policy

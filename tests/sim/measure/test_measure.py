@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from gpol.engine.event_parts import Charge, Why
-from gpol.engine.events import AnyDecision, Fact, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from gpol.engine.facts import (
     CapacityChanged,
+    Fact,
     NodeAdded,
     NodeChanged,
     NodeRemoved,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.definition.quota.borrowing_level import exceeds_owned, fits_in_owned, heights, level_that_fits, within_owned
+from gpol.engine.definition.quota.borrowing_level import exceeds_owned, fits_in_owned, heights, level_that_fits
 
 TREE = """flavor a { gpu as owned }
 cohort all {
@@ -62,7 +62,7 @@ def test_use_counts(cycles: Callable[[str], Any]) -> None:
     assert not exceeds_owned(tree, q, 0, 1000)
     assert exceeds_owned(tree, q, 0, 2000)
     assert fits_in_owned(tree, q, ((0, 2000),)) == (False, ((0, 2000),)), "of the one it keeps nothing is left"
-    assert within_owned(tree, q, [0])
+    assert not tree.borrows(q, [0])
 
 
 def test_what_a_node_keeps_is_not_carried_by_its_parent(cycles: Callable[[str], Any]) -> None:

@@ -62,8 +62,8 @@ class Tree:
 
     def binding(self, queue: str) -> tuple[int, str, str]:
         """What limits a queue: how much is left, at which node, by which limit."""
-        found = self.tree.binding(self.index[queue], 0)
-        return found.available // 1000, self.tree.nodes[found.node].name, found.limit
+        found = self.tree.binding(self.index[queue], 0, asked=1)
+        return found.available // 1000, self.tree.nodes[found.node].name, found.kind
 
 
 def test_owned_kept_and_within_reach() -> None:

@@ -153,10 +153,10 @@ def test_another_policy_begins_anew(cycles: Callable[[str], Any]) -> None:
     c = cycles(TWO_FLAVORS.replace("N", "1"))
     c.submit("w", "q", "9")
     c.rest()
-    assert c.workload("w").deferral.parked
+    assert c.workload("w").deferred.parked
     c.activate(TWO_FLAVORS.replace("N", "9"))
 
-    assert c.workload("w").deferral is None
+    assert c.workload("w").deferred is None
     assert c.rest() == ["run w"]
 
 

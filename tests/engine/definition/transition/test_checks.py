@@ -2,11 +2,11 @@
 
 import pytest
 from gpol.dsl import compile_policy
-from gpol.engine.cores import Core, LiveWorkload
+from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.errors import FactError
-from gpol.engine.events import FACT, Fact
-from gpol.engine.facts import PolicyActivated
+from gpol.engine.facts import FACT, Fact, PolicyActivated
+from gpol.engine.workload import Workload
 
 POLICY = """policy "checks" { }
 flavor a100 { gpu 8 }
@@ -41,7 +41,7 @@ def fact(**fields: object) -> Fact:
     return FACT.validate_python({"time": 10, **fields})
 
 
-def live(core: Core, name: str) -> LiveWorkload:
+def live(core: Core, name: str) -> Workload:
     """A workload that is there."""
     found = core.view.workload(name)
     assert found is not None

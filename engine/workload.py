@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from ...event_parts import Assignment, CheckState, PodSet
-from ...facts import WorkloadSubmitted
-from ...outcome.decision import LastDeferral, SearchState
-from ...outcome.nomination import Request
+from .event_parts import Assignment, CheckState, PodSet
+from .facts import WorkloadSubmitted
+from .outcome.decision import LastDeferral, SearchState
+from .outcome.nomination import Request
 
 NOWHERE = -1
 """The queue of a workload that belongs to none."""
@@ -38,8 +38,9 @@ class Workload:
     says that an outside system has told it to stop. `boost` is part of its priority, `checks` are what admission checks say of it,
     `requeued` is the moment from which it counts as waiting, where that is not its creation.
 
-    While it waits in a policy that decides in cycles, `parked` says that it is looked at again only when capacity may have become free,
-    `deferred` how the last cycle ended, `scan` where its search for flavors goes on. `shape` is set where it stands in its queue's line.
+    While it waits and nothing holds it, it is `in_line` in its queue, where `shape` says what it asks for. In a policy that decides in
+    cycles `parked` says that it is looked at again only when capacity may have become free, `deferred` how the last cycle ended, `scan`
+    where its search for flavors goes on.
 
     INVARIANT: fields are set, and what they hold is never changed in place: a copy shares it.
     """
@@ -50,7 +51,7 @@ class Workload:
     asked_priority: int | str | None
     priority: int
     pinned: bool
-    remaining: list[int]
+    remaining: tuple[int, ...]
     held_by_owner: bool = False
     held_by_operator: str | None = None
     evictions: int = 0
@@ -65,6 +66,7 @@ class Workload:
     parked: bool = False
     deferred: LastDeferral | None = None
     scan: Scan | None = None
+    in_line: bool = False
     shape: Shape = ()
 
     @property
