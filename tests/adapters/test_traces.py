@@ -187,6 +187,7 @@ def test_a_bad_json_line_is_named(tmp_path: Path, line: str, problem: str) -> No
     assert problem in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_whole_trace_is_read(shared: Path) -> None:
     """All 82,247 jobs of the Philly trace, sorted, with the GPU-hours that its description states."""
     jobs = read_jobs(shared / "traces" / "philly_sia" / "philly.csv", "philly")

@@ -47,7 +47,7 @@ def _wait_until(done: Callable[[], bool]) -> None:
 
 
 @needs_posix
-@pytest.mark.parametrize(("stop", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("stop", "code"), [pytest.param(signal.SIGKILL, -9, marks=pytest.mark.slow), (signal.SIGINT, 130)])
 def test_a_stopped_simulation_leaves_a_good_journal(gpol: Gpol, lab: Path, stop: signal.Signals, code: int) -> None:
     """Killed or stopped with Ctrl-C in the middle, the journal opens, verifies and replays; Ctrl-C is one quiet line, exit code 130."""
     _many_jobs(lab)
@@ -116,6 +116,7 @@ def test_a_full_disk_under_stdout_is_told(journal: str, lab: Path, arguments: tu
 
 
 @needs_full
+@pytest.mark.slow
 def test_a_full_disk_under_out_and_report_is_told(lab: Path) -> None:
     """When decisions or a report can't be written, the file is named, exit code 1."""
     (lab / "report.html").symlink_to("/dev/full")
@@ -182,6 +183,7 @@ def test_closed_streams_are_no_error(lab: Path, closed: str, code: int) -> None:
     assert (done.returncode, done.stderr) == (code, b"")
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_ascii_only(lab: Path) -> None:
     """Where the terminal can't show a character it is escaped; json is UTF-8 all the same, and so is what fmt prints."""
     policy = 'policy "z\u00fcrich" {\n  use gpol.fair\n}\n\nflavor a100 { gpu 8 }\n\nqueue "gr\u00fcn" { owns 8 gpu }\n'

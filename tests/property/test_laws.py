@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+import pytest
 from core_states import shuffle, state_of
 from generators import SECOND, Case, activation, cases, fact_of
 from gpol.engine.cores import Core
@@ -268,14 +269,15 @@ def test_explained(case: Case) -> None:
     assert (freeze(core), (tree.usage, tree.total)) == before
 
 
-def test_hash_seed() -> None:
+@pytest.mark.parametrize("examples", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_hash_seed(examples: int) -> None:
     """Law 1: the hash seed of the interpreter changes no byte."""
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
         "from hypothesis import given, settings, seed, Phase; import hashlib;"
         "from test_laws import play, bytes_of; from generators import cases\n"
         "digest = hashlib.sha256()\n"
-        "@seed(1)\n@settings(max_examples=20, database=None, deadline=None, phases=[Phase.generate])\n@given(cases())\n"
+        f"@seed(1)\n@settings(max_examples={examples}, database=None, deadline=None, phases=[Phase.generate])\n@given(cases())\n"
         "def run(case): digest.update(b''.join(bytes_of(play(case)[1])))\n"
         "run(); print(digest.hexdigest())"
     )

@@ -156,7 +156,7 @@ def test_the_sample_is_in_the_one_layout() -> None:
     assert format_text(SAMPLE, "p.gpol") == SAMPLE
 
 
-@pytest.mark.parametrize("comment", ["  # why {\n", '\n# "own\n'])
+@pytest.mark.parametrize("comment", ["  # why {\n", pytest.param('\n# "own\n', marks=pytest.mark.slow)])
 def test_a_comment_may_stand_wherever_a_line_may_end(comment: str) -> None:
     """Put behind every word in turn, it makes a broken item or is kept, and formatting settles; nothing else changes."""
     kept = 0

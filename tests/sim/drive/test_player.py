@@ -131,6 +131,7 @@ preempt turn {
 """
 
 
+@pytest.mark.slow
 def test_workloads_that_take_turns_for_ever_are_told(policy: Callable[..., Policy], job: Callable[..., Job]) -> None:
     """Three workloads, room for two, and a guard that each fulfils after a minute: the rule and its line are named."""
     player = _started(policy(TAKE_TURNS))
