@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the reference data in `shared`, beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def another_user() -> None:
+    """For tests that give up root's rights in a process of theirs; skips where that process could not read the project then."""
+    places = [place for start in (ROOT, Path(sys.prefix)) for place in (start, *start.parents)]
+    closed = next((place for place in places if place.stat().st_mode & 0o005 != 0o005), None)
+    if os.name != "nt" and os.geteuid() == 0 and closed is not None:
+        pytest.skip(f"run as root, and no other user may read {closed}")
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,7 @@ with Journal.open(sys.argv[1]) as journal:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.usefixtures("another_user")
 @pytest.mark.parametrize("spoilt", ["file", "folder"])
 def test_no_rights(sound: Path, spoilt: str) -> None:
     """Who may not write is told so before anything is appended, with what to do, and can still read."""

@@ -215,6 +215,7 @@ with Journal.open(sys.argv[1], readonly=True) as journal:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.usefixtures("another_user")
 def test_read_only_medium(tmp_path_factory: pytest.TempPathFactory, history) -> None:
     """A journal in a folder where nothing can be written can be read and verified."""
     import tempfile
@@ -249,6 +250,7 @@ with Journal.open(sys.argv[1]) as journal:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.usefixtures("another_user")
 def test_reader_that_cannot_write_beside(history) -> None:
     """Who may write nothing beside the file still sees what others append to it later, when it looks again."""
     import tempfile
@@ -297,6 +299,7 @@ for make in (lambda: Journal.create(new), lambda: backup(journal, new)):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.usefixtures("another_user")
 def test_folder_that_cannot_be_read(history) -> None:
     """In a folder that may be written to and not read, a file's name can't be synced: nothing is made there, and nothing is left."""
     import tempfile
