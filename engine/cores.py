@@ -18,10 +18,6 @@ class View(Protocol):
     """The state of a core, to be read. Nodes and slots are indices into the policy graph; amounts are in the smallest unit."""
 
     @property
-    def graph(self) -> PolicyGraph | None:
-        """The policy that decides now."""
-
-    @property
     def submissions(self) -> int:
         """How many workloads were submitted so far."""
 

@@ -67,7 +67,7 @@ class Requirement(Part):
 
 
 class Toleration(Part):
-    """A taint that a pod set puts up with. `key` "" with Exists: every key; `effect` "": every effect."""
+    """A taint that a pod set tolerates. `key` "" with Exists: every key; `effect` "": every effect."""
 
     key: Annotated[str, Field(max_length=MOST_NAME)] = ""
     operator: Literal["Equal", "Exists"] = "Equal"
@@ -124,11 +124,10 @@ class RuleRef(Part):
 
 
 LimitKind = Literal["owned", "borrowing", "capacity"]
-"""What a node's subtree owns and has not lent, its borrowing limit, or what exists."""
 
 
 class Limit(Part):
-    """The limit that binds: at node `node`, of kind `limit`, for a resource of a flavor; amounts in smallest units.
+    """The limit that binds: at node `node`, for a resource of a flavor; amounts in smallest units.
 
     `limit` is `owned` (what the node's subtree owns and has not lent), `borrowing` (its borrowing limit), or `capacity` (what exists).
     """
@@ -200,7 +199,7 @@ class Charge(Part):
 
 
 class Assignment(Part):
-    """The flavor of each resource of a podset, by resource."""
+    """The flavor of each resource of a pod set, by resource."""
 
     pod_set: str
     count: int
@@ -234,8 +233,4 @@ EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing
 because an operator says so, so that shares even out, for one that borrows itself, or because its queue is drained."""
 
 DeferralOutcome = Literal["no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"]
-"""What came of the head of a queue that was not admitted in a cycle.
-
-`no candidates`: nobody to evict, or not enough. `overtaken`: another one took the room. `overlapping`: its victims went for another one.
-`preempting`: it waits for its own victims. `deferred`: it fits once the victims of others are gone. `turned away`: a hold.
-"""
+"""What came of the head of a queue that was not admitted in a cycle; `WorkloadDeferred` says what each of them means."""

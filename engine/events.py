@@ -88,11 +88,11 @@ class WorkloadDeferred(Decision):
     """A workload at the head of its queue was not admitted, in a policy that decides in cycles.
 
     It is looked at again in the next cycle (`waits` "next"), or when its tree's capacity may have changed ("parked").
-    `outcome` says what came of it: nothing serves it (`no fit`), nobody can be evicted for it (`no candidates`), another one took the room
-    (`overtaken`) or its victims (`overlapping`), it waits for its own `victims` (`preempting`) or for those of others (`deferred`), or it
-    may not run at all (`turned away`). `preempting`: it has evicted others, and stays the head until it is admitted or parked. `alike`:
-    others that ask for the same are parked with it, unseen. `tried` is where its search for flavors goes on, `attempts` are the flavors
-    that were looked at.
+    `outcome` says what came of it: nothing serves it (`no fit`), nobody can be evicted for it, or not enough (`no candidates`), another one
+    took the room (`overtaken`) or its victims (`overlapping`), it waits for its own `victims` (`preempting`) or for those of others
+    (`deferred`), or it may not run at all (`turned away`). `preempting`: it has evicted others, and stays the head until it is admitted
+    or parked. `alike`: others that ask for the same are parked with it, unseen. `tried` is where its search for flavors goes on,
+    `attempts` are the flavors that were looked at.
     """
 
     kind: Literal["WorkloadDeferred"] = "WorkloadDeferred"

@@ -159,7 +159,7 @@ class UsageReported(Event):
 
 
 class WorkloadUpdated(Event):
-    """A live workload changed: a new priority, held or not by its owner, pods of a podset that are done and free (`reclaimable`),
+    """A live workload changed: a new priority, held or not by its owner, pods of a pod set that are done and free (`reclaimable`),
     what admission checks say of it; `requeued` is the moment from which an evicted one counts as waiting."""
 
     kind: Literal["WorkloadUpdated"] = "WorkloadUpdated"

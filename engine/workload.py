@@ -1,16 +1,21 @@
 """A live workload: what it asked for, where it belongs, what it holds while it runs, and how its last cycle ended while it waits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from .event_parts import Assignment, CheckState, PodSet
 from .facts import WorkloadSubmitted
 from .outcome.decision import LastDeferral, SearchState
 from .outcome.nomination import Request
 
+SortKey = tuple[Any, ...]
+"""Numbers, then the identity in an outside system, then the number of the submission."""
+
 NOWHERE = -1
 """The queue of a workload that belongs to none."""
 
-Shape = tuple[object, ...]
+Shape = str
 """What two waiting workloads of a queue have in common that ask for the same: a refusal of one is a refusal of the other."""
 
 
@@ -61,18 +66,23 @@ class Workload:
     assignments: tuple[Assignment, ...] = ()
     evicting: bool = False
     boost: int = 0
-    checks: dict[str, CheckState] = field(default_factory=dict)
+    checks: Mapping[str, CheckState] = field(default_factory=dict)
     requeued: int | None = None
     parked: bool = False
     deferred: LastDeferral | None = None
     scan: Scan | None = None
-    in_line: bool = False
-    shape: Shape = ()
+    shape: Shape = ""
+    place: SortKey | None = None
 
     @property
     def name(self) -> str:
         """Its name, unique among live workloads."""
         return self.fact.workload
+
+    @property
+    def in_line(self) -> bool:
+        """Whether it stands in its queue's line."""
+        return self.place is not None
 
     @property
     def submitted(self) -> int:

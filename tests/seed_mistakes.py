@@ -177,8 +177,8 @@ MISTAKES = (
     Mistake(
         "the core wakes when a duration equals its limit, though the guard includes that moment",
         "definition/state/guard_values.py",
-        '"<=": (length + 1,), ">": (length + 1,)',
-        '"<=": (length,), ">": (length,)',
+        '"<=": {reached + 1}, ">": {reached + 1}',
+        '"<=": {reached}, ">": {reached}',
         "definition/preemption/test_protection.py::test_a_protection_ends_to_the_microsecond",
     ),
     Mistake(

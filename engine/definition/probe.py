@@ -21,8 +21,6 @@ from .preemption.search import Found, Preemptor
 from .queue.holds import holds, is_inactive, released
 from .queue.line import head, in_turn
 from .queue.local_usage import usage_rank
-from .quota.fair_share import Shares
-from .quota.tree import QuotaTree
 from .state.state import ActivePolicy, State, as_request
 from .state.trial import Trial
 
@@ -51,7 +49,8 @@ class DefinitionProbe:
     ) -> "DefinitionProbe":
         policy = self._policy
         if graph is not None or capacity is not None:
-            policy = _supposed(policy, graph or policy.graph, capacity or {})
+            exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
+            policy = policy.over(graph or policy.graph, exists)
         if charges:
             policy = policy.copy()
             for queue, request in charges:
@@ -181,11 +180,3 @@ class DefinitionProbe:
 
     def is_inactive(self, queue: int) -> bool:
         return is_inactive(self._policy, queue)
-
-
-def _supposed(policy: ActivePolicy, graph: PolicyGraph, more: Mapping[int, int]) -> ActivePolicy:
-    """A policy of the same nodes and slots over more than exists, charged as the known one is."""
-    tree = QuotaTree(graph, [amount + more.get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)])
-    for queue in graph.queues:
-        tree.add(queue.node, tuple((slot, amount) for slot, amount in enumerate(policy.tree.usage[queue.node]) if amount > 0))
-    return replace(policy, graph=graph, tree=tree, shares=Shares(graph, tree))

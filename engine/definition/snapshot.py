@@ -7,7 +7,7 @@ indices into the policy graph. The policy itself is not in it, only the digest o
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, ValidationError
 
 from ..event_parts import Int64, NameText, Part
 from ..policy_graph import PolicyGraph
@@ -30,7 +30,7 @@ class SnapshotError(ValueError):
 class _Queue(Part):
     """What a cycle knows of one queue; `hopeless` are the shapes that are parked as such."""
 
-    hopeless: tuple[tuple[JsonValue, ...], ...]
+    hopeless: tuple[Shape, ...]
     stirred: bool
     preemptor: NameText | None
     generation: Count
@@ -61,8 +61,6 @@ class _Content(Part):
 _PLAIN = ("seq", "cause", "time", "submissions", "cycle", "idle", "fresh")
 """What of a state stands in its snapshot as it is."""
 
-_SHAPE: TypeAdapter[tuple[JsonValue, ...]] = TypeAdapter(tuple[JsonValue, ...])
-
 
 # --- to bytes -------------------------------------------------------------------------------------------------------
 
@@ -83,7 +81,7 @@ def frozen(state: State) -> bytes:
         **{name: getattr(state, name) for name in _PLAIN},
         queues=tuple(_queue(state.queues[queue.node]) for queue in graph.queues) if graph is not None and graph.settings.defers else (),
     )
-    return content.model_dump_json(exclude={"workloads": {"__all__": {"in_line", "shape"}}}).encode()
+    return content.model_dump_json(exclude={"workloads": {"__all__": {"place", "shape"}}}).encode()
 
 
 def _names(graph: PolicyGraph | None) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -99,16 +97,11 @@ def _in_order(consumed: Consumed) -> Consumed:
 
 def _queue(queue: QueueState) -> _Queue:
     return _Queue(
-        hopeless=tuple(sorted((_listed(shape) for shape in queue.hopeless), key=_SHAPE.dump_json)),
+        hopeless=tuple(sorted(queue.hopeless)),
         stirred=queue.stirred,
         preemptor=queue.preemptor.name if queue.preemptor is not None else None,
         generation=queue.generation,
     )
-
-
-def _listed(shape: Shape) -> tuple[JsonValue, ...]:
-    """A shape as JSON has it: lists in place of the tuples in it."""
-    return tuple(list(_listed(part)) if isinstance(part, tuple) else part for part in shape)  # type: ignore[misc]
 
 
 # --- from bytes -----------------------------------------------------------------------------------------------------
@@ -139,6 +132,8 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
         overrides={(flavor, resource): amount for flavor, resource, amount in content.overrides},
         gave_way={name: set(content.gave_way[name]) for name in content.gave_way},
     )
+    if any(not 0 <= usage.updated <= content.time for usage in content.consumed.values()):
+        raise SnapshotError("usage of a local queue was counted at no moment until now")
     if graph is not None:
         state.machines = {name: machine(graph, known.labels, known.capacity) for name, known in content.machines.items()}
         take_over(state, graph)
@@ -150,7 +145,7 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
         setattr(state, name, getattr(content, name))
     for queue, each in zip(graph.queues if graph is not None and graph.settings.defers else (), content.queues, strict=True):
         place = state.queues[queue.node]
-        place.hopeless = {_tupled(shape) for shape in each.hopeless}
+        place.hopeless = set(each.hopeless)
         place.stirred, place.generation = each.stirred, each.generation
         place.preemptor = state.workloads[each.preemptor] if each.preemptor is not None else None
     return state
@@ -177,7 +172,3 @@ def _enter(state: State, workload: Workload) -> None:
     parked, workload.parked = workload.parked, False
     enter(state, workload)
     workload.parked = parked and workload.in_line and state.graph.settings.defers
-
-
-def _tupled(shape: tuple[JsonValue, ...]) -> Shape:
-    return tuple(_tupled(tuple(part)) if isinstance(part, list) else part for part in shape)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .state.state import State
 
@@ -14,10 +13,6 @@ class DefinitionView:
     """See `gpol.engine.cores.View`."""
 
     state: State
-
-    @property
-    def graph(self) -> PolicyGraph | None:
-        return self.state.policy.graph if self.state.policy is not None else None
 
     @property
     def submissions(self) -> int:

@@ -110,9 +110,7 @@ class _Pending:
     def _operands(self) -> Iterator[Operand]:
         """Who is before it, who is parked with it, and what decides before priority where its queue admits by usage."""
         probe, workload = self.core.probe, self.workload
-        alike = next((each.name for each in self.core.view.workloads() if _parks(each, workload)), workload.name)
-        if alike != workload.name:
-            yield Operand(name="parked with", value=alike)
+        yield from self._parked_with() if workload.parked else ()
         head = probe.head(workload.queue)
         first = self.core.view.workload(head) if head is not None and head != workload.name and not workload.parked else None
         defers = self.graph.settings.defers
@@ -122,6 +120,14 @@ class _Pending:
         yield from self._usage(workload)
         if first is not None and first.fact.local_queue != workload.fact.local_queue:
             yield from self._usage(first)
+
+    def _parked_with(self) -> Iterator[Operand]:
+        """The workload for whose sake all that ask for the same are parked."""
+        line = [self.core.view.workload(name) for name in self.core.probe.line(self.workload.queue)]
+        alike = [each for each in line if each is not None and each.parked and each.shape == self.workload.shape]
+        first = next((each for each in alike if each.deferred is not None and each.deferred.alike), self.workload)
+        if first.name != self.workload.name:
+            yield Operand(name="parked with", value=first.name)
 
     def _usage(self, workload: Workload) -> Iterator[Operand]:
         """The usage by which a workload stands in a queue that admits by usage."""
@@ -236,9 +242,3 @@ class _Pending:
             yield "it would have to borrow, and its queue evicts nobody for that"
         elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and attempt.flavor in chosen and not nomination.victims:
             yield "victims make room for each resource alone, but not for all it asks for"
-
-
-def _parks(other: Workload, workload: Workload) -> bool:
-    """Whether a workload is parked for the sake of another one that asks for the same."""
-    together = workload.parked and other.parked and other.queue == workload.queue and other.shape == workload.shape
-    return together and other.deferred is not None and other.deferred.alike

@@ -31,7 +31,7 @@ class BindingLimit:
 
 
 def tightest(limits: Sequence[BindingLimit]) -> BindingLimit | None:
-    """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; then the deficit."""
+    """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; ties by the deficit."""
     return max(limits, key=lambda limit: (Fraction(limit.deficit, limit.asked), limit.deficit), default=None)
 
 

@@ -167,7 +167,7 @@ class RunnerUp:
 class Victim:
     """A workload that has to go, and what was compared when it was picked.
 
-    By a preempt rule: its index, the values of `compared_fields(rule)`, and for the first victim the runner-up. By fair sharing: the
+    By a preempt rule: its index, the values of `rule.compared`, and for the first victim the runner-up. By fair sharing: the
     shares of the preemptor's side with it running, and of the victim's side before and after. `evicting`: it was told to go before.
     """
 
@@ -207,8 +207,8 @@ class Nomination:
     """What would be done for a workload of a queue: flavors, the victims that it needs, the one whose place it takes.
 
     `until` is the first moment at which there would be room though there are no victims now, and nothing but time has to pass; `later`
-    the first at which there would be room for some part of it; `changes_at` the first at which time alone may change anything about it:
-    at any moment, where some part of it could have victims now.
+    the first at which there would be room for some part of it; `changes_at` the first at which time alone may change anything about it;
+    the present one, if some part of it could have victims now.
     """
 
     workload: str

@@ -87,9 +87,9 @@ DEVIATIONS = (
     ),
     Deviation(
         "what a cohort keeps local is not taken off on the way up",
-        "engine/definition/quota/borrowing_level.py",
-        "        remaining -= tree.local_available(node, slot)\n        node = tree.parent[node]",
-        "        node = tree.parent[node]",
+        "engine/definition/quota/tree.py",
+        "            amount -= self.local_available(node, slot)\n            node = self.parent[node]",
+        "            node = self.parent[node]",
     ),
     Deviation(
         "the best flavor is one to evict in rather than one to borrow in, whatever the queue says",

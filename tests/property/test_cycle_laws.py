@@ -209,13 +209,13 @@ def test_one_place(case: Case) -> None:
         for node, queue in enumerate(state.queues):
             assert all(workload.queue == node for workload in queue.members)
             assert [workload.number for workload in queue.members] == sorted(workload.number for workload in queue.members)
-            assert [key for key, _ in queue.line] == sorted(line_key(graph, workload) for _, workload in queue.line)
-            in_line = Counter(workload.name for _, workload in queue.line)
+            assert [each.place for each in queue.line] == sorted(line_key(graph, each) for each in queue.line)
+            in_line = Counter(workload.name for workload in queue.line)
             waiting = [workload for workload in queue.members if workload.admitted is None]
             assert in_line == Counter(workload.name for workload in waiting if is_queued(state.active, workload))
             assert all(workload.name in in_line for workload in queue.members if workload.parked)
             assert queue.preemptor is None or queue.preemptor.name in in_line
-            shapes = {shape_of(state.active, workload) for _, workload in queue.line if not workload.parked}
+            shapes = {shape_of(state.active, workload) for workload in queue.line if not workload.parked}
             assert queue.stirred or not shapes & queue.hopeless, "who asks for the same is parked as well"
         told = Counter((each.admitted is not None, each.in_line, each.parked) for each in core.view.workloads())
         assert set(told) <= {(True, False, False), (False, True, False), (False, True, True), (False, False, False)}

@@ -69,7 +69,7 @@ def forget(core: Core, name: str) -> Core:
     state = state_of(core)
     workload = state.workloads[name]
     workload.scan = workload.deferred = None
-    stir(state, workload.queue)
+    stir(state, workload)
     return core
 
 

@@ -6,7 +6,7 @@ from gpol.engine.default_core import new_core
 from gpol.engine.definition.admission.nominate import Nominator
 from gpol.engine.definition.preemption import lookahead
 from gpol.engine.definition.preemption.search import Preemptor
-from gpol.engine.definition.state.guard_values import GuardValues, duration_limits
+from gpol.engine.definition.state.guard_values import GuardValues
 from gpol.engine.definition.state.trial import Trial
 from gpol.engine.outcome.nomination import Victim
 from hypothesis import event, given
@@ -23,7 +23,7 @@ def turning_moments(trial: Trial, preemptor: Preemptor) -> list[int]:
     for victim in state.in_order():
         if victim.admitted is not None:
             values = GuardValues(trial.policy, state.time, preemptor.workload, victim)
-            moments |= {moment for guard in guards for moment in values.turning_points(duration_limits(guard))}
+            moments.update(values.turning_points(guards))
     return sorted(moments)
 
 

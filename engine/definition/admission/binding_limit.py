@@ -8,7 +8,7 @@ from ..state.state import ActivePolicy
 
 
 def binding_limit(policy: ActivePolicy, nomination: Nomination) -> BindingLimit | None:
-    """The limit that binds: of what asks for more than could ever be, else of the slots on which others have to go, the tightest."""
+    """The tightest limit of what asks for more than could ever be; else the tightest of the slots on which others have to go."""
     flavors = nomination.flavors
     obstacles = [(each, policy.slot(each.flavor, each.resource)) for pods in flavors.pod_sets for each in pods.obstacles if each.by_quota]
     exceeding = [each for each in obstacles if each[0].kind == "exceeds" and flavors.reason == "ExceedsMaxQuota"]

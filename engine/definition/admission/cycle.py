@@ -26,8 +26,8 @@ from .nominate import nominate
 from .settle import admission_of
 
 MOST_IDLE = 3
-"""After so many cycles in a row that changed nothing, cycles wait for the next fact; after more only where a search for flavors that
-goes on from cycle to cycle may take more."""
+"""After so many cycles in a row that changed nothing, cycles wait for the next fact. A queue with more flavors than that allows as many
+as it has flavors: a search for flavors may look at one in each cycle."""
 
 
 def next_cycle(state: State) -> int | None:

@@ -13,7 +13,6 @@ from ..flavor.assigner import FlavorAssigner
 from ..flavor.slice import held_by, replaced_by
 from ..preemption import classical, fair_sharing, lookahead
 from ..preemption.search import Found, Preemptor
-from ..quota.borrowing_level import level_that_fits
 from ..state.state import as_request
 from ..state.trial import Trial
 
@@ -77,7 +76,7 @@ class Nominator:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
         found, queue = self._search(request, [slot for slot, _ in request]), self.workload.queue
         with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
-            levels = [level_that_fits(self.trial.tree, self.trial.policy.height, queue, slot, amount)[0] for slot, amount in request]
+            levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
         return found.grade, max(levels)
 
     def _search(self, request: Request, slots: list[int]) -> Found:

@@ -9,9 +9,8 @@ was refused are not looked at in the rest of the pass.
 Passes repeat until one decides nothing.
 INVARIANT: that ends, since nothing that this fact admitted is evicted for its sake: each workload is admitted at most once
 and evicted at most once.
-INVARIANT: looking again ends, too. Nobody evicts, by a rule without durations, one for whom it had to go itself, directly or through
-others, until anything but time and submissions changes the cluster. Were some evicted again and again, one of them would stand above
-all others of them, and there would be nobody for whom it could go.
+INVARIANT: looking again ends, too. Where A evicted B, directly or through others, B does not evict A by a rule without durations. This
+holds until anything but time and submissions changes the cluster. So no circle of workloads can evict one another for ever.
 """
 
 from collections.abc import Iterator
@@ -35,18 +34,18 @@ Waits = dict[tuple[Reserved, int, Shape], Nomination]
 """How workloads were nominated that have to wait, by what was reserved for others at that time, by queue and by shape.
 
 It is for speed alone: a core that forgets decides the same (`tests/property/test_waits.py`).
-INVARIANT: such a nomination depends on the state, and on the time only from its `changes_at` on; all are forgotten whenever anything but
-time and submissions changes the state.
+INVARIANT: such a nomination depends on the state; before its `changes_at` the time does not matter. All are forgotten whenever anything
+but time and submissions changes the state.
 """
 
 
-def settle(state: State, waits: Waits) -> tuple[list[Outcome], int | None]:
-    """Decide all there is to decide, and when time alone may decide something next (None: never). All is carried out already."""
+def settle(state: State, waits: Waits) -> list[Outcome]:
+    """Decide all there is to decide. All is carried out already."""
     outcomes: list[Outcome] = []
     while True:
         with _one_pass(state, waits, only_reserve=False) as step:
             if not step.decided:
-                return outcomes, step.next_wake()
+                return outcomes
             outcomes += step.decided
 
 

@@ -2,8 +2,8 @@
 
 The grades, the two choices when to look further and which of two flavors is better are Kueue's (pkg/scheduler/flavorassigner). By the
 policy's way of deciding a flavor is judged by all resources of a group together, or by each alone, on top of what earlier pod sets took of
-it; whether all groups fit together is seen later (`admission/nominate.py`). Where resources are judged together, nothing of a resource is
-no demand for it, and a pod set that has no pods left gets no flavors; else both do, as in Kueue.
+it; whether all groups fit together is seen later (`admission/nominate.py`). Where resources are judged together, a
+demand of 0 does not count, and a pod set that has no pods left gets no flavors; where each is judged alone, both count, as in Kueue.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,6 @@ from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Request, Verdict
 from ...policy_graph import Group, Queue
 from ...workload import Workload
-from ..quota.borrowing_level import exceeds_owned, level_that_fits
 from ..state.state import ActivePolicy, as_request
 from .slice import Held
 
@@ -235,8 +234,8 @@ class FlavorAssigner:
     def _level(self, slot: int, amount: int) -> tuple[int, bool]:
         """The level from which an amount would come, and whether something above it could still lend more."""
         if not self.policy.graph.settings.counts_levels:
-            return int(exceeds_owned(self.tree, self.workload.queue, slot, amount)), True
-        return level_that_fits(self.tree, self.policy.height, self.workload.queue, slot, amount)
+            return int(self.tree.exceeds_owned(self.workload.queue, slot, amount)), True
+        return self.tree.level_that_fits(self.workload.queue, slot, amount)
 
     def _may_evict(self, slot: int, amount: int) -> bool:
         """Whether somebody may be evicted for an amount: it lies within what the queue owns, or the queue evicts to borrow."""

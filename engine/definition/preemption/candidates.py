@@ -9,6 +9,7 @@ from ...policy_graph import Preemption
 from ...workload import Workload, takes_place_of
 from ..queue.holds import is_inactive
 from ..queue.local_usage import usage_rank
+from ..quota.decayed_usage import NO_USAGE
 from ..state.trial import Trial
 from .search import Preemptor
 
@@ -45,8 +46,8 @@ def ordered(trial: Trial, victims: list[Workload], queue: int) -> list[Workload]
         left_key, right_key = precedence(left, queue), precedence(right, queue)
         alike = left_key[:2] == right_key[:2] and left.queue == right.queue
         if alike and left.fact.local_queue != right.fact.local_queue:
-            mine, other = usage_rank(trial.state, trial.graph, left), usage_rank(trial.state, trial.graph, right)
-            if mine is not None and other is not None and mine != other:
+            mine, other = (usage_rank(trial.state, trial.graph, each) or NO_USAGE for each in (left, right))
+            if mine != other:
                 return -1 if mine > other else 1
         return -1 if left_key < right_key else 1
 

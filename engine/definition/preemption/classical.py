@@ -10,7 +10,6 @@ from typing import Literal
 from ...event_parts import EvictionKind
 from ...outcome.nomination import Victim
 from ...workload import Workload
-from ..quota.borrowing_level import exceeds_owned, fits_in_owned
 from ..state.trial import Trial
 from .candidates import candidates, ordered, preemption_of, satisfies
 from .search import Found, Preemptor, fill_back, give_back, victim
@@ -75,16 +74,15 @@ def _others(trial: Trial, preemptor: Preemptor) -> tuple[list[ClassicalCandidate
     by_priority: list[ClassicalCandidate] = []
     if preemption_of(trial, queue).reclaims == "nothing":
         return by_advantage, by_priority
-    advantage, remaining = fits_in_owned(tree, queue, preemptor.request)
-    seen, above = queue, tree.parent[queue]
-    while above >= 0:
+    advantage, seen, remaining = False, queue, preemptor.request
+    while (above := tree.parent[seen]) >= 0:
+        advantage = advantage or not any(tree.exceeds_owned(seen, slot, amount) for slot, amount in remaining)
+        remaining = tuple((slot, max(0, amount - tree.local_available(seen, slot))) for slot, amount in remaining)
         part = by_advantage if advantage else by_priority
         part += [
             ClassicalCandidate(each, _ground(trial, preemptor, each, advantage), above) for each in _below(trial, preemptor, above, seen)
         ]
-        fits, remaining = fits_in_owned(tree, above, remaining)
-        advantage = advantage or fits
-        seen, above = above, tree.parent[above]
+        seen = above
     return _in_order(trial, preemptor, by_advantage), _in_order(trial, preemptor, by_priority)
 
 
@@ -119,7 +117,7 @@ def _take(trial: Trial, preemptor: Preemptor, in_order: list[ClassicalCandidate]
     queue = preemptor.workload.queue
 
     def fits() -> bool:
-        within = borrowing or not any(exceeds_owned(trial.tree, queue, slot, amount) for slot, amount in preemptor.request)
+        within = borrowing or not any(trial.tree.exceeds_owned(queue, slot, amount) for slot, amount in preemptor.request)
         return within and trial.tree.fits(queue, preemptor.request)
 
     taken: list[Victim] = []

@@ -12,7 +12,7 @@ from ...guard import Expr, Type
 from ...outcome.nomination import Grade, ProtectedVictim
 from ...policy_graph import PreemptRule, ProtectRule
 from ...workload import Workload
-from ..state.guard_values import DurationLimit, GuardValues, duration_limits
+from ..state.guard_values import GuardValues
 from ..state.trial import Trial
 from .rule_scope import RuleScope
 from .rules import RuleSearch
@@ -62,12 +62,11 @@ def _helpers(present: RuleSearch) -> Iterator[_Helper]:
     for rule, queues in present.scope.reach():
         for queue in queues:
             guards = _guards(present, rule, queue)
-            limits = _limits(guards)
             for each in present.scope.helpers(queue):
                 values.victim, values.now = each, present.now
                 if not all(values.holds(guard, wanted, (Type.SHARE, Type.DURATION)) for guard, wanted in guards):
                     continue
-                turns = values.turning_points(limits)
+                turns = values.turning_points(guard for guard, _ in guards)
                 for moment in (present.now, *turns):
                     values.now = moment
                     if all(values.holds(guard, wanted, (Type.SHARE,)) for guard, wanted in guards):
@@ -78,11 +77,6 @@ def _helpers(present: RuleSearch) -> Iterator[_Helper]:
 def _guards(present: RuleSearch, rule: PreemptRule, queue: int) -> list[tuple[Expr | None, bool]]:
     """The guards that decide whether workloads of a queue may go by a rule, each with what it has to be for that."""
     return [(rule.guard, True), *((protect.guard, False) for protect in present.scope.protecting(queue))]
-
-
-def _limits(guards: list[tuple[Expr | None, bool]]) -> list[DurationLimit]:
-    """The durations that guards compare with a limit."""
-    return [limit for guard, _ in guards for limit in duration_limits(guard)]
 
 
 def _earliest(present: RuleSearch, helpers: list[_Helper]) -> int | None:
@@ -110,7 +104,7 @@ def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVi
             rule, workload = present.graph.preempt[each.rule], present.trial.state.workloads[each.workload]
             if present.keeper(rule, workload) is not None:
                 present.values.victim = workload
-                points = present.values.turning_points(_limits(_guards(present, rule, workload.queue)))
+                points = present.values.turning_points(guard for guard, _ in _guards(present, rule, workload.queue))
                 freed = [point for point in points if point <= until and present.at(point).keeper(rule, workload) is None]
                 starts = [point for point in freed if present.at(point - 1).keeper(rule, workload) is not None]
                 if not starts:  # what keeps it is a share, which changes as the others go

@@ -25,8 +25,8 @@ Ranked = tuple[tuple[object, ...], Workload]
 class RuleSearch:
     """A search at a moment, while the request is charged; the trial is always put back.
 
-    `cause` is the fact that is being decided: whoever it admitted is passed over, since one fact never admits and evicts the same
-    workload, and `passed_over_fresh` says that this happened; None where a later moment is tried. `superiors` are those for whom the
+    `cause` is the fact that is being decided; it is None where a later moment is tried. One fact never admits and evicts the same
+    workload: whoever it admitted is passed over, and `passed_over_fresh` says that this happened. `superiors` are those for whom the
     workload had to go itself: no rule without durations takes them.
     """
 

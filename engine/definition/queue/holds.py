@@ -87,7 +87,7 @@ def covers(policy: ActivePolicy, rule: AdmissionRule, queue: int) -> bool:
 
 
 def released(policy: ActivePolicy, queue: int) -> ActivePolicy:
-    """The policy as it would be if a queue were neither stopped nor held as a whole: it puts up its own, who may have to go for others."""
+    """The policy as it would be if a queue were neither stopped nor held as a whole; who runs there may have to go for others then."""
     graph = policy.graph
     queues = tuple(replace(each, stopped="") if each.node == queue else each for each in graph.queues)
     held = [rule for rule in graph.admission if rule.action == "hold" and rule.guard is None and covers(policy, rule, queue)]

@@ -26,4 +26,4 @@ def in_turn(state: State, queue: int) -> list[Workload]:
 
 def anything_waits(state: State) -> bool:
     """Whether a cycle would have anything to look at."""
-    return any(not workload.parked or queue.stirred for queue in state.queues for _, workload in queue.line)
+    return any(not workload.parked or queue.stirred for queue in state.queues for workload in queue.line)

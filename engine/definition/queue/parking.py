@@ -4,7 +4,7 @@ Kueue: pkg/cache/queue/cluster_queue.go. A parked workload is looked at again wh
 best-effort queue others of its shape are parked with it, unseen.
 """
 
-from ...workload import Workload
+from ...workload import NOWHERE, Workload
 from ..state.state import State
 
 
@@ -17,11 +17,12 @@ def park(state: State, workload: Workload, alike: bool) -> None:
             other.parked = True
 
 
-def stir(state: State, queue: int) -> None:
-    """Mark all that is parked in a queue's tree: something may have become free."""
-    state.queues[queue].generation += 1
-    for other in state.active.in_tree(queue):
-        state.queues[other].stirred = True
+def stir(state: State, workload: Workload) -> None:
+    """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
+    if workload.queue != NOWHERE:
+        state.queues[workload.queue].generation += 1
+        for other in state.active.in_tree(workload.queue):
+            state.queues[other].stirred = True
 
 
 def unpark(state: State) -> None:

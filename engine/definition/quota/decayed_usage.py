@@ -74,6 +74,7 @@ Rank = tuple[int, Fraction]
 """(0, usage), or (1, 0) for a local queue of weight 0, which comes after all others."""
 
 NO_USAGE: Rank = (0, Fraction(0))
+"""Where nobody goes by usage, all stand here."""
 
 
 def rank(consumed: Consumed, local: LocalQueue, usage: Usage) -> Rank:

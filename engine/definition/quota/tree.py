@@ -20,8 +20,8 @@ class QuotaTree:
 
     `usage` is what a node carries: for a queue all use, for a cohort only what its children could not keep local.
     `total` is all use below a node. `capacity` is what exists, by slot. `paths` lists the nodes from each node up to the
-    root, both included. In a policy that decides in cycles every node below the root is the root of a tree of its own (`forest`),
-    and what exists is what nodes own.
+    root, both included; `height` is how far each node is from its furthest leaf. In a policy that decides in cycles every node
+    below the root is the root of a tree of its own (`forest`), and what exists is what nodes own.
     """
 
     def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
@@ -30,6 +30,10 @@ class QuotaTree:
         self.forest = graph.settings.forest
         self.paths = [graph.path(node) for node in range(len(graph.nodes))]
         self.parent = [path[1] if len(path) > 1 else -1 for path in self.paths]
+        self.height = [0 for _ in graph.nodes]
+        for path in self.paths:
+            for above, node in enumerate(path):
+                self.height[node] = max(self.height[node], above)
         self.capacity = list(capacity)
         self.usage = [[0 for _ in slots] for _ in graph.nodes]
         self.total = [[0 for _ in slots] for _ in graph.nodes]
@@ -168,6 +172,21 @@ class QuotaTree:
     def borrows(self, node: int, slots: Iterable[int]) -> bool:
         """Whether a node uses more than its subtree owns of some slot."""
         return any(self.usage[node][slot] > self.subtree[node][slot] for slot in slots)
+
+    def exceeds_owned(self, node: int, slot: int, amount: int) -> bool:
+        """Whether a node would use more than its subtree owns, with this amount on top."""
+        return self.usage[node][slot] + amount > self.subtree[node][slot]
+
+    def level_that_fits(self, queue: int, slot: int, amount: int) -> tuple[int, bool]:
+        """The level from which an amount could come, and whether something above it could still lend more to it.
+
+        It is the height of the node that has enough, 0 for the queue itself; of the top of the tree where none has.
+        """
+        node = queue
+        while self.exceeds_owned(node, slot, amount) and self.parent[node] >= 0:
+            amount -= self.local_available(node, slot)
+            node = self.parent[node]
+        return self.height[node], self.parent[node] >= 0
 
     def usage_without(self, node: int, queue: int, request: Request) -> list[int]:
         """What a node would carry, by slot, were a charge of a queue below it (or of itself) taken back."""

@@ -15,14 +15,6 @@ from .state import ActivePolicy
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-@dataclass(frozen=True, slots=True)
-class DurationLimit:
-    """A duration that a guard compares with a constant, and how long it is when the comparison turns, in microseconds."""
-
-    field: Field
-    turns: tuple[int, ...]
-
-
 @dataclass(slots=True)
 class GuardValues:
     """Everything a guard may look at: a workload with what it would be charged, maybe a victim, and a moment.
@@ -38,7 +30,7 @@ class GuardValues:
     def holds(self, guard: Expr | None, wanted: bool = True, either: Collection[Type] = ()) -> bool:
         """Whether a guard is true; no guard is. With `wanted` False, whether it is false.
 
-        Comparisons of the types in `either` count as true and as false, so that the answer is whether it may be so.
+        Comparisons of the types in `either` are taken as unknown: the answer is then whether it may be so.
         """
         match guard:
             case None:
@@ -96,22 +88,19 @@ class GuardValues:
             return ZERO
         return self.policy.shares.after(self._side(of_victim=True), self.victim.queue, self.victim.usage)
 
-    def turning_points(self, limits: Iterable[DurationLimit]) -> list[int]:
-        """The moments after now, ascending, at which time alone may change guards: when a duration reaches its limit."""
-        found = {self.now - int(str(self.value(limit.field))) + turn for limit in limits for turn in limit.turns}
+    def turning_points(self, guards: Iterable[Expr | None]) -> list[int]:
+        """The moments after now, ascending, at which time alone may change guards: when a duration reaches a constant.
+
+        Durations are whole microseconds: `<` and `>=` turn when the constant is reached, `<=` and `>` one microsecond later, others twice.
+        """
+        found = set[int]()
+        for comparison in (each for guard in guards for each in comparisons(guard)):
+            if isinstance(comparison.right, Const) and comparison.left.type is Type.DURATION:
+                reached = self.now - int(str(self.value(comparison.left))) + int(comparison.right.value)
+                found |= {"<": {reached}, ">=": {reached}, "<=": {reached + 1}, ">": {reached + 1}}.get(
+                    comparison.op, {reached, reached + 1}
+                )
         return sorted(moment for moment in found if moment > self.now)
-
-
-def duration_limits(guard: Expr | None) -> list[DurationLimit]:
-    """The durations that a guard compares with constants."""
-    found = []
-    for comparison in comparisons(guard):
-        if isinstance(comparison.right, Const) and comparison.left.type is Type.DURATION:
-            length = int(comparison.right.value)
-            # Durations are whole microseconds: `<` and `>=` turn when the constant is reached, `<=` and `>` one microsecond later.
-            turns = {"<": (length,), ">=": (length,), "<=": (length + 1,), ">": (length + 1,)}.get(comparison.op, (length, length + 1))
-            found.append(DurationLimit(comparison.left, turns))
-    return found
 
 
 def constant(const: Const) -> Value:

@@ -1,10 +1,9 @@
 """Orders within a queue: who is looked at first, and who asks for the same as another one."""
 
-from ...event_parts import PodSet
 from ...outcome.nomination import Value
 from ...policy_graph import PolicyGraph
-from ...workload import Shape, Workload
-from .state import ActivePolicy, SortKey
+from ...workload import Shape, SortKey, Workload
+from .state import ActivePolicy
 
 
 def line_key(graph: PolicyGraph, workload: Workload) -> SortKey:
@@ -40,18 +39,6 @@ def own_key(workload: Workload, name: str) -> int:
 def shape_of(policy: ActivePolicy, workload: Workload) -> Shape:
     """What makes a waiting workload equal to others of its queue in every refusal: its name alone, where guards tell them apart."""
     if policy.tells_apart:
-        return (workload.name,)
-    demand = tuple(
-        (pod_set.name, pod_set.flavors, left, tuple(sorted(pod_set.requests.items())), *_placing(pod_set))
-        for pod_set, left in workload.pod_sets()
-    )
-    return (workload.priority, demand, workload.fact.replaces and (workload.fact.namespace, workload.fact.replaces))
-
-
-def _placing(pod_set: PodSet) -> tuple[object, ...]:
-    """What a pod set says of where and how it may be placed; empty for the most."""
-    if not (pod_set.node_selector or pod_set.affinity or pod_set.tolerations or pod_set.group or pod_set.min_count is not None):
-        return ()
-    conditions = tuple(tuple((item.key, item.operator, item.values) for item in term) for term in pod_set.affinity)
-    tolerations = tuple((item.key, item.operator, item.value, item.effect) for item in pod_set.tolerations)
-    return (tuple(sorted(pod_set.node_selector.items())), conditions, tolerations, pod_set.group, pod_set.min_count)
+        return workload.name
+    demand = [(left, pod_set.model_dump_json(exclude={"count"})) for pod_set, left in workload.pod_sets()]
+    return repr((workload.priority, demand, workload.fact.replaces and (workload.fact.namespace, workload.fact.replaces)))

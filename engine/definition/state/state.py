@@ -4,20 +4,17 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import attrgetter
 
-from ...guard import comparisons
+from ...guard import Type, fields
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
-from ..quota.borrowing_level import heights
 from ..quota.decayed_usage import Consumed
 from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
 
-SortKey = tuple[Any, ...]
-"""Numbers, then the identity in an outside system, then the number of the submission."""
-
+_NUMBER, _PLACE = attrgetter("number"), attrgetter("place")
 
 _SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
 """Workload fields that all workloads of a shape share (resources as well)."""
@@ -36,8 +33,8 @@ class Machine:
 class ActivePolicy:
     """What an active policy brings: the graph, the tree with its charges, the shares.
 
-    `node_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `height` is how far each node is from its furthest
-    leaf. `tells_apart`: some guard reads a field in which two workloads that ask for the same may differ.
+    `node_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `tells_apart`: some guard reads a field in which two
+    workloads that ask for the same may differ.
     """
 
     graph: PolicyGraph
@@ -45,7 +42,6 @@ class ActivePolicy:
     shares: Shares
     node_index: dict[str, int]
     slot_index: dict[tuple[str, str], int]
-    height: list[int]
     tells_apart: bool
 
     @classmethod
@@ -58,7 +54,6 @@ class ActivePolicy:
             shares=Shares(graph, tree),
             node_index={node.name: index for index, node in enumerate(graph.nodes)},
             slot_index={(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)},
-            height=heights(graph),
             tells_apart=_guards_tell_apart(graph),
         )
 
@@ -74,6 +69,13 @@ class ActivePolicy:
         """The queues of the tree that a queue is in, by node."""
         return (other.node for other in self.graph.queues if self.root(other.node) == self.root(queue))
 
+    def over(self, graph: PolicyGraph, capacity: list[int]) -> "ActivePolicy":
+        """The same charges under a policy of the same nodes and slots, over what exists there."""
+        tree = QuotaTree(graph, capacity)
+        for queue in graph.queues:
+            tree.add(queue.node, as_request(dict(enumerate(self.tree.usage[queue.node]))))
+        return replace(self, graph=graph, tree=tree, shares=Shares(graph, tree))
+
     def copy(self) -> "ActivePolicy":
         """The same policy with charges that go their own way."""
         tree = self.tree.copy()
@@ -87,11 +89,11 @@ class QueueState:
     The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `stirred`: what is
     parked returns at the start of the next cycle. `preemptor` has evicted others and waits for their room: unless the queue is strict, it
     comes before all others or, in a queue that admits by usage, before those whose local queue has used as much. `generation` counts
-    what became free here: a search for flavors that began before starts again.
+    how often something became free here: a search for flavors that began before that starts again.
     """
 
     members: list[Workload] = field(default_factory=list)
-    line: list[tuple[SortKey, Workload]] = field(default_factory=list)
+    line: list[Workload] = field(default_factory=list)
     hopeless: set[Shape] = field(default_factory=set)
     stirred: bool = False
     preemptor: Workload | None = None
@@ -99,37 +101,29 @@ class QueueState:
 
     def join(self, workload: Workload) -> None:
         """Take a workload in."""
-        insort(self.members, workload, key=_number)
+        insort(self.members, workload, key=_NUMBER)
 
     def part(self, workload: Workload) -> None:
         """Let a workload go."""
-        del self.members[bisect_left(self.members, workload.number, key=_number)]
+        del self.members[bisect_left(self.members, workload.number, key=_NUMBER)]
 
-    def queue_up(self, key: SortKey, workload: Workload) -> None:
-        """Put a waiting workload in its place; keys are distinct."""
-        insort(self.line, (key, workload), key=_key)
+    def queue_up(self, workload: Workload) -> None:
+        """Put a waiting workload in its place; places are distinct."""
+        insort(self.line, workload, key=_PLACE)
 
-    def leave_line(self, key: SortKey) -> None:
+    def leave_line(self, workload: Workload) -> None:
         """Take a workload out of the line."""
-        del self.line[bisect_left(self.line, key, key=_key)]
+        del self.line[bisect_left(self.line, workload.place, key=_PLACE)]
 
     def copy(self, own: dict[int, Workload]) -> "QueueState":
         """The same queue of a copy's own workloads, which are given by number."""
         return replace(
             self,
             members=[own[workload.number] for workload in self.members],
-            line=[(key, own[workload.number]) for key, workload in self.line],
+            line=[own[workload.number] for workload in self.line],
             hopeless=set(self.hopeless),
             preemptor=own[self.preemptor.number] if self.preemptor is not None else None,
         )
-
-
-def _number(workload: Workload) -> int:
-    return workload.number
-
-
-def _key(entry: tuple[SortKey, Workload]) -> SortKey:
-    return entry[0]
 
 
 @dataclass(slots=True)
@@ -169,7 +163,7 @@ class State:
 
     def in_order(self) -> list[Workload]:
         """All live workloads, in the order of their submissions."""
-        return sorted(self.workloads.values(), key=_number)
+        return sorted(self.workloads.values(), key=_NUMBER)
 
     def running(self, node: int) -> list[Workload]:
         """Who runs in a queue, in the order of the submissions."""
@@ -177,7 +171,7 @@ class State:
 
     def line(self, node: int) -> list[Workload]:
         """Who is queued in a queue, parked or not, in the policy's order."""
-        return [workload for _, workload in self.queues[node].line]
+        return self.queues[node].line
 
     def superiors(self, name: str) -> set[str]:
         """All for whom a workload had to go, and those for whom they had to go in turn."""
@@ -207,14 +201,9 @@ class State:
 
 def _guards_tell_apart(graph: PolicyGraph) -> bool:
     """Whether some preempt or protect guard reads a field in which two workloads of one shape may differ."""
-    resources = [resource for group in graph.groups for resource in group]
-    for guard in (*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)):
-        for comparison in comparisons(guard):
-            for side in (comparison.left, comparison.right):
-                subject, path = getattr(side, "subject", None), getattr(side, "path", "")
-                if subject == "workload" and path not in _SHAPE_PATHS and path not in resources:
-                    return True
-    return False
+    guards = [*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)]
+    read = [field for guard in guards for field in fields(guard) if field.subject == "workload"]
+    return any(field.path not in _SHAPE_PATHS and field.type is not Type.AMOUNT for field in read)
 
 
 def as_request(amounts: dict[int, int]) -> Request:

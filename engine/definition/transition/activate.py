@@ -32,10 +32,7 @@ def take_over(state: State, graph: PolicyGraph) -> None:
 
 def rebuild(state: State) -> None:
     """Make the quota tree anew for the capacity there is now, and charge it for all that runs."""
-    state.policy = ActivePolicy.of(state.graph, capacity(state, state.graph))
-    for workload in state.in_order():
-        if workload.admitted is not None:
-            state.policy.tree.add(workload.queue, workload.usage)
+    state.policy = state.active.over(state.graph, capacity(state, state.graph))
 
 
 def _move(before: ActivePolicy, after: ActivePolicy, workload: Workload) -> None:

@@ -167,13 +167,13 @@ def _update(state: State, fact: facts.WorkloadUpdated) -> None:
         workload.requeued = fact.requeued
         if workload.evicting:  # it has stopped at last
             _stop(workload)
-            _free(state, workload)
+            stir(state, workload)
     workload.checks = {**workload.checks, **fact.checks}
     if fact.hold is not None:
         workload.held_by_owner = fact.hold
     if fact.reclaimable is not None:
         _release_pods(state.active, workload, fact.reclaimable)
-        _free(state, workload)
+        stir(state, workload)
     enter(state, workload)
 
 
@@ -211,13 +211,7 @@ def _act(state: State, fact: facts.OperatorAction) -> None:
 def _end(state: State, name: str) -> None:
     workload = state.workloads.pop(name)
     leave(state, workload)
-    _free(state, workload)
-
-
-def _free(state: State, workload: Workload) -> None:
-    """Note that what a workload held, or its place, became free."""
-    if workload.queue != NOWHERE:
-        stir(state, workload.queue)
+    stir(state, workload)
 
 
 def _stop(workload: Workload) -> None:
@@ -248,7 +242,7 @@ def _evict(state: State, name: str, beneficiary: str | None, operator: str | Non
         state.gave_way.setdefault(name, set()).add(beneficiary)
     if operator is not None:
         workload.held_by_operator = operator
-    _free(state, workload)
+    stir(state, workload)
     enter(state, workload)
 
 

@@ -9,18 +9,18 @@ from ..state.state import State
 
 def enter(state: State, workload: Workload) -> None:
     """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
+    workload.place, workload.parked = None, False
     if workload.queue == NOWHERE:
         return
     policy, queue = state.active, state.queues[workload.queue]
     if workload.admitted is not None:
         settle_usage(state, workload)
         policy.tree.add(workload.queue, workload.usage)
-    queue.join(workload)
-    workload.in_line = workload.admitted is None and is_queued(policy, workload)
-    if workload.in_line:
-        workload.shape = shape_of(policy, workload)
+    elif is_queued(policy, workload):
+        workload.place, workload.shape = line_key(policy.graph, workload), shape_of(policy, workload)
         workload.parked = workload.shape in queue.hopeless
-        queue.queue_up(line_key(policy.graph, workload), workload)
+        queue.queue_up(workload)
+    queue.join(workload)
 
 
 def leave(state: State, workload: Workload) -> None:
@@ -32,8 +32,8 @@ def leave(state: State, workload: Workload) -> None:
         policy.tree.remove(workload.queue, workload.usage)
         settle_usage(state, workload)
     if workload.in_line:
-        queue.leave_line(line_key(policy.graph, workload))
-    workload.in_line = workload.parked = False
+        queue.leave_line(workload)
+    workload.place, workload.parked = None, False
     if queue.preemptor is workload:
         queue.preemptor = None
     queue.part(workload)

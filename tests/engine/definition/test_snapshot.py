@@ -115,3 +115,43 @@ def test_equal_states_give_equal_bytes_for_ever(cluster: Callable[[str], Any]) -
     """The bytes of this state are these. If they are others, raise FORMAT, so that snapshots of before are made anew."""
     content = freeze(busy(cluster).core)
     assert (FORMAT, hashlib.sha256(content).hexdigest()[:16]) == (2, "b3787a726a4c54a7")
+
+
+TWO_QUEUES = """flavor f { gpu as owned }
+queue q {
+  serves gpu from f
+  owns 1 gpu
+}
+queue r {
+  serves gpu from f
+  owns 1 gpu
+}
+"""
+ONE_QUEUE = "flavor f { gpu as owned }\nqueue r {\n  serves gpu from f\n  owns 1 gpu\n}\n"
+AT_ONCE = 'policy "p" { use gpol.fair }\nflavor f { gpu 1 }\nqueue q { owns 1 gpu on f }\nqueue r { owns nothing }\n'
+HOLD = 'hold h for q because "maintenance"\n'
+
+
+@pytest.mark.parametrize(
+    "after", [ONE_QUEUE, TWO_QUEUES + HOLD, AT_ONCE, AT_ONCE + HOLD], ids=["no queue", "held", "at once", "at once, held"]
+)
+@pytest.mark.parametrize("runs", [False, True], ids=["waits", "parked"])
+def test_a_policy_that_takes_the_place_of_who_waits(cycles: Callable[[str], Any], after: str, runs: bool) -> None:
+    """Who waited in line or was parked under the policy before is neither where the next one drops or holds its queue."""
+    c = cycles(TWO_QUEUES)
+    if runs:
+        c.submit("first", "q")
+    c.submit("w", "q")
+    if runs:
+        c.rest()
+        assert c.workload("w").parked
+        c.finish("first")
+    c.activate(after)
+
+    again = thaw(freeze(c.core), c.graph)
+    assert freeze(again) == freeze(c.core)
+    assert [(each.in_line, each.parked) for each in again.view.workloads()] == [
+        (each.in_line, each.parked) for each in c.core.view.workloads()
+    ]
+    if after != AT_ONCE:
+        assert (c.workload("w").in_line, c.workload("w").parked) == (False, False)

@@ -1,6 +1,7 @@
 """Who may have to go, and in which order."""
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -53,6 +54,41 @@ def test_the_order(cycles: Callable[[str], Any]) -> None:
     c.submit("w", "q", priority=9)
 
     assert ordered(c, "own-low", "x-high", "x-old", "x-new", "x-twin", "told") == ["told", "x-twin", "x-new", "x-old", "x-high", "own-low"]
+
+
+BY_USAGE = """policy "p" {
+  use kueue.classical
+  usage halves every 1h, sampled every 1m
+}
+flavor f { gpu as owned }
+queue q {
+  serves gpu from f
+  owns 3 gpu on f
+  evicts its own of lower priority
+  admits by usage
+  local queue "n/x"
+  local queue "n/y"
+}
+"""
+
+
+@pytest.mark.parametrize("submitted", list(permutations(("much", "some", "none"))), ids=" ".join)
+def test_usage_goes_before_priority(cycles: Callable[[str], Any], submitted: tuple[str, ...]) -> None:
+    """Whose local queue has used most goes first; who came by none has used nothing. The order of submission decides nothing of that."""
+    c = cycles(BY_USAGE)
+    c.fact("UsageReported", local_queue="n/x", consumed={"gpu": "5"})
+    c.fact("UsageReported", local_queue="n/y", consumed={"gpu": "3"})
+    said = {
+        "much": {"queue": None, "local_queue": "n/x", "priority": 10},
+        "some": {"queue": None, "local_queue": "n/y", "priority": 1},
+        "none": {"queue": "q", "priority": 5},
+    }
+    for name in submitted:
+        c.submit(name, **said[name])
+    c.rest()
+    c.submit("w", "q", priority=20)
+
+    assert ordered(c, *submitted) == ["much", "some", "none"]
 
 
 def test_only_users_of_the_slot_in_need(cycles: Callable[[str], Any]) -> None:

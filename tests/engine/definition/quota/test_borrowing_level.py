@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.definition.quota.borrowing_level import exceeds_owned, fits_in_owned, heights, level_that_fits
 
 TREE = """flavor a { gpu as owned }
 cohort all {
@@ -24,7 +23,7 @@ queue alone { owns 4 gpu }
 def test_heights(cycles: Callable[[str], Any]) -> None:
     """A queue has height 0, a cohort one more than the highest below it."""
     c = cycles(TREE)
-    height = heights(c.graph)
+    height = c.state.active.tree.height
 
     assert [height[c.node(name)] for name in ("q", "s", "inner", "all", "alone")] == [0, 0, 1, 2, 0]
 
@@ -42,31 +41,23 @@ def test_the_level_is_the_height_of_what_owns_enough(cycles: Callable[[str], Any
     """The lowest node on the path whose subtree owns enough counts; nothing above the top could lend more."""
     c = cycles(TREE)
 
-    assert level_that_fits(c.state.active.tree, heights(c.graph), c.node("q"), 0, amount * 1000) == level
+    assert c.state.active.tree.level_that_fits(c.node("q"), 0, amount * 1000) == level
 
 
 def test_a_queue_without_a_cohort_has_level_0(cycles: Callable[[str], Any]) -> None:
     """Nothing is above it, whatever it asks for."""
     c = cycles(TREE)
 
-    assert level_that_fits(c.state.active.tree, heights(c.graph), c.node("alone"), 0, 99_000) == (0, False)
+    assert c.state.active.tree.level_that_fits(c.node("alone"), 0, 99_000) == (0, False)
 
 
 def test_use_counts(cycles: Callable[[str], Any]) -> None:
-    """With 3 of 4 used one more is within what is owned and two are not; what the parent has to carry is beyond the one that is kept."""
+    """With 3 of 4 used one more is within what is owned and two are not."""
     c = cycles(TREE)
     c.submit("w", "q", "3")
     c.rest()
     tree, q = c.state.active.tree, c.node("q")
 
-    assert not exceeds_owned(tree, q, 0, 1000)
-    assert exceeds_owned(tree, q, 0, 2000)
-    assert fits_in_owned(tree, q, ((0, 2000),)) == (False, ((0, 2000),)), "of the one it keeps nothing is left"
+    assert not tree.exceeds_owned(q, 0, 1000)
+    assert tree.exceeds_owned(q, 0, 2000)
     assert not tree.borrows(q, [0])
-
-
-def test_what_a_node_keeps_is_not_carried_by_its_parent(cycles: Callable[[str], Any]) -> None:
-    """Idle, the queue serves one GPU of five from what it never lends."""
-    c = cycles(TREE)
-
-    assert fits_in_owned(c.state.active.tree, c.node("q"), ((0, 5000),)) == (False, ((0, 4000),))

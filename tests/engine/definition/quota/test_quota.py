@@ -13,7 +13,6 @@ mid has 4 + 4 = 8 from below, and keeps 4 of it. top has 2 + 4 = 6. The root has
 
 import pytest
 from gpol.dsl import compile_policy
-from gpol.engine.definition.quota.borrowing_level import exceeds_owned
 from gpol.engine.definition.quota.tree import QuotaTree
 
 POLICY = """policy "tree" { }
@@ -173,7 +172,7 @@ def test_owning_and_borrowing() -> None:
     tree.use("right", 4)
 
     assert not tree.tree.borrows(right, [0])
-    assert exceeds_owned(tree.tree, right, 0, 1)
+    assert tree.tree.exceeds_owned(right, 0, 1)
     tree.tree.add(right, ((0, 1),))
     assert tree.tree.borrows(right, [0])
 
