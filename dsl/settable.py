@@ -92,9 +92,8 @@ def _numbers(item: tree.Item, sole: Mapping[str, str]) -> Iterator[tuple[Path, t
         case tree.CohortItem() | tree.QueueItem():
             yield from _place(item, sole)
         case tree.PreemptItem() | tree.ProtectItem() | tree.AdmissionItem():
-            word = item.action if isinstance(item, tree.AdmissionItem) else "preempt" if isinstance(item, tree.PreemptItem) else "protect"
             for guard in guards_of(item):
-                yield from _compared((word, item.name.text), guard)
+                yield from _compared((tree.keyword(item), item.name.text), guard)
 
 
 def _place(place: tree.CohortItem | tree.QueueItem, sole: Mapping[str, str]) -> Iterator[tuple[Path, tree.Number]]:

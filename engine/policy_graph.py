@@ -5,6 +5,7 @@ resource of a flavor) are dense indices. Node 0 is the implicit root cohort `clu
 belongs to it, and every top-level cohort and queue hangs below it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -192,6 +193,10 @@ class Queue:
     by_usage: bool = later(False)
     local_queues: tuple[LocalQueue, ...] = later(())
 
+    def local_queue(self, name: str | None) -> LocalQueue | None:
+        """The local queue of this name; None where it leads to another queue or to none."""
+        return next((local for local in self.local_queues if local.name == name), None)
+
     def looks_on_borrowing(self, settings: "Settings") -> bool:
         """Whether a flavor in which a workload has to borrow is not the end of the search."""
         own = self.next_flavor_before_borrowing
@@ -269,6 +274,11 @@ class AdmissionRule:
     because: str
 
 
+def covers(rule: ProtectRule | AdmissionRule, path: Sequence[int]) -> bool:
+    """Whether a rule's `for` covers a queue, by the nodes from the queue up to the top."""
+    return rule.nodes is None or any(node in rule.nodes for node in path)
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyGraph:
     """A whole policy.
@@ -302,6 +312,10 @@ class PolicyGraph:
     def sides(self, left: int, right: int) -> tuple[int, int]:
         """The children of the lowest common ancestor on the paths to two different queues of one tree."""
         return sides(self.path(left), self.path(right))
+
+    def slot_name(self, slot: int) -> tuple[str, str]:
+        """The flavor and the resource of a slot, by name."""
+        return self.flavors[self.slots[slot].flavor].name, self.slots[slot].resource
 
     def queue_at(self, node: int) -> Queue:
         """The queue of a node that is one."""

@@ -30,7 +30,7 @@ def _meets(condition: Condition, fact: WorkloadSubmitted) -> bool:
 
 def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
     """The queues to which a local queue of this name is the entry."""
-    return [queue for queue in graph.queues if any(local.name == name for local in queue.local_queues)]
+    return [queue for queue in graph.queues if queue.local_queue(name) is not None]
 
 
 def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -> tuple[int, bool] | None:

@@ -142,7 +142,7 @@ MISTAKES = (
     Mistake(
         "queues that no longer borrow are still reclaimed from",
         "definition/preemption/rules.py",
-        " for queue in queues if self.scope.covers(rule, queue) for",
+        " for queue in queues if self.scope.reaches(rule, queue) for",
         " for queue in queues for",
         "definition/preemption/test_victims.py::test_a_queue_is_spared_once_it_borrows_no_more",
     ),

@@ -83,8 +83,7 @@ def _for_once(context: Context) -> Iterator[_Offence]:
             yield _Offence(choice, "`preempt by`", f"write {PREEMPT_WAYS}", context.is_own(choice))
     rules: list[tree.PreemptItem | tree.ProtectItem] = [*context.merged.preempt, *context.merged.protect]
     for item in rules:
-        kind = "preempt" if isinstance(item, tree.PreemptItem) else "protect"
-        yield _Offence(item.name, f"{kind} rule `{item.name.text}`", "remove it", context.is_own(item))
+        yield _Offence(item.name, f"{tree.keyword(item)} rule `{item.name.text}`", "remove it", context.is_own(item))
 
 
 def _choices(context: Context) -> list[tree.Choice]:

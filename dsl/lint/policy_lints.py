@@ -8,7 +8,6 @@ from ..syntax.guard_walk import guards_of, levels
 from .guard_contradictions import Possible, is_mutual, never_holds, possible
 from .livelocks import turns
 
-RuleItem = tree.PreemptItem | tree.ProtectItem | tree.AdmissionItem
 MadeRule = graph.PreemptRule | graph.ProtectRule | graph.AdmissionRule
 RuleKey = tuple[str, str]
 """A rule's kind and name."""
@@ -31,22 +30,18 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
     turns(context, policy)
 
 
-def _own_rules(context: Context) -> dict[RuleKey, RuleItem]:
+def _own_rules(context: Context) -> dict[RuleKey, tree.RuleItem]:
     """The policy's own rules by kind and name; a profile's are not the author's to change."""
     merged = context.merged
-    rules: list[RuleItem] = [*merged.preempt, *merged.protect, *merged.admission]
+    rules: list[tree.RuleItem] = [*merged.preempt, *merged.protect, *merged.admission]
     policy = merged.origin[id(merged.header)]
-    return {(_kind(item), item.name.text): item for item in rules if merged.origin[id(item)] is policy}
-
-
-def _kind(item: RuleItem) -> str:
-    return item.action if isinstance(item, tree.AdmissionItem) else "preempt" if isinstance(item, tree.PreemptItem) else "protect"
+    return {(tree.keyword(item), item.name.text): item for item in rules if merged.origin[id(item)] is policy}
 
 
 # --- rules that can never fire
 
 
-def _silent_rules(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, RuleItem]) -> set[RuleKey]:
+def _silent_rules(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, tree.RuleItem]) -> set[RuleKey]:
     """Warn of the rules that can never fire, and name them."""
     silent = set()
     for key, rule in _made_rules(policy).items():
@@ -85,7 +80,7 @@ def _has_queue(policy: graph.PolicyGraph, node: int) -> bool:
     return policy.nodes[node].queue >= 0 or any(_has_queue(policy, child) for child in policy.nodes[node].children)
 
 
-def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, RuleItem]) -> set[RuleKey]:
+def _in_turns(context: Context, policy: graph.PolicyGraph, world: Possible, own: dict[RuleKey, tree.RuleItem]) -> set[RuleKey]:
     """Warn of the rules by which workloads evict each other in turns, and name them.
 
     A profile's rule is told where the policy's own `share none` takes away the shares that rank the two.
@@ -116,7 +111,7 @@ def _own_share(context: Context) -> tree.ShareChoice | None:
     return share if isinstance(share, tree.ShareChoice) and merged.origin[id(share)] is merged.origin[id(merged.header)] else None
 
 
-def _idle_shares(context: Context, own: dict[RuleKey, RuleItem]) -> None:
+def _idle_shares(context: Context, own: dict[RuleKey, tree.RuleItem]) -> None:
     """Warn of comparisons and orders of the policy's own by shares, which are all 0."""
     help_text = "write `share borrowed` or `share used` in the header, or leave it out"
     order = context.merged.choices.get("order queues")
@@ -131,7 +126,7 @@ def _idle_shares(context: Context, own: dict[RuleKey, RuleItem]) -> None:
             context.warn("GP055", f"rule `{item.name.text}` goes by shares, which are all 0", node, "always equal", help_text)
 
 
-def _by_share(item: RuleItem) -> list[tree.Spanned]:
+def _by_share(item: tree.RuleItem) -> list[tree.Spanned]:
     """The comparisons and keys of a rule that go by shares."""
     orders = [part for part in item.body if isinstance(part, tree.OrderBy)] if isinstance(item, tree.PreemptItem) else []
     keys = [key for order in orders for key in order.keys if key.path == "victim.queue.share"]
@@ -139,7 +134,7 @@ def _by_share(item: RuleItem) -> list[tree.Spanned]:
     return [*keys, *(guard for guard in guards if isinstance(guard, tree.FieldComparison) and guard.left.path in _SHARES)]
 
 
-def _all_protected(context: Context, policy: graph.PolicyGraph, own: dict[RuleKey, RuleItem]) -> None:
+def _all_protected(context: Context, policy: graph.PolicyGraph, own: dict[RuleKey, tree.RuleItem]) -> None:
     for rule in policy.protect:
         item = own.get(("protect", rule.name))
         if item is not None and rule.guard is None and rule.nodes is None and policy.preempt:

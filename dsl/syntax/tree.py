@@ -540,6 +540,20 @@ class AdmissionItem(Spanned):
     because: Text
 
 
+RuleItem = PreemptItem | ProtectItem | AdmissionItem
+
+
+def keyword(rule: RuleItem) -> str:
+    """The word with which a rule begins."""
+    match rule:
+        case PreemptItem():
+            return "preempt"
+        case ProtectItem():
+            return "protect"
+        case AdmissionItem(action):
+            return action
+
+
 # --- tests ----------------------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,8 @@ class DefinitionCore:
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
         self._waits: Waits = {}
+        self._wake: int | None = None
+        self._settled = False
 
     def copy(self) -> "DefinitionCore":
         other = copy(self)
@@ -71,7 +73,9 @@ class DefinitionCore:
         for outcome in outcomes:
             carry_out(self.state, outcome)
         if not self.decides_in_cycles:
-            outcomes += settle(self.state, self._waits)
+            settled, self._wake = settle(self.state, self._waits)
+            self._settled = True
+            outcomes += settled
         elif isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
             outcomes += run_cycle(self.state)
         return tell(self.state.graph, outcomes, self.state.time, self.state.cause)
@@ -82,6 +86,7 @@ class DefinitionCore:
         elif event.workload not in self.state.workloads:
             raise FactError(f"no live workload is called `{event.workload}`")
         apply(self.state, event, graph)
+        self._settled = False
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
             self._waits.clear()
 
@@ -90,7 +95,9 @@ class DefinitionCore:
             return None
         if self.decides_in_cycles:
             return next_cycle(self.state)
-        return next_wake(self.state, self._waits)
+        if not self._settled:
+            self._wake, self._settled = next_wake(self.state, self._waits), True
+        return self._wake
 
 
 def _at_once(state: State, fact: Fact) -> list[Outcome]:

@@ -8,7 +8,7 @@ from ..outcome.named import charges
 from ..outcome.nomination import CandidateOutcome, ComparedShares, Mode, Nomination
 from ..policy_graph import PolicyGraph
 from ..units import format_time
-from ..workload import Workload
+from ..workload import Workload, takes_place_of
 from .decisions import SHARES
 from .policy_lines import node_line, reference
 from .standing import CandidateStanding
@@ -67,7 +67,7 @@ def _unseen(probe: Probe, workload: Workload, other: Workload, slots: list[int],
     graph, own = probe.graph, other.queue == workload.queue
     if other.pinned:
         return "never evicted"
-    if own and workload.fact.replaces == other.name and workload.fact.namespace == other.fact.namespace:
+    if takes_place_of(workload, other):
         return "replaced"
     if probe.is_inactive(other.queue):
         return "queue inactive"

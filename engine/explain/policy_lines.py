@@ -24,8 +24,8 @@ def node_line(graph: PolicyGraph, node: int, source: Source | None = None) -> Ru
 
 def local_queue_line(graph: PolicyGraph, queue: int, name: str) -> RuleRef | None:
     """The line of a local queue."""
-    source = next((local.source for local in graph.queue_at(queue).local_queues if local.name == name), None)
-    return reference(name, source)
+    local = graph.queue_at(queue).local_queue(name)
+    return None if local is None else reference(name, local.source)
 
 
 def limit_named(graph: PolicyGraph, limit: BindingLimit | None) -> Limit | None:

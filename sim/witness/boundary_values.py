@@ -38,7 +38,7 @@ class Side:
         """The side of a graph, with the capacity that it declares."""
         capacity = [dict(graph.flavors[slot.flavor].capacity)[slot.resource] for slot in graph.slots]
         queues = {graph.nodes[queue.node].name: queue.node for queue in graph.queues}
-        slots = {(graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(graph.slots)}
+        slots = {graph.slot_name(slot): slot for slot in range(len(graph.slots))}
         return cls(graph, idle_probe(graph, capacity), capacity, queues, slots)
 
     def reach(self, queue: str, slot: SlotName) -> int:
@@ -251,7 +251,7 @@ def _below(side: Side, queue: str, names: set[str] | None) -> bool:
 
 
 def _has_local(side: Side, queue: str, name: str) -> bool:
-    return any(local.name == name for local in side.graph.queue_at(side.queues[queue]).local_queues)
+    return side.graph.queue_at(side.queues[queue]).local_queue(name) is not None
 
 
 def _scope(side: Side, change: Change) -> set[str] | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ...dsl.diff.guard_order import implies, meaning
 from ...engine.guard import Expr, fields
+from ...engine.policy_graph import covers
 from .boundary_values import Side, SlotName
 
 QueueChange = Literal["equal", "more", "less", "incomparable", "changed"]
@@ -99,7 +100,7 @@ def _covers(wide: list[Expr | None], narrow: list[Expr | None]) -> bool:
 def _refusals(side: Side, queue: str) -> list[Expr | None]:
     """The guards of the deny and hold rules that look at the queue."""
     path, rules = side.graph.path(side.queues[queue]), side.graph.admission
-    return [meaning(rule.guard) for rule in rules if rule.nodes is None or any(node in rule.nodes for node in path)]
+    return [meaning(rule.guard) for rule in rules if covers(rule, path)]
 
 
 def _are_alike(old: Side, new: Side, queue: str) -> bool:

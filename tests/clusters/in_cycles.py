@@ -1,21 +1,17 @@
 """A small cluster under a policy that decides in cycles, to play facts on, and what its cycles decide in short words."""
 
-from collections.abc import Sequence
 from functools import cache
 
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
-from gpol.engine.default_core import new_core
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.state.state import State
-from gpol.engine.events import AnyDecision, AnyEvent, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
-from gpol.engine.explain.pending import standing
-from gpol.engine.explain.standing import Standing
-from gpol.engine.facts import FACT, PolicyActivated, TimeAdvanced
+from gpol.engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from gpol.engine.facts import TimeAdvanced
 from gpol.engine.outcome.nomination import Share
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
-from gpol.engine.workload import Workload
+from played import PlayedCluster
 
 PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair", "gpol.fair")}
 
@@ -27,56 +23,35 @@ def compiled(text: str) -> PolicyGraph:
     return compile_policy(header + text, "t.gpol", PROFILES)
 
 
-class Cycles:
-    """A core under a policy, and a clock. Facts decide nothing but rejections; cycles do.
+class Cycles(PlayedCluster):
+    """A cluster whose policy decides in cycles: facts decide nothing but rejections, cycles do, in words such as `evict a for b`."""
 
-    `history` has every event with the graph that goes with it, `decided` the last fact's decisions in full.
-    """
+    def compiled(self, text: str) -> PolicyGraph:
+        """The graph of a policy; one that says nothing of a header decides as `kueue.classical`."""
+        return compiled(text)
 
-    def __init__(self, text: str) -> None:
-        self.core, self.now, self.decided = new_core(), 0, list[AnyDecision]()
-        self.history: list[tuple[AnyEvent, PolicyGraph | None]] = []
-        self.activate(text)
+    def word(self, decision: AnyDecision) -> str:
+        """A decision in short: `run a`, `evict a for b`, `end a for b` where b takes its place.
 
-    def fact(self, kind: str, **fields: object) -> list[str]:
-        """A fact of a kind, now."""
-        return self._play(FACT.validate_python({"kind": kind, "time": self.now, **fields}), None)
-
-    def _play(self, fact: object, graph: PolicyGraph | None) -> list[str]:
-        self.decided = self.core.step(fact, graph)  # type: ignore[arg-type]
-        self.history += [(fact, graph), *((decision, None) for decision in self.decided)]  # type: ignore[list-item]
-        return [word(decision) for decision in self.decided]
-
-    def activate(self, text: str) -> list[str]:
-        """Another policy decides from now on."""
-        graph = compiled(text)
-        return self._play(PolicyActivated(time=self.now, file="t.gpol", text=text, digest=graph.digest), graph)
-
-    def submit(
-        self, name: str, queue: str | None, gpu: str = "1", pods: int = 1, on: Sequence[str] = (), sets: object = None, **said: object
-    ) -> list[str]:
-        """A workload of `pods` pods with `gpu` GPUs each, on one of the flavors `on`; or of the pod sets `sets`."""
-        pod_sets = sets if sets is not None else [{"count": pods, "requests": {"gpu": gpu}, "flavors": list(on)}]
-        return self.fact("WorkloadSubmitted", workload=name, queue=queue, pod_sets=pod_sets, **said)
-
-    def finish(self, name: str) -> list[str]:
-        """A running workload ends."""
-        return self.fact("WorkloadFinished", workload=name)
-
-    def update(self, name: str, **fields: object) -> list[str]:
-        """A workload changes."""
-        return self.fact("WorkloadUpdated", workload=name, **fields)
-
-    def operator(self, action: str, name: str) -> list[str]:
-        """The operator Olga acts."""
-        return self.fact("OperatorAction", by="olga", action=action, workload=name)
+        What is deferred: `next a`, `park a`, or `preempt a` for who waits for its victims.
+        """
+        match decision:
+            case WorkloadEvicted():
+                return f"evict {decision.workload} for {decision.beneficiary or '-'}"
+            case WorkloadReplaced():
+                return f"end {decision.workload} for {decision.by}"
+            case WorkloadDeferred():
+                waits = "preempt" if decision.preempting else "next" if decision.waits == "next" else "park"
+                return f"{waits} {decision.workload}"
+            case _:
+                return f"{'run' if decision.kind == 'WorkloadAdmitted' else 'reject'} {decision.workload}"
 
     def cycle(self) -> list[str]:
         """The next cycle that is due; it is an error where none is."""
         wake = self.core.next_wake()
         assert wake is not None, "no cycle is due"
         self.now = wake
-        return self._play(TimeAdvanced(time=wake), None)
+        return self.play(TimeAdvanced(time=wake))
 
     def rest(self) -> list[str]:
         """Cycles until none is due, all that they decided; at most 50."""
@@ -109,8 +84,7 @@ class Cycles:
 
     def slot(self, flavor: str, resource: str = "gpu") -> int:
         """The index of a resource of a flavor."""
-        named = [(self.graph.flavors[slot.flavor].name, slot.resource) for slot in self.graph.slots]
-        return named.index((flavor, resource))
+        return [self.graph.slot_name(slot) for slot in range(len(self.graph.slots))].index((flavor, resource))
 
     def used(self, name: str) -> list[int]:
         """What runs at or below a queue or cohort uses, by slot."""
@@ -129,18 +103,6 @@ class Cycles:
         """Whom a queue puts up next."""
         return self.core.probe.head(self.node(queue))
 
-    def workload(self, name: str) -> Workload:
-        """A live workload."""
-        found = self.core.view.workload(name)
-        assert found is not None
-        return found
-
-    def standing(self, name: str) -> Standing:
-        """Where a live workload stands."""
-        found = standing(self.core, name)
-        assert found is not None
-        return found
-
     def last(self, name: str) -> AnyDecision:
         """The last decision about a workload."""
         return next(event for event, _ in reversed(self.history) if isinstance(event, AnyDecision) and event.workload == name)
@@ -148,27 +110,3 @@ class Cycles:
     def why(self, name: str) -> str:
         """The reason of the last decision about a workload, of those of the last fact."""
         return next(decision.reason for decision in self.decided if decision.workload == name)
-
-    def running(self) -> list[str]:
-        """The names of all that runs, in order of submission."""
-        return [workload.name for workload in self.core.view.workloads() if workload.admitted is not None]
-
-    def flavors(self, name: str, pod_set: int = 0) -> dict[str, str]:
-        """The flavors of a running workload's pod set, by resource."""
-        return self.workload(name).assignments[pod_set].flavors
-
-
-def word(decision: AnyDecision) -> str:
-    """A decision in short: `run a`, `evict a for b`, `end a for b` where b takes its place.
-
-    What is deferred: `next a`, `park a`, or `preempt a` for who waits for its victims."""
-    match decision:
-        case WorkloadEvicted():
-            return f"evict {decision.workload} for {decision.beneficiary or '-'}"
-        case WorkloadReplaced():
-            return f"end {decision.workload} for {decision.by}"
-        case WorkloadDeferred():
-            waits = "preempt" if decision.preempting else "next" if decision.waits == "next" else "park"
-            return f"{waits} {decision.workload}"
-        case _:
-            return f"{'run' if decision.kind == 'WorkloadAdmitted' else 'reject'} {decision.workload}"

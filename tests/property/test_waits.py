@@ -1,4 +1,4 @@
-"""The memory of nominations is for speed alone: a core that forgets it before every fact decides the same, and wakes at the same time."""
+"""What a core keeps, nominations and the next wake, is for speed alone: one that forgets them decides the same and wakes alike."""
 
 from example_counts import one_example_in
 from generators import SECOND, Case, activation, cases, fact_of
@@ -15,9 +15,10 @@ MOST_WAKES = 20
 
 
 def forget(core: Core) -> Core:
-    """The same core with its memory of nominations forgotten."""
+    """The same core with its nominations and its next wake forgotten."""
     assert isinstance(core, DefinitionCore)
     core._waits.clear()
+    core._settled = False
     return core
 
 

@@ -39,13 +39,13 @@ but time and submissions changes the state.
 """
 
 
-def settle(state: State, waits: Waits) -> list[Outcome]:
-    """Decide all there is to decide. All is carried out already."""
+def settle(state: State, waits: Waits) -> tuple[list[Outcome], int | None]:
+    """Decide all there is to decide, and when time alone may decide something next (None: never). All is carried out already."""
     outcomes: list[Outcome] = []
     while True:
         with _one_pass(state, waits, only_reserve=False) as step:
             if not step.decided:
-                return outcomes
+                return outcomes, step.next_wake()
             outcomes += step.decided
 
 
@@ -134,13 +134,13 @@ class _Pass:
 
     def _nominate(self, workload: Workload) -> Nomination | None:
         """What can be done for a workload, now or once protections end; None: nothing."""
-        place = (self.charged, workload.queue, workload.shape)
-        known = None if self.state.superiors(workload.name) else self.waits.get(place)
+        place, by_memory = (self.charged, workload.queue, workload.shape), not self.state.superiors(workload.name)
+        known = self.waits.get(place) if by_memory else None
         if known is not None and (known.changes_at is None or known.changes_at > self.state.time):
             nomination = replace(known, workload=workload.name)
         else:
             nomination = nominate(self.trial, workload)
-            if not nomination.runs and not self.state.superiors(workload.name):
+            if by_memory and not nomination.runs:
                 self.waits[place] = nomination
         if not nomination.possible and nomination.later is not None:
             self.later.append(nomination.later)

@@ -1,6 +1,6 @@
 """Where preempt rules may look for victims: which are triggered, on whose ownership they rest, in which queues, who could help there."""
 
-from ...policy_graph import PreemptRule, ProtectRule
+from ...policy_graph import PreemptRule, ProtectRule, covers
 from ...workload import Workload, takes_place_of
 from ..state.trial import Trial
 
@@ -22,8 +22,7 @@ class RuleScope:
 
     def protecting(self, queue: int) -> list[ProtectRule]:
         """The protect rules that cover a queue, whether they hold now or not."""
-        path = self.tree.paths[queue]
-        return [rule for rule in self.graph.protect if rule.nodes is None or any(node in rule.nodes for node in path)]
+        return [rule for rule in self.graph.protect if covers(rule, self.tree.paths[queue])]
 
     def owner(self, rule: PreemptRule) -> int | None:
         """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
@@ -56,9 +55,9 @@ class RuleScope:
         others = [queue.node for queue in self.graph.queues if queue.node != self.queue]
         within = [node for node in others if top in self.tree.paths[node]]
         beyond = [node for node in within if owner == self.queue or owner not in self.tree.paths[node]]
-        return [node for node in beyond if self.covers(rule, node)]
+        return [node for node in beyond if self.reaches(rule, node)]
 
-    def covers(self, rule: PreemptRule, node: int) -> bool:
+    def reaches(self, rule: PreemptRule, node: int) -> bool:
         """Whether a rule still reaches a queue of its range, as use is now: it borrows, if the rule wants that."""
         if rule.scope != "borrowing-queues":
             return True

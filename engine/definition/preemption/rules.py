@@ -73,7 +73,7 @@ class RuleSearch:
 
     def _ranked(self, rule: PreemptRule, queues: list[int]) -> Iterator[Ranked]:
         """Everybody who may go by a rule as things stand, with the place in its order: ties go to the later submitted one."""
-        for each in (each for queue in queues if self.scope.covers(rule, queue) for each in self.scope.helpers(queue)):
+        for each in (each for queue in queues if self.scope.reaches(rule, queue) for each in self.scope.helpers(queue)):
             if self._may_go(rule, each):
                 self.values.victim = each
                 yield (*(directed(self.values.value(key.of_victim), key.descending) for key in rule.order), -each.number), each

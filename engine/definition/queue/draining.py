@@ -11,7 +11,7 @@ def drained(state: State, running: list[Workload]) -> list[Outcome]:
     found: list[Outcome] = []
     for workload in running:
         queue = state.graph.queue_at(workload.queue)
-        local = next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
+        local = queue.local_queue(workload.fact.local_queue)
         if queue.stopped == "drain":
             found.append(Eviction(victim(workload, "stopped")))
         elif local is not None and local.stopped == "drain":

@@ -10,7 +10,7 @@ from typing import Literal
 from ...eligibility import all_hold
 from ...guard import fields
 from ...outcome.decision import Hold
-from ...policy_graph import AdmissionRule
+from ...policy_graph import AdmissionRule, covers
 from ...workload import Workload
 from ..state.guard_values import GuardValues
 from ..state.state import ActivePolicy
@@ -26,8 +26,9 @@ def holds(policy: ActivePolicy, workload: Workload) -> Iterator[Hold]:
     if workload.held_by_operator is not None:
         yield Hold("operator", workload.held_by_operator)
     queue = policy.graph.queue_at(workload.queue)
-    if any(local.name == workload.fact.local_queue and local.stopped for local in queue.local_queues):
-        yield Hold("local-queue-stopped", workload.fact.local_queue or "")
+    local = queue.local_queue(workload.fact.local_queue)
+    if local is not None and local.stopped:
+        yield Hold("local-queue-stopped", local.name)
     yield from _rules(policy, workload, "hold")
     if queue.stopped:
         yield Hold("queue-stopped")
@@ -57,8 +58,13 @@ def is_inactive(policy: ActivePolicy, queue: int) -> bool:
 
     It puts up nobody, and nobody is evicted from it for others; what runs there counts all the same.
     """
-    held = any(rule.action == "hold" and rule.guard is None and covers(policy, rule, queue) for rule in policy.graph.admission)
-    return bool(policy.graph.queue_at(queue).stopped) or held or any(_missing_flavors(policy, queue))
+    return bool(policy.graph.queue_at(queue).stopped or _held_whole(policy, queue)) or any(_missing_flavors(policy, queue))
+
+
+def _held_whole(policy: ActivePolicy, queue: int) -> list[AdmissionRule]:
+    """The rules that hold everything in a queue."""
+    path = policy.tree.paths[queue]
+    return [rule for rule in policy.graph.admission if rule.action == "hold" and rule.guard is None and covers(rule, path)]
 
 
 def _missing_flavors(policy: ActivePolicy, queue: int) -> Iterator[Hold]:
@@ -77,18 +83,13 @@ def first_rule(policy: ActivePolicy, workload: Workload, action: Literal["deny",
 def _rules(policy: ActivePolicy, workload: Workload, action: Literal["deny", "hold"]) -> Iterator[Hold]:
     values = GuardValues(policy, 0, workload)
     for index, rule in enumerate(policy.graph.admission):
-        if rule.action == action and covers(policy, rule, workload.queue) and values.holds(rule.guard):
+        if rule.action == action and covers(rule, policy.tree.paths[workload.queue]) and values.holds(rule.guard):
             yield Hold("hold-rule", rule.name, index, tuple(values.value(field) for field in fields(rule.guard)))
-
-
-def covers(policy: ActivePolicy, rule: AdmissionRule, queue: int) -> bool:
-    """Whether a rule's `for` covers a queue."""
-    return rule.nodes is None or any(above in rule.nodes for above in policy.tree.paths[queue])
 
 
 def released(policy: ActivePolicy, queue: int) -> ActivePolicy:
     """The policy as it would be if a queue were neither stopped nor held as a whole; who runs there may have to go for others then."""
     graph = policy.graph
     queues = tuple(replace(each, stopped="") if each.node == queue else each for each in graph.queues)
-    held = [rule for rule in graph.admission if rule.action == "hold" and rule.guard is None and covers(policy, rule, queue)]
+    held = _held_whole(policy, queue)
     return replace(policy, graph=replace(graph, queues=queues, admission=tuple(rule for rule in graph.admission if rule not in held)))

@@ -12,7 +12,7 @@ from ..state.state import State
 def usage_rank(state: State, graph: PolicyGraph, workload: Workload) -> Rank | None:
     """The decayed usage of the local queue by which a workload came; None where its queue does not admit by usage."""
     usage, queue = graph.settings.usage, graph.queue_at(workload.queue)
-    local = next((local for local in queue.local_queues if local.name == workload.fact.local_queue), None)
+    local = queue.local_queue(workload.fact.local_queue)
     if usage is None or not queue.by_usage or local is None:
         return None
     return rank(state.consumed.get(local.name, Consumed()), local, usage)

@@ -39,9 +39,7 @@ def _move(before: ActivePolicy, after: ActivePolicy, workload: Workload) -> None
     """Keep a running workload in the queue and the slots of the same names under another policy."""
     workload.queue = after.node_index[before.graph.nodes[workload.queue].name]
     set_priority(after, workload)
-    slots = [before.graph.slots[slot] for slot, _ in workload.usage]
-    named = [after.slot_index[before.graph.flavors[slot.flavor].name, slot.resource] for slot in slots]
-    workload.usage = tuple(sorted(zip(named, (amount for _, amount in workload.usage), strict=True)))
+    workload.usage = tuple(sorted((after.slot_index[before.graph.slot_name(slot)], amount) for slot, amount in workload.usage))
 
 
 def route(policy: ActivePolicy, workload: Workload) -> None:

@@ -80,9 +80,9 @@ preempt reclaim {
     c.submit("g", "guest", "2")
     c.at("1s")
 
-    assert c.flavor_of("m") == {"gpu": "a"}
+    assert c.flavors("m") == {"gpu": "a"}
     assert c.submit("o", "owner", "2", on=("a",)) == ["evict m", "run o", "evict g", "run m"]
-    assert c.flavor_of("m") == {"gpu": "b"}
+    assert c.flavors("m") == {"gpu": "b"}
     assert len({decision.cause for decision in c.decided}) == 1
 
 

@@ -52,11 +52,11 @@ def test_pod_sets_of_a_group_get_one_flavor(cluster: Callable[[str], Any]) -> No
         c.submit("other", "q", "3", on=["a"])
 
     assert apart.submit("w", "q", sets=sets) == ["run w"]
-    assert (apart.flavor_of("w", 0), apart.flavor_of("w", 1)) == ({"gpu": "a"}, {"gpu": "b"})
+    assert (apart.flavors("w", 0), apart.flavors("w", 1)) == ({"gpu": "a"}, {"gpu": "b"})
     joined = [{**each, "group": "g"} for each in sets]
     assert together.submit("w", "q", sets=joined) == []
     assert together.finish("other") == ["run w"]
-    assert (together.flavor_of("w", 0), together.flavor_of("w", 1)) == ({"gpu": "a"}, {"gpu": "a"})
+    assert (together.flavors("w", 0), together.flavors("w", 1)) == ({"gpu": "a"}, {"gpu": "a"})
 
 
 def test_a_failed_check_holds(cluster: Callable[[str], Any]) -> None:

@@ -25,7 +25,7 @@ def test_flavors_are_tried_in_order(cluster: Callable[[str], Any], preference: s
     for name in ("w1", "w2", "w3"):
         c.submit(name, "q", "2")
 
-    assert [c.flavor_of(name)["gpu"] for name in c.running()] == tried.split()
+    assert [c.flavors(name)["gpu"] for name in c.running()] == tried.split()
 
 
 def test_a_smaller_one_takes_the_gap(cluster: Callable[[str], Any]) -> None:
@@ -35,7 +35,7 @@ def test_a_smaller_one_takes_the_gap(cluster: Callable[[str], Any]) -> None:
     c.submit("w2", "q", "2")
     c.submit("w3", "q", "1")
 
-    assert [c.flavor_of(name)["gpu"] for name in ("w1", "w2", "w3")] == ["a", "b", "a"]
+    assert [c.flavors(name)["gpu"] for name in ("w1", "w2", "w3")] == ["a", "b", "a"]
 
 
 def test_a_workload_names_flavors_in_any_order(cluster: Callable[[str], Any]) -> None:
@@ -43,7 +43,7 @@ def test_a_workload_names_flavors_in_any_order(cluster: Callable[[str], Any]) ->
     c = cluster(THREE.replace("PREFERENCE", "prefer c"))
     c.submit("w", "q", "1", on=("b", "a"))
 
-    assert c.flavor_of("w") == {"gpu": "a"}
+    assert c.flavors("w") == {"gpu": "a"}
 
 
 def test_a_gang_is_not_split_over_flavors(cluster: Callable[[str], Any]) -> None:
@@ -73,7 +73,7 @@ def test_when_borrowing(cluster: Callable[[str], Any], choice: str, flavor: str)
     c = cluster(BORROW.replace("CHOICE", choice))
     c.submit("w", "q", "2")
 
-    assert c.flavor_of("w") == {"gpu": flavor}
+    assert c.flavors("w") == {"gpu": flavor}
 
 
 def test_when_all_flavors_are_borrowed(cluster: Callable[[str], Any]) -> None:
@@ -81,7 +81,7 @@ def test_when_all_flavors_are_borrowed(cluster: Callable[[str], Any]) -> None:
     c = cluster(BORROW.replace("CHOICE", "try next flavor"))
     c.submit("w", "q", "3")
 
-    assert c.flavor_of("w") == {"gpu": "a"}
+    assert c.flavors("w") == {"gpu": "a"}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ queue guest {{ owns nothing }}
     c.at("1s")
 
     assert c.submit("owner", "owner", "4") == decided
-    assert c.flavor_of("owner") == {"gpu": flavor}
+    assert c.flavors("owner") == {"gpu": flavor}
 
 
 def test_evicting_where_nothing_is_free(cluster: Callable[[str], Any]) -> None:
@@ -125,7 +125,7 @@ def test_pod_sets_add_up(cluster: Callable[[str], Any]) -> None:
     c = cluster(THREE.replace("PREFERENCE", "owns nothing"))
     c.submit("w", "q", sets=pod_sets("1", "1", "1"))
 
-    assert [c.flavor_of("w", number)["gpu"] for number in range(3)] == ["a", "a", "b"]
+    assert [c.flavors("w", number)["gpu"] for number in range(3)] == ["a", "a", "b"]
     assert [(charge.flavor, charge.amount) for charge in c.decided[0].usage] == [("a", 2000), ("b", 1000)]
 
 
@@ -173,7 +173,7 @@ def test_resources_of_a_group(cluster: Callable[[str], Any], requests: dict[str,
     c = cluster(GROUPS.replace("IGNORE", "ignore memory"))
 
     assert c.submit("w", "q", sets=[{"requests": requests}]) == ["run w"]
-    assert c.flavor_of("w") == flavors
+    assert c.flavors("w") == flavors
 
 
 OWNED_GROUPS = """policy "owned" { }

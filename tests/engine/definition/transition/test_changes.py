@@ -152,7 +152,7 @@ def test_nodes_belong_to_the_flavor_that_their_labels_match(cluster: Callable[[s
     assert c.node("Added", "n1", {"model": "a100"}, "8") == []
     assert c.node("Added", "n2", {"model": "v100", "zone": "b"}, "8") == []
     assert c.node("Added", "n3", {"model": "a100", "zone": "b", "rack": "7"}, "2") == ["run w"]
-    assert c.flavor_of("w") == {"gpu": "a"}
+    assert c.flavors("w") == {"gpu": "a"}
 
 
 def test_nodes_add_up_change_and_go(cluster: Callable[[str], Any]) -> None:
