@@ -63,7 +63,7 @@ class Probe(Protocol):
         charges: Sequence[tuple[int, Request]] = (),
     ) -> "Probe":
         """The same questions under another policy of the same nodes and slots, with more of some slots, without some who run, with a
-        waiting workload that asks for something else, or with requests charged to queues."""
+        waiting workload that asks for something else, or with requests charged to queues. Reservations, lines and heads stay."""
 
     def available(self, queue: int, slot: int) -> int:
         """What a queue may still use of a slot; below 0 where more is used than may be."""

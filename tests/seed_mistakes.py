@@ -135,7 +135,7 @@ MISTAKES = (
     Mistake(
         "nothing is reserved for a workload that waits for protections to end",
         "definition/admission/settle.py",
-        "request = as_request(best.flavors.usage)",
+        "request = best.flavors.request",
         "request = ()",
         "definition/preemption/test_protection.py::test_room_is_reserved_while_protections_run",
     ),

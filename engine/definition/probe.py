@@ -21,7 +21,7 @@ from .preemption.search import Found, Preemptor
 from .queue.holds import holds, is_inactive, released
 from .queue.line import head, in_turn
 from .queue.local_usage import usage_rank
-from .state.state import ActivePolicy, State, as_request
+from .state.state import ActivePolicy, State
 from .state.trial import Trial
 
 
@@ -33,10 +33,10 @@ class DefinitionProbe:
         state: State,
         waits: Waits,
         policy: ActivePolicy | None = None,
-        without: Sequence[str] = (),
+        out: frozenset[int] = frozenset(),
         instead: WorkloadSubmitted | None = None,
     ) -> None:
-        self._state, self._waits, self._without, self._instead = state, waits, tuple(without), instead
+        self._state, self._waits, self._out, self._instead = state, waits, out, instead
         self._policy = policy or state.active
 
     def suppose(
@@ -51,11 +51,15 @@ class DefinitionProbe:
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
             policy = policy.over(graph or policy.graph, exists)
-        if charges:
+        gone = [each for each in (self._state.workloads[name] for name in sorted(set(without))) if each.number not in self._out]
+        if charges or gone:
             policy = policy.copy()
             for queue, request in charges:
                 policy.tree.add(queue, request)
-        return DefinitionProbe(self._state, self._waits, policy, (*self._without, *without), instead or self._instead)
+            for each in gone:
+                policy.tree.remove(each.queue, each.usage)
+        out = self._out.union(each.number for each in gone)
+        return DefinitionProbe(self._state, self._waits, policy, out, instead or self._instead)
 
     @property
     def graph(self) -> PolicyGraph:
@@ -66,10 +70,7 @@ class DefinitionProbe:
         return workload if self._instead is None or self._instead.workload != name else replace(workload, fact=self._instead)
 
     def _trial(self) -> Trial:
-        return Trial(self._state, self._policy)
-
-    def _gone(self) -> list[Workload]:
-        return [self._state.workloads[name] for name in self._without]
+        return Trial(self._state, self._policy, self._out)
 
     # --- quota ----------------------------------------------------------------------------------------------------------
 
@@ -92,8 +93,7 @@ class DefinitionProbe:
         return self._policy.shares.after(node, queue, request)
 
     def fits(self, queue: int, request: Request) -> bool:
-        with self._trial().without(self._gone()):
-            return self._policy.tree.fits(queue, request)
+        return self._policy.tree.fits(queue, request)
 
     def limit(self, queue: int, request: Request) -> BindingLimit | None:
         return limit_on(self._policy, queue, request)
@@ -107,14 +107,12 @@ class DefinitionProbe:
     # --- nominations ----------------------------------------------------------------------------------------------------
 
     def nominate(self, workload: str) -> Nomination:
-        trial = self._trial()
-        with trial.without(self._gone()):
-            return nominate(trial, self._workload(workload))
+        return nominate(self._trial(), self._workload(workload))
 
     def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
         waiting = self._workload(workload)
         known = {pod_set: dict(amounts) for pod_set, amounts in held.items()}
-        return FlavorAssigner(self._policy, waiting, lambda request: verdicts[request[0][0]], held=known).assign(waiting.remaining)
+        return FlavorAssigner(self._policy, waiting, lambda amounts: verdicts[min(amounts)], held=known).assign(waiting.remaining)
 
     def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
         return search(self._trial(), Preemptor(self._workload(workload), request, list(slots))).victims
@@ -151,7 +149,7 @@ class DefinitionProbe:
 
     def _preemptor(self, nomination: Nomination) -> Preemptor:
         flavors = nomination.flavors
-        return Preemptor(self._workload(nomination.workload), as_request(flavors.usage), sorted(flavors.needing))
+        return Preemptor(self._workload(nomination.workload), flavors.request, sorted(flavors.needing))
 
     def reservations(self) -> Sequence[Nomination]:
         return [] if self.graph.settings.defers else reservations(self._state, self._waits)
@@ -163,7 +161,7 @@ class DefinitionProbe:
 
     def released(self, workload: str) -> "DefinitionProbe":
         policy = released(self._policy, self._workload(workload).queue)
-        return DefinitionProbe(self._state, self._waits, policy, self._without, self._instead)
+        return DefinitionProbe(self._state, self._waits, policy, self._out, self._instead)
 
     def superiors(self, workload: str) -> Sequence[str]:
         return sorted(self._state.superiors(workload))

@@ -62,7 +62,7 @@ class _Pending:
         holds = probe.holds(name)
         reserved = probe.reservations()
         others = [nomination for nomination in reserved if nomination.workload != name]
-        charged = [(other.queue, tuple(sorted(other.flavors.usage.items()))) for other in others]
+        charged = [(other.queue, other.flavors.request) for other in others]
         probe = (probe.released(name) if holds else probe).suppose(charges=charged)
         mine = next((nomination for nomination in reserved if nomination.workload == name), None)
         nomination = mine or probe.nominate(name)

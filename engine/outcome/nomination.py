@@ -4,6 +4,7 @@ Typed numbers and indices only: flavors, slots, nodes and rules are indices into
 `gpol.engine.explain` turns them into words. Grades, modes and reasons are Kueue's (pkg/scheduler/flavorassigner) where it has them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
@@ -26,6 +27,11 @@ Value = int | str | Share
 
 FlavorReason = Literal["", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"]
 """Why a flavor, or a whole workload, fits nowhere; from the mildest to the most severe. Empty: it does fit, or others could go."""
+
+
+def as_request(amounts: Mapping[int, int]) -> Request:
+    """Amounts by slot as a request: in order of slot, and those above 0 only."""
+    return tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)
 
 
 class Grade(IntEnum):
@@ -141,6 +147,11 @@ class FlavorAssignment:
     mode: Mode = Mode.FIT
     reason: FlavorReason = ""
     needing: set[int] = field(default_factory=set)
+
+    @property
+    def request(self) -> Request:
+        """What there has to be room for: `usage`, but for what a smaller workload gives up when it takes its place."""
+        return as_request(self.usage)
 
     @property
     def grade(self) -> Grade:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from ...eligibility import groups_of
 from ...event_parts import DeferralOutcome
 from ...outcome.decision import Deferral, Eviction, Hold, LastDeferral, Outcome, SearchState
-from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Victim
+from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Victim, as_request
 from ...workload import Workload
 from ..preemption.candidates import preemption_of
 from ..queue.holds import is_inactive, turned_away
 from ..queue.line import anything_waits, head
-from ..state.state import State, as_request
+from ..state.state import State
 from ..state.trial import Trial
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
@@ -112,7 +112,6 @@ class _Cycle:
         if self._overlaps(nomination):
             nomination = self._again(nomination)
         flavors, queue = nomination.flavors, nomination.queue
-        usage = as_request(flavors.usage)
         if flavors.mode is Mode.NO_FIT:
             return _Ended(nomination, "no fit")
         if flavors.mode is Mode.PREEMPT and not nomination.victims:
@@ -122,7 +121,7 @@ class _Cycle:
         if self._overlaps(nomination):
             return _Ended(nomination, "overlapping")
         with self.trial.without([*self.evicted, *(workloads[victim.workload] for victim in nomination.victims)]):
-            fits = self.trial.tree.fits(queue, usage)
+            fits = self.trial.tree.fits(queue, flavors.request)
         if not fits:
             return _Ended(nomination, "overtaken")
         if flavors.mode is Mode.FIT:
@@ -131,7 +130,7 @@ class _Cycle:
                 self.replaced.append(workloads[nomination.replaced])
             self.trial.tree.add(queue, as_request(flavors.whole))
             return _Ended(nomination, None)
-        self.trial.tree.add(queue, usage)
+        self.trial.tree.add(queue, flavors.request)
         self.evicted += [workloads[victim.workload] for victim in nomination.victims]
         return _Ended(nomination, "preempting" if flavors.mode is Mode.PREEMPT else "deferred")
 

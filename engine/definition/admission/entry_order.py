@@ -6,7 +6,6 @@ order of trees) it is that of identities, then of submissions, and of the names 
 
 from ...outcome.nomination import Nomination, Value
 from ..state.order import directed, own_key
-from ..state.state import as_request
 from ..state.trial import Trial
 
 Entries = dict[int, Nomination]
@@ -34,7 +33,7 @@ def best_below(trial: Trial, node: int, entries: Entries) -> Nomination | None:
         if trial.tree.parent[child] == node:
             best = best_below(trial, child, entries)
             if best is not None:
-                with trial.charged(best.queue, as_request(best.flavors.usage)):
+                with trial.charged(best.queue, best.flavors.request):
                     ranked.append((_keys(trial, child, best), best))
     return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
 

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ...outcome.decision import SearchState
-from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict
+from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict, as_request
 from ...workload import Workload
 from ..flavor.assigner import FlavorAssigner
 from ..flavor.slice import held_by, replaced_by
 from ..preemption import classical, fair_sharing, lookahead
 from ..preemption.search import Found, Preemptor
-from ..state.state import as_request
 from ..state.trial import Trial
 
 T = TypeVar("T")
@@ -70,11 +69,12 @@ class Nominator:
         hopeless = self.trial.graph.settings.judges_together and flavors.grade is Grade.NO_VICTIMS
         if flavors.mode is not Mode.PREEMPT or hopeless:
             return Found()
-        return self._search(as_request(flavors.usage), sorted(flavors.needing))
+        return self._search(flavors.request, sorted(flavors.needing))
 
-    def _simulate(self, request: Request) -> Verdict:
+    def _simulate(self, amounts: dict[int, int]) -> Verdict:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
-        found, queue = self._search(request, [slot for slot, _ in request]), self.workload.queue
+        request, queue = as_request(amounts), self.workload.queue
+        found = self._search(request, [slot for slot, _ in request])
         with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
             levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
         return found.grade, max(levels)

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ...outcome.decision import Admission, Eviction, Outcome, Replacement
-from ...outcome.nomination import Nomination, Request
+from ...outcome.nomination import Nomination, Request, as_request
 from ...workload import Shape, Workload
-from ..state.state import State, as_request
+from ..state.state import State
 from ..state.trial import Trial
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
@@ -91,7 +91,7 @@ class _Pass:
         """Carry out the best nomination, again and again, until there is none."""
         while (best := self._best()) is not None:
             if not best.runs:
-                request = as_request(best.flavors.usage)
+                request = best.flavors.request
                 self.trial.tree.add(best.queue, request)
                 self.reserved.append(best)
                 self.charged = (*self.charged, (best.queue, request))

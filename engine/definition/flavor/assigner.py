@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from ...eligibility import barrier, companions, groups_of
 from ...event_parts import POD_COUNT, PodSet
 from ...outcome.decision import SearchState
-from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Request, Verdict
+from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict
 from ...policy_graph import Group, Queue
 from ...workload import Workload
-from ..state.state import ActivePolicy, as_request
+from ..state.state import ActivePolicy
 from .slice import Held
 
-Simulate = Callable[[Request], Verdict]
-"""What a search for victims says of a request that does not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
+Simulate = Callable[[dict[int, int]], Verdict]
+"""What a search for victims says of amounts by slot that do not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
 
 Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 """The verdict on each resource, what is short, and the most severe reason."""
@@ -228,7 +228,7 @@ class FlavorAssigner:
             return (Grade.FIT, level), [], ""
         if not may_evict:
             return (Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
-        grade, after = self.simulate(as_request(amounts))
+        grade, after = self.simulate(amounts)
         return (grade, after if self.policy.graph.settings.counts_levels else level), obstacles, ""
 
     def _level(self, slot: int, amount: int) -> tuple[int, bool]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from ...guard import Type, fields
-from ...outcome.nomination import Request
+from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
 from ..quota.decayed_usage import Consumed
@@ -204,8 +204,3 @@ def _guards_tell_apart(graph: PolicyGraph) -> bool:
     guards = [*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)]
     read = [field for guard in guards for field in fields(guard) if field.subject == "workload"]
     return any(field.path not in _SHAPE_PATHS and field.type is not Type.AMOUNT for field in read)
-
-
-def as_request(amounts: dict[int, int]) -> Request:
-    """Amounts by slot as a request: in order of slot, and those above 0 only."""
-    return tuple((slot, amounts[slot]) for slot in sorted(amounts) if amounts[slot] > 0)

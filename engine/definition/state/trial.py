@@ -1,6 +1,6 @@
 """Trials: running workloads taken out and requests charged on trial, then put back. Both ways of deciding ask this way what would fit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from ...outcome.nomination import Request
@@ -11,14 +11,15 @@ from .state import ActivePolicy, State
 class Trial:
     """A state in which something is tried out. Whoever is taken out is not among those who run; whatever was changed is put back.
 
-    `policy` may be another one than the state's, with the same queues and slots, charged for the same workloads.
+    `policy` may be another one than the state's, with the same queues and slots, charged for the same workloads but for those whose numbers
+    are `out` from the start.
     """
 
-    def __init__(self, state: State, policy: ActivePolicy | None = None) -> None:
+    def __init__(self, state: State, policy: ActivePolicy | None = None, out: Collection[int] = ()) -> None:
         self.state = state
         self.policy = policy or state.active
         self.graph, self.tree, self.shares = self.policy.graph, self.policy.tree, self.policy.shares
-        self._out: set[int] = set()
+        self._out = set(out)
 
     def running(self, queue: int) -> list[Workload]:
         """Who runs in a queue and is not taken out, in the order of the submissions."""

@@ -7,13 +7,13 @@ from ... import events, facts
 from ...event_parts import Assignment, Charge, asked_by_one
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
 from ...outcome.named import assignments
-from ...outcome.nomination import Request
+from ...outcome.nomination import Request, as_request
 from ...policy_graph import PolicyGraph
 from ...workload import NOWHERE, Scan, Workload
 from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
 from ..quota.decayed_usage import Consumed
-from ..state.state import ActivePolicy, State, as_request
+from ..state.state import ActivePolicy, State
 from .activate import activate, machine, rebuild, route, set_priority
 from .listing import enter, leave
 

@@ -149,6 +149,35 @@ def test_room_that_is_reserved(cluster: Callable[[str], Any]) -> None:
     assert [(operand.name, operand.value) for operand in found.operands] == [("room is reserved for", "o")]
 
 
+def test_what_a_smaller_slice_gives_up_is_not_free_while_it_waits(cluster: Callable[[str], Any]) -> None:
+    """A workload that will take the place of one with more CPUs waits for GPUs: the CPUs are still in use, and another one is told so."""
+    c = cluster(
+        """policy "slices" {
+}
+flavor a {
+  gpu 8
+  cpu 8
+}
+queue owner {
+  owns 8 gpu on a
+  owns 8 cpu on a
+  guarantees 8 cpu on a
+}
+queue guest { owns nothing }
+protect warm-up { where victim.running < 10m }
+"""
+    )
+    c.submit("old", "owner", sets=[{"count": 1, "requests": {"gpu": "2", "cpu": "6"}}])
+    c.submit("g", "guest", "6")
+    c.submit("new", "owner", sets=[{"count": 1, "requests": {"gpu": "4", "cpu": "2"}}], replaces="old")
+    assert c.submit("w", "owner", sets=[{"count": 1, "requests": {"cpu": "6"}}]) == []
+    found = c.standing("w")
+
+    assert found.now == "waits"
+    assert (found.reason, found.limit.resource, found.limit.deficit) == ("WaitingForQuota", "cpu", 4_000)
+    assert ("room is reserved for", "new") in [(operand.name, operand.value) for operand in found.operands]
+
+
 def test_first_in_line(cluster: Callable[[str], Any]) -> None:
     """In a strict queue one that would fit is told who is before it."""
     c = cluster(POLICY.replace('"standing" {', '"standing" {\n  queueing strict fifo').replace("gpu 6", "gpu 6 "))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from gpol.engine.definition.preemption.candidates import candidates
 from gpol.engine.definition.preemption.search import Preemptor
-from gpol.engine.definition.state.state import as_request
 from gpol.engine.definition.state.trial import Trial
+from gpol.engine.outcome.nomination import as_request
 
 POLICY = """priority pinned 0 { never evicted }
 flavor a { gpu as owned }
