@@ -11,17 +11,7 @@ from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import PlayedBatch, Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import OnEvict, Simulation
-
-TWO_QUEUES = """
-policy "two" { use gpol.fair }
-
-flavor a100 { gpu 8 }
-
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-"""
+from policy_texts import TWO_QUEUES
 
 
 def _policy(text: str = TWO_QUEUES) -> Policy:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from policy_texts import TURNS
 
 Gpol = Callable[..., Any]
 WriteFacts = Callable[..., str]
@@ -211,21 +212,6 @@ def test_a_refused_first_line_does_not_activate_the_policy(gpol: Gpol, facts: Wr
     assert (done.records[-1]["facts"], done.records[-1]["skipped"]) == (2, 1)
     assert {each["event"]["time"] for each in gpol("log", "j.db", "--format", "json").records} == {1_772_438_400_000_000}
     assert gpol("run", "lab.gpol", facts(far), "--format", "json").records[-1]["facts"] == 0
-
-
-TURNS = """policy "turns" {
-  preempt by turn, reclaim-owned, fair-share, make-room
-}
-
-flavor a100 { gpu 8 }
-
-queue owner { owns 8 gpu }
-
-preempt turn {
-  evict from the same queue
-  where victim.running >= 1m
-}
-"""
 
 
 @pytest.mark.usefixtures("few_turns")

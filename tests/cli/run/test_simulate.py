@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from gpol.engine.events import AnyEvent
 from gpol.journal.journal import Journal
+from policy_texts import TURNS
 
 Gpol = Callable[..., Any]
 SUBMITTED = {"kind": "WorkloadSubmitted", "time": 1, "workload": "a", "queue": "owner", "pod_sets": [{"requests": {"gpu": "4"}}]}
@@ -18,21 +19,6 @@ SUBMITTED = {"kind": "WorkloadSubmitted", "time": 1, "workload": "a", "queue": "
 
 def _queue(done: Any, name: str) -> dict[str, Any]:
     return next(record for record in done.records if record.get("queue") == name)
-
-
-TURNS = """policy "turns" {
-  preempt by turn, reclaim-owned, fair-share, make-room
-}
-
-flavor a100 { gpu 8 }
-
-queue owner { owns 8 gpu }
-
-preempt turn {
-  evict from the same queue
-  where victim.running >= 1m
-}
-"""
 
 
 @pytest.mark.parametrize(("on_evict", "hours"), [("restart", "17.3"), ("resume", "16.0")])

@@ -11,16 +11,7 @@ from gpol.sim.drive import player as player_module
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import MOST_TURNS, EndlessError, OvertakenError, Player
 from gpol.sim.drive.policy import Policy
-
-PROTECTED = """
-policy "p" { use gpol.fair }
-flavor a100 { gpu 8 }
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-protect warm-up { where victim.running < 10m }
-"""
+from policy_texts import PROTECTED
 
 
 class Kept:

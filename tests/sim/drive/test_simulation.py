@@ -7,16 +7,7 @@ from gpol.engine.units import HOUR, MINUTE
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import EndlessError, PlayedBatch
 from gpol.sim.drive.policy import Policy
-
-PROTECTED = """
-policy "p" { use gpol.fair }
-flavor a100 { gpu 8 }
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-protect warm-up { where victim.running < 10m }
-"""
+from policy_texts import PROTECTED
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]

@@ -29,24 +29,13 @@ from gpol.sim.drive.simulation import Simulation
 from gpol.sim.impact.closed_impact import ClosedImpact, closed_impact
 from gpol.sim.measure.figures import History
 from gpol.sim.measure.measure import Measure
+from policy_texts import PROTECTED, TWO_QUEUES
 
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
 Run = Callable[..., list[PlayedBatch]]
 
-PROTECTED = """
-policy "p" { use gpol.fair }
-flavor a100 { gpu 8 }
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-protect warm-up { where victim.running < 10m }
-"""
-
-UNPROTECTED = PROTECTED[: PROTECTED.index("protect")]
-
-NOBODY_GOES = UNPROTECTED.replace("{ use gpol.fair }", "{\n  use gpol.fair\n  preempt by nothing\n}")
+NOBODY_GOES = TWO_QUEUES.replace("{ use gpol.fair }", "{\n  use gpol.fair\n  preempt by nothing\n}")
 
 SHORTER = PROTECTED.replace("10m", "5m")
 
@@ -93,7 +82,7 @@ def _submitted(time: int, name: str, queue: str) -> WorkloadSubmitted:
     return WorkloadSubmitted(time=time, workload=name, queue=queue, pod_sets=(PodSet(requests={"gpu": "8"}),))
 
 
-@pytest.mark.parametrize(("old", "new"), [(PROTECTED, UNPROTECTED), (UNPROTECTED, PROTECTED), (PROTECTED, SHORTER), (SHORTER, PROTECTED)])
+@pytest.mark.parametrize(("old", "new"), [(PROTECTED, TWO_QUEUES), (TWO_QUEUES, PROTECTED), (PROTECTED, SHORTER), (SHORTER, PROTECTED)])
 @pytest.mark.parametrize("on_evict", ["restart", "resume"])
 def test_a_simulated_history_becomes_what_simulate_makes(
     tmp_path: Path, policy: Make, job: MakeJob, simulated: Run, old: str, new: str, on_evict: OnEvict
@@ -110,7 +99,7 @@ def test_a_simulated_history_becomes_what_simulate_makes(
 def test_a_simulation_in_cycles_becomes_what_simulate_makes(tmp_path: Path, policy: Make, job: MakeJob, simulated: Run) -> None:
     """The same where decisions fall in cycles, and from deciding at once to cycles and back."""
     jobs = [job("g", "guest", "0s", "2h"), job("o", "owner", "1m", "1h"), job("h", "guest", "1m", "1h")]
-    texts = (CYCLES, CYCLES.replace("reclaims from anyone", ""), UNPROTECTED)
+    texts = (CYCLES, CYCLES.replace("reclaims from anyone", ""), TWO_QUEUES)
     for old in texts:
         for new in texts:
             batches = simulated(policy(old), jobs)
@@ -148,7 +137,7 @@ def test_a_workload_without_an_end_runs_on(tmp_path: Path, policy: Make) -> None
         WorkloadFinished(time=HOUR, workload="o"),
         TimeAdvanced(time=2 * HOUR),
     ]
-    old = _stepped(policy(UNPROTECTED), facts)
+    old = _stepped(policy(TWO_QUEUES), facts)
     found = _impact(tmp_path / "j.db", old, policy(PROTECTED.replace("10m", "3h")))
 
     assert found.endless == 1
@@ -168,7 +157,7 @@ def test_only_what_is_live_to_the_end_runs_on(tmp_path: Path, policy: Make) -> N
 
 def test_what_becomes_impossible_is_told_by_name(tmp_path: Path, policy: Make) -> None:
     """A capacity of a flavor that is gone, an eviction of one that waits, a hold of one that runs: each is listed with its reason."""
-    text = UNPROTECTED.replace("flavor a100 { gpu 8 }", "flavor a100 { gpu 8 }\nflavor old { gpu 8 }").replace(
+    text = TWO_QUEUES.replace("flavor a100 { gpu 8 }", "flavor a100 { gpu 8 }\nflavor old { gpu 8 }").replace(
         "8 gpu }\n  q", "8 gpu on a100 }\n  q"
     )
     facts: list[Fact] = [
@@ -201,7 +190,7 @@ def test_a_name_that_is_used_again_is_another_workload(tmp_path: Path, policy: M
         WorkloadCancelled(time=2 * HOUR + 10 * MINUTE, workload="o"),
         WorkloadFinished(time=3 * HOUR + 10 * MINUTE, workload="g"),
     ]
-    found = _impact(tmp_path / "j.db", _stepped(policy(UNPROTECTED), facts), policy(NOBODY_GOES))
+    found = _impact(tmp_path / "j.db", _stepped(policy(TWO_QUEUES), facts), policy(NOBODY_GOES))
 
     assert [(each.kind, each.time) for each in found.impossible] == [
         ("WorkloadSubmitted", 2 * HOUR),
@@ -212,7 +201,7 @@ def test_a_name_that_is_used_again_is_another_workload(tmp_path: Path, policy: M
 
 def test_a_policy_that_was_changed_is_replaced_throughout(tmp_path: Path, policy: Make, job: MakeJob) -> None:
     """A history under one policy and then another becomes that under the second one from the beginning, and says how many there were."""
-    first, second = policy(PROTECTED), policy(UNPROTECTED)
+    first, second = policy(PROTECTED), policy(TWO_QUEUES)
     core = new_core()
     facts: list[tuple[Fact, Policy | None]] = [
         (first.activation(0), first),

@@ -21,15 +21,7 @@ from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure, QueueFigures
-
-TWO_QUEUES = """
-policy "two" { use gpol.fair }
-flavor a100 { gpu 8 }
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-"""
+from policy_texts import PROTECTED, TWO_QUEUES
 
 THREE = """
 policy "three" { use gpol.fair }
@@ -240,17 +232,6 @@ def test_waits_are_rounded_up_to_seconds(policy: Make, job: MakeJob, simulated: 
 def test_a_queue_without_admissions_has_no_waits() -> None:
     """Mean and percentile of nothing are 0."""
     assert (QueueFigures("q").mean_wait(), QueueFigures("q").wait_percentile(95)) == (0, 0)
-
-
-PROTECTED = """
-policy "p" { use gpol.fair }
-flavor a100 { gpu 8 }
-cohort all {
-  queue owner { owns 8 gpu }
-  queue guest { owns nothing }
-}
-protect warm-up { where victim.running < 10m }
-"""
 
 
 def test_an_owner_waits_no_longer_than_the_protection(policy: Make, job: MakeJob, simulated: Run) -> None:
