@@ -313,9 +313,10 @@ class PolicyGraph:
         """The children of the lowest common ancestor on the paths to two different queues of one tree."""
         return sides(self.path(left), self.path(right))
 
-    def slot_name(self, slot: int) -> tuple[str, str]:
-        """The flavor and the resource of a slot, by name."""
-        return self.flavors[self.slots[slot].flavor].name, self.slots[slot].resource
+    @property
+    def slot_names(self) -> tuple[tuple[str, str], ...]:
+        """The flavor and the resource of each slot, by name."""
+        return tuple((self.flavors[slot.flavor].name, slot.resource) for slot in self.slots)
 
     def queue_at(self, node: int) -> Queue:
         """The queue of a node that is one."""

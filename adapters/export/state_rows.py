@@ -12,7 +12,6 @@ from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import HoldStanding, Standing
 from ...engine.facts import WorkloadSubmitted
 from ...engine.outcome.named import assignments, charges
-from ...engine.outcome.nomination import Nomination
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...engine.workload import Workload
@@ -209,11 +208,8 @@ def _reservations(core: Core, graph: PolicyGraph, journal: Journal) -> Iterator[
         assert standing is not None
         about = _about(workload, standing, _submission(journal, workload, core.seq))
         row = {**about, "record": "reservation", "until": nomination.until, "keepers": _keepers(standing)}
-        yield {**row, **_charged(charges(graph, _request(nomination))), "assignments": _assigned(assignments(graph, nomination.flavors))}
-
-
-def _request(nomination: Nomination) -> tuple[tuple[int, int], ...]:
-    return tuple(sorted(nomination.flavors.usage.items()))
+        charged = _charged(charges(graph, nomination.flavors.request))
+        yield {**row, **charged, "assignments": _assigned(assignments(graph, nomination.flavors))}
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------

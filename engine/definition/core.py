@@ -24,14 +24,15 @@ from .view import DefinitionView
 class DefinitionCore:
     """A cluster under a policy, as the definition decides it. See `gpol.engine.cores.Core`.
 
-    It begins with nothing, or in a `state` that is its own from then on.
+    It begins with nothing, or in a `state` that is its own from then on. `_wake` is the next wake if `_wake_is_known`: nothing has changed
+    since it was found.
     """
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
         self._waits: Waits = {}
         self._wake: int | None = None
-        self._settled = False
+        self._wake_is_known = False
 
     def copy(self) -> "DefinitionCore":
         other = copy(self)
@@ -74,7 +75,7 @@ class DefinitionCore:
             carry_out(self.state, outcome)
         if not self.decides_in_cycles:
             settled, self._wake = settle(self.state, self._waits)
-            self._settled = True
+            self._wake_is_known = True
             outcomes += settled
         elif isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
             outcomes += run_cycle(self.state)
@@ -86,7 +87,7 @@ class DefinitionCore:
         elif event.workload not in self.state.workloads:
             raise FactError(f"no live workload is called `{event.workload}`")
         apply(self.state, event, graph)
-        self._settled = False
+        self._wake_is_known = False
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
             self._waits.clear()
 
@@ -95,8 +96,8 @@ class DefinitionCore:
             return None
         if self.decides_in_cycles:
             return next_cycle(self.state)
-        if not self._settled:
-            self._wake, self._settled = next_wake(self.state, self._waits), True
+        if not self._wake_is_known:
+            self._wake, self._wake_is_known = next_wake(self.state, self._waits), True
         return self._wake
 
 

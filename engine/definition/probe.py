@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
+from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim, as_request
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .admission.binding_limit import attempt_limits, binding_limit, limit_on
@@ -112,7 +112,8 @@ class DefinitionProbe:
     def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
         waiting = self._workload(workload)
         known = {pod_set: dict(amounts) for pod_set, amounts in held.items()}
-        return FlavorAssigner(self._policy, waiting, lambda amounts: verdicts[min(amounts)], held=known).assign(waiting.remaining)
+        assigner = FlavorAssigner(self._policy, waiting, lambda amounts: verdicts[as_request(amounts)[0][0]], held=known)
+        return assigner.assign(waiting.remaining)
 
     def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
         return search(self._trial(), Preemptor(self._workload(workload), request, list(slots))).victims
@@ -138,7 +139,8 @@ class DefinitionProbe:
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         if nomination.until is None:
             return [], -1
-        return protected_victims(present_search(self._trial(), self._preemptor(nomination)), nomination.until)
+        preemptor = Preemptor(self._workload(nomination.workload), nomination.request_then, [])
+        return protected_victims(present_search(self._trial(), preemptor), nomination.until)
 
     def triggered(self, nomination: Nomination) -> Sequence[bool]:
         preemptor, trial = self._preemptor(nomination), self._trial()

@@ -88,7 +88,7 @@ def _names(graph: PolicyGraph | None) -> tuple[tuple[str, ...], tuple[tuple[str,
     """The names of nodes and of slots, in the order of their indices."""
     if graph is None:
         return (), ()
-    return tuple(node.name for node in graph.nodes), tuple(graph.slot_name(slot) for slot in range(len(graph.slots)))
+    return tuple(node.name for node in graph.nodes), graph.slot_names
 
 
 def _in_order(consumed: Consumed) -> Consumed:

@@ -60,12 +60,12 @@ class _Pending:
         """The fields of its standing."""
         probe, name = self.core.probe, self.workload.name
         holds = probe.holds(name)
-        reserved = probe.reservations()
-        others = [nomination for nomination in reserved if nomination.workload != name]
+        reserved = list(probe.reservations())
+        mine = next((index for index, nomination in enumerate(reserved) if nomination.workload == name), None)
+        others = reserved[:mine]  # who reserves after it finds less room for its sake
         charged = [(other.queue, other.flavors.request) for other in others]
         probe = (probe.released(name) if holds else probe).suppose(charges=charged)
-        mine = next((nomination for nomination in reserved if nomination.workload == name), None)
-        nomination = mine or probe.nominate(name)
+        nomination = probe.nominate(name) if mine is None else reserved[mine]
         if holds:
             first, *more = (hold_standing(self.graph, self.workload, hold) for hold in holds)
             helps = release(holds, nomination)

@@ -13,7 +13,7 @@ from ..eligibility import barrier, companions, groups_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import Nomination, Request
+from ..outcome.nomination import Nomination, Request, as_request
 from ..policy_graph import Flavor, Group, PolicyGraph, Quota
 from ..workload import Workload
 from .policy_lines import limit_named
@@ -186,7 +186,7 @@ class _Tries:
             for charged in choice:
                 for slot, amount in sorted(charged.items()):
                     total[slot] = total.get(slot, 0) + amount
-            ways.append(tuple((slot, total[slot] - held.get(slot, 0)) for slot in sorted(total) if total[slot] > held.get(slot, 0)))
+            ways.append(as_request({slot: total[slot] - held.get(slot, 0) for slot in sorted(total)}))
         return ways
 
     def _choices(self, group: Group, members: list[tuple[PodSet, int]]) -> list[dict[int, int]]:

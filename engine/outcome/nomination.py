@@ -150,7 +150,7 @@ class FlavorAssignment:
 
     @property
     def request(self) -> Request:
-        """What there has to be room for: `usage`, but for what a smaller workload gives up when it takes its place."""
+        """The amounts of `usage` above 0. Below 0 is what a smaller slice gives back; that is free only when the old one ends."""
         return as_request(self.usage)
 
     @property
@@ -217,9 +217,9 @@ class ProtectedVictim:
 class Nomination:
     """What would be done for a workload of a queue: flavors, the victims that it needs, the one whose place it takes.
 
-    `until` is the first moment at which there would be room though there are no victims now, and nothing but time has to pass; `later`
-    the first at which there would be room for some part of it; `changes_at` the first at which time alone may change anything about it;
-    the present one, if some part of it could have victims now.
+    Where there are no victims now, `until` is the first moment at which time alone will have made room for all of it, on these flavors or
+    on others: for `request_then`. `later` is the first moment at which there will be room for some part of it. `changes_at` is the first
+    at which time alone may change anything about it: the present one, if some part of it could have victims now.
     """
 
     workload: str
@@ -227,6 +227,7 @@ class Nomination:
     flavors: FlavorAssignment
     victims: tuple[Victim, ...] = ()
     until: int | None = None
+    request_then: Request = ()
     later: int | None = None
     changes_at: int | None = None
     replaced: str | None = None

@@ -182,7 +182,7 @@ class OpenLoop:
         graph = self._follower.graph
         if not isinstance(decision, WorkloadAdmitted) or graph is None:
             return ""
-        known = {graph.slot_name(slot) for slot in range(len(graph.slots))}
+        known = graph.slot_names
         missing = next((charge for charge in decision.usage if (charge.flavor, charge.resource) not in known), None)
         return "" if missing is None else f"the policy has no {missing.resource} on flavor `{missing.flavor}`, on which it ran"
 

@@ -38,7 +38,7 @@ class Side:
         """The side of a graph, with the capacity that it declares."""
         capacity = [dict(graph.flavors[slot.flavor].capacity)[slot.resource] for slot in graph.slots]
         queues = {graph.nodes[queue.node].name: queue.node for queue in graph.queues}
-        slots = {graph.slot_name(slot): slot for slot in range(len(graph.slots))}
+        slots = {name: slot for slot, name in enumerate(graph.slot_names)}
         return cls(graph, idle_probe(graph, capacity), capacity, queues, slots)
 
     def reach(self, queue: str, slot: SlotName) -> int:

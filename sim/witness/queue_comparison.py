@@ -82,7 +82,7 @@ def _others(old: Side, new: Side, queue: str) -> Iterator[_Order]:
     tests = [set(side.graph.queue_at(side.queues[queue]).namespaces or ()) for side in (new, old)]  # each test keeps somebody out
     yield _sets(*tests)
     refused = [_refusals(side, queue) for side in (old, new)]
-    more, less = _covers(*refused), _covers(*reversed(refused))
+    more, less = _implied_by(*refused), _implied_by(*reversed(refused))
     yield "equal" if more and less else "more" if more else "less" if less else "changed"
     if any(field.path == "priority" for guards in refused for guard in guards for field in fields(guard)):
         yield "equal" if _ranks(old, queue) == _ranks(new, queue) else "changed"
@@ -92,7 +92,7 @@ def _sets(old: set[Any], new: set[Any]) -> _Order:
     return "equal" if old == new else "more" if old < new else "less" if new < old else "changed"
 
 
-def _covers(wide: list[Expr | None], narrow: list[Expr | None]) -> bool:
+def _implied_by(wide: list[Expr | None], narrow: list[Expr | None]) -> bool:
     """Whether each of the narrow guards implies one of the wide ones."""
     return all(any(implies(guard, other) for other in wide) for guard in narrow)
 

@@ -24,7 +24,7 @@ BARE = """profile "test.bare" {
 
 
 @cache
-def compiled(text: str) -> PolicyGraph:
+def _compiled(text: str) -> PolicyGraph:
     """The graph of a policy in the file `t.gpol`, which may use `test.bare` or the default profile."""
     return compile_policy(text, "t.gpol", {"test.bare": BARE, "gpol.fair": shipped("gpol.fair") or ""})
 
@@ -35,9 +35,7 @@ WORDS = {"WorkloadAdmitted": "run", "WorkloadReplaced": "end", "WorkloadEvicted"
 class Cluster(PlayedCluster):
     """A cluster whose policy decides at once, in words such as `evict a`."""
 
-    def compiled(self, text: str) -> PolicyGraph:
-        """The graph of a policy, which may use `test.bare` or the default profile."""
-        return compiled(text)
+    compiled = staticmethod(_compiled)
 
     def word(self, decision: AnyDecision) -> str:
         """A decision in short."""

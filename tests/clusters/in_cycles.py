@@ -17,7 +17,7 @@ PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fai
 
 
 @cache
-def compiled(text: str) -> PolicyGraph:
+def _compiled(text: str) -> PolicyGraph:
     """The graph of a policy in the file `t.gpol`; one that says nothing of a header decides as `kueue.classical`."""
     header = "" if "policy " in text else 'policy "t" { use kueue.classical }\n'
     return compile_policy(header + text, "t.gpol", PROFILES)
@@ -26,9 +26,7 @@ def compiled(text: str) -> PolicyGraph:
 class Cycles(PlayedCluster):
     """A cluster whose policy decides in cycles: facts decide nothing but rejections, cycles do, in words such as `evict a for b`."""
 
-    def compiled(self, text: str) -> PolicyGraph:
-        """The graph of a policy; one that says nothing of a header decides as `kueue.classical`."""
-        return compiled(text)
+    compiled = staticmethod(_compiled)
 
     def word(self, decision: AnyDecision) -> str:
         """A decision in short: `run a`, `evict a for b`, `end a for b` where b takes its place.
@@ -84,7 +82,7 @@ class Cycles(PlayedCluster):
 
     def slot(self, flavor: str, resource: str = "gpu") -> int:
         """The index of a resource of a flavor."""
-        return [self.graph.slot_name(slot) for slot in range(len(self.graph.slots))].index((flavor, resource))
+        return self.graph.slot_names.index((flavor, resource))
 
     def used(self, name: str) -> list[int]:
         """What runs at or below a queue or cohort uses, by slot."""

@@ -140,8 +140,8 @@ def raised(graph: PolicyGraph, limits: tuple[Limit, ...]) -> PolicyGraph:
     for limit in limits:
         index = next(index for index, node in enumerate(nodes) if node.name == limit.node)
         quotas = list(nodes[index].quotas)
-        for slot, place in enumerate(graph.slots):
-            if (graph.flavors[place.flavor].name, place.resource) == (limit.flavor, limit.resource):
+        for slot, name in enumerate(graph.slot_names):
+            if name == (limit.flavor, limit.resource):
                 quota, deficit = quotas[slot], limit.deficit
                 if limit.limit == "borrowing":
                     quotas[slot] = replace(quota, borrowing_limit=(quota.borrowing_limit or 0) + deficit)

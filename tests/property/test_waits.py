@@ -18,7 +18,7 @@ def forget(core: Core) -> Core:
     """The same core with its nominations and its next wake forgotten."""
     assert isinstance(core, DefinitionCore)
     core._waits.clear()
-    core._settled = False
+    core._wake_is_known = False
     return core
 
 

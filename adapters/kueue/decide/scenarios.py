@@ -96,7 +96,7 @@ def _quotas(cluster: _Cluster) -> dict[str, Any]:
     """Available and greatest amounts and the share of each ClusterQueue."""
     probe, graph = cluster.core.probe, cluster.graph
     nodes = {node.name: index for index, node in enumerate(graph.nodes)}
-    slots = {graph.slot_name(slot): slot for slot in range(len(graph.slots))}
+    slots = {name: slot for slot, name in enumerate(graph.slot_names)}
     available: dict[str, dict[str, int]] = {}
     potential: dict[str, dict[str, int]] = {}
     shares: dict[str, float] = {}

@@ -55,8 +55,8 @@ def run_cycle(state: State) -> list[Outcome]:
         else:
             entries[queue.node] = nominate(trial, workload, goes_on_from(state, workload))
     ended = _Cycle(trial).run(entries)
-    before = Trial(state)  # without what the cycle charged
-    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(before, each.nomination)]
+    uncharged = Trial(state)
+    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(uncharged, each.nomination)]
     waiting = [_deferral(state, each) for each in ended if each.outcome is not None]
     waiting += [_turned_away(state, workload, hold) for workload, hold in refused]
     deferred = [deferral for deferral in waiting if _says_something(state, deferral)]

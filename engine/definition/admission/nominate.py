@@ -50,12 +50,22 @@ class Nominator:
         chosen = self._attempt(self.workload.remaining)
         if not chosen.runs:
             chosen = self._with_fewer_pods() or chosen
-        searches = [self.found[request] for request in sorted(self.found)]
-        chosen.later = min((found.until for found in searches if found.until is not None), default=None)
-        chosen.until = chosen.later if chosen.until is not None else None
-        evicts = any(found.victims for found in searches)  # for a part of what is asked for: those may be protected later
+        ahead = [(found.until, request) for request, found in sorted(self.found.items()) if found.until is not None]
+        chosen.later = min((until for until, _ in ahead), default=None)
+        if chosen.until is not None:
+            wanted = self._by_resource(chosen.flavors.request)
+            chosen.until, chosen.request_then = min(each for each in ahead if self._by_resource(each[1]) == wanted)
+        evicts = any(found.victims for found in self.found.values())  # for a part of what is asked for: those may be protected later
         chosen.changes_at = self.trial.state.time if evicts else chosen.later
         return chosen
+
+    def _by_resource(self, request: Request) -> dict[str, int]:
+        """What a request asks for, whatever the flavors."""
+        amounts: dict[str, int] = {}
+        for slot, amount in request:
+            resource = self.trial.graph.slots[slot].resource
+            amounts[resource] = amounts.get(resource, 0) + amount
+        return amounts
 
     def _attempt(self, counts: Sequence[int]) -> Nomination:
         """Flavors and victims for so many pods of each pod set."""

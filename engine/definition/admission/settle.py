@@ -65,8 +65,8 @@ def reservations(state: State, waits: Waits) -> list[Nomination]:
 def _one_pass(state: State, waits: Waits, only_reserve: bool) -> Iterator["_Pass"]:
     """One pass over all that waits. What is reserved in it stays charged while the context lasts."""
     step = _Pass(state, waits, only_reserve)
-    step.run()
     try:
+        step.run()
         yield step
     finally:
         for queue, request in step.charged:
@@ -102,7 +102,7 @@ class _Pass:
 
     def next_wake(self) -> int | None:
         """The first moment at which there is room for somebody, or for a part of what somebody asks for, as time alone passes."""
-        return min([*self.later, *(nomination.until for nomination in self.reserved if nomination.until is not None)], default=None)
+        return min([*self.later, *(nomination.later for nomination in self.reserved if nomination.later is not None)], default=None)
 
     def _best(self) -> Nomination | None:
         put_up = [(queue, self._put_up(queue)) for queue in list(self.open)]

@@ -18,7 +18,7 @@ from ..state.state import ActivePolicy
 from .slice import Held
 
 Simulate = Callable[[dict[int, int]], Verdict]
-"""What a search for victims says of amounts by slot that do not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
+"""What a search for victims says of amounts by slot of which some do not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
 
 Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 """The verdict on each resource, what is short, and the most severe reason."""
@@ -187,7 +187,8 @@ class FlavorAssigner:
                 obstacles.append(other)
         parts = [[*wanted]] if self.together else [[resource] for resource in wanted]
         for part in parts:
-            verdict, why, mild = self._judge_part(flavor, [(each, asked[each][0] - asked[each][1]) for each in part], usage)
+            amounts = [(each, asked[each][0] - asked[each][1]) for each in part]
+            verdict, why, mild = self._judge_part(flavor, amounts, usage, kept_off=any(each in verdicts for each in part))
             verdicts = {**dict.fromkeys(part, verdict), **verdicts}
             obstacles += why
             reason = max(reason, mild, key=_SEVERITY.index)
@@ -204,8 +205,13 @@ class FlavorAssigner:
                 before += amount
         return before, None
 
-    def _judge_part(self, flavor: int, part: list[tuple[str, int]], usage: dict[int, int]) -> tuple[Verdict, list[Obstacle], FlavorReason]:
-        """The verdict on resources that are judged together, what is short, and the reason where the flavor is of no use."""
+    def _judge_part(
+        self, flavor: int, part: list[tuple[str, int]], usage: dict[int, int], kept_off: bool
+    ) -> tuple[Verdict, list[Obstacle], FlavorReason]:
+        """The verdict on resources that are judged together, what is short, and the reason where the flavor is of no use.
+
+        Nobody is looked for on a flavor that other pods keep it off.
+        """
         queue, tree = self.workload.queue, self.tree
         obstacles: list[Obstacle] = []
         amounts: dict[int, int] = {}
@@ -226,8 +232,8 @@ class FlavorAssigner:
             return (Grade.EXCEEDS, 0), obstacles, "ExceedsMaxQuota"
         if not obstacles:
             return (Grade.FIT, level), [], ""
-        if not may_evict:
-            return (Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
+        if kept_off or not may_evict:
+            return (Grade.NO_MATCH if kept_off else Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
         grade, after = self.simulate(amounts)
         return (grade, after if self.policy.graph.settings.counts_levels else level), obstacles, ""
 

@@ -53,7 +53,7 @@ class ActivePolicy:
             tree=tree,
             shares=Shares(graph, tree),
             node_index={node.name: index for index, node in enumerate(graph.nodes)},
-            slot_index={graph.slot_name(slot): slot for slot in range(len(graph.slots))},
+            slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
             tells_apart=_guards_tell_apart(graph),
         )
 

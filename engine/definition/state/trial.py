@@ -11,8 +11,8 @@ from .state import ActivePolicy, State
 class Trial:
     """A state in which something is tried out. Whoever is taken out is not among those who run; whatever was changed is put back.
 
-    `policy` may be another one than the state's, with the same queues and slots, charged for the same workloads but for those whose numbers
-    are `out` from the start.
+    `policy` may be another one than the state's, with the same queues and slots. Workloads whose numbers are in `out` are already taken out
+    of it.
     """
 
     def __init__(self, state: State, policy: ActivePolicy | None = None, out: Collection[int] = ()) -> None:

@@ -103,6 +103,20 @@ def test_who_waits_for_a_protection(tmp_path: Path) -> None:
     assert (reserved["o"]["usage"], reserved["o"]["until"], reserved["o"]["keepers"]) == (usage, 10 * MINUTE, keepers)
 
 
+def test_what_is_kept_for_a_smaller_slice(tmp_path: Path) -> None:
+    """A slice that will have more GPUs and fewer CPUs has GPUs reserved; the CPUs that it will give back are still charged."""
+    text = AT_ONCE.replace("gpu 8 }", "gpu 8\n  cpu 8\n}", 1).replace("flavor a100 { ", "flavor a100 {\n  ")
+    old, new = (PodSet(requests={"gpu": gpu, "cpu": cpu}) for gpu, cpu in ((2_000, 6_000), (4_000, 2_000)))
+    facts: list[Fact] = [
+        WorkloadSubmitted(time=0, workload="old", queue="owner", pod_sets=(old,)),
+        _submitted(0, "g", "guest", 6),
+        WorkloadSubmitted(time=1, workload="new", queue="owner", pod_sets=(new,), replaces="old"),
+    ]
+    reserved = _of(_rows(tmp_path / "j.db", text, facts), "reservation")
+
+    assert reserved["new"]["usage"] == [{"flavor": "a100", "resource": "gpu", "amount": 2_000}]
+
+
 def test_the_moment_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
     """At an earlier event the rows are those of that moment: the guest runs, and nobody waits."""
     facts = [_submitted(0, "g", "guest"), _submitted(5 * MINUTE, "o", "owner"), TimeAdvanced(time=10 * MINUTE)]

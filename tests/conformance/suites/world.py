@@ -37,7 +37,7 @@ class World:
         self.core = new_core()
         self.core.step(PolicyActivated(time=self.now, file="table.gpol", text="table", digest=self.graph.digest), self.graph)
         self.nodes = {node.name: index for index, node in enumerate(self.graph.nodes)}
-        self.slots = {(self.graph.flavors[slot.flavor].name, slot.resource): index for index, slot in enumerate(self.graph.slots)}
+        self.slots = {name: slot for slot, name in enumerate(self.graph.slot_names)}
 
     def play(self, facts: list[Fact]) -> None:
         """Take in facts; no cycle runs by them."""

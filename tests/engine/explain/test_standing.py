@@ -178,6 +178,77 @@ protect warm-up { where victim.running < 10m }
     assert ("room is reserved for", "new") in [(operand.name, operand.value) for operand in found.operands]
 
 
+TWO_OWNERS = """policy "two owners" {
+}
+flavor a { gpu 4 }
+queue o1 { owns 2 gpu on a }
+queue o2 { owns 2 gpu on a }
+queue guest { owns nothing }
+protect warm-up { where victim.running < 10m }
+"""
+
+
+def test_room_that_is_reserved_behind_it_is_not_in_the_way(cluster: Callable[[str], Any]) -> None:
+    """Two owners wait for two guests. The first one is told of what it needs itself; the second one of the first one's room, too."""
+    c = cluster(TWO_OWNERS)
+    c.submit("g1", "guest", "2")
+    c.submit("g2", "guest", "2")
+    c.at("1m")
+    c.submit("x", "o1", "2")
+    c.submit("y", "o2", "2")
+    first, second = c.standing("x"), c.standing("y")
+
+    assert (first.operands, first.limit.deficit, len(first.keepers)) == ((), 2_000, 1)
+    assert [remedy.workloads for remedy in first.remedies if remedy.kind == "ends"] == [("g2",)]
+    assert [(operand.name, operand.value) for operand in second.operands] == [("room is reserved for", "x")]
+    assert c.finish("g2") == ["run x"]
+
+
+TWO_FLAVORS = """policy "two flavors" {
+}
+flavor a { gpu 4 }
+flavor b { gpu 4 }
+queue owner {
+  owns 4 gpu on a
+  owns 4 gpu on b
+}
+queue guest { owns nothing }
+protect warm-up { where victim.running < 10m }
+"""
+
+
+def test_who_keeps_it_waiting_is_told_for_the_flavor_that_is_free_first(cluster: Callable[[str], Any]) -> None:
+    """The guest on b may go at 10m, the one on a only at 15m: it waits for the first of the two, and runs on b then."""
+    c = cluster(TWO_FLAVORS)
+    c.submit("gb", "guest", "4", on=["b"])
+    c.at("5m")
+    c.submit("ga", "guest", "4", on=["a"])
+    c.at("6m")
+    c.submit("o", "owner", "4")
+    found = c.standing("o")
+
+    assert (found.reason, found.rule.name) == ("WaitingForProtectedWorkloads", "warm-up")
+    assert [(keeper.workload, keeper.until) for keeper in found.keepers] == [("gb", 600_000_000)]
+    assert c.remedy("o", "time").until == 600_000_000
+    assert c.at("10m") == ["evict gb", "run o"]
+
+
+def test_a_slice_waits_for_its_own_flavor_alone(cluster: Callable[[str], Any]) -> None:
+    """A workload that takes the place of one on a has to stay on a: that the guest on b may go earlier is nothing to it."""
+    c = cluster(TWO_FLAVORS)
+    c.submit("gb", "guest", "4", on=["b"])
+    c.at("2m")
+    c.submit("old", "owner", "2", on=["a"])
+    c.at("5m")
+    c.submit("ga", "guest", "2", on=["a"])
+    c.at("6m")
+    c.submit("new", "owner", "4", replaces="old")
+
+    assert c.core.next_wake() == c.remedy("new", "time").until == 900_000_000
+    assert [(keeper.workload, keeper.until) for keeper in c.standing("new").keepers] == [("ga", 900_000_000)]
+    assert c.at("15m") == ["evict ga", "end old", "run new"]
+
+
 def test_first_in_line(cluster: Callable[[str], Any]) -> None:
     """In a strict queue one that would fit is told who is before it."""
     c = cluster(POLICY.replace('"standing" {', '"standing" {\n  queueing strict fifo').replace("gpu 6", "gpu 6 "))

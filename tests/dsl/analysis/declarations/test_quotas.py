@@ -127,7 +127,7 @@ def test_nothing_on_one_flavor_leaves_the_other_open(base):
     """`borrows nothing on h100` limits h100 alone."""
     made = compile_policy(base + queue("borrows nothing on h100"), "p.gpol")
     node = next(node for node in made.nodes if node.name == "x")
-    limits = {(made.flavors[slot.flavor].name, slot.resource): node.quotas[at].borrowing_limit for at, slot in enumerate(made.slots)}
+    limits = {name: node.quotas[slot].borrowing_limit for slot, name in enumerate(made.slot_names)}
     assert limits == {("a100", "cpu"): None, ("a100", "gpu"): None, ("h100", "gpu"): 0}
 
 
