@@ -110,7 +110,7 @@ def _at_once(state: State, fact: Fact) -> list[Outcome]:
             live = state.in_order()
             waiting = [workload for workload in live if workload.admitted is None]
             return [*_rejections(state, waiting), *drained(state, [workload for workload in live if workload.admitted is not None])]
-        case WorkloadAdopted(evicting=False):
+        case WorkloadAdopted():
             return drained(state, [state.workloads[fact.workload]])
         case OperatorAction(action="evict"):
             return [Eviction(victim(state.workloads[fact.workload], "operator"), operator=fact.by, note=fact.note)]

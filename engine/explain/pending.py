@@ -13,7 +13,7 @@ from ..workload import Workload
 from .candidates import candidates
 from .holding import hold_standing
 from .policy_lines import limit_named, node_line, rule_line
-from .remedies import release, remedies
+from .remedies import nominate, release, remedies
 from .standing import FlavorStanding, Keeper, Remedy, RuleStanding, Standing
 from .wording import describe
 
@@ -65,7 +65,7 @@ class _Pending:
         others = reserved[:mine]  # who reserves after it finds less room for its sake
         charged = [(other.queue, other.flavors.request) for other in others]
         probe = (probe.released(name) if holds else probe).suppose(charges=charged)
-        nomination = probe.nominate(name) if mine is None else reserved[mine]
+        nomination = nominate(probe, name) if mine is None else reserved[mine]
         if holds:
             first, *more = (hold_standing(self.graph, self.workload, hold) for hold in holds)
             helps = release(holds, nomination)
@@ -89,7 +89,8 @@ class _Pending:
 
     def _reason(self, probe: Probe, nomination: Nomination, others: list[Nomination]) -> dict[str, object]:
         """The reason token with its limit, rule and operands; `others` are those for whose sake it finds less room."""
-        limit = limit_named(self.graph, probe.binding_limit(nomination))
+        short = probe.limit(nomination.queue, nomination.flavors.request) if nomination.flavors.mode is Mode.PREEMPT else None
+        limit = limit_named(self.graph, probe.binding_limit(nomination) or short)
         operands = (*self._operands(), *self._gives_way(others))
         told: dict[str, object] = {"limit": limit, "rule": limit.source if limit is not None else None, "operands": operands}
         deferral = self.workload.deferred
@@ -236,7 +237,9 @@ class _Pending:
         """What keeps a flavor from serving that no limit says."""
         yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
         chosen = {each.flavor for each in pods.flavors.values()}
-        if attempt.grade is Grade.NO_VICTIMS:
+        if attempt.grade is Grade.FIT and attempt.obstacles:
+            yield "the resource for which it would borrow decides, and there is enough of that one"
+        elif attempt.grade is Grade.NO_VICTIMS:
             yield "nobody whom it may evict makes room for it"
         elif attempt.grade is Grade.MAY_NOT_EVICT:
             yield "it would have to borrow, and its queue evicts nobody for that"

@@ -13,7 +13,7 @@ from ..eligibility import barrier, companions, groups_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import Nomination, Request, as_request
+from ..outcome.nomination import Mode, Nomination, Request, as_request
 from ..policy_graph import Flavor, Group, PolicyGraph, Quota
 from ..workload import Workload
 from .policy_lines import limit_named
@@ -28,6 +28,18 @@ def release(holds: Sequence[Hold], nomination: Nomination) -> tuple[Remedy, ...]
     """The end of all that holds a workload, where it would run then, and that is known."""
     helps = nomination.runs and all(hold.may_be_lifted for hold in holds)
     return (Remedy(kind="release", evicting=_evicting(nomination)),) if helps else ()
+
+
+def nominate(probe: Probe, workload: str) -> Nomination:
+    """What would be done for a waiting workload. One that is nominated as if it fitted, and does not, waits.
+
+    Of resources that a flavor serves together the worst one decides; in a queue that would rather evict than borrow, that is one for which
+    it would borrow, as in Kueue, though the other one may be short.
+    """
+    nomination = probe.nominate(workload)
+    if nomination.fits and not probe.fits(nomination.queue, nomination.flavors.request):
+        nomination.flavors = replace(nomination.flavors, mode=Mode.PREEMPT)
+    return nomination
 
 
 def remedies(probe: Probe, view: View, nomination: Nomination) -> tuple[Remedy, ...]:
@@ -60,7 +72,7 @@ class _Tries:
         """Those it would evict or, of all ways, the fewest others whose end makes room."""
         found = [list(_evicting(self.nomination))] if self.nomination.victims else [self._ending(request) for request in self.ways]
         for names in sorted((names for names in found if names), key=len):
-            if self.probe.suppose(without=names).nominate(self.workload.name).fits:
+            if nominate(self.probe.suppose(without=names), self.workload.name).fits:
                 return [Remedy(kind="ends", workloads=tuple(sorted(names)))]
         return []
 
@@ -95,7 +107,7 @@ class _Tries:
         """For each way the limits that are too low for it."""
         for request in self.ways:
             grown = self._too_low(request)
-            if grown and _raised(self.probe, grown).nominate(self.workload.name).fits:
+            if grown and nominate(_raised(self.probe, grown), self.workload.name).fits:
                 yield Remedy(kind="limits", limits=tuple(_named(self.graph, limit) for limit in grown))
 
     def _too_low(self, request: Request) -> list[BindingLimit]:
@@ -131,7 +143,7 @@ class _Tries:
                 by.append("workload")
                 fact, needs = _accepting(self.workload.fact, flavor)
                 probe = probe.suppose(instead=fact)
-            after = probe.nominate(self.workload.name)
+            after = nominate(probe, self.workload.name)
             if after.runs:
                 yield Remedy(kind="flavor", flavor=flavor.name, by=tuple(by), needs=needs, evicting=_evicting(after))
 

@@ -127,7 +127,8 @@ class LastDeferral:
     """How the last cycle that looked at a waiting workload ended; the fields are those of the event WorkloadDeferred.
 
     It is looked at again in the next cycle, or `parked` until capacity may have become free; `alike`: with all that ask for the same.
-    `preempting`: it stays the head until its `victims` are gone. `tried` is where its search for flavors goes on.
+    `preempting`: it waits for its `victims` and, unless the queue is strict, stays the head until it is admitted or parked. `tried` is
+    where its search for flavors goes on.
     """
 
     reason: DeferralReason

@@ -214,7 +214,8 @@ def _stopped_at(flavors: FlavorAssignment) -> SearchState:
 
 def _says_something(state: State, deferral: Deferral) -> bool:
     """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
-    before, now = state.workloads[deferral.workload].deferred, deferral.last
-    if before is None or now.parked or now.tried or before.tried:
+    workload, now = state.workloads[deferral.workload], deferral.last
+    before = workload.deferred
+    if before is None or now.parked or now.tried or before.tried or any(victim not in before.victims for victim in now.victims):
         return True
-    return (before.reason, before.preempting) != (now.reason, now.preempting)
+    return (before.reason, state.queues[deferral.queue].preemptor is workload) != (now.reason, now.preempting)

@@ -7,9 +7,9 @@ from ..state.state import State
 
 
 def drained(state: State, running: list[Workload]) -> list[Outcome]:
-    """Who of those that run is in a queue or local queue that the policy drains."""
+    """Who of those that run is in a queue or local queue that the policy drains, and has not been told to stop already."""
     found: list[Outcome] = []
-    for workload in running:
+    for workload in (each for each in running if not each.evicting):
         queue = state.graph.queue_at(workload.queue)
         local = queue.local_queue(workload.fact.local_queue)
         if queue.stopped == "drain":

@@ -87,7 +87,7 @@ class QueueState:
     """One queue: its live workloads by submission, and those of them that are queued, in the policy's order.
 
     The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `stirred`: what is
-    parked returns at the start of the next cycle. `preemptor` has evicted others and waits for their room: unless the queue is strict, it
+    parked returns at the start of the next cycle. `preemptor` waits for the room of its victims: unless the queue is strict, it
     comes before all others or, in a queue that admits by usage, before those whose local queue has used as much. `generation` counts
     how often something became free here: a search for flavors that began before that starts again.
     """

@@ -81,7 +81,9 @@ def capacity(state: State, graph: PolicyGraph) -> list[int]:
     amounts = []
     for slot in graph.slots:
         flavor = graph.flavors[slot.flavor]
-        if flavor.nodes is not None:
+        if graph.settings.forest:
+            amounts.append(_declared(flavor, slot.resource))
+        elif flavor.nodes is not None:
             machines = (state.machines[name] for name in sorted(state.machines))
             amounts.append(sum(machine.capacity.get(slot.resource, 0) for machine in machines if machine.flavor == slot.flavor))
         else:

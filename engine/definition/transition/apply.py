@@ -147,6 +147,7 @@ def _adopt(state: State, fact: facts.WorkloadAdopted) -> None:
         for resource in sorted(placement.usage):
             slot = policy.slot_index[placement.flavors[resource], resource]
             amounts[slot] = amounts.get(slot, 0) + placement.usage[resource]
+    workload.deferred = workload.scan = None
     workload.admitted, workload.started_by, workload.evicting, workload.held_by_owner = fact.since, state.seq, fact.evicting, False
     workload.usage = as_request(amounts)
     workload.assignments = tuple(
@@ -157,6 +158,7 @@ def _adopt(state: State, fact: facts.WorkloadAdopted) -> None:
 
 def _update(state: State, fact: facts.WorkloadUpdated) -> None:
     workload = state.workloads[fact.workload]
+    waits_for_victims = state.queues[workload.queue].preemptor is workload
     leave(state, workload)
     if fact.priority is not None:
         workload.asked_priority = fact.priority
@@ -175,6 +177,8 @@ def _update(state: State, fact: facts.WorkloadUpdated) -> None:
         _release_pods(state.active, workload, fact.reclaimable)
         stir(state, workload)
     enter(state, workload)
+    if waits_for_victims and workload.in_line and not workload.parked:
+        state.queues[workload.queue].preemptor = workload
 
 
 def _release_pods(policy: ActivePolicy, workload: Workload, done: dict[str, int]) -> None:

@@ -173,6 +173,8 @@ def _check_live(state: State, fact: facts.AboutLive) -> None:
 def _check_update(state: State, fact: facts.WorkloadUpdated, workload: Workload) -> None:
     if fact.priority is not None and workload.queue >= 0 and effective_priority(state.graph, workload.queue, fact.priority) is None:
         raise FactError(f"the policy has no priority `{fact.priority}`")
+    if fact.requeued is not None and fact.requeued > fact.time:
+        raise FactError(f"workload `{fact.workload}` cannot count as waiting from a later time than that of the fact")
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
     counts = {pod_set.name: (pod_set.count, left) for pod_set, left in workload.pod_sets()}

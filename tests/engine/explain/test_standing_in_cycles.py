@@ -547,3 +547,34 @@ def test_waiting_for_victims(cycles: Callable[[str], Any]) -> None:
     c.rest()
 
     assert (c.standing("w").reason, c.standing("w").usage[0].amount) == ("Running", 4000)
+
+
+def test_nominated_as_if_it_fitted(cycles: Callable[[str], Any]) -> None:
+    """It would rather evict than borrow. For the CPU it borrows, which is there, so nobody is evicted for the GPUs; that is told."""
+    c = cycles(
+        """flavor a { gpu, cpu as owned }
+cohort all {
+  queue q {
+    serves gpu, cpu from a
+    owns 4 gpu on a
+    reclaims from anyone
+    rather evict than borrow
+  }
+  queue r {
+    serves gpu, cpu from a
+    owns 4 cpu on a
+  }
+}
+"""
+    )
+    c.submit("v", "r", "4")
+    c.rest()
+    c.submit("w", "q", sets=[{"requests": {"gpu": "4", "cpu": "1"}}])
+    c.rest()
+    found = c.standing("w")
+
+    assert (found.now, found.limit.resource, found.limit.deficit) == ("waits", "gpu", 4000)
+    assert found.flavors[0].because == ("the resource for which it would borrow decides, and there is enough of that one",)
+    assert [remedy.workloads for remedy in found.remedies if remedy.kind == "ends"] == [("v",)]
+    assert c.finish("v") == []
+    assert c.cycle() == ["run w"]

@@ -220,3 +220,26 @@ def test_time_and_cause(cluster: Callable[[str], Any]) -> None:
     c.submit("n", "nlp", "4")
 
     assert {(decision.time, decision.cause) for decision in c.decided} == {(60_000_000, fact)}
+
+
+def test_the_line_of_what_is_borrowed(cycles: Callable[[str], Any]) -> None:
+    """The workload borrows GPUs, and its CPUs are owned: the line about borrowing CPUs is not the one that lets it run."""
+    c = cycles("""flavor a { gpu, cpu as owned }
+cohort all {
+  queue q {
+    serves cpu, gpu from a
+    owns 4 cpu on a
+    borrows up to 2 cpu on a
+    owns 1 gpu on a
+    borrows up to 2 gpu on a
+  }
+  queue r {
+    serves cpu, gpu from a
+    owns 4 gpu on a
+  }
+}
+""")
+    c.submit("x", "q", sets=[{"requests": {"gpu": "3", "cpu": "1"}}])
+
+    assert c.rest() == ["run x"]
+    assert c.last("x").why.rule.line == 9

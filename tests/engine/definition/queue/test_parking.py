@@ -73,6 +73,19 @@ def test_who_has_evicted_stays_the_head(cycles: Callable[[str], Any]) -> None:
         assert c.cycle()[0] == expected
 
 
+def test_an_update_leaves_it_the_head(cycles: Callable[[str], Any]) -> None:
+    """What an admission check says of a workload that waits for its victims does not let others pass it; a hold does."""
+    for name, said, expected in (("checks", {"prov": "Pending"}, "run w"), ("hold", True, "run late")):
+        c = cycles(policy("reclaims from anyone"))
+        c.submit("v", "x", "5")
+        c.rest()
+        c.submit("w", "q", "4")
+        assert c.cycle() == ["preempt w", "evict v for w"]
+        c.update("w", **{name: said})
+        c.submit("late", "q", "4", priority=9)
+        assert c.cycle()[0] == expected
+
+
 def test_the_head_is_the_most_important_then_the_oldest(cycles: Callable[[str], Any]) -> None:
     """Priority, the moment it counts as waiting, identity, the number of its submission."""
     c = cycles(policy())

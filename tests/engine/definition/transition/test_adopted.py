@@ -180,3 +180,51 @@ def test_what_is_adopted_into_a_drained_queue_has_to_go(cycles: Callable[[str], 
 
     assert [(event.kind, event.reason) for event in c.decided] == ([] if told else [("WorkloadEvicted", "Drained")])
     assert c.running() == (["v"] if told else [])
+
+
+def test_what_a_policy_begins_to_drain_and_stops_already(cycles: Callable[[str], Any]) -> None:
+    """Who has been told to stop when its queue is drained holds its room until it has stopped; it is not evicted again."""
+    text = "flavor a { gpu as owned }\nqueue x {\n  owns 4 gpu\n}\n"
+    c = cycles(text)
+    c.submit("v", "x", "4", hold=True)
+    adopt(c, "v", evicting=True)
+
+    assert c.activate(text.replace("4 gpu\n", "4 gpu\n  stopped and drained\n")) == []
+    assert (c.running(), c.used("x")) == (["v"], [4000])
+
+
+def test_an_adopted_one_begins_anew_when_it_waits_again(cycles: Callable[[str], Any]) -> None:
+    """How the last cycle ended before an outside system let it run is forgotten."""
+    c = cycles(POLICY)
+    c.submit("v", "x", "4")
+    c.rest()
+    c.submit("w", "q", "4")
+    assert c.cycle() == ["preempt w", "evict v for w"]
+    adopt(c, "w", queue="q")
+    c.operator("evict", "w")
+    c.operator("release", "w")
+
+    assert (c.standing("w").reason, c.standing("w").outcome, c.standing("w").victims) == ("PendingEvaluation", None, ())
+
+
+def test_new_victims_are_told(cycles: Callable[[str], Any]) -> None:
+    """Another one was adopted into the room that a first eviction made: the workload evicts that one, too, and names it."""
+    c = cycles(POLICY)
+    c.submit("v", "x", "4")
+    c.rest()
+    c.submit("w", "q", "4")
+    assert c.cycle() == ["preempt w", "evict v for w"]
+    c.submit("z", "x", "4", hold=True)
+    adopt(c, "z")
+
+    assert c.cycle() == ["park v", "preempt w", "evict z for w"]
+    assert c.standing("w").victims == ("z",)
+
+
+def test_nobody_waits_from_a_moment_to_come(cycles: Callable[[str], Any]) -> None:
+    """A moment from which a workload counts as waiting that is later than the fact is refused."""
+    c = cycles(POLICY)
+    c.submit("w", "q", "4")
+
+    with pytest.raises(FactError, match="cannot count as waiting from a later time"):
+        c.update("w", requeued=1)

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gpol.dsl import compile_policy
+from gpol.dsl.analysis.profiles import shipped
+from gpol.engine.facts import PolicyActivated
 
 POLICY = """policy "changes" {
   use test.bare
@@ -248,3 +251,18 @@ def test_running_workloads_keep_their_flavor(cluster: Callable[[str], Any], flav
     assert c.standing("w").usage[0].flavor == "b"
     assert c.submit("b", "q", "2", on=("b",)) == []
     assert c.finish("w") == ["run b"]
+
+
+def test_capacity_of_a_fact_does_not_count_where_what_is_owned_exists(cluster: Callable[[str], Any]) -> None:
+    """A policy that decides in cycles has what queues own, whatever a fact said of the flavor before; back again, the fact counts."""
+    at_once = 'policy "p" { use gpol.fair }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu on a }\n'
+    cycles = 'policy "p" { use kueue.classical }\nflavor a { gpu as owned }\nqueue q {\n  serves gpu from a\n  owns 8 gpu on a\n}\n'
+    c = cluster(at_once)
+    c.capacity("a", gpu="1")
+    exist = [c.core.view.capacity(0)]
+    for text in (cycles, at_once):
+        graph = compile_policy(text, "t.gpol", {name: shipped(name) or "" for name in ("gpol.fair", "kueue.classical")})
+        c.play(PolicyActivated(time=c.now, file="t.gpol", text=text, digest=graph.digest), graph)
+        exist.append(c.core.view.capacity(0))
+
+    assert exist == [1_000, 8_000, 1_000]
