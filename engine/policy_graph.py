@@ -316,7 +316,11 @@ class PolicyGraph:
     @property
     def slot_names(self) -> tuple[tuple[str, str], ...]:
         """The flavor and the resource of each slot, by name."""
-        return tuple((self.flavors[slot.flavor].name, slot.resource) for slot in self.slots)
+        return tuple(self.slot_name(slot) for slot in range(len(self.slots)))
+
+    def slot_name(self, slot: int) -> tuple[str, str]:
+        """The flavor and the resource of a slot, by name."""
+        return self.flavors[self.slots[slot].flavor].name, self.slots[slot].resource
 
     def queue_at(self, node: int) -> Queue:
         """The queue of a node that is one."""

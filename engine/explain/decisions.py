@@ -58,7 +58,7 @@ def _admitted(graph: PolicyGraph, outcome: Admission, time: int, cause: int) -> 
     for (slot, amount), used, owned in zip(outcome.request, outcome.used, outcome.owned, strict=True):
         for name, value in (("asks", amount), ("queue uses", used), ("queue owns", owned)):
             operands.append(Operand(name=name, value=slot_amount(graph, slot, value)))
-    rule = quota_line(graph, outcome.queue, outcome.borrowed or outcome.request, bool(outcome.borrowed))
+    rule = quota_line(graph, outcome.queue, outcome.request, outcome.borrowed)
     if outcome.victims:
         rule = rule_line(graph.preempt[outcome.victims[0].rule])
     return WorkloadAdmitted(

@@ -89,8 +89,10 @@ class _Pending:
 
     def _reason(self, probe: Probe, nomination: Nomination, others: list[Nomination]) -> dict[str, object]:
         """The reason token with its limit, rule and operands; `others` are those for whose sake it finds less room."""
-        short = probe.limit(nomination.queue, nomination.flavors.request) if nomination.flavors.mode is Mode.PREEMPT else None
-        limit = limit_named(self.graph, probe.binding_limit(nomination) or short)
+        binding = probe.binding_limit(nomination)
+        if binding is None and nomination.flavors.mode is Mode.PREEMPT:  # nominated as if it fitted
+            binding = probe.limit(nomination.queue, nomination.flavors.request)
+        limit = limit_named(self.graph, binding)
         operands = (*self._operands(), *self._gives_way(others))
         told: dict[str, object] = {"limit": limit, "rule": limit.source if limit is not None else None, "operands": operands}
         deferral = self.workload.deferred

@@ -49,8 +49,8 @@ def limit_named(graph: PolicyGraph, limit: BindingLimit | None) -> Limit | None:
     )
 
 
-def quota_line(graph: PolicyGraph, queue: int, request: Request, borrows: bool) -> RuleRef | None:
-    """The line of the policy that lets a queue use a request: what it owns, or how it may borrow; else the queue itself."""
-    quotas = [graph.nodes[queue].quotas[slot] for slot, _ in request]
-    lines = [quota.borrowing_source if borrows else quota.nominal_source for quota in quotas]
+def quota_line(graph: PolicyGraph, queue: int, request: Request, borrowed: Request) -> RuleRef | None:
+    """The line that lets a queue use a request: how it may borrow what is borrowed, or what it owns; else the queue itself."""
+    quotas = [graph.nodes[queue].quotas[slot] for slot, _ in borrowed or request]
+    lines = [quota.borrowing_source if borrowed else quota.nominal_source for quota in quotas]
     return node_line(graph, queue, next((line for line in lines if line is not None), None))

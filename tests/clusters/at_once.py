@@ -5,11 +5,10 @@ from functools import cache
 from typing import Any
 
 from gpol.dsl import compile_policy
-from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.events import AnyDecision, WorkloadEvicted
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
-from played import PlayedCluster
+from played import PROFILES, PlayedCluster
 
 BARE = """profile "test.bare" {
   share borrowed
@@ -25,8 +24,8 @@ BARE = """profile "test.bare" {
 
 @cache
 def _compiled(text: str) -> PolicyGraph:
-    """The graph of a policy in the file `t.gpol`, which may use `test.bare` or the default profile."""
-    return compile_policy(text, "t.gpol", {"test.bare": BARE, "gpol.fair": shipped("gpol.fair") or ""})
+    """The graph of a policy in the file `t.gpol`, which may use `test.bare` or a profile of gpol."""
+    return compile_policy(text, "t.gpol", {**PROFILES, "test.bare": BARE})
 
 
 WORDS = {"WorkloadAdmitted": "run", "WorkloadReplaced": "end", "WorkloadEvicted": "evict", "WorkloadRejected": "reject"}

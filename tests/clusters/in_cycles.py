@@ -3,7 +3,6 @@
 from functools import cache
 
 from gpol.dsl import compile_policy
-from gpol.dsl.analysis.profiles import shipped
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.state.state import State
 from gpol.engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
@@ -11,9 +10,7 @@ from gpol.engine.facts import TimeAdvanced
 from gpol.engine.outcome.nomination import Share
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import parse_duration
-from played import PlayedCluster
-
-PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair", "gpol.fair")}
+from played import PROFILES, PlayedCluster
 
 
 @cache

@@ -31,3 +31,23 @@ preempt turn {
 }
 """
 """Workloads of one queue that evict each other in turns for ever."""
+
+TWO_STEPS = """policy "two steps" {
+  use test.bare
+  preempt by make-room, reclaim
+}
+flavor a { gpu 2 }
+priority low 0
+priority high 10
+queue owner { owns 2 gpu }
+queue guest { owns nothing }
+preempt make-room {
+  evict from the same queue
+  where victim.priority < workload.priority
+}
+preempt reclaim {
+  when workload fits what its queue owns
+  evict from queues that borrow
+}
+"""
+"""Once a small workload of the owner is gone, a great one fits what the owner owns, and the borrower has to go as well."""

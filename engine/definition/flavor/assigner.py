@@ -188,7 +188,7 @@ class FlavorAssigner:
         parts = [[*wanted]] if self.together else [[resource] for resource in wanted]
         for part in parts:
             amounts = [(each, asked[each][0] - asked[each][1]) for each in part]
-            verdict, why, mild = self._judge_part(flavor, amounts, usage, kept_off=any(each in verdicts for each in part))
+            verdict, why, mild = self._judge_part(flavor, amounts, usage, may_evict=not any(each in verdicts for each in part))
             verdicts = {**dict.fromkeys(part, verdict), **verdicts}
             obstacles += why
             reason = max(reason, mild, key=_SEVERITY.index)
@@ -206,16 +206,16 @@ class FlavorAssigner:
         return before, None
 
     def _judge_part(
-        self, flavor: int, part: list[tuple[str, int]], usage: dict[int, int], kept_off: bool
+        self, flavor: int, part: list[tuple[str, int]], usage: dict[int, int], may_evict: bool
     ) -> tuple[Verdict, list[Obstacle], FlavorReason]:
         """The verdict on resources that are judged together, what is short, and the reason where the flavor is of no use.
 
-        Nobody is looked for on a flavor that other pods keep it off.
+        Without `may_evict` nobody is looked for: other pods keep it off the flavor anyway.
         """
         queue, tree = self.workload.queue, self.tree
         obstacles: list[Obstacle] = []
         amounts: dict[int, int] = {}
-        level, may_evict = 0, True
+        level = 0
         for resource, asked in part:
             slot = self.policy.slot(flavor, resource)
             assert slot is not None
@@ -232,8 +232,8 @@ class FlavorAssigner:
             return (Grade.EXCEEDS, 0), obstacles, "ExceedsMaxQuota"
         if not obstacles:
             return (Grade.FIT, level), [], ""
-        if kept_off or not may_evict:
-            return (Grade.NO_MATCH if kept_off else Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
+        if not may_evict:
+            return (Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
         grade, after = self.simulate(amounts)
         return (grade, after if self.policy.graph.settings.counts_levels else level), obstacles, ""
 

@@ -39,7 +39,7 @@ def _move(before: ActivePolicy, after: ActivePolicy, workload: Workload) -> None
     """Keep a running workload in the queue and the slots of the same names under another policy."""
     workload.queue = after.node_index[before.graph.nodes[workload.queue].name]
     set_priority(after, workload)
-    workload.usage = tuple(sorted((after.slot_index[before.graph.slot_names[slot]], amount) for slot, amount in workload.usage))
+    workload.usage = tuple(sorted((after.slot_index[before.graph.slot_name(slot)], amount) for slot, amount in workload.usage))
 
 
 def route(policy: ActivePolicy, workload: Workload) -> None:

@@ -65,7 +65,7 @@ def _check_policy(state: State, fact: facts.PolicyActivated, graph: PolicyGraph 
         if queue not in queues:
             raise FactError(f"the policy has no queue `{queue}`, but `{workload.name}` runs there; let it end or evict it first")
         for slot, _ in workload.usage:
-            used = old.slot_names[slot]
+            used = old.slot_name(slot)
             if used not in slots:
                 raise FactError(
                     f"the policy has no {used[1]} on flavor `{used[0]}`, but `{workload.name}` uses it; let it end or evict it first"

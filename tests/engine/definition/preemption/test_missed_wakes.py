@@ -5,6 +5,7 @@ from typing import Any
 
 from gpol.engine.default_core import new_core
 from gpol.engine.units import parse_duration
+from policy_texts import TWO_STEPS
 
 MINUTE = 60_000_000
 
@@ -137,25 +138,7 @@ def test_time_wakes_for_a_part_that_changes_the_flavor_of_another(cluster: Calla
 
 def test_an_earlier_rule_may_trigger_a_later_one_in_time(cluster: Callable[[str], Any]) -> None:
     """At 10m the queue's own small workload may go; then the great one fits what the queue owns, and the borrower has to go as well."""
-    c = cluster("""policy "two steps" {
-  use test.bare
-  preempt by make-room, reclaim
-}
-flavor a { gpu 2 }
-priority low 0
-priority high 10
-queue owner { owns 2 gpu }
-queue guest { owns nothing }
-preempt make-room {
-  evict from the same queue
-  where victim.priority < workload.priority
-}
-preempt reclaim {
-  when workload fits what its queue owns
-  evict from queues that borrow
-}
-protect warm-up for owner { where victim.running < 10m }
-""")
+    c = cluster(TWO_STEPS + "protect warm-up for owner { where victim.running < 10m }\n")
     c.submit("small", "owner", "1", priority="low")
     c.submit("g", "guest", "1")
     assert c.submit("great", "owner", "2", priority="high") == []

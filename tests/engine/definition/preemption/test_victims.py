@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from policy_texts import TWO_STEPS
 
 SCOPES = """policy "scopes" { use test.bare }
 flavor a100 { gpu 12 }
@@ -389,26 +390,7 @@ def test_rules_are_tried_in_order(cluster: Callable[[str], Any], order: str, gpu
 
 def test_an_earlier_rule_may_trigger_a_later_one(cluster: Callable[[str], Any]) -> None:
     """Once its queue's own small workload is gone, the great one fits what the queue owns, and the borrower has to go as well."""
-    c = cluster(
-        """policy "two steps" {
-  use test.bare
-  preempt by make-room, reclaim
-}
-flavor a { gpu 2 }
-priority low 0
-priority high 10
-queue owner { owns 2 gpu }
-queue guest { owns nothing }
-preempt make-room {
-  evict from the same queue
-  where victim.priority < workload.priority
-}
-preempt reclaim {
-  when workload fits what its queue owns
-  evict from queues that borrow
-}
-"""
-    )
+    c = cluster(TWO_STEPS)
     c.submit("small", "owner", "1", priority="low")
     c.submit("g", "guest", "1")
 

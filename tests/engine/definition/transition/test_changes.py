@@ -4,9 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.dsl import compile_policy
-from gpol.dsl.analysis.profiles import shipped
-from gpol.engine.facts import PolicyActivated
 
 POLICY = """policy "changes" {
   use test.bare
@@ -261,8 +258,7 @@ def test_capacity_of_a_fact_does_not_count_where_what_is_owned_exists(cluster: C
     c.capacity("a", gpu="1")
     exist = [c.core.view.capacity(0)]
     for text in (cycles, at_once):
-        graph = compile_policy(text, "t.gpol", {name: shipped(name) or "" for name in ("gpol.fair", "kueue.classical")})
-        c.play(PolicyActivated(time=c.now, file="t.gpol", text=text, digest=graph.digest), graph)
+        c.activate(text)
         exist.append(c.core.view.capacity(0))
 
     assert exist == [1_000, 8_000, 1_000]
