@@ -22,8 +22,8 @@ from ...engine.facts import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
+from ...engine.intake.routing import matching_queues
 from ...engine.policy_graph import PolicyGraph
-from ...engine.queue_match import matching_queues
 from .gpu_amounts import charged, thousandths
 from .lending import FlavorLending
 from .workload_account import WorkloadAccount

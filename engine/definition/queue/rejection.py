@@ -1,7 +1,7 @@
 """Who never runs: workloads of no queue or of several, of an unknown priority, or denied by a rule."""
 
+from ...intake.routing import effective_priority, matching_queues
 from ...outcome.decision import Rejection
-from ...queue_match import effective_priority, matching_queues
 from ...workload import Workload
 from ..state.state import State
 from .holds import first_rule

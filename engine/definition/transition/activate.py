@@ -1,8 +1,8 @@
 """A policy becomes active: it takes over what exists, who runs and who waits, by the names of queues, flavors and resources."""
 
+from ...intake.routing import route, set_priority
 from ...policy_graph import Flavor, PolicyGraph
-from ...queue_match import effective_priority, matching_queues
-from ...workload import NOWHERE, Workload
+from ...workload import Workload
 from ..state.state import ActivePolicy, Machine, QueueState, State
 from .listing import enter
 
@@ -17,7 +17,7 @@ def activate(state: State, graph: PolicyGraph) -> None:
     for workload in state.in_order():
         workload.deferred = workload.scan = None
         if workload.admitted is None or before is None:
-            route(state.active, workload)
+            route(graph, workload)
         else:
             _move(before, state.active, workload)
         enter(state, workload)
@@ -38,25 +38,8 @@ def rebuild(state: State) -> None:
 def _move(before: ActivePolicy, after: ActivePolicy, workload: Workload) -> None:
     """Keep a running workload in the queue and the slots of the same names under another policy."""
     workload.queue = after.node_index[before.graph.nodes[workload.queue].name]
-    set_priority(after, workload)
+    set_priority(after.graph, workload)
     workload.usage = tuple(sorted((after.slot_index[before.graph.slot_name(slot)], amount) for slot, amount in workload.usage))
-
-
-def route(policy: ActivePolicy, workload: Workload) -> None:
-    """Find the queue of a waiting workload, and the priority that counts there."""
-    queues = matching_queues(policy.graph, workload.fact)
-    workload.queue = queues[0] if len(queues) == 1 else NOWHERE
-    set_priority(policy, workload)
-
-
-def set_priority(policy: ActivePolicy, workload: Workload) -> None:
-    """Work out the priority that counts in a workload's queue; one whose priority class is unknown there belongs to no queue."""
-    if workload.queue != NOWHERE:
-        counts = effective_priority(policy.graph, workload.queue, workload.asked_priority)
-        if counts is None:
-            workload.queue = NOWHERE
-        else:
-            workload.priority, workload.pinned = counts[0] + workload.boost, counts[1]
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------

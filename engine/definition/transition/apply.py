@@ -5,6 +5,7 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 
 from ... import events, facts
 from ...event_parts import Assignment, Charge, asked_by_one
+from ...intake.routing import route, set_priority
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
 from ...outcome.named import assignments
 from ...outcome.nomination import Request, as_request
@@ -14,7 +15,7 @@ from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
 from ..quota.decayed_usage import Consumed
 from ..state.state import ActivePolicy, State
-from .activate import activate, machine, rebuild, route, set_priority
+from .activate import activate, machine, rebuild
 from .listing import enter, leave
 
 
@@ -131,7 +132,7 @@ def _submit(state: State, fact: facts.WorkloadSubmitted) -> None:
         held_by_owner=fact.hold,
     )
     state.workloads[fact.workload] = workload
-    route(state.active, workload)
+    route(state.graph, workload)
     enter(state, workload)
 
 
@@ -141,7 +142,7 @@ def _adopt(state: State, fact: facts.WorkloadAdopted) -> None:
     leave(state, workload)
     if workload.queue != policy.node_index[fact.queue]:
         workload.queue = policy.node_index[fact.queue]
-        set_priority(policy, workload)
+        set_priority(policy.graph, workload)
     amounts: dict[int, int] = {}
     for placement in fact.placements:
         for resource in sorted(placement.usage):
@@ -164,7 +165,7 @@ def _update(state: State, fact: facts.WorkloadUpdated) -> None:
         workload.asked_priority = fact.priority
     if fact.boost is not None:
         workload.boost = fact.boost
-    set_priority(state.active, workload)
+    set_priority(state.graph, workload)
     if fact.requeued is not None:
         workload.requeued = fact.requeued
         if workload.evicting:  # it has stopped at last

@@ -2,8 +2,8 @@
 
 from ... import facts
 from ...errors import FactError
+from ...intake.routing import effective_priority, entered_by
 from ...policy_graph import PolicyGraph
-from ...queue_match import effective_priority, entered_by
 from ...workload import Workload
 from ..state.state import State
 from .activate import flavors_of_node

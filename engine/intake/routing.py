@@ -1,14 +1,16 @@
-"""Where a submission belongs: its queue, and the priority that counts there."""
+"""Where a workload belongs: its queue, and the priority that counts there."""
 
-from .facts import WorkloadSubmitted
-from .guard import matches
-from .policy_graph import Condition, PolicyGraph, Queue
+from ..facts import WorkloadSubmitted
+from ..guard import matches
+from ..policy_graph import Condition, PolicyGraph, Queue
+from ..workload import NOWHERE, Workload
 
 
 def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
     """The nodes of the queues that a submission belongs to: the one it names, that of its local queue, or all whose match rules fit."""
     if fact.queue is not None:
-        return [queue.node for queue in graph.queues if graph.nodes[queue.node].name == fact.queue]
+        named = queue_named(graph, fact.queue)
+        return [] if named is None else [named]
     if fact.local_queue is not None:
         return [queue.node for queue in entered_by(graph, fact.local_queue)]
     return [queue.node for queue in graph.queues if _matches(queue, fact)]
@@ -26,6 +28,11 @@ def _meets(condition: Condition, fact: WorkloadSubmitted) -> bool:
             return matches(fact.workload_kind, condition.pattern)
         case name:
             return matches(str(getattr(fact, name)), condition.pattern)
+
+
+def queue_named(graph: PolicyGraph, name: str) -> int | None:
+    """The node of the queue of this name; None where there is none."""
+    return next((queue.node for queue in graph.queues if graph.nodes[queue.node].name == name), None)
 
 
 def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
@@ -50,3 +57,20 @@ def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -
     if queue.ceiling is not None and value > queue.ceiling:
         return queue.ceiling, False
     return value, pinned
+
+
+def route(graph: PolicyGraph, workload: Workload) -> None:
+    """Find the queue of a waiting workload, and the priority that counts there."""
+    queues = matching_queues(graph, workload.fact)
+    workload.queue = queues[0] if len(queues) == 1 else NOWHERE
+    set_priority(graph, workload)
+
+
+def set_priority(graph: PolicyGraph, workload: Workload) -> None:
+    """Work out the priority that counts in a workload's queue; one whose priority class is unknown there belongs to no queue."""
+    if workload.queue != NOWHERE:
+        counts = effective_priority(graph, workload.queue, workload.asked_priority)
+        if counts is None:
+            workload.queue = NOWHERE
+        else:
+            workload.priority, workload.pinned = counts[0] + workload.boost, counts[1]
