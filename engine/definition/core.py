@@ -6,6 +6,7 @@ from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
+from ..intake.check import check_fact
 from ..outcome.decision import Eviction, Outcome
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -15,9 +16,9 @@ from .preemption.search import victim
 from .probe import DefinitionProbe
 from .queue.draining import drained
 from .queue.rejection import rejection
+from .state.known import KnownState
 from .state.state import State
 from .transition.apply import apply, carry_out
-from .transition.check import check_fact
 from .view import DefinitionView
 
 
@@ -64,7 +65,7 @@ class DefinitionCore:
         return self.graph is not None and self.graph.settings.cycles is not None
 
     def check(self, fact: Fact, graph: PolicyGraph | None = None) -> None:
-        check_fact(self.state, fact, graph)
+        check_fact(KnownState(self.state), fact, graph)
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
         self.apply(fact, graph)

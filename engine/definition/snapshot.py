@@ -10,11 +10,12 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from ..event_parts import Int64, NameText, Part
+from ..intake.capacity import Machine, machine
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
 from .quota.decayed_usage import Consumed
-from .state.state import Machine, QueueState, State
-from .transition.activate import machine, take_over
+from .state.state import QueueState, State
+from .transition.activate import take_over
 from .transition.listing import enter
 
 FORMAT: Literal[2] = 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from ...guard import Type, fields
+from ...intake.capacity import Machine
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
@@ -18,15 +19,6 @@ _NUMBER, _PLACE = attrgetter("number"), attrgetter("place")
 
 _SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
 """Workload fields that all workloads of a shape share (resources as well)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A node of the cluster, by the last fact about it, and the flavor that it belongs to (-1: none)."""
-
-    labels: dict[str, str]
-    capacity: dict[str, int]
-    flavor: int
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""How events change the state, and which facts are possible."""
+"""How events change the state."""

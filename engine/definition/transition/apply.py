@@ -5,6 +5,7 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 
 from ... import events, facts
 from ...event_parts import Assignment, Charge, asked_by_one
+from ...intake.capacity import machine
 from ...intake.routing import route, set_priority
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
 from ...outcome.named import assignments
@@ -15,12 +16,12 @@ from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
 from ..quota.decayed_usage import Consumed
 from ..state.state import ActivePolicy, State
-from .activate import activate, machine, rebuild
+from .activate import activate, rebuild
 from .listing import enter, leave
 
 
 def apply(state: State, event: events.AnyEvent, graph: PolicyGraph | None = None) -> None:
-    """Change the state by one event; `graph` goes with PolicyActivated. The event must be possible (`check.py`)."""
+    """Change the state by one event; `graph` goes with PolicyActivated. The event must be possible (`intake/check.py`)."""
     if isinstance(event, facts.Fact):
         _apply_fact(state, event, graph)
     else:

@@ -1,40 +1,65 @@
-"""Which facts are possible in a state. A fact that is not is refused whole, with what is wrong and what to do."""
+"""Which facts are possible as things stand. A fact that is not is refused whole, with what is wrong and what to do."""
 
-from ... import facts
-from ...errors import FactError
-from ...intake.routing import effective_priority, entered_by
-from ...policy_graph import PolicyGraph
-from ...workload import Workload
-from ..state.state import State
-from .activate import flavors_of_node
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from .. import facts
+from ..errors import FactError
+from ..policy_graph import PolicyGraph
+from ..workload import Workload
+from .capacity import Machine, flavors_of_node
+from .routing import effective_priority, entered_by, queue_named
 
 
-def check_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> None:
+class Known(Protocol):
+    """What is known when a fact comes, as far as it decides whether the fact is possible."""
+
+    @property
+    def time(self) -> int:
+        """The time of the last fact."""
+
+    @property
+    def graph(self) -> PolicyGraph | None:
+        """The policy that decides; None before the first one."""
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """The nodes of the cluster by name."""
+
+    def workload(self, name: str) -> Workload | None:
+        """A live workload by name."""
+
+    def running(self) -> Iterable[Workload]:
+        """Who runs, in the order of the submissions."""
+
+
+def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> None:
     """Raise FactError unless the fact can have happened now."""
-    if fact.time < state.time:
-        raise FactError(f"time runs backwards: the fact is at {fact.time}, {state.time - fact.time} us before the last one at {state.time}")
+    if fact.time < known.time:
+        raise FactError(f"time runs backwards: the fact is at {fact.time}, {known.time - fact.time} us before the last one at {known.time}")
     if isinstance(fact, facts.PolicyActivated):
-        _check_policy(state, fact, graph)
+        _check_policy(known, fact, graph)
         return
     if isinstance(fact, facts.SimulationStarted):
         return
-    if state.policy is None:
+    active = known.graph
+    if active is None:
         raise FactError(f"{fact.kind} comes before any policy; start with PolicyActivated")
     match fact:
         case facts.TimeAdvanced():
             return
         case facts.WorkloadSubmitted():
-            if fact.workload in state.workloads:
+            if known.workload(fact.workload) is not None:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
-            _check_entry(state.graph, fact)
+            _check_entry(active, fact)
         case facts.CapacityChanged():
-            _check_capacity(state, fact)
+            _check_capacity(active, fact)
         case facts.UsageReported():
-            _check_usage(state, fact)
+            _check_usage(active, fact)
         case facts.NodeAdded() | facts.NodeChanged() | facts.NodeRemoved():
-            _check_node(state, fact)
+            _check_node(active, known.machines, fact)
         case _:
-            _check_live(state, fact)
+            _check_live(active, known.workload(fact.workload), fact)
 
 
 def _check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
@@ -45,24 +70,22 @@ def _check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
         raise FactError(f"workload `{fact.workload}` names queue `{fact.queue}`, but its {leads}; leave one of the two out")
 
 
-def _check_policy(state: State, fact: facts.PolicyActivated, graph: PolicyGraph | None) -> None:
+def _check_policy(known: Known, fact: facts.PolicyActivated, graph: PolicyGraph | None) -> None:
     if graph is None:
         raise FactError("PolicyActivated came without its policy graph")
     if graph.digest != fact.digest:
         raise FactError(f"the policy's digest is {graph.digest}, the fact says {fact.digest}")
-    if state.policy is None:
+    old = known.graph
+    if old is None:
         return
-    old = state.policy.graph
-    queues = {graph.nodes[queue.node].name for queue in graph.queues}
     slots = set(graph.slot_names)
-    for workload in state.in_order():
-        if workload.admitted is None:
-            continue
+    for workload in known.running():
         if workload.evicting and not graph.settings.defers:
             cause = f"`{workload.name}` is told to stop and still holds its place, and the policy decides at once"
             raise FactError(f"{cause}; report first that it has stopped (WorkloadUpdated with `requeued`), or its end")
         queue = old.nodes[workload.queue].name
-        if queue not in queues:
+        node = queue_named(graph, queue)
+        if node is None:
             raise FactError(f"the policy has no queue `{queue}`, but `{workload.name}` runs there; let it end or evict it first")
         for slot, _ in workload.usage:
             used = old.slot_name(slot)
@@ -70,17 +93,15 @@ def _check_policy(state: State, fact: facts.PolicyActivated, graph: PolicyGraph 
                 raise FactError(
                     f"the policy has no {used[1]} on flavor `{used[0]}`, but `{workload.name}` uses it; let it end or evict it first"
                 )
-        node = next(index for index, node in enumerate(graph.nodes) if node.name == queue)
         if effective_priority(graph, node, workload.asked_priority) is None:
             raise FactError(
                 f"the policy has no priority `{workload.asked_priority}`, but `{workload.name}` runs with it; update its priority first"
             )
-    for name in sorted(state.machines):
-        _check_one_flavor(graph, name, state.machines[name].labels)
+    for name in sorted(known.machines):
+        _check_one_flavor(graph, name, known.machines[name].labels)
 
 
-def _check_capacity(state: State, fact: facts.CapacityChanged) -> None:
-    graph = state.graph
+def _check_capacity(graph: PolicyGraph, fact: facts.CapacityChanged) -> None:
     flavor = next((flavor for flavor in graph.flavors if flavor.name == fact.flavor), None)
     if flavor is None:
         raise FactError(f"the policy has no flavor `{fact.flavor}`; it has {_listed([flavor.name for flavor in graph.flavors])}")
@@ -94,8 +115,7 @@ def _check_capacity(state: State, fact: facts.CapacityChanged) -> None:
             raise FactError(f"flavor `{fact.flavor}` has no {resource}; it has {_listed(known)}")
 
 
-def _check_usage(state: State, fact: facts.UsageReported) -> None:
-    graph = state.graph
+def _check_usage(graph: PolicyGraph, fact: facts.UsageReported) -> None:
     if graph.settings.usage is None:
         raise FactError("the policy does not go by usage; add `usage halves every ...`, or leave this fact out")
     if fact.as_of is not None and fact.as_of > fact.time:
@@ -104,16 +124,16 @@ def _check_usage(state: State, fact: facts.UsageReported) -> None:
         raise FactError(f"the policy has no local queue `{fact.local_queue}`")
 
 
-def _check_node(state: State, fact: facts.NodeAdded | facts.NodeChanged | facts.NodeRemoved) -> None:
-    if state.graph.settings.forest:
+def _check_node(graph: PolicyGraph, machines: Mapping[str, Machine], fact: facts.NodeAdded | facts.NodeChanged | facts.NodeRemoved) -> None:
+    if graph.settings.forest:
         raise FactError("the policy decides in cycles, by what is owned alone, and counts no nodes: change what queues own instead")
-    known = fact.node in state.machines
+    known = fact.node in machines
     if isinstance(fact, facts.NodeAdded) and known:
         raise FactError(f"node `{fact.node}` is already there; use NodeChanged")
     if not isinstance(fact, facts.NodeAdded) and not known:
         raise FactError(f"no node `{fact.node}` was added")
     if not isinstance(fact, facts.NodeRemoved):
-        _check_one_flavor(state.graph, fact.node, fact.labels)
+        _check_one_flavor(graph, fact.node, fact.labels)
 
 
 def _check_one_flavor(graph: PolicyGraph, node: str, labels: dict[str, str]) -> None:
@@ -123,20 +143,20 @@ def _check_one_flavor(graph: PolicyGraph, node: str, labels: dict[str, str]) -> 
         raise FactError(f"node `{node}` matches several flavors: {names}; a node may belong to one only")
 
 
-def _check_adopted(state: State, fact: facts.WorkloadAdopted, workload: Workload) -> None:
-    policy = state.active
+def _check_adopted(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadAdopted) -> None:
     if workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs already")
-    node = policy.node_index.get(fact.queue, 0)
-    if not policy.graph.nodes[node].is_queue:
+    node = queue_named(graph, fact.queue)
+    if node is None:
         raise FactError(f"the policy has no queue `{fact.queue}`")
     if fact.since > fact.time:
         raise FactError(f"workload `{fact.workload}` cannot run since a later time than that of the fact")
-    if fact.evicting and not policy.graph.settings.defers:
+    if fact.evicting and not graph.settings.defers:
         raise FactError(f"workload `{fact.workload}` is told to stop; a policy that decides at once has nobody who stops later")
-    if effective_priority(policy.graph, node, workload.asked_priority) is None:
+    if effective_priority(graph, node, workload.asked_priority) is None:
         raise FactError(f"the policy has no priority `{workload.asked_priority}`")
     counts = {pod_set.name: pod_set.count for pod_set in workload.fact.pod_sets}
+    slots = set(graph.slot_names)
     for placement in fact.placements:
         if sum(other.pod_set == placement.pod_set for other in fact.placements) > 1:
             raise FactError(f"workload `{fact.workload}` is placed twice in pod set `{placement.pod_set}`; give each pod set once")
@@ -146,12 +166,11 @@ def _check_adopted(state: State, fact: facts.WorkloadAdopted, workload: Workload
             flavor = placement.flavors.get(resource)
             if flavor is None:
                 raise FactError(f"workload `{fact.workload}` is charged for {resource} of no flavor in pod set `{placement.pod_set}`")
-            if (flavor, resource) not in policy.slot_index:
+            if (flavor, resource) not in slots:
                 raise FactError(f"the policy has no {resource} on flavor `{flavor}`, which `{fact.workload}` uses")
 
 
-def _check_live(state: State, fact: facts.AboutLive) -> None:
-    workload = state.workloads.get(fact.workload)
+def _check_live(graph: PolicyGraph, workload: Workload | None, fact: facts.AboutLive) -> None:
     if workload is None:
         raise FactError(f"no live workload is called `{fact.workload}`")
     runs = workload.admitted is not None
@@ -163,15 +182,15 @@ def _check_live(state: State, fact: facts.AboutLive) -> None:
         case facts.OperatorAction(action="hold") if runs:
             raise FactError(f"workload `{fact.workload}` runs, so it cannot be held; evict it instead")
         case facts.WorkloadUpdated():
-            _check_update(state, fact, workload)
+            _check_update(graph, workload, fact)
         case facts.WorkloadAdopted():
-            _check_adopted(state, fact, workload)
+            _check_adopted(graph, workload, fact)
         case _:
             return
 
 
-def _check_update(state: State, fact: facts.WorkloadUpdated, workload: Workload) -> None:
-    if fact.priority is not None and workload.queue >= 0 and effective_priority(state.graph, workload.queue, fact.priority) is None:
+def _check_update(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadUpdated) -> None:
+    if fact.priority is not None and workload.queue >= 0 and effective_priority(graph, workload.queue, fact.priority) is None:
         raise FactError(f"the policy has no priority `{fact.priority}`")
     if fact.requeued is not None and fact.requeued > fact.time:
         raise FactError(f"workload `{fact.workload}` cannot count as waiting from a later time than that of the fact")

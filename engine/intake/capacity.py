@@ -1,0 +1,51 @@
+"""What exists: the nodes of the cluster, the flavors that they belong to, and the capacity of each slot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..policy_graph import Flavor, PolicyGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A node of the cluster, by the last fact about it, and the flavor that it belongs to (-1: none)."""
+
+    labels: dict[str, str]
+    capacity: dict[str, int]
+    flavor: int
+
+
+def machine(graph: PolicyGraph, labels: dict[str, str], amounts: dict[str, int]) -> Machine:
+    """A node as the policy sees it: of the flavor whose node selector its labels match."""
+    return Machine(labels, amounts, next(iter(flavors_of_node(graph, labels)), -1))
+
+
+def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
+    """The flavors whose node selector a node's labels match."""
+    return [
+        index
+        for index, flavor in enumerate(graph.flavors)
+        if flavor.nodes is not None and all(labels.get(key) == value for key, value in flavor.nodes)
+    ]
+
+
+def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Mapping[tuple[str, str], int]) -> list[int]:
+    """What exists, by slot: the nodes of a flavor, or the last capacity fact, or what the policy says.
+
+    `machines` are all nodes by name, `overrides` the capacities set by facts, by (flavor name, resource).
+    """
+    amounts = []
+    for slot in graph.slots:
+        flavor = graph.flavors[slot.flavor]
+        if graph.settings.forest:
+            amounts.append(_declared(flavor, slot.resource))
+        elif flavor.nodes is not None:
+            of_flavor = (machines[name] for name in sorted(machines) if machines[name].flavor == slot.flavor)
+            amounts.append(sum(each.capacity.get(slot.resource, 0) for each in of_flavor))
+        else:
+            amounts.append(overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
+    return amounts
+
+
+def _declared(flavor: Flavor, resource: str) -> int:
+    return next(amount for name, amount in flavor.capacity if name == resource)
