@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .event_parts import Assignment, CheckState, PodSet
+from .event_parts import Assignment, CheckState, EvictionKind, PodSet
 from .facts import WorkloadSubmitted
 from .outcome.decision import LastDeferral, SearchState
-from .outcome.nomination import Request
+from .outcome.nomination import ComparedShares, Request, RunnerUp, Value, Victim
 
 SortKey = tuple[Any, ...]
 """Numbers, then the identity in an outside system, then the number of the submission."""
@@ -106,3 +106,17 @@ class Workload:
     def pod_sets(self) -> list[tuple[PodSet, int]]:
         """Each pod set with how many of its pods are left."""
         return list(zip(self.fact.pod_sets, self.remaining, strict=True))
+
+
+def victim(
+    workload: Workload,
+    kind: EvictionKind,
+    rule: int = -1,
+    values: tuple[Value, ...] = (),
+    runner_up: RunnerUp | None = None,
+    shares: ComparedShares | None = None,
+) -> Victim:
+    """A running workload as a victim."""
+    return Victim(
+        workload.name, workload.queue, kind, workload.priority, workload.usage, rule, values, runner_up, shares, workload.evicting
+    )

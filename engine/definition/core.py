@@ -7,15 +7,14 @@ from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
 from ..intake.check import check_fact
+from ..intake.draining import drained
+from ..intake.rejection import rejection
 from ..outcome.decision import Eviction, Outcome
 from ..policy_graph import PolicyGraph
-from ..workload import Workload
+from ..workload import Workload, victim
 from .admission.cycle import next_cycle, run_cycle
 from .admission.settle import Waits, next_wake, settle
-from .preemption.search import victim
 from .probe import DefinitionProbe
-from .queue.draining import drained
-from .queue.rejection import rejection
 from .state.known import KnownState
 from .state.state import State
 from .transition.apply import apply, carry_out
@@ -110,9 +109,9 @@ def _at_once(state: State, fact: Fact) -> list[Outcome]:
         case PolicyActivated():
             live = state.in_order()
             waiting = [workload for workload in live if workload.admitted is None]
-            return [*_rejections(state, waiting), *drained(state, [workload for workload in live if workload.admitted is not None])]
+            return [*_rejections(state, waiting), *drained(state.graph, [workload for workload in live if workload.admitted is not None])]
         case WorkloadAdopted():
-            return drained(state, [state.workloads[fact.workload]])
+            return drained(state.graph, [state.workloads[fact.workload]])
         case OperatorAction(action="evict"):
             return [Eviction(victim(state.workloads[fact.workload], "operator"), operator=fact.by, note=fact.note)]
         case _:
@@ -120,5 +119,5 @@ def _at_once(state: State, fact: Fact) -> list[Outcome]:
 
 
 def _rejections(state: State, waiting: list[Workload]) -> list[Outcome]:
-    found = (rejection(state, workload) for workload in waiting)
+    found = (rejection(state.graph, workload) for workload in waiting)
     return [each for each in found if each is not None]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..facts import WorkloadSubmitted
+from ..intake.holds import holds, is_inactive, released
 from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim, as_request
 from ..policy_graph import PolicyGraph
@@ -18,7 +19,6 @@ from .preemption.fair_sharing import next_queue
 from .preemption.lookahead import present_search, protected_victims
 from .preemption.rule_scope import RuleScope
 from .preemption.search import Found, Preemptor
-from .queue.holds import holds, is_inactive, released
 from .queue.line import head, in_turn
 from .queue.local_usage import usage_rank
 from .state.state import ActivePolicy, State
@@ -159,10 +159,10 @@ class DefinitionProbe:
     # --- queues ---------------------------------------------------------------------------------------------------------
 
     def holds(self, workload: str) -> Sequence[Hold]:
-        return list(holds(self._policy, self._workload(workload)))
+        return list(holds(self.graph, self._workload(workload)))
 
     def released(self, workload: str) -> "DefinitionProbe":
-        policy = released(self._policy, self._workload(workload).queue)
+        policy = replace(self._policy, graph=released(self.graph, self._workload(workload).queue))
         return DefinitionProbe(self._state, self._waits, policy, self._out, self._instead)
 
     def superiors(self, workload: str) -> Sequence[str]:
@@ -179,4 +179,4 @@ class DefinitionProbe:
         return usage_rank(self._state, self.graph, self._state.workloads[workload])
 
     def is_inactive(self, queue: int) -> bool:
-        return is_inactive(self._policy, queue)
+        return is_inactive(self.graph, queue)

@@ -7,13 +7,13 @@ from core_states import shuffle, state_of
 from cycle_cases import Case, cycle_cases, history, played
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
-from gpol.engine.definition.queue.holds import is_queued
 from gpol.engine.definition.quota.tree import QuotaTree
 from gpol.engine.definition.state.order import line_key, shape_of
 from gpol.engine.definition.transition.apply import charged
 from gpol.engine.eligibility import groups_of
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import Fact, TimeAdvanced
+from gpol.engine.intake.holds import is_queued
 from gpol.engine.outcome.nomination import Request
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.workload import NOWHERE, Workload
@@ -212,7 +212,7 @@ def test_one_place(case: Case) -> None:
             assert [each.place for each in queue.line] == sorted(line_key(graph, each) for each in queue.line)
             in_line = Counter(workload.name for workload in queue.line)
             waiting = [workload for workload in queue.members if workload.admitted is None]
-            assert in_line == Counter(workload.name for workload in waiting if is_queued(state.active, workload))
+            assert in_line == Counter(workload.name for workload in waiting if is_queued(graph, workload))
             assert all(workload.name in in_line for workload in queue.members if workload.parked)
             assert queue.preemptor is None or queue.preemptor.name in in_line
             shapes = {shape_of(state.active, workload) for workload in queue.line if not workload.parked}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from ...eligibility import groups_of
 from ...event_parts import DeferralOutcome
+from ...intake.holds import is_inactive, turned_away
 from ...outcome.decision import Deferral, Eviction, Hold, LastDeferral, Outcome, SearchState
 from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Victim, as_request
 from ...workload import Workload
 from ..preemption.candidates import preemption_of
-from ..queue.holds import is_inactive, turned_away
 from ..queue.line import anything_waits, head
 from ..state.state import State
 from ..state.trial import Trial
@@ -46,10 +46,10 @@ def run_cycle(state: State) -> list[Outcome]:
     refused: list[tuple[Workload, Hold]] = []
     trial = Trial(state, state.active.copy())
     for queue in state.graph.queues:
-        workload = head(state, queue.node) if not is_inactive(state.active, queue.node) else None
+        workload = head(state, queue.node) if not is_inactive(state.graph, queue.node) else None
         if workload is None:
             continue
-        hold = next(turned_away(state.active, workload), None)
+        hold = next(turned_away(state.graph, workload), None)
         if hold is not None:
             refused.append((workload, hold))
         else:

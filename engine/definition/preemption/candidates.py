@@ -5,9 +5,9 @@ Kueue: pkg/scheduler/preemption/common and pkg/scheduler/preemption/preemption.g
 
 from functools import cmp_to_key
 
+from ...intake.holds import is_inactive
 from ...policy_graph import Preemption
 from ...workload import Workload, takes_place_of
-from ..queue.holds import is_inactive
 from ..queue.local_usage import usage_rank
 from ..quota.decayed_usage import NO_USAGE
 from ..state.trial import Trial
@@ -24,7 +24,7 @@ def preemption_of(trial: Trial, queue: int) -> Preemption:
 
 def candidates(trial: Trial, queue: int, preemptor: Preemptor) -> list[Workload]:
     """The running workloads of a queue that use a slot in need and that the preemptor's queue may evict, by their order."""
-    if is_inactive(trial.policy, queue):
+    if is_inactive(trial.graph, queue):
         return []
     return ordered(trial, [workload for workload in trial.running(queue) if _may_go(trial, workload, preemptor)], preemptor.workload.queue)
 

@@ -9,10 +9,10 @@ from typing import Literal
 
 from ...event_parts import EvictionKind
 from ...outcome.nomination import Victim
-from ...workload import Workload
+from ...workload import Workload, victim
 from ..state.trial import Trial
 from .candidates import candidates, ordered, preemption_of, satisfies
-from .search import Found, Preemptor, fill_back, give_back, victim
+from .search import Found, Preemptor, fill_back, give_back
 
 Ground = Literal["own", "advantage", "without borrowing", "while borrowing"]
 """Why a candidate may go; with `without borrowing` only where the workload then fits what its queue owns."""

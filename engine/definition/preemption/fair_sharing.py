@@ -9,10 +9,10 @@ from fractions import Fraction
 from ...event_parts import EvictionKind
 from ...outcome.nomination import ComparedShares, Share
 from ...policy_settings import Strategy
-from ...workload import Workload
+from ...workload import Workload, victim
 from ..state.trial import Trial
 from .candidates import Precedence, candidates, precedence
-from .search import Found, Preemptor, fill_back, give_back, victim
+from .search import Found, Preemptor, fill_back, give_back
 
 Left = dict[int, list[Workload]]
 """The candidates that are left, by queue, best victim first."""

@@ -11,12 +11,12 @@ from ...event_parts import EvictionKind
 from ...guard import is_timeless
 from ...outcome.nomination import RunnerUp, Victim
 from ...policy_graph import PreemptRule, ProtectRule
-from ...workload import Workload
+from ...workload import Workload, victim
 from ..state.guard_values import GuardValues
 from ..state.order import directed
 from ..state.trial import Trial
 from .rule_scope import RuleScope
-from .search import Preemptor, fill_back, give_back, victim
+from .search import Preemptor, fill_back, give_back
 
 Ranked = tuple[tuple[object, ...], Workload]
 """A candidate with its place in the rule's order; the best is the least."""

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ...event_parts import EvictionKind
-from ...outcome.nomination import CandidateOutcome, ComparedShares, Grade, Note, Request, RunnerUp, Value, Victim
+from ...outcome.nomination import CandidateOutcome, ComparedShares, Grade, Note, Request, Victim
 from ...workload import Workload
 from ..state.trial import Trial
 
@@ -39,20 +38,6 @@ class Found:
         """Note that these are enough for a workload of a queue, as Kueue grades it: its own have to go, or only others that borrow."""
         self.victims = victims
         self.grade = Grade.PREEMPT if any(victim.queue == queue for victim in victims) else Grade.RECLAIM
-
-
-def victim(
-    workload: Workload,
-    kind: EvictionKind,
-    rule: int = -1,
-    values: tuple[Value, ...] = (),
-    runner_up: RunnerUp | None = None,
-    shares: ComparedShares | None = None,
-) -> Victim:
-    """A running workload as a victim."""
-    return Victim(
-        workload.name, workload.queue, kind, workload.priority, workload.usage, rule, values, runner_up, shares, workload.evicting
-    )
 
 
 def fill_back(trial: Trial, taken: list[Victim], fits: Callable[[], bool], found: Found | None = None) -> list[Victim]:

@@ -1,1 +1,1 @@
-"""Who waits where: the queue of a workload, what holds it, its place, and what is parked."""
+"""Who waits where: the order of a queue, what is parked, and how much local queues have used."""

@@ -1,7 +1,7 @@
 """The places of a workload: among the members of its queue, in its line or in the charges of the quota tree."""
 
+from ...intake.holds import is_queued
 from ...workload import NOWHERE, Workload
-from ..queue.holds import is_queued
 from ..queue.local_usage import settle_usage
 from ..state.order import line_key, shape_of
 from ..state.state import State
@@ -16,7 +16,7 @@ def enter(state: State, workload: Workload) -> None:
     if workload.admitted is not None:
         settle_usage(state, workload)
         policy.tree.add(workload.queue, workload.usage)
-    elif is_queued(policy, workload):
+    elif is_queued(policy.graph, workload):
         workload.place, workload.shape = line_key(policy.graph, workload), shape_of(policy, workload)
         workload.parked = workload.shape in queue.hopeless
         queue.queue_up(workload)
