@@ -183,7 +183,7 @@ MISTAKES = (
     ),
     Mistake(
         "pods that are done stay charged",
-        "definition/transition/apply.py",
+        "intake/changes.py",
         "asked_by_one(pod_set, resource) * (min(count, left) - min(count, rest))",
         "0",
         "definition/transition/test_changes.py::test_done_pods_make_room",

@@ -1,5 +1,7 @@
 """Requests and flavors by the names of the policy, as events have them."""
 
+from collections.abc import Mapping
+
 from ..event_parts import Assignment, Charge
 from ..policy_graph import PolicyGraph
 from .nomination import FlavorAssignment, Request
@@ -9,6 +11,11 @@ def charges(graph: PolicyGraph, request: Request) -> tuple[Charge, ...]:
     """A request by slot as charges by name."""
     slots, flavors = graph.slots, graph.flavors
     return tuple(Charge(flavor=flavors[slots[slot].flavor].name, resource=slots[slot].resource, amount=amount) for slot, amount in request)
+
+
+def charged(slots: Mapping[tuple[str, str], int], charges: tuple[Charge, ...]) -> Request:
+    """Charges by name as a request by slot; `slots` are those of the policy by (flavor name, resource)."""
+    return tuple(sorted((slots[charge.flavor, charge.resource], charge.amount) for charge in charges))
 
 
 def assignments(graph: PolicyGraph, flavors: FlavorAssignment) -> tuple[Assignment, ...]:

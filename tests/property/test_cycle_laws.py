@@ -9,11 +9,11 @@ from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.definition.quota.tree import QuotaTree
 from gpol.engine.definition.state.order import line_key, shape_of
-from gpol.engine.definition.transition.apply import charged
 from gpol.engine.eligibility import groups_of
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import Fact, TimeAdvanced
 from gpol.engine.intake.holds import is_queued
+from gpol.engine.outcome.named import charged
 from gpol.engine.outcome.nomination import Request
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.workload import NOWHERE, Workload
@@ -115,9 +115,9 @@ def test_admissions_fit(case: Case) -> None:
         if before is None or not admitted:
             continue
         replaced = {decision.by: held[decision.workload] for decision in decisions if isinstance(decision, WorkloadReplaced)}
+        slots = state_of(core).active.slot_index
         requests = [
-            (live(core, event.workload).queue, charged(state_of(core).active, event.usage), replaced.get(event.workload, (0, ())))
-            for event in admitted
+            (live(core, event.workload).queue, charged(slots, event.usage), replaced.get(event.workload, (0, ()))) for event in admitted
         ]
         assert all(before.fits(queue, beyond(request, old)) for queue, request, (_, old) in requests)
         for decision in decisions:

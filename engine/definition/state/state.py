@@ -25,14 +25,13 @@ _SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
 class ActivePolicy:
     """What an active policy brings: the graph, the tree with its charges, the shares.
 
-    `node_index` finds nodes by name, `slot_index` slots by (flavor name, resource). `tells_apart`: some guard reads a field in which two
+    `slot_index` finds slots by (flavor name, resource). `tells_apart`: some guard reads a field in which two
     workloads that ask for the same may differ.
     """
 
     graph: PolicyGraph
     tree: QuotaTree
     shares: Shares
-    node_index: dict[str, int]
     slot_index: dict[tuple[str, str], int]
     tells_apart: bool
 
@@ -44,7 +43,6 @@ class ActivePolicy:
             graph=graph,
             tree=tree,
             shares=Shares(graph, tree),
-            node_index={node.name: index for index, node in enumerate(graph.nodes)},
             slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
             tells_apart=_guards_tell_apart(graph),
         )

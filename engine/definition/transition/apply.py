@@ -4,18 +4,19 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 """
 
 from ... import events, facts
-from ...event_parts import Assignment, Charge, asked_by_one
+from ...event_parts import Assignment
 from ...intake.capacity import machine
-from ...intake.routing import route, set_priority
+from ...intake.changes import act, admit, adopt, evict, stops, submitted, update
+from ...intake.routing import route
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
-from ...outcome.named import assignments
-from ...outcome.nomination import Request, as_request
+from ...outcome.named import assignments, charged
+from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
-from ...workload import NOWHERE, Scan, Workload
+from ...workload import Scan
 from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
 from ..quota.decayed_usage import Consumed
-from ..state.state import ActivePolicy, State
+from ..state.state import State
 from .activate import activate, rebuild
 from .listing import enter, leave
 
@@ -73,7 +74,7 @@ def _apply_decision(state: State, event: events.AnyDecision) -> None:
     state.time = event.time
     match event:
         case events.WorkloadAdmitted():
-            _admit(state, event.workload, charged(state.active, event.usage), event.assignments, event.cause)
+            _admit(state, event.workload, charged(state.active.slot_index, event.usage), event.assignments, event.cause)
         case events.WorkloadEvicted():
             _evict(state, event.workload, event.beneficiary, event.by if event.preemption == "operator" else None)
         case events.WorkloadReplaced() | events.WorkloadRejected():
@@ -101,11 +102,6 @@ def carry_out(state: State, outcome: Outcome) -> None:
             _defer(state, outcome.workload, outcome.last)
 
 
-def charged(policy: ActivePolicy, charges: tuple[Charge, ...]) -> Request:
-    """Charges by name as a request by slot."""
-    return tuple(sorted((policy.slot_index[charge.flavor, charge.resource], charge.amount) for charge in charges))
-
-
 # --- facts ----------------------------------------------------------------------------------------------------------
 
 
@@ -121,96 +117,38 @@ def _begin_cycle(state: State) -> None:
 
 def _submit(state: State, fact: facts.WorkloadSubmitted) -> None:
     state.submissions += 1
-    workload = Workload(
-        fact=fact,
-        number=state.submissions,
-        queue=NOWHERE,
-        asked_priority=fact.priority,
-        priority=0,
-        pinned=False,
-        remaining=tuple(pod_set.count for pod_set in fact.pod_sets),
-        boost=fact.boost,
-        held_by_owner=fact.hold,
-    )
-    state.workloads[fact.workload] = workload
+    workload = state.workloads[fact.workload] = submitted(fact, state.submissions)
     route(state.graph, workload)
     enter(state, workload)
 
 
 def _adopt(state: State, fact: facts.WorkloadAdopted) -> None:
-    """Let a workload run as an outside system has it; it stays in the queue where that system admitted it."""
-    policy, workload = state.active, state.workloads[fact.workload]
+    workload = state.workloads[fact.workload]
     leave(state, workload)
-    if workload.queue != policy.node_index[fact.queue]:
-        workload.queue = policy.node_index[fact.queue]
-        set_priority(policy.graph, workload)
-    amounts: dict[int, int] = {}
-    for placement in fact.placements:
-        for resource in sorted(placement.usage):
-            slot = policy.slot_index[placement.flavors[resource], resource]
-            amounts[slot] = amounts.get(slot, 0) + placement.usage[resource]
-    workload.deferred = workload.scan = None
-    workload.admitted, workload.started_by, workload.evicting, workload.held_by_owner = fact.since, state.seq, fact.evicting, False
-    workload.usage = as_request(amounts)
-    workload.assignments = tuple(
-        Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors) for placement in fact.placements
-    )
+    adopt(state.graph, state.active.slot_index, workload, fact, state.seq)
     enter(state, workload)
 
 
 def _update(state: State, fact: facts.WorkloadUpdated) -> None:
     workload = state.workloads[fact.workload]
-    waits_for_victims = state.queues[workload.queue].preemptor is workload
+    waits_for_victims, stopped = state.queues[workload.queue].preemptor is workload, stops(workload, fact)
     leave(state, workload)
-    if fact.priority is not None:
-        workload.asked_priority = fact.priority
-    if fact.boost is not None:
-        workload.boost = fact.boost
-    set_priority(state.graph, workload)
-    if fact.requeued is not None:
-        workload.requeued = fact.requeued
-        if workload.evicting:  # it has stopped at last
-            _stop(workload)
-            stir(state, workload)
-    workload.checks = {**workload.checks, **fact.checks}
-    if fact.hold is not None:
-        workload.held_by_owner = fact.hold
+    update(state.graph, state.active.slot_index, workload, fact)
+    if stopped:
+        stir(state, workload)
     if fact.reclaimable is not None:
-        _release_pods(state.active, workload, fact.reclaimable)
         stir(state, workload)
     enter(state, workload)
     if waits_for_victims and workload.in_line and not workload.parked:
         state.queues[workload.queue].preemptor = workload
 
 
-def _release_pods(policy: ActivePolicy, workload: Workload, done: dict[str, int]) -> None:
-    """Let go of pods that are done: they are no longer asked for, and no longer charged.
-
-    Of fewer pods than were asked for, those that are done count as the ones it was not given first, as in Kueue (pkg/workload,
-    totalRequestsFromAdmission).
-    """
-    remaining = [pod_set.count - done.get(pod_set.name, pod_set.count - left) for pod_set, left in workload.pod_sets()]
-    freed: dict[int, int] = {}
-    given = {assignment.pod_set: assignment for assignment in workload.assignments}
-    for (pod_set, left), rest in zip(workload.pod_sets(), remaining, strict=True):
-        if pod_set.name in given:
-            flavors, count = given[pod_set.name].flavors, given[pod_set.name].count
-            for resource in sorted(flavors):
-                slot = policy.slot_index.get((flavors[resource], resource), -1)  # gone where nothing of it was charged
-                freed[slot] = freed.get(slot, 0) + asked_by_one(pod_set, resource) * (min(count, left) - min(count, rest))
-    workload.usage = as_request({slot: amount - freed.get(slot, 0) for slot, amount in workload.usage})
-    workload.remaining = tuple(remaining)
-
-
 def _act(state: State, fact: facts.OperatorAction) -> None:
-    """An operator holds or releases; an eviction is a decision of its own, and holds the workload."""
     if fact.action == "evict":
         return
     workload = state.workloads[fact.workload]
     leave(state, workload)
-    workload.held_by_operator = fact.by if fact.action == "hold" else None
-    if fact.action == "release":
-        workload.held_by_owner = False
+    act(workload, fact)
     enter(state, workload)
 
 
@@ -220,10 +158,6 @@ def _end(state: State, name: str) -> None:
     stir(state, workload)
 
 
-def _stop(workload: Workload) -> None:
-    workload.admitted, workload.usage, workload.assignments, workload.evicting = None, (), (), False
-
-
 # --- decisions ------------------------------------------------------------------------------------------------------
 
 
@@ -231,9 +165,7 @@ def _admit(state: State, name: str, request: Request, given: tuple[Assignment, .
     state.seq, state.idle = state.seq + 1, 0
     workload = state.workloads[name]
     leave(state, workload)
-    workload.deferred = workload.scan = None
-    workload.admitted, workload.started_by = state.time, cause
-    workload.usage, workload.assignments = request, given
+    admit(workload, state.time, cause, request, given)
     enter(state, workload)
     charge_admission(state, workload)
 
@@ -242,12 +174,9 @@ def _evict(state: State, name: str, beneficiary: str | None, operator: str | Non
     state.seq, state.idle = state.seq + 1, 0
     workload = state.workloads[name]
     leave(state, workload)
-    _stop(workload)
-    workload.evictions += 1
+    evict(workload, operator)
     if beneficiary is not None and state.graph.settings.victims == "rules":
         state.gave_way.setdefault(name, set()).add(beneficiary)
-    if operator is not None:
-        workload.held_by_operator = operator
     stir(state, workload)
     enter(state, workload)
 
