@@ -1,6 +1,6 @@
 """A live workload: what it asked for, where it belongs, what it holds while it runs, and how its last cycle ended while it waits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +26,6 @@ class Scan:
     tried: SearchState
     cycle: int
     generation: int
-
-
-def takes_place_of(new: "Workload", old: "Workload") -> bool:
-    """Whether a waiting workload takes the place of one that runs: it names it, and is of its queue and namespace."""
-    return new.fact.replaces == old.name and new.queue == old.queue and new.fact.namespace == old.fact.namespace
 
 
 @dataclass(slots=True)
@@ -106,6 +101,10 @@ class Workload:
     def pod_sets(self) -> list[tuple[PodSet, int]]:
         """Each pod set with how many of its pods are left."""
         return list(zip(self.fact.pod_sets, self.remaining, strict=True))
+
+
+Running = Callable[[int], Iterable[Workload]]
+"""Gives those who run in the queue of a node, in the order of the submissions."""
 
 
 def victim(

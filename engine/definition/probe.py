@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
+from ..intake.local_usage import usage_rank
 from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim, as_request
 from ..policy_graph import PolicyGraph
@@ -20,7 +21,6 @@ from .preemption.lookahead import present_search, protected_victims
 from .preemption.rule_scope import RuleScope
 from .preemption.search import Found, Preemptor
 from .queue.line import head, in_turn
-from .queue.local_usage import usage_rank
 from .state.state import ActivePolicy, State
 from .state.trial import Trial
 
@@ -176,7 +176,7 @@ class DefinitionProbe:
         return None if first is None else first.name
 
     def usage_of(self, workload: str) -> Share | None:
-        return usage_rank(self._state, self.graph, self._state.workloads[workload])
+        return usage_rank(self.graph, self._state.consumed, self._state.workloads[workload])
 
     def is_inactive(self, queue: int) -> bool:
         return is_inactive(self.graph, queue)

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 
 from ..event_parts import Int64, NameText, Part
 from ..intake.capacity import Machine, machine
+from ..intake.decayed_usage import Consumed
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
-from .quota.decayed_usage import Consumed
 from .state.state import QueueState, State
 from .transition.activate import take_over
 from .transition.listing import enter

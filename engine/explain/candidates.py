@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from ..cores import Probe, View
 from ..event_parts import Operand, RuleRef
+from ..intake.slices import takes_place_of
 from ..outcome.named import charges
 from ..outcome.nomination import CandidateOutcome, ComparedShares, Mode, Nomination
 from ..policy_graph import PolicyGraph
 from ..units import format_time
-from ..workload import Workload, takes_place_of
+from ..workload import Workload
 from .decisions import SHARES
 from .policy_lines import node_line, reference
 from .standing import CandidateStanding

@@ -3,18 +3,13 @@
 A core takes a workload out of its places before it changes, and gives it its new ones afterwards.
 """
 
-from collections.abc import Mapping
-
 from ..event_parts import Assignment, asked_by_one
 from ..facts import OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ..outcome.named import SlotIndex
 from ..outcome.nomination import Request, as_request
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Workload
 from .routing import queue_named, route, set_priority
-
-SlotIndex = Mapping[tuple[str, str], int]
-"""The slots of a policy by (flavor name, resource)."""
-
 
 # --- facts ----------------------------------------------------------------------------------------------------------
 

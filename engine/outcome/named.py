@@ -6,6 +6,9 @@ from ..event_parts import Assignment, Charge
 from ..policy_graph import PolicyGraph
 from .nomination import FlavorAssignment, Request
 
+SlotIndex = Mapping[tuple[str, str], int]
+"""The slots of a policy by (flavor name, resource)."""
+
 
 def charges(graph: PolicyGraph, request: Request) -> tuple[Charge, ...]:
     """A request by slot as charges by name."""
@@ -13,8 +16,8 @@ def charges(graph: PolicyGraph, request: Request) -> tuple[Charge, ...]:
     return tuple(Charge(flavor=flavors[slots[slot].flavor].name, resource=slots[slot].resource, amount=amount) for slot, amount in request)
 
 
-def charged(slots: Mapping[tuple[str, str], int], charges: tuple[Charge, ...]) -> Request:
-    """Charges by name as a request by slot; `slots` are those of the policy by (flavor name, resource)."""
+def charged(slots: SlotIndex, charges: tuple[Charge, ...]) -> Request:
+    """Charges by name as a request by slot."""
     return tuple(sorted((slots[charge.flavor, charge.resource], charge.amount) for charge in charges))
 
 

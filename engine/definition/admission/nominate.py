@@ -6,11 +6,11 @@ Kueue: pkg/scheduler/scheduler.go, getAssignments; pkg/scheduler/flavorassigner/
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from ...intake.slices import held_by, replaced_by
 from ...outcome.decision import SearchState
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict, as_request
 from ...workload import Workload
 from ..flavor.assigner import FlavorAssigner
-from ..flavor.slice import held_by, replaced_by
 from ..preemption import classical, fair_sharing, lookahead
 from ..preemption.search import Found, Preemptor
 from ..state.trial import Trial
@@ -40,8 +40,8 @@ class Nominator:
 
     def __init__(self, trial: Trial, workload: Workload, tried: SearchState, only: dict[tuple[str, str], int] | None) -> None:
         self.trial, self.workload = trial, workload
-        self.replaced = replaced_by(trial, workload)
-        held = held_by(trial.policy, self.replaced)
+        self.replaced = replaced_by(workload, trial.running)
+        held = held_by(trial.graph, trial.policy.slot_index, self.replaced)
         self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held)
         self.found: dict[Request, Found] = {}
 

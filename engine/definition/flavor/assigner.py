@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 
 from ...eligibility import barrier, companions, groups_of
 from ...event_parts import POD_COUNT, PodSet
+from ...intake.slices import Held
 from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict
 from ...policy_graph import Group, Queue
 from ...workload import Workload
 from ..state.state import ActivePolicy
-from .slice import Held
 
 Simulate = Callable[[dict[int, int]], Verdict]
 """What a search for victims says of amounts by slot of which some do not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""

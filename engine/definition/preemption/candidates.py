@@ -5,11 +5,12 @@ Kueue: pkg/scheduler/preemption/common and pkg/scheduler/preemption/preemption.g
 
 from functools import cmp_to_key
 
+from ...intake.decayed_usage import NO_USAGE
 from ...intake.holds import is_inactive
+from ...intake.local_usage import usage_rank
+from ...intake.slices import takes_place_of
 from ...policy_graph import Preemption
-from ...workload import Workload, takes_place_of
-from ..queue.local_usage import usage_rank
-from ..quota.decayed_usage import NO_USAGE
+from ...workload import Workload
 from ..state.trial import Trial
 from .search import Preemptor
 
@@ -46,7 +47,7 @@ def ordered(trial: Trial, victims: list[Workload], queue: int) -> list[Workload]
         left_key, right_key = precedence(left, queue), precedence(right, queue)
         alike = left_key[:2] == right_key[:2] and left.queue == right.queue
         if alike and left.fact.local_queue != right.fact.local_queue:
-            mine, other = (usage_rank(trial.state, trial.graph, each) or NO_USAGE for each in (left, right))
+            mine, other = (usage_rank(trial.graph, trial.state.consumed, each) or NO_USAGE for each in (left, right))
             if mine != other:
                 return -1 if mine > other else 1
         return -1 if left_key < right_key else 1

@@ -1,7 +1,8 @@
 """Where preempt rules may look for victims: which are triggered, on whose ownership they rest, in which queues, who could help there."""
 
+from ...intake.slices import takes_place_of
 from ...policy_graph import PreemptRule, ProtectRule, covers
-from ...workload import Workload, takes_place_of
+from ...workload import Workload
 from ..state.trial import Trial
 
 

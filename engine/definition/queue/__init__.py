@@ -1,1 +1,1 @@
-"""Who waits where: the order of a queue, what is parked, and how much local queues have used."""
+"""Who waits where: the order of a queue, and what is parked."""

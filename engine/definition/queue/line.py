@@ -3,10 +3,10 @@
 Kueue: pkg/cache/queue/cluster_queue.go.
 """
 
+from ...intake.decayed_usage import NO_USAGE, Rank
+from ...intake.local_usage import usage_rank
 from ...workload import Workload
-from ..quota.decayed_usage import NO_USAGE
 from ..state.state import State
-from .local_usage import usage_rank
 
 
 def head(state: State, queue: int) -> Workload | None:
@@ -21,7 +21,11 @@ def in_turn(state: State, queue: int) -> list[Workload]:
     """
     graph, preemptor = state.graph, state.queues[queue].preemptor
     first = None if graph.queue_at(queue).strict else preemptor
-    return sorted(state.line(queue), key=lambda workload: (usage_rank(state, graph, workload) or NO_USAGE, workload is not first))  # stable
+
+    def turn(workload: Workload) -> tuple[Rank, bool]:
+        return usage_rank(graph, state.consumed, workload) or NO_USAGE, workload is not first
+
+    return sorted(state.line(queue), key=turn)  # stable
 
 
 def anything_waits(state: State) -> bool:

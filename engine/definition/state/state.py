@@ -8,10 +8,10 @@ from operator import attrgetter
 
 from ...guard import Type, fields
 from ...intake.capacity import Machine
+from ...intake.decayed_usage import Consumed
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
-from ..quota.decayed_usage import Consumed
 from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
 

@@ -7,15 +7,14 @@ from ... import events, facts
 from ...event_parts import Assignment
 from ...intake.capacity import machine
 from ...intake.changes import act, admit, adopt, evict, stops, submitted, update
+from ...intake.local_usage import charge_admission, report_usage, sample
 from ...intake.routing import route
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
 from ...outcome.named import assignments, charged
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
 from ...workload import Scan
-from ..queue.local_usage import charge_admission, sample
 from ..queue.parking import park, stir, unpark
-from ..quota.decayed_usage import Consumed
 from ..state.state import State
 from .activate import activate, rebuild
 from .listing import enter, leave
@@ -61,8 +60,7 @@ def _apply_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> No
         case facts.WorkloadFinished() | facts.WorkloadCancelled():
             _end(state, fact.workload)
         case facts.UsageReported():
-            as_of = fact.time if fact.as_of is None else fact.as_of
-            state.consumed.setdefault(fact.local_queue, Consumed()).report(fact.consumed, as_of)
+            report_usage(state.consumed, fact)
         case facts.WorkloadUpdated():
             _update(state, fact)
         case facts.OperatorAction():
@@ -111,7 +109,7 @@ def _begin_cycle(state: State) -> None:
     state.idle += 1
     state.fresh = False
     if state.policy is not None:
-        sample(state, state.time)
+        sample(state.graph, state.consumed, state.time, state.running)
         unpark(state)
 
 
@@ -167,7 +165,7 @@ def _admit(state: State, name: str, request: Request, given: tuple[Assignment, .
     leave(state, workload)
     admit(workload, state.time, cause, request, given)
     enter(state, workload)
-    charge_admission(state, workload)
+    charge_admission(state.graph, state.consumed, workload)
 
 
 def _evict(state: State, name: str, beneficiary: str | None, operator: str | None) -> None:

@@ -1,8 +1,8 @@
 """The places of a workload: among the members of its queue, in its line or in the charges of the quota tree."""
 
 from ...intake.holds import is_queued
+from ...intake.local_usage import settle_usage
 from ...workload import NOWHERE, Workload
-from ..queue.local_usage import settle_usage
 from ..state.order import line_key, shape_of
 from ..state.state import State
 
@@ -14,7 +14,7 @@ def enter(state: State, workload: Workload) -> None:
         return
     policy, queue = state.active, state.queues[workload.queue]
     if workload.admitted is not None:
-        settle_usage(state, workload)
+        settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
         policy.tree.add(workload.queue, workload.usage)
     elif is_queued(policy.graph, workload):
         workload.place, workload.shape = line_key(policy.graph, workload), shape_of(policy, workload)
@@ -30,7 +30,7 @@ def leave(state: State, workload: Workload) -> None:
     policy, queue = state.active, state.queues[workload.queue]
     if workload.admitted is not None:
         policy.tree.remove(workload.queue, workload.usage)
-        settle_usage(state, workload)
+        settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
     if workload.in_line:
         queue.leave_line(workload)
     workload.place, workload.parked = None, False

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.definition.flavor.slice import held_by
 from gpol.engine.events import WorkloadAdmitted, WorkloadReplaced
+from gpol.engine.intake.slices import Held, held_by
 
 GPU = 1000
 """A GPU in its smallest unit."""
@@ -29,6 +29,11 @@ cohort all {
   queue x { owns 1 gpu }
 }
 """
+
+
+def held(c: Any, name: str) -> Held:
+    """What a workload holds, by pod set; nothing where there is none of this name."""
+    return held_by(c.state.graph, c.state.active.slot_index, c.state.workloads.get(name))
 
 
 def test_it_needs_room_for_the_difference(cycles: Callable[[str], Any]) -> None:
@@ -197,7 +202,10 @@ def test_several_pod_sets(cycles: Callable[[str], Any]) -> None:
 
     c.submit("old", "q", sets=sets(2))
     c.rest()
-    assert held_by(c.state.active, c.state.workloads["old"]) == {"driver": {"gpu": (0, GPU)}, "worker": {"gpu": (0, 4 * GPU)}}
+    assert held(c, "old") == {
+        "driver": {"gpu": (0, GPU)},
+        "worker": {"gpu": (0, 4 * GPU)},
+    }
     c.submit("new", "q", sets=sets(3), replaces="old")
     assert c.rest()[:2] == ["end old for new", "run new"]
     assert c.used("q") == [7 * GPU]
@@ -210,8 +218,11 @@ def test_all_that_is_held_is_what_is_charged(cycles: Callable[[str], Any]) -> No
     placements = [{"pod_set": name, "count": 1, "flavors": {"gpu": "a"}, "usage": {"gpu": "3"}} for name in ("one", "two")]
     c.fact("WorkloadAdopted", workload="old", queue="q", since=0, placements=placements)
 
-    assert held_by(c.state.active, c.state.workloads["old"]) == {"one": {"gpu": (0, GPU)}, "two": {"gpu": (0, 5 * GPU)}}
-    assert held_by(c.state.active, None) == {}
+    assert held(c, "old") == {
+        "one": {"gpu": (0, GPU)},
+        "two": {"gpu": (0, 5 * GPU)},
+    }
+    assert held(c, "nobody") == {}
 
 
 def test_policies_that_decide_at_once_know_of_it_too(cycles: Callable[[str], Any]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 
-from ...policy_graph import LocalQueue
-from ...policy_settings import Usage
-from ...units import scale_of
+from ..policy_graph import LocalQueue
+from ..policy_settings import Usage
+from ..units import scale_of
 
 _BITS = 64
 _ONE = 1 << _BITS

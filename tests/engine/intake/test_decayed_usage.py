@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from gpol.engine.default_core import freeze, thaw
-from gpol.engine.definition.quota.decayed_usage import Consumed, rank, remaining
 from gpol.engine.errors import FactError
 from gpol.engine.facts import FACT, TimeAdvanced
+from gpol.engine.intake.decayed_usage import Consumed, rank, remaining
 from gpol.engine.policy_graph import LocalQueue, Source
 from gpol.engine.policy_settings import Usage
 
