@@ -8,6 +8,12 @@ import pytest
 ROOMS = ("engine", "dsl", "journal", "sim", "adapters", "cli")
 """Each room may import itself and those before it."""
 
+CORES = ("definition", "core")
+"""Folders of `engine/` that decide, each by itself."""
+
+NAMES_A_CORE = "engine/default_core.py"
+"""The only module outside of a core that may import it."""
+
 PURE = {"policies"}
 """Data: imports nothing, and is imported by nothing; files are read through importlib.resources."""
 
@@ -56,6 +62,40 @@ def test_rooms_import_one_way(room: str, root: Path) -> None:
     for path in sorted((root / room).rglob("*.py")):
         found += [f"{path.relative_to(root)}: {offence}" for offence in offences(path.read_text(), _package(path, root))]
     assert found == []
+
+
+def cores_imported(source: str, package: str) -> list[str]:
+    """The imports of a module that reach into a core of which it is no part."""
+    own = package.split(".")[2:3]
+    reached = [(line, module.split(".")[1:3]) for line, module in imported(source, package) if module.startswith("gpol.engine.")]
+    return [f"line {line}: {parts[1]}" for line, parts in reached if parts[1] in CORES and parts[1:] != own]
+
+
+def test_nothing_depends_on_one_core(root: Path) -> None:
+    """What all cores share, such as `engine/intake/`, imports none of them; nor does a core import another, or another room any."""
+    found = []
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*.py")):
+            file = path.relative_to(root).as_posix()
+            if file != NAMES_A_CORE:
+                found += [f"{file}: {offence}" for offence in cores_imported(path.read_text(), _package(path, root))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "package", "caught"),
+    [
+        ("from ..definition.state.state import State", "gpol.engine.intake", 1),
+        ("from ...definition import core", "gpol.engine.core.queue", 1),
+        ("from ...engine.definition.core import DefinitionCore", "gpol.sim.drive", 1),
+        ("from ..state.state import State", "gpol.engine.definition.queue", 0),
+        ("from ...intake.holds import holds", "gpol.engine.definition.queue", 0),
+        ("from ..engine.cores import Core", "gpol.sim", 0),
+    ],
+)
+def test_an_import_of_a_core_is_caught(source: str, package: str, caught: int) -> None:
+    """Only a core itself may import what is in its folder."""
+    assert len(cores_imported(source, package)) == caught
 
 
 @pytest.mark.parametrize(
