@@ -10,6 +10,9 @@ from ...workload import Workload
 from ..quota.fair_share import ZERO
 from .state import ActivePolicy
 
+_MOVING = (Type.SHARE, Type.DURATION)
+"""Types of fields that change while nothing about a workload itself does: by what others use, and with time."""
+
 
 @dataclass(slots=True)
 class GuardValues:
@@ -30,16 +33,17 @@ class GuardValues:
     def value(self, field: Field) -> Value:
         """The value of a field now."""
         subject = self.workload if field.subject == "workload" or self.victim is None else self.victim
-        match field.type:
-            case Type.SHARE:
-                return self._share_after() if field.path == "queue.share_after" else self._share(field.subject == "victim")
-            case Type.DURATION:
-                return self.now - (subject.submitted if field.path == "waiting" else subject.admitted or 0)
+        if field.type not in _MOVING:
+            return own_value(self.policy.graph, subject, field)
+        match field.path:
+            case "queue.share":
+                return self.policy.shares.of(self._side(of_victim=field.subject == "victim"))
+            case "queue.share_after":
+                return self._share_after()
+            case "waiting":
+                return self.now - subject.submitted
             case _:
-                return own_value(self.policy.graph, subject, field)
-
-    def _share(self, of_victim: bool) -> Share:
-        return self.policy.shares.of(self._side(of_victim))
+                return self.now - (subject.admitted or 0)  # how long it has been running
 
     def _side(self, of_victim: bool) -> int:
         if self.victim is None or self.victim.queue == self.workload.queue:
