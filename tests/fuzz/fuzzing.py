@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from draws import Dice, Draw
 from fact_draws import Facts
 from player import Case, DifferenceError, Play
 from policy_draws import policy
-from worlds import changed, world
+from worlds import SIZES, changed, world
 
 POLICIES_OF_A_CASE = (1, 2, 2, 3)
 """How many policies one history may go through."""
@@ -29,9 +30,11 @@ class Tally:
     decisions: Counter[str] = field(default_factory=Counter)
 
 
-def drawn_play(draw: Draw, in_cycles: bool, left: Side, right: Side, refused: Counter[str]) -> tuple[Play, Facts]:
+def drawn_play(
+    draw: Draw, in_cycles: bool, left: Side, right: Side, refused: Counter[str], sizes: Sequence[str] = SIZES
+) -> tuple[Play, Facts]:
     """Two cores before the first fact, and the facts of a history for them."""
-    place = world(draw, in_cycles)
+    place = world(draw, in_cycles, sizes)
     places = [place, *(changed(draw, place) for _ in range(draw.pick(POLICIES_OF_A_CASE) - 1))]
     texts = tuple(policy(draw, each, refused) for each in places)
     return Play(texts, left, right), Facts(draw, place, len(texts))
@@ -44,9 +47,11 @@ def play_out(play: Play, facts: Facts, count: int) -> None:
     play.finish()
 
 
-def fuzz_one(name: str, in_cycles: bool, left: Side, right: Side, count: int, tally: Tally) -> tuple[Case, DifferenceError] | None:
+def fuzz_one(
+    name: str, in_cycles: bool, left: Side, right: Side, count: int, tally: Tally, sizes: Sequence[str] = SIZES
+) -> tuple[Case, DifferenceError] | None:
     """A case by the name of its seed: None where nothing differs."""
-    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused)
+    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes)
     found = None
     try:
         play_out(play, facts, count)

@@ -18,6 +18,7 @@ from cores_by_name import CORES, Side
 from fuzzing import Tally, fuzz_one, load, save
 from player import Case, DifferenceError, difference
 from shrink import Shrinking
+from worlds import SIZES
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,11 +31,12 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
     tally, begin, number, differences = Tally(), time.monotonic(), asked.first, 0
     while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
-        found = fuzz_one(f"{seed}/{number}", number % 2 == 1, left, right, asked.facts, tally)
+        found = fuzz_one(f"{seed}/{number}", number % 2 == 1, left, right, asked.facts, tally, asked.sizes)
         if found is not None:
             differences += 1
             out = asked.out if asked.differences == 1 else asked.out / str(differences)
-            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}")
+            sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
+            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}")
         number += 1
     report(tally, time.monotonic() - begin, differences)
     return 1 if differences else 0
@@ -47,11 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--facts", type=int, default=500, help="facts of one history")
     parser.add_argument("--seed", type=int, help="where the choices come from; a new one in every run if it is left out")
     parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the first history of that seed; even ones decide at once")
+    parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
     parser.add_argument("--left", choices=CORES, default="definition")
     parser.add_argument("--right", choices=CORES, default="definition")
-    parser.add_argument(
-        "--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found"
-    )
+    parser.add_argument("--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found")
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"), help="where the smallest case that differs is written")
     parser.add_argument("--again", type=Path, metavar="FOLDER", help="play the case in this folder, and no other")
     return parser

@@ -1,5 +1,6 @@
 """What the policies of one history have in common: resources, flavors, priorities, the tree of queues, the size of amounts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from draws import Draw
@@ -20,7 +21,9 @@ NODE_LABELS = (("pool", "f0"), ("pool", "f1"), ("zone", "a"), ("zone", "b"), ("s
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 CHECKS = ("prov", "a/b")
 PRIORITIES = ("low", "normal", "high")
-SIZES = ("small", "fine", "huge")
+SIZES = ("small", "small", "small", "fine", "huge")
+"""Amounts of a world: a few whole units, also odd thousandths of them, or some near 2^62 and 2^63."""
+
 SECOND = 1_000_000
 
 
@@ -68,9 +71,9 @@ class World:
         return [name for node in self.tree for name in node.names()]
 
 
-def world(draw: Draw, in_cycles: bool) -> World:
-    """A small world."""
-    size = draw.pick(["small", "small", "small", "fine", "huge"])
+def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
+    """A small world with amounts of one of these sizes."""
+    size = draw.pick(sizes)
     counted = ["gpu", *draw.some(["cpu", "memory", "license", "nvidia.com/gpu", *(["pods", "pods"] if in_cycles else [])], most=2)]
     counted = list(dict.fromkeys(counted))
     joined = counted[: draw.number(1, len(counted))]
