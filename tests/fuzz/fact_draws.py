@@ -14,7 +14,8 @@ MOMENTS = (0, 0, 0, 1, SECOND, SECOND, 2 * SECOND, 5 * SECOND, 6 * SECOND, 20 * 
 MOST_WAKES = 30
 """So many wakes one after the other, then another fact comes first."""
 
-MOST_LIVE = 18
+MOST_LIVE = (16, 6, 16, 30)
+"""So many workloads live in a history; where there are more, they are cancelled rather than submitted."""
 
 DEEDS = ["finish"] * 6 + ["cancel", "cancel", "evict", "hold", "release", "priority", "boost", "own-hold", "done", "done", "check"]
 DEEDS += ["adopt", "adopt", "stop", "stop", "requeued", "policy", "time", "start"]
@@ -45,6 +46,7 @@ class Facts:
         self.draw, self.world, self.policies = draw, world, policies
         self.number = self.wakes = 0
         self.nodes: list[str] = []
+        self.most_live = draw.pick(MOST_LIVE)
 
     def next(self, core: Core, wake: int | None) -> Plain:
         """The next fact; `policy` is the number of the policy that one activates, `impossible` says what is wrong with it."""
@@ -67,7 +69,7 @@ class Facts:
             [] if graph.settings.forest else SUPPLY if self.nodes or any(each.nodes is not None for each in graph.flavors) else SUPPLY[:2]
         )
         supply = supply + ["usage"] * 3 if graph.settings.usage is not None else supply
-        deed = draw.pick((["submit"] * 28 if len(live) < MOST_LIVE else ["cancel"] * 14 + ["submit"] * 4) + DEEDS + supply)
+        deed = draw.pick((["submit"] * 28 if len(live) < self.most_live else ["cancel"] * 14 + ["submit"] * 4) + DEEDS + supply)
         fact = self._fact(core, graph, deed, live, time)
         return {"kind": "TimeAdvanced", "time": time} if fact is None else {**fact, "time": time}
 

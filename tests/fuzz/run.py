@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         return again(asked.again, left, right)
     seed = random.randrange(2**32) if asked.seed is None else asked.seed
     print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
-    tally, begin, number, differences = Tally(), time.monotonic(), asked.first, 0
+    tally, begin, number, differences, told = Tally(), time.monotonic(), asked.first, 0, 0
     while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
         found = fuzz_one(f"{seed}/{number}", number % 2 == 1, left, right, asked.facts, tally, asked.sizes)
         if found is not None:
@@ -38,6 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
             sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
             shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}")
         number += 1
+        if time.monotonic() - begin >= 60 * (told + 5):
+            told += 5
+            print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {differences} differences", flush=True)
     report(tally, time.monotonic() - begin, differences)
     return 1 if differences else 0
 

@@ -106,7 +106,7 @@ def changed(draw: Draw, world: World) -> World:
 
 def _trees(draw: Draw) -> list[Node]:
     """Two or three nodes below the root, cohorts down to three levels; five queues or so."""
-    left, numbers = [draw.number(2, 6)], [0, 0]
+    left, numbers = [draw.pick([2, 3, 4, 5, 6, 6, 12])], [0, 0]
 
     def queue() -> Node:
         numbers[0] += 1
