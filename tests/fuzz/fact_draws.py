@@ -11,6 +11,9 @@ from submission_draws import Plain, priority, submission
 from worlds import CHECKS, SECOND, World, drawn_amount, supply
 
 MOMENTS = (0, 0, 0, 1, SECOND, SECOND, 2 * SECOND, 5 * SECOND, 6 * SECOND, 20 * SECOND, 60 * SECOND)
+BURSTS = (*(0,) * 8, *MOMENTS)
+"""In cycles much happens before the next one, so that many compete in it."""
+
 MOST_WAKES = 30
 """So many wakes one after the other, then another fact comes first."""
 
@@ -55,7 +58,7 @@ class Facts:
             if draw.chance(10):
                 return {"kind": "TimeAdvanced", "time": core.time, "impossible": "early"}
             return {"kind": "PolicyActivated", "time": core.time, "policy": 0}
-        time = min(core.time + draw.pick(MOMENTS), INT64_MAX)
+        time = min(core.time + draw.pick(BURSTS if core.decides_in_cycles else MOMENTS), INT64_MAX)
         due = wake is not None and (wake < time or (wake == time and not core.decides_in_cycles))
         if wake is not None and (due or draw.chance(12)) and self.wakes < MOST_WAKES and not draw.chance(30):
             self.wakes += 1

@@ -12,13 +12,19 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 from constructs import FACTS, PARTS, constructs
 from cores_by_name import CORES, Side
 from fuzzing import Tally, fuzz_one, load, save
+from gpol.engine.event_parts import DeferralOutcome, EvictionKind
+from gpol.engine.events import DeferralReason
 from player import Case, DifferenceError, difference
 from shrink import Shrinking
 from worlds import SIZES
+
+KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
+"""Kinds of decisions of which it is told where none occurred."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -96,6 +102,8 @@ def report(tally: Tally, seconds: float, differences: int) -> None:
         _table(f"{part}: in how many policies", {name: drawn[name] for name in known})
     _table("facts and what they say", {name: tally.fact_fields[name] for name in FACTS})
     _table("decisions and refusals", dict(sorted(tally.decisions.items())))
+    words = [word for decision in tally.decisions for word in decision.replace(" ", ", ", 1).split(", ")]
+    print("never decided:", ", ".join(sorted({*KINDS} - {*words})) or "nothing")
     _table("policies that the compiler refused, by code", tally.refused)
     print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
     print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")
