@@ -2,13 +2,19 @@
 #
 #   PYTHON   the Python to build the environment from, 3.11 or later   (default: python3)
 #   VENV     where the environment is                                  (default: .venv)
+#
+# `make fuzz` has two more:
+#
+#   FUZZ_MINUTES   how long it runs                                    (default: 60)
+#   FUZZ           further options, such as "--differences 5 --seed 7" (default: none)
 
 PYTHON ?= python3
 VENV ?= .venv
+FUZZ_MINUTES ?= 60
 BIN := $(VENV)/bin
 ROOMS := engine dsl journal policies sim adapters cli
 
-.PHONY: demo test test-all conformance faults lint types coverage install install-dev clean
+.PHONY: demo test test-all conformance faults fuzz lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
@@ -30,6 +36,10 @@ faults: install-dev
 	$(BIN)/python tests/faults/kill.py 2000
 	$(BIN)/python tests/faults/kill.py 500 --postgres
 	GPOL_FAULTS=all $(BIN)/pytest tests/faults
+
+# Compares two cores on policies and facts that are new in every run; the seed is printed, and a difference is made small and written down.
+fuzz: install-dev
+	@$(BIN)/python tests/fuzz/run.py --minutes $(FUZZ_MINUTES) $(FUZZ)
 
 lint: install-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,28 @@
+"""The cores that can be compared, by name. A further one is one more line here."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import seeded
+from gpol.engine.cores import Core
+from gpol.engine.default_core import freeze, thaw
+from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.policy_graph import PolicyGraph
+
+
+@dataclass(frozen=True)
+class Side:
+    """How a core is made, frozen and thawed; every call of it is inside of `around`."""
+
+    new: Callable[[], Core]
+    freeze: Callable[[Core], bytes]
+    thaw: Callable[[bytes, PolicyGraph | None], Core]
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+
+
+CORES: dict[str, Side] = {
+    "definition": Side(DefinitionCore, freeze, thaw),
+    **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
+}
+"""Two of them are compared by `run.py --left NAME --right NAME`."""

@@ -1,0 +1,100 @@
+"""One case after another: a world, policies, a history; and what came of all of them."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cores_by_name import Side
+from draws import Dice, Draw
+from fact_draws import Facts
+from player import Case, DifferenceError, Play
+from policy_draws import policy
+from worlds import SIZES, changed, world
+
+POLICIES_OF_A_CASE = (1, 2, 2, 3)
+"""How many policies one history may go through."""
+
+
+@dataclass
+class Tally:
+    """What was drawn and seen in many cases."""
+
+    cases: int = 0
+    policies: int = 0
+    facts: int = 0
+    texts: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    fact_fields: Counter[str] = field(default_factory=Counter)
+    decisions: Counter[str] = field(default_factory=Counter)
+
+
+def drawn_play(
+    draw: Draw, in_cycles: bool, left: Side, right: Side, refused: Counter[str], sizes: Sequence[str] = SIZES
+) -> tuple[Play, Facts]:
+    """Two cores before the first fact, and the facts of a history for them."""
+    place = world(draw, in_cycles, sizes)
+    places = [place, *(changed(draw, place) for _ in range(draw.pick(POLICIES_OF_A_CASE) - 1))]
+    texts = tuple(policy(draw, each, refused) for each in places)
+    return Play(texts, left, right), Facts(draw, place, len(texts))
+
+
+def play_out(play: Play, facts: Facts, count: int) -> None:
+    """Play so many facts. Raises DifferenceError at the first difference."""
+    for _ in range(count):
+        play.step(facts.next(play.core, play.wake))
+    play.finish()
+
+
+def fuzz_one(
+    name: str, in_cycles: bool, left: Side, right: Side, count: int, tally: Tally, sizes: Sequence[str] = SIZES
+) -> tuple[Case, DifferenceError] | None:
+    """A case by the name of its seed: None where nothing differs."""
+    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes)
+    found = None
+    try:
+        play_out(play, facts, count)
+    except DifferenceError as error:
+        found = Case(play.texts, tuple(play.played)), error
+    tally.cases += 1
+    tally.policies += len(play.texts)
+    tally.facts += len(play.played)
+    tally.texts.update(play.texts)
+    tally.decisions.update(play.seen)
+    for plain in play.played:
+        tally.fact_fields.update(fields_of(plain))
+    return found
+
+
+def fields_of(plain: dict[str, object]) -> list[str]:
+    """What a fact says, as words to count: its kind, its fields, those of its pod sets."""
+    kind = str(plain["kind"])
+    words = [kind] if "impossible" not in plain else [f"impossible: {plain['impossible']}"]
+    words += [f"{kind} {key}" for key in plain if key not in ("kind", "time", "workload", "impossible")]
+    if "action" in plain:
+        words.append(f"{kind} action {plain['action']}")
+    pod_sets = plain.get("pod_sets")
+    if isinstance(pod_sets, list):
+        words += [f"pod set {key}" for pods in pod_sets for key in pods]
+        words += ["several pod sets"] if len(pod_sets) > 1 else []
+    return words
+
+
+# --- reproductions --------------------------------------------------------------------------------------------------
+
+
+def save(case: Case, folder: Path, about: str) -> None:
+    """Write a case into a folder: policies, facts line by line, what differs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, text in enumerate(case.texts):
+        (folder / f"p{number}.gpol").write_text(text, encoding="utf-8")
+    (folder / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in case.facts), encoding="utf-8")
+    (folder / "difference.txt").write_text(about + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> Case:
+    """A case from its folder."""
+    texts = tuple(path.read_text(encoding="utf-8") for path in sorted(folder.glob("p*.gpol")))
+    lines = (folder / "facts.jsonl").read_text(encoding="utf-8").splitlines()
+    return Case(texts, tuple(json.loads(line) for line in lines))

@@ -1,0 +1,126 @@
+"""Compares two cores on generated policies and facts: `python tests/fuzz/run.py [--minutes M] [--left NAME] [--right NAME]`.
+
+Every policy has constructs of the whole language, every history facts of all kinds; after each fact both cores must have decided the
+same, byte for byte. Ends with 0 where nothing differs, and with 1 at the first difference, which is made small and written into a
+folder (`--out`); `--again FOLDER` plays such a folder again. The same seed gives the same policies and facts.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+from constructs import FACTS, PARTS, constructs
+from cores_by_name import CORES, Side
+from fuzzing import Tally, fuzz_one, load, save
+from gpol.engine.event_parts import DeferralOutcome, EvictionKind
+from gpol.engine.events import DeferralReason
+from player import Case, DifferenceError, difference
+from shrink import Shrinking
+from worlds import SIZES
+
+KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
+"""Kinds of decisions of which it is told where none occurred."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare, and tell what came of it."""
+    asked = _parser().parse_args(arguments)
+    left, right = CORES[asked.left], CORES[asked.right]
+    if asked.again is not None:
+        return again(asked.again, left, right)
+    seed = random.randrange(2**32) if asked.seed is None else asked.seed
+    print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
+    tally, begin, number, differences, told = Tally(), time.monotonic(), asked.first, 0, 0
+    while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
+        found = fuzz_one(f"{seed}/{number}", number % 2 == 1, left, right, asked.facts, tally, asked.sizes)
+        if found is not None:
+            differences += 1
+            out = asked.out if asked.differences == 1 else asked.out / str(differences)
+            sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
+            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}")
+        number += 1
+        if time.monotonic() - begin >= 60 * (told + 5):
+            told += 5
+            print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {differences} differences", flush=True)
+    report(tally, time.monotonic() - begin, differences)
+    return 1 if differences else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policies", type=int, help="stop once so many policies were drawn; 200 where no time is given either")
+    parser.add_argument("--minutes", type=float, help="stop after so many minutes")
+    parser.add_argument("--facts", type=int, default=500, help="facts of one history")
+    parser.add_argument("--seed", type=int, help="where the choices come from; a new one in every run if it is left out")
+    parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the first history of that seed; even ones decide at once")
+    parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
+    parser.add_argument("--left", choices=CORES, default="definition")
+    parser.add_argument("--right", choices=CORES, default="definition")
+    parser.add_argument("--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found")
+    parser.add_argument("--out", type=Path, default=Path("out/fuzz"), help="where the smallest case that differs is written")
+    parser.add_argument("--again", type=Path, metavar="FOLDER", help="play the case in this folder, and no other")
+    return parser
+
+
+def _enough(asked: argparse.Namespace, tally: Tally, seconds: float) -> bool:
+    """Whether all is played that was asked for."""
+    most = 200 if asked.policies is None and asked.minutes is None else asked.policies
+    return (most is not None and tally.policies >= most) or (asked.minutes is not None and seconds >= 60 * asked.minutes)
+
+
+def shrunk(case: Case, found: DifferenceError, left: Side, right: Side, out: Path, seed: str) -> None:
+    """Make a case small, write it into a folder and show it."""
+    print(f"\nthe cores differ after {len(case.facts)} facts of {seed}\n{str(found)[:4000]}\n\nmaking it small", flush=True)
+    shrinking = Shrinking(case, left, right)
+    small = shrinking.run()
+    last = difference(small, left, right, shrinking.seldom)
+    about = f"{seed}\n\n{last[0] if last is not None else found}"
+    save(small, out, about)
+    print(f"{len(small.facts)} facts are left after {shrinking.tries} tries, written to {out}\n")
+    print("\n".join(small.texts), *(json.dumps(fact) for fact in small.facts), "", about[:4000], sep="\n", flush=True)
+
+
+def again(folder: Path, left: Side, right: Side) -> int:
+    """Play a case from its folder."""
+    found = difference(load(folder), left, right)
+    print("nothing differs" if found is None else f"after {found[1]} facts: {found[0]}")
+    return 0 if found is None else 1
+
+
+# --- what was drawn and seen ----------------------------------------------------------------------------------------
+
+
+def report(tally: Tally, seconds: float, differences: int) -> None:
+    """Show how often everything was drawn and decided."""
+    drawn = constructs(tally.texts.elements())
+    for part, known in PARTS.items():
+        _table(f"{part}: in how many policies", {name: drawn[name] for name in known})
+    _table("facts and what they say", {name: tally.fact_fields[name] for name in FACTS})
+    _table("decisions and refusals", dict(sorted(tally.decisions.items())))
+    words = [word for decision in tally.decisions for word in decision.replace(" ", ", ", 1).split(", ")]
+    print("never decided:", ", ".join(sorted({*KINDS} - {*words})) or "nothing")
+    _table("policies that the compiler refused, by code", tally.refused)
+    print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
+    print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")
+    print(f"{differences} differences", flush=True)
+
+
+def _table(title: str, counts: dict[str, int] | Counter[str]) -> None:
+    """Counts below a title, in two columns."""
+    if not counts:
+        return
+    print(f"\n{title}\n")
+    cells = [f"{count:9,} {name}" for name, count in counts.items()]
+    half = (len(cells) + 1) // 2
+    for index in range(half):
+        print("".join(f"{cell:<66}" for cell in cells[index::half]).rstrip())
+    print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
