@@ -14,7 +14,7 @@ from .errors import DamagedError, JournalError, UnavailableError
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store.location import locate
 from .store.recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
-from .store.store import Store, Stored
+from .store.store import PlainRow, Store, Stored
 from .store.writers import Writer
 
 __all__ = ["Batch", "Journal", "Recorded"]
@@ -286,6 +286,10 @@ class Journal:
         return found
 
     # --- for verification -------------------------------------------------------------------------------------------
+
+    def plain_page(self, after: int | None, upto: int | None = None) -> list[PlainRow]:
+        """For `verify`: the rows of `stored_page`, up to `upto`, in less time; none where a value is too damaged to be read."""
+        return self._ask(self._recorder.plain_page, after, upto)
 
     def stored_page(self, after: int | None) -> list[Stored]:
         """For `verify`: the next rows as they lie in the store, however damaged; after None the first, even of numbers below 1."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from pydantic import ValidationError
 
 from ..engine.errors import describe_error
-from ..engine.events import EVENT, AnyEvent
+from ..engine.events import AnyEvent
 from ..engine.facts import (
     CapacityChanged,
     NodeAdded,
@@ -20,6 +20,7 @@ from ..engine.facts import (
     TimeAdvanced,
     UsageReported,
 )
+from .decode import decode
 from .errors import DamagedError, FutureError
 
 Progress = Callable[[int], None]
@@ -74,7 +75,7 @@ def stream_of(event: AnyEvent) -> str:
 def parse(seq: int, payload: bytes) -> AnyEvent:
     """Read a stored payload. Raises DamagedError for bytes that are no event this program knows."""
     try:
-        return EVENT.validate_json(payload)
+        return decode(payload)
     except ValidationError as error:
         found = _kind_and_version(payload)
         if found is not None:
