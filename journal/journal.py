@@ -6,14 +6,14 @@ from time import sleep
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from eventsourcing.persistence import PersistenceError, StoredEvent
+from eventsourcing.persistence import PersistenceError
 
 from ..engine.events import AnyEvent
 from ..engine.facts import Event
 from .errors import DamagedError, JournalError, UnavailableError
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store.location import locate
-from .store.recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
+from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot, Unread
 from .store.store import PlainRow, Store, Stored
 from .store.writers import Writer
 
@@ -95,23 +95,23 @@ class Journal:
         self._check_writable()
         if self._unsure:
             raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
-        stored: list[StoredEvent] = []
+        new: list[NewEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
             _check_batch(batch, seq + 1, time)
             time = batch[0].time
             for event in batch:
                 seq += 1
-                stored.append(StoredEvent(stream_of(event), seq, event.kind, event.payload()))
-        if stored:
-            self._head = self._append(stored)
+                new.append((stream_of(event), seq, event.kind, event.payload()))
+        if new:
+            self._head = self._append(new)
             self._time = time
         return self._head
 
-    def _append(self, stored: Sequence[StoredEvent]) -> Head:
+    def _append(self, new: Sequence[NewEvent]) -> Head:
         """Append, and say of whatever goes wrong whether the events are there all the same."""
         try:
-            return self._ask(self._recorder.append, stored, expected=self._head, as_writer=True)
+            return self._ask(self._recorder.append, new, expected=self._head, as_writer=True)
         except UnavailableError as error:
             raise UnavailableError(f"{error.message}, and nothing was appended", error.remedy) from None
         except CommitError as failed:

@@ -57,19 +57,18 @@ def workload_stream(name: str) -> str:
     return f"workload/{name}"
 
 
+_STREAMS: dict[type[AnyEvent], str] = {
+    PolicyActivated: "policy",
+    **dict.fromkeys((CapacityChanged, NodeAdded, NodeChanged, NodeRemoved), "capacity"),
+    **dict.fromkeys((TimeAdvanced, SimulationStarted), "time"),
+    UsageReported: "usage",
+}
+"""The streams of events that are of no workload."""
+
+
 def stream_of(event: AnyEvent) -> str:
     """The stream that an event belongs to."""
-    match event:
-        case PolicyActivated():
-            return "policy"
-        case CapacityChanged() | NodeAdded() | NodeChanged() | NodeRemoved():
-            return "capacity"
-        case TimeAdvanced() | SimulationStarted():
-            return "time"
-        case UsageReported():
-            return "usage"
-        case _:
-            return workload_stream(event.workload)
+    return _STREAMS.get(type(event)) or workload_stream(event.workload)  # type: ignore[union-attr]  # all others are of a workload
 
 
 def parse(seq: int, payload: bytes) -> AnyEvent:

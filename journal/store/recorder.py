@@ -58,6 +58,10 @@ class Unread(NamedTuple):
     chain: object
 
 
+NewEvent = tuple[str, int, str, bytes]
+"""An event to append: its stream, its version there, its kind and its payload."""
+
+
 class Snapshot(NamedTuple):
     """A state of the core as the journal keeps it: after event `seq`, whose chain value is `chain`; `digest` is that of `content`.
 
@@ -85,7 +89,7 @@ class Recorder(ApplicationRecorder):
         self._engine = engine
         self._one_writer = Lock()  # fairer than SQLite's own way of waiting
         self._writer_recorded = False
-        self._stream = EVENTS.c.stream.type.dialect_impl(engine.dialect).bind_processor(engine.dialect) or str
+        self._stream = EVENTS.c.stream.type.dialect_impl(engine.dialect).bind_processor(engine.dialect)
 
     def close(self) -> None:
         """Close all connections, once an append that is under way is done, and let the next writer in."""
@@ -101,10 +105,11 @@ class Recorder(ApplicationRecorder):
         """
         if not stored_events:
             return []
-        last = self.append(stored_events).seq
+        events = [(str(stored.originator_id), stored.originator_version, stored.topic, stored.state) for stored in stored_events]
+        last = self.append(events).seq
         return list(range(last - len(stored_events) + 1, last + 1))
 
-    def append(self, stored_events: Sequence[StoredEvent], expected: Head | None = None, *, as_writer: bool = False) -> Head:
+    def append(self, events: Sequence[NewEvent], expected: Head | None = None, *, as_writer: bool = False) -> Head:
         """Append events in one transaction, all or none, and return the new head.
 
         With `as_writer` the first of these transactions also records which program writes (`writers.py`).
@@ -119,7 +124,7 @@ class Recorder(ApplicationRecorder):
                     head = _head(connection)
                     if expected is not None and head != expected:
                         raise HeadMovedError(expected, head)
-                    rows, last = self._rows(stored_events, head)
+                    rows, last = self._rows(events, head)
                     if rows:
                         self._store.insert(connection, rows)
                         if as_writer and not self._writer_recorded:
@@ -132,13 +137,14 @@ class Recorder(ApplicationRecorder):
         self._writer_recorded = self._writer_recorded or (as_writer and bool(rows))
         return appended
 
-    def _rows(self, stored_events: Sequence[StoredEvent], head: Head) -> tuple[list[tuple[object, ...]], Head]:
+    def _rows(self, events: Sequence[NewEvent], head: Head) -> tuple[list[tuple[object, ...]], Head]:
         """Rows with the next sequence numbers and links of the chain, and the head that they lead to."""
         seq, chain = head
+        as_stored = self._stream
         rows: list[tuple[object, ...]] = []
-        for stored in stored_events:
-            seq, chain = seq + 1, link(chain, stored.state)
-            rows.append((seq, self._stream(stored.originator_id), stored.originator_version, stored.topic, stored.state, chain))
+        for stream, version, kind, payload in events:
+            seq, chain = seq + 1, link(chain, payload)
+            rows.append((seq, stream if as_stored is None else as_stored(stream), version, kind, payload, chain))
         return rows, Head(seq, chain)
 
     def keep_snapshot(self, snapshot: Snapshot, instead_of: Sequence[int]) -> None:
