@@ -158,9 +158,9 @@ class Journal:
             return
         while page := self._ask(self._recorder.page, after, upto):
             for unread in page:
-                if unread.seq != after + 1:
+                if unread[0] != after + 1:
                     raise DamagedError(after + 1, f"event {after + 1} of `{self.name}` is missing")
-                after = unread.seq
+                after += 1
                 yield _recorded(unread)
 
     def batches(self, after: int = 0, upto: int | None = None) -> Iterator[Batch]:
@@ -214,13 +214,13 @@ class Journal:
     def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
         while page := self._ask(self._recorder.stream_page, stream, after, upto):
             yield from map(_recorded, page)
-            after = page[-1].seq
+            after = page[-1][0]
 
     def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of these kinds."""
         while kinds and (page := self._ask(self._recorder.page, after, upto, kinds)):
             yield from map(_recorded, page)
-            after = page[-1].seq
+            after = page[-1][0]
 
     def backwards(
         self, after: int = 0, upto: int | None = None, stream: str | None = None, kinds: Sequence[str] = ()
@@ -232,7 +232,7 @@ class Journal:
         upto = self.head.seq if upto is None else upto
         while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
             yield from map(_recorded, page)
-            upto = page[-1].seq - 1
+            upto = page[-1][0] - 1
 
     def at(self, seq: int) -> Recorded:
         """One event."""

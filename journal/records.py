@@ -100,9 +100,9 @@ class BatchSink(Protocol):
         """Keep batches, all or none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Recorded:
-    """An event of a journal: `payload` are its stored bytes, `chain` its stored chain value."""
+    """An event of a journal, not to be changed: `payload` are its stored bytes, `chain` its stored chain value."""
 
     seq: int
     payload: bytes
@@ -113,6 +113,5 @@ class Recorded:
     def event(self) -> AnyEvent:
         """The event itself, parsed when first asked for. Raises DamagedError for a payload that is no event."""
         if self._event is None:
-            object.__setattr__(self, "_event", parse(self.seq, self.payload))
-        assert self._event is not None
+            self._event = parse(self.seq, self.payload)
         return self._event

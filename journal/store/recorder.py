@@ -50,12 +50,8 @@ class CommitError(persistence.OperationalError):
         self.landed = landed
 
 
-class Unread(NamedTuple):
-    """An event that nobody has looked at. Payload and chain are bytes unless the journal is damaged."""
-
-    seq: int
-    payload: object
-    chain: object
+Unread = Row[Any, Any, Any]
+"""An event that nobody has looked at: its seq, payload and chain value. The last two are bytes unless the journal is damaged."""
 
 
 NewEvent = tuple[str, int, str, bytes]
@@ -254,7 +250,7 @@ class Recorder(ApplicationRecorder):
             query = query.where(EVENTS.c.seq <= upto)
         with _library_errors(), self._engine.connect() as connection:
             try:
-                return list[PlainRow](_whole_page(connection, query))
+                return _whole_page(connection, query)
             except (DBAPIError, UnicodeDecodeError):
                 return []
 
@@ -311,7 +307,7 @@ class Recorder(ApplicationRecorder):
 
     def _unread(self, query: Select[Any]) -> list[Unread]:
         with _library_errors(), self._engine.connect() as connection:
-            return [Unread._make(row) for row in _whole_page(connection, query)]
+            return _whole_page(connection, query)
 
     def _all(self, query: Select[Any]) -> Sequence[Any]:
         with _library_errors(), self._engine.connect() as connection:
@@ -356,9 +352,9 @@ def _page(connection: Connection, query: Select[Any]) -> Iterator[Row[Any]]:
             return
 
 
-def _whole_page(connection: Connection, query: Select[Any]) -> list[Row[Any]]:
+def _whole_page(connection: Connection, query: Select[Any]) -> list[Any]:
     """The same in less time; some more rows may come, and none where not all can be read."""
-    page: list[Row[Any]] = []
+    page: list[Any] = []
     size = 0
     for rows in connection.execute(query.limit(PAGE_EVENTS)).partitions(_AT_ONCE):
         page += rows
