@@ -38,7 +38,7 @@ Batches = Sequence[Sequence[AnyEvent]]
 def history(events: int) -> list[list[AnyEvent]]:
     """Batches of the usual kinds: submissions with their admissions, and finishes."""
     batches: list[list[AnyEvent]] = []
-    seq, number, why = 0, 0, Why(reason="Admitted")
+    seq, number = 0, 0
     while seq < events:
         name, gpus = f"job-{number:07d}", 1_000 * (1 + number % 8)
         usage = (Charge(flavor="h100", resource="gpu", amount=gpus),)
@@ -46,7 +46,16 @@ def history(events: int) -> list[list[AnyEvent]]:
             time=number, workload=name, queue=f"team-{number % 30}", user="ada", pod_sets=(PodSet(requests={"gpu": gpus}),)
         )
         admitted = WorkloadAdmitted(
-            time=number, cause=seq + 1, workload=name, queue=f"team-{number % 30}", assignments=(), usage=usage, borrowed=(), why=why
+            time=number,
+            cause=seq + 1,
+            workload=name,
+            queue=submitted.queue,
+            priority=0,
+            reason="FitsOwned",
+            assignments=(),
+            usage=usage,
+            borrowed=(),
+            why=Why(),
         )
         batches += [[submitted, admitted], [WorkloadFinished(time=number, workload=name)]]
         seq, number = seq + 3, number + 1

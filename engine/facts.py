@@ -19,7 +19,7 @@ class Event(Part):
 
     def payload(self) -> bytes:
         """The bytes to store and to hash."""
-        return self.model_dump_json().encode()
+        return self.__pydantic_serializer__.to_json(self)  # as model_dump_json, which makes a text of it
 
 
 class ProfileText(Part):

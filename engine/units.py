@@ -51,9 +51,7 @@ def split_quantity(text: str) -> tuple[Fraction, str]:
 
     Raises UnitError where the text does not start with a number.
     """
-    end = 0
-    while end < len(text) and (text[end].isascii() and (text[end].isdigit() or text[end] in "./")):
-        end += 1
+    end = len(text) - len(text.lstrip("0123456789./"))
     number, suffix = text[:end], text[end:]
     if len(number) > 40:
         raise UnitError("the number has more than 40 digits")

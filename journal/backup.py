@@ -2,14 +2,14 @@
 
 import os
 
-from eventsourcing.persistence import PersistenceError, StoredEvent
+from eventsourcing.persistence import PersistenceError
 
 from .audit.verify import verify
 from .errors import DamagedError
 from .journal import Journal
 from .records import Head, Progress
 from .store.location import locate
-from .store.recorder import Recorder
+from .store.recorder import NewEvent, Recorder
 from .store.sqlite import SqliteStore
 from .store.store import SOUND_TYPES, Store, Stored
 
@@ -63,7 +63,7 @@ def _copy_events(journal: Journal, draft: Store, start: Head, told: Progress) ->
         recorder.close()
 
 
-def _event(row: Stored, seq: int) -> StoredEvent:
+def _event(row: Stored, seq: int) -> NewEvent:
     """The event of a row. Raises DamagedError for one that is not as a row should be, or not the next one."""
     if row.seq != seq or row.types != SOUND_TYPES or not isinstance(row.version, int):
         raise DamagedError(seq, f"event {seq} is missing, or stored in another form")
@@ -71,7 +71,7 @@ def _event(row: Stored, seq: int) -> StoredEvent:
     assert row.kind is not None
     assert row.payload is not None
     try:
-        return StoredEvent(row.stream.decode(), row.version, row.kind.decode(), row.payload)
+        return row.stream.decode(), row.version, row.kind.decode(), row.payload
     except UnicodeDecodeError:
         raise DamagedError(seq, f"event {seq} has columns that are no text") from None
 

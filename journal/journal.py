@@ -6,15 +6,15 @@ from time import sleep
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, Self, TypeVar
 
-from eventsourcing.persistence import PersistenceError, StoredEvent
+from eventsourcing.persistence import PersistenceError
 
 from ..engine.events import AnyEvent
 from ..engine.facts import Event
 from .errors import DamagedError, JournalError, UnavailableError
 from .records import START, Head, Recorded, link, stream_of, workload_stream
 from .store.location import locate
-from .store.recorder import CommitError, HeadMovedError, Recorder, Snapshot, Unread
-from .store.store import Store, Stored
+from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot, Unread
+from .store.store import PlainRow, Store, Stored
 from .store.writers import Writer
 
 __all__ = ["Batch", "Journal", "Recorded"]
@@ -95,23 +95,23 @@ class Journal:
         self._check_writable()
         if self._unsure:
             raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
-        stored: list[StoredEvent] = []
+        new: list[NewEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
             _check_batch(batch, seq + 1, time)
             time = batch[0].time
             for event in batch:
                 seq += 1
-                stored.append(StoredEvent(stream_of(event), seq, event.kind, event.payload()))
-        if stored:
-            self._head = self._append(stored)
+                new.append((stream_of(event), seq, event.kind, event.payload()))
+        if new:
+            self._head = self._append(new)
             self._time = time
         return self._head
 
-    def _append(self, stored: Sequence[StoredEvent]) -> Head:
+    def _append(self, new: Sequence[NewEvent]) -> Head:
         """Append, and say of whatever goes wrong whether the events are there all the same."""
         try:
-            return self._ask(self._recorder.append, stored, expected=self._head, as_writer=True)
+            return self._ask(self._recorder.append, new, expected=self._head, as_writer=True)
         except UnavailableError as error:
             raise UnavailableError(f"{error.message}, and nothing was appended", error.remedy) from None
         except CommitError as failed:
@@ -158,9 +158,9 @@ class Journal:
             return
         while page := self._ask(self._recorder.page, after, upto):
             for unread in page:
-                if unread.seq != after + 1:
+                if unread[0] != after + 1:
                     raise DamagedError(after + 1, f"event {after + 1} of `{self.name}` is missing")
-                after = unread.seq
+                after += 1
                 yield _recorded(unread)
 
     def batches(self, after: int = 0, upto: int | None = None) -> Iterator[Batch]:
@@ -214,13 +214,13 @@ class Journal:
     def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
         while page := self._ask(self._recorder.stream_page, stream, after, upto):
             yield from map(_recorded, page)
-            after = page[-1].seq
+            after = page[-1][0]
 
     def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of these kinds."""
         while kinds and (page := self._ask(self._recorder.page, after, upto, kinds)):
             yield from map(_recorded, page)
-            after = page[-1].seq
+            after = page[-1][0]
 
     def backwards(
         self, after: int = 0, upto: int | None = None, stream: str | None = None, kinds: Sequence[str] = ()
@@ -232,7 +232,7 @@ class Journal:
         upto = self.head.seq if upto is None else upto
         while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
             yield from map(_recorded, page)
-            upto = page[-1].seq - 1
+            upto = page[-1][0] - 1
 
     def at(self, seq: int) -> Recorded:
         """One event."""
@@ -286,6 +286,10 @@ class Journal:
         return found
 
     # --- for verification -------------------------------------------------------------------------------------------
+
+    def plain_page(self, after: int | None, upto: int | None = None) -> list[PlainRow]:
+        """For `verify`: the rows of `stored_page`, up to `upto`, in less time; none where a value is too damaged to be read."""
+        return self._ask(self._recorder.plain_page, after, upto)
 
     def stored_page(self, after: int | None) -> list[Stored]:
         """For `verify`: the next rows as they lie in the store, however damaged; after None the first, even of numbers below 1."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from pydantic import ValidationError
 
 from ..engine.errors import describe_error
-from ..engine.events import EVENT, AnyEvent
+from ..engine.events import AnyEvent
 from ..engine.facts import (
     CapacityChanged,
     NodeAdded,
@@ -20,6 +20,7 @@ from ..engine.facts import (
     TimeAdvanced,
     UsageReported,
 )
+from .decode import decode
 from .errors import DamagedError, FutureError
 
 Progress = Callable[[int], None]
@@ -56,25 +57,24 @@ def workload_stream(name: str) -> str:
     return f"workload/{name}"
 
 
+_STREAMS: dict[type[AnyEvent], str] = {
+    PolicyActivated: "policy",
+    **dict.fromkeys((CapacityChanged, NodeAdded, NodeChanged, NodeRemoved), "capacity"),
+    **dict.fromkeys((TimeAdvanced, SimulationStarted), "time"),
+    UsageReported: "usage",
+}
+"""The streams of events that are of no workload."""
+
+
 def stream_of(event: AnyEvent) -> str:
     """The stream that an event belongs to."""
-    match event:
-        case PolicyActivated():
-            return "policy"
-        case CapacityChanged() | NodeAdded() | NodeChanged() | NodeRemoved():
-            return "capacity"
-        case TimeAdvanced() | SimulationStarted():
-            return "time"
-        case UsageReported():
-            return "usage"
-        case _:
-            return workload_stream(event.workload)
+    return _STREAMS.get(type(event)) or workload_stream(event.workload)  # type: ignore[union-attr]  # all others are of a workload
 
 
 def parse(seq: int, payload: bytes) -> AnyEvent:
     """Read a stored payload. Raises DamagedError for bytes that are no event this program knows."""
     try:
-        return EVENT.validate_json(payload)
+        return decode(payload)
     except ValidationError as error:
         found = _kind_and_version(payload)
         if found is not None:
@@ -100,9 +100,9 @@ class BatchSink(Protocol):
         """Keep batches, all or none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Recorded:
-    """An event of a journal: `payload` are its stored bytes, `chain` its stored chain value."""
+    """An event of a journal, not to be changed: `payload` are its stored bytes, `chain` its stored chain value."""
 
     seq: int
     payload: bytes
@@ -113,6 +113,5 @@ class Recorded:
     def event(self) -> AnyEvent:
         """The event itself, parsed when first asked for. Raises DamagedError for a payload that is no event."""
         if self._event is None:
-            object.__setattr__(self, "_event", parse(self.seq, self.payload))
-        assert self._event is not None
+            self._event = parse(self.seq, self.payload)
         return self._event

@@ -1,5 +1,6 @@
 """simulate: jobs in virtual time."""
 
+import gc
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,8 @@ def simulate(
     measure = Measure()
     series = series_for(report, (policy, workloads, journal, wanted.key))
     with ExitStack() as stack:
+        gc.freeze()  # the jobs stay to the end: the collector of garbage need not go over them again and again
+        stack.callback(gc.unfreeze)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
         player = Player()

@@ -134,13 +134,23 @@ class EvidenceComparison:
     def __init__(self, evidence: Evidence, noted: Head | None) -> None:
         self.proven = START
         self.signed = 0
-        self._noted = noted
+        self.noted = noted
         self._ahead = [each for each in reversed(evidence.signed) if each.size]
         self._coming = list(reversed(evidence.leaves))
         self._begun: list[tuple[int, int, Leaves]] = []  # a heap of those that begin at or before where the comparison stands
         self._frontier = Frontier()
         self._followed: Leaves | None = None
         self._leaves: Iterator[bytes] | None = None
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """Whether there are checkpoints ahead, which need every payload."""
+        return bool(self._ahead)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing more to compare events with."""
+        return not self.has_checkpoints and (self.noted is None or self.noted.seq <= self.proven.seq)
 
     def take(self, head: Head, payload: bytes) -> Fault | None:
         """What the evidence says against the next event, which ends at `head` in a chain that is whole."""
@@ -149,7 +159,7 @@ class EvidenceComparison:
 
     def end(self, last: int) -> Fault | None:
         """Whether events after `last`, the last there is, are gone that were there when a checkpoint was signed or a head noted down."""
-        expected = max(self._ahead[0].size if self._ahead else 0, self._noted.seq if self._noted is not None else 0)
+        expected = max(self._ahead[0].size if self._ahead else 0, self.noted.seq if self.noted is not None else 0)
         if expected <= last:
             return None
         meaning = f"{expected - last} events at the end were deleted, or this is an older copy"
@@ -184,16 +194,16 @@ class EvidenceComparison:
         return None
 
     def _noted_head(self, head: Head) -> Fault | None:
-        if self._noted is None or head.seq != self._noted.seq:
+        if self.noted is None or head.seq != self.noted.seq:
             return None
-        if head.chain == self._noted.chain:
+        if head.chain == self.noted.chain:
             self.proven = head
             return None
         if self.proven.seq == head.seq:
             problem = f"event {head.seq} is not the one that was noted down"
             meaning = "the events up to there are those that were signed: the noted head is wrong, or another journal's"
-            return Fault(None, problem, self._noted.chain.hex(), head.chain.hex(), meaning)
-        return _one_of(self.proven.seq + 1, head.seq, "led to the head that was noted down", self._noted.chain, head.chain)
+            return Fault(None, problem, self.noted.chain.hex(), head.chain.hex(), meaning)
+        return _one_of(self.proven.seq + 1, head.seq, "led to the head that was noted down", self.noted.chain, head.chain)
 
     def _open_leaves(self) -> Fault | None:
         """At a size that is known to be right, go on with the leaves that reach furthest, once they are those that their checkpoint signs.

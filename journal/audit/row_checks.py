@@ -1,11 +1,14 @@
 """What can be wrong with an event as it is stored, row by row: `verify` stops at the first fault, `fsck` goes on after it."""
 
+from collections.abc import Sequence
+
 from ...engine.events import AnyEvent
 from ..errors import DamagedError, FutureError
 from ..journal import Journal
-from ..records import START, Head, link, parse, stream_of
-from ..store.store import SOUND_TYPES, Stored
+from ..records import Head, link, parse, stream_of
+from ..store.store import SOUND_TYPES, PlainRow, Stored
 from .faults import Fault
+from .page_check import BEGINNING, Place, place_after
 
 
 class RowWalk:
@@ -15,13 +18,24 @@ class RowWalk:
     not known, as an event is missing or cannot be read.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, place: Place = BEGINNING) -> None:
         self.journal = journal
-        self.head = START
-        self.time = 0
-        self.cause: int | None = 0
-        self._chains: tuple[bytes, ...] = (START.chain,)
+        self.head = place.head
+        self.time = place.time
+        self.cause: int | None = place.cause
+        self._chains: tuple[bytes, ...] = (place.head.chain,)
         """What the next chain value may follow from: two, where the stored one is not the computed one; none, where an event is missing."""
+
+    def take_page(self, rows: Sequence[PlainRow]) -> bool:
+        """Go over the next rows, if nothing is wrong with any of them and with the one before; else stay, and return False."""
+        if self._chains != (self.head.chain,) or self.cause is None:
+            return False
+        place = place_after(rows, Place(self.head, self.time, self.cause))
+        if place is None:
+            return False
+        self.head, self.time, self.cause = place
+        self._chains = (self.head.chain,)
+        return True
 
     def take(self, row: Stored) -> list[Fault]:
         """All that is wrong with the next row, what is behind the others first."""

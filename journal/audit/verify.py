@@ -3,11 +3,16 @@
 `docs/audit.md` says what that proves, and what it cannot prove without evidence that is kept elsewhere.
 """
 
+from collections.abc import Sequence
+
 from ..errors import DamagedError, JournalError
 from ..journal import Journal
 from ..records import START, Head, Progress
+from ..store.store import PlainRow, Stored
 from .evidence import Evidence, EvidenceComparison
 from .faults import Fault, VerifyReport
+from .page_check import BEGINNING
+from .parts import right_upto
 from .row_checks import RowWalk, structure_faults, unreadable
 
 __all__ = ["Fault", "VerifyReport", "verify"]
@@ -54,18 +59,55 @@ class _Check:
 
     def events(self, progress: Progress | None) -> Fault | None:
         """The first fault of any event."""
-        walk = RowWalk(self.journal)
-        after: int | None = None  # from the first row on, whatever its number
         try:
-            while page := self.journal.stored_page(after):
-                for row in page:
-                    fault = next(iter(walk.take(row)), None) or self.comparison.take(walk.head, row.payload or b"")
-                    if fault is not None:
-                        return fault
-                    self.head = walk.head
+            place = BEGINNING if self.comparison.has_checkpoints else right_upto(self.journal, progress)
+            fault = self._noted(place.head.seq)
+            if fault is not None:
+                return fault
+            self.head = place.head
+            walk = RowWalk(self.journal, place)
+            after = self.head.seq or None  # None: from the first row on, whatever its number
+            while True:
+                rows = self.journal.plain_page(after)
+                if rows and walk.take_page(rows):
+                    fault = self._compare(rows)
+                elif page := self.journal.stored_page(after):
+                    fault = self._row_by_row(walk, page)
+                else:
+                    return None
+                if fault is not None:
+                    return fault
                 after = self.head.seq
                 if progress is not None:
                     progress(after)
         except DamagedError as error:
             return unreadable(self.head.seq + 1, error)
+
+    def _noted(self, upto: int) -> Fault | None:
+        """What a noted head says against the events up to `upto`, which are right in themselves."""
+        noted = self.comparison.noted
+        if noted is None or noted.seq > upto:
+            return None
+        return self.comparison.take(Head(noted.seq, self.journal.at(noted.seq).chain), b"")
+
+    def _compare(self, rows: Sequence[PlainRow]) -> Fault | None:
+        """What the evidence says against rows that are right in themselves."""
+        if self.comparison.is_over:
+            self.head = Head(rows[-1][0], rows[-1][2])
+            return None
+        for seq, payload, chain, *_ in rows:
+            head = Head(seq, chain)
+            fault = self.comparison.take(head, payload)
+            if fault is not None:
+                return fault
+            self.head = head
+        return None
+
+    def _row_by_row(self, walk: RowWalk, page: Sequence[Stored]) -> Fault | None:
+        """The first fault of any row, told exactly."""
+        for row in page:
+            fault = next(iter(walk.take(row)), None) or self.comparison.take(walk.head, row.payload or b"")
+            if fault is not None:
+                return fault
+            self.head = walk.head
         return None

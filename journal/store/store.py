@@ -28,6 +28,9 @@ class Stored(NamedTuple):
     types: str
 
 
+PlainRow = tuple[Any, ...]
+"""A whole row as the database returns it: seq, payload, chain, stream, version, kind, of whatever types they are stored."""
+
 SOUND_TYPES = "blob blob text text"
 """`Stored.types` of a row as it should be: payload and chain, stream and kind."""
 

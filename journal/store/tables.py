@@ -20,23 +20,23 @@ REVISIONS = ("1",)
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # in SQLite every integer has 64 bits, and only this one is the row's own number
 
 
-class StreamName(TypeDecorator[str]):
-    """The name of a stream. PostgreSQL's text holds no NUL, so there a NUL is kept as `\\0`, and a backslash as `\\\\`."""
+class EscapedText(TypeDecorator[str]):
+    """The name of a stream in PostgreSQL, whose text holds no NUL: a NUL is kept as `\\0`, and a backslash as `\\\\`."""
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Text, in PostgreSQL compared by its bytes: an index does not hang on the operating system's collations."""
-        return Text(collation="C") if dialect.name == "postgresql" else Text()
+        """Text that is compared by its bytes: an index does not hang on the operating system's collations."""
+        return Text(collation="C")
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """As it is stored."""
-        return escaped(value) if dialect.name == "postgresql" and value is not None else value
+        return None if value is None else escaped(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """As it was given."""
-        return unescaped(value.encode()).decode() if dialect.name == "postgresql" and value is not None else value
+        return None if value is None else unescaped(value.encode()).decode()
 
 
 def escaped(name: str) -> str:
@@ -55,7 +55,7 @@ EVENTS = Table(
     "events",
     METADATA,
     Column("seq", _NUMBER, primary_key=True, autoincrement=False),
-    Column("stream", StreamName, nullable=False),
+    Column("stream", Text().with_variant(EscapedText(), "postgresql"), nullable=False),
     Column("version", _NUMBER, nullable=False),
     Column("kind", Text, nullable=False),
     Column("payload", LargeBinary, nullable=False),

@@ -26,14 +26,15 @@ class FlavorLending:
         owned, used = self._queues.get(queue, (0, 0))
         return max(0, used - owned)
 
-    def put(self, queue: str, owned: int, used: int) -> None:
-        """Set what a queue owns and uses."""
+    def put(self, queue: str, owned: int, used: int) -> bool:
+        """Set what a queue owns and uses; whether that is something new."""
         if self._queues.get(queue) == (owned, used):
-            return
+            return False
         self._shared_out = None
         self._count(queue, -1)
         self._queues[queue] = owned, used
         self._count(queue, 1)
+        return True
 
     def _count(self, queue: str, sign: int) -> None:
         owned, used = self._queues.get(queue, (0, 0))

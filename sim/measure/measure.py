@@ -10,6 +10,7 @@ from fractions import Fraction
 from ...engine.event_parts import Charge
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from ...engine.facts import (
+    AboutSupply,
     CapacityChanged,
     Fact,
     NodeAdded,
@@ -134,6 +135,9 @@ class Measure:
         self.decisions += len(decisions)
         if graph is not None:
             self._fact(fact, graph)
+            if isinstance(fact, AboutSupply):
+                for flavor, pool in self._pools.items():
+                    pool.exists = self._exists(flavor)
         for decision in decisions:
             self._decision(decision)
         if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
@@ -151,12 +155,18 @@ class Measure:
         if not elapsed:
             return
         for figures in self.queues.values():
-            figures.used_area += figures.used * elapsed
-            figures.borrowed_area += figures.borrowed * elapsed
-            figures.lent_area += figures.lent * elapsed
+            if figures.used:
+                figures.used_area += figures.used * elapsed
+                figures.borrowed_area += figures.borrowed * elapsed
+            if figures.lent:
+                figures.lent_area += figures.lent * elapsed
 
     def _fact(self, fact: Fact, graph: PolicyGraph) -> None:
-        match fact:
+        match fact:  # the most frequent first
+            case WorkloadSubmitted():
+                self._submitted(fact, graph)
+            case WorkloadFinished():
+                self._over(fact.workload).finished += 1
             case PolicyActivated():
                 self._policy(graph)
             case CapacityChanged():
@@ -169,10 +179,6 @@ class Measure:
             case NodeRemoved():
                 self._count_machine(graph, fact.node, -1)
                 del self._machines[fact.node]
-            case WorkloadSubmitted():
-                self._submitted(fact, graph)
-            case WorkloadFinished():
-                self._over(fact.workload).finished += 1
             case WorkloadCancelled():
                 self._over(fact.workload).cancelled += 1
             case WorkloadAdopted():
@@ -221,14 +227,22 @@ class Measure:
         """Set what each queue borrows and lends now."""
         for name in self._touched:
             figures = self.queues[name]
+            changed = False
             for flavor in figures.owns | figures.uses:
-                pool = self._pools.setdefault(flavor, FlavorLending())
-                pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
-            figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
-        for flavor, pool in self._pools.items():
-            pool.exists = sum(thousandths(resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor)
+                pool = self._pools.get(flavor) or self._new_pool(flavor)
+                changed |= pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
+            if changed:
+                figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
+        for pool in self._pools.values():
             for name, change in pool.share_out().items():
                 self.queues[name].lent += change
+
+    def _new_pool(self, flavor: str) -> FlavorLending:
+        pool = self._pools[flavor] = FlavorLending(exists=self._exists(flavor))
+        return pool
+
+    def _exists(self, flavor: str) -> int:
+        return sum(thousandths(resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor)
 
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
         nodes = matching_queues(graph, fact)
@@ -340,6 +354,8 @@ class Measure:
 
     def _entitle(self, figures: QueueFigures) -> None:
         """See which waiting workloads of a queue fit what it owns, now that something about it changed."""
+        if not figures.waiting and not figures.entitled:
+            return
         room = figures.room()
         most = sum(room.values())
         fitting = (name for name, gpus in figures.waiting.items() if 0 < gpus <= most and self._live[name].fits(room))

@@ -90,7 +90,7 @@ def test_moved_head_refuses_append(recorder: Recorder) -> None:
     before = recorder.head()
     recorder.insert_events([_stored("s", 1)])
     with pytest.raises(HeadMovedError, match="ends at event 1, not as expected at event 0"):
-        recorder.append([_stored("s", 2)], expected=before)
+        recorder.append([("s", 2, "Kind", b"state")], expected=before)
 
     assert recorder.max_notification_id() == 1
 
