@@ -14,6 +14,9 @@ CORES = ("definition", "core")
 NAMES_A_CORE = "engine/default_core.py"
 """The only module outside of a core that may import it."""
 
+GO_ON_AS_THE_DEFINITION = ("engine/core/bridge.py", "engine/core/core.py", "engine/core/view.py")
+"""Where the core over arrays hands its state to the definition: for questions, for facts about policy and supply, beyond its bounds."""
+
 PURE = {"policies"}
 """Data: imports nothing, and is imported by nothing; files are read through importlib.resources."""
 
@@ -72,12 +75,12 @@ def cores_imported(source: str, package: str) -> list[str]:
 
 
 def test_nothing_depends_on_one_core(root: Path) -> None:
-    """What all cores share, such as `engine/intake/`, imports none of them; nor does a core import another, or another room any."""
+    """What all cores share, such as `engine/intake/`, imports none of them; nor does another room; one core names another in few places."""
     found = []
     for room in ROOMS:
         for path in sorted((root / room).rglob("*.py")):
             file = path.relative_to(root).as_posix()
-            if file != NAMES_A_CORE:
+            if file != NAMES_A_CORE and file not in GO_ON_AS_THE_DEFINITION:
                 found += [f"{file}: {offence}" for offence in cores_imported(path.read_text(), _package(path, root))]
     assert found == []
 

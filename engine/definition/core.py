@@ -5,13 +5,10 @@ from copy import copy
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
-from ..facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
+from ..facts import Fact, TimeAdvanced, WorkloadSubmitted
+from ..intake.at_once import decided_at_once
 from ..intake.check import check_fact
-from ..intake.draining import drained
-from ..intake.rejection import rejection
-from ..outcome.decision import Eviction, Outcome
 from ..policy_graph import PolicyGraph
-from ..workload import Workload, victim
 from .admission.cycle import next_cycle, run_cycle
 from .admission.settle import Waits, next_wake, settle
 from .probe import DefinitionProbe
@@ -68,9 +65,13 @@ class DefinitionCore:
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
         self.apply(fact, graph)
+        return self.decide(fact)
+
+    def decide(self, fact: Fact) -> list[AnyDecision]:
+        """Decide all that follows from a fact that was applied."""
         if self.state.policy is None:
             return []
-        outcomes = _at_once(self.state, fact)
+        outcomes = decided_at_once(self.state.graph, fact, self.state.workloads.__getitem__, self.state.in_order)
         for outcome in outcomes:
             carry_out(self.state, outcome)
         if not self.decides_in_cycles:
@@ -99,25 +100,3 @@ class DefinitionCore:
         if not self._wake_is_known:
             self._wake, self._wake_is_known = next_wake(self.state, self._waits), True
         return self._wake
-
-
-def _at_once(state: State, fact: Fact) -> list[Outcome]:
-    """What a fact decides by itself, before anything is weighed against anything."""
-    match fact:
-        case WorkloadSubmitted():
-            return _rejections(state, [state.workloads[fact.workload]])
-        case PolicyActivated():
-            live = state.in_order()
-            waiting = [workload for workload in live if workload.admitted is None]
-            return [*_rejections(state, waiting), *drained(state.graph, [workload for workload in live if workload.admitted is not None])]
-        case WorkloadAdopted():
-            return drained(state.graph, [state.workloads[fact.workload]])
-        case OperatorAction(action="evict"):
-            return [Eviction(victim(state.workloads[fact.workload], "operator"), operator=fact.by, note=fact.note)]
-        case _:
-            return []
-
-
-def _rejections(state: State, waiting: list[Workload]) -> list[Outcome]:
-    found = (rejection(state.graph, workload) for workload in waiting)
-    return [each for each in found if each is not None]

@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import seeded
+from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze, thaw
 from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.definition.snapshot import frozen, thawed
 from gpol.engine.policy_graph import PolicyGraph
 
 
@@ -21,8 +23,20 @@ class Side:
     around: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
+def freeze_tables(core: Core) -> bytes:
+    """The state of a core over arrays as bytes."""
+    assert isinstance(core, ArrayCore)
+    return frozen(core.state())
+
+
+def thaw_tables(content: bytes, graph: PolicyGraph | None) -> Core:
+    """A core over arrays in a state that was frozen."""
+    return ArrayCore(thawed(content, graph))
+
+
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
+    "array": Side(ArrayCore, freeze_tables, thaw_tables),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""

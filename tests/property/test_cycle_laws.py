@@ -8,11 +8,12 @@ from cycle_cases import Case, cycle_cases, history, played
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.definition.quota.tree import QuotaTree
-from gpol.engine.definition.state.order import line_key, shape_of
+from gpol.engine.definition.state.order import line_key
 from gpol.engine.eligibility import groups_of
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import Fact, TimeAdvanced
 from gpol.engine.intake.holds import is_queued
+from gpol.engine.intake.shapes import shape_of
 from gpol.engine.outcome.named import charged
 from gpol.engine.outcome.nomination import Request
 from gpol.engine.policy_graph import PolicyGraph
@@ -215,7 +216,7 @@ def test_one_place(case: Case) -> None:
             assert in_line == Counter(workload.name for workload in waiting if is_queued(graph, workload))
             assert all(workload.name in in_line for workload in queue.members if workload.parked)
             assert queue.preemptor is None or queue.preemptor.name in in_line
-            shapes = {shape_of(state.active, workload) for workload in queue.line if not workload.parked}
+            shapes = {shape_of(workload, state.active.tells_apart) for workload in queue.line if not workload.parked}
             assert queue.stirred or not shapes & queue.hopeless, "who asks for the same is parked as well"
         told = Counter((each.admitted is not None, each.in_line, each.parked) for each in core.view.workloads())
         assert set(told) <= {(True, False, False), (False, True, False), (False, True, True), (False, False, False)}

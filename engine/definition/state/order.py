@@ -2,8 +2,7 @@
 
 from ...outcome.nomination import Value
 from ...policy_graph import PolicyGraph
-from ...workload import Shape, SortKey, Workload
-from .state import ActivePolicy
+from ...workload import SortKey, Workload
 
 
 def line_key(graph: PolicyGraph, workload: Workload) -> SortKey:
@@ -34,11 +33,3 @@ def own_key(workload: Workload, name: str) -> int:
             return workload.evictions
         case resource:
             return workload.total(resource)
-
-
-def shape_of(policy: ActivePolicy, workload: Workload) -> Shape:
-    """What makes a waiting workload equal to others of its queue in every refusal: its name alone, where guards tell them apart."""
-    if policy.tells_apart:
-        return workload.name
-    demand = [(left, pod_set.model_dump_json(exclude={"count"})) for pod_set, left in workload.pod_sets()]
-    return repr((workload.priority, demand, workload.fact.replaces and (workload.fact.namespace, workload.fact.replaces)))

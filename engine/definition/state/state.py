@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from ...guard import Type, fields
 from ...intake.capacity import Machine
 from ...intake.decayed_usage import Consumed
+from ...intake.shapes import tells_apart
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
@@ -16,9 +16,6 @@ from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
 
 _NUMBER, _PLACE = attrgetter("number"), attrgetter("place")
-
-_SHAPE_PATHS = ("priority", "pods", "queue", "queue.share")
-"""Workload fields that all workloads of a shape share (resources as well)."""
 
 
 @dataclass(slots=True)
@@ -44,7 +41,7 @@ class ActivePolicy:
             tree=tree,
             shares=Shares(graph, tree),
             slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
-            tells_apart=_guards_tell_apart(graph),
+            tells_apart=tells_apart(graph),
         )
 
     def slot(self, flavor: int, resource: str) -> int | None:
@@ -187,10 +184,3 @@ class State:
             machines=dict(self.machines),
             gave_way={name: set(others) for name, others in self.gave_way.items()},
         )
-
-
-def _guards_tell_apart(graph: PolicyGraph) -> bool:
-    """Whether some preempt or protect guard reads a field in which two workloads of one shape may differ."""
-    guards = [*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)]
-    read = [field for guard in guards for field in fields(guard) if field.subject == "workload"]
-    return any(field.path not in _SHAPE_PATHS and field.type is not Type.AMOUNT for field in read)

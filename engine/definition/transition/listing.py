@@ -2,8 +2,9 @@
 
 from ...intake.holds import is_queued
 from ...intake.local_usage import settle_usage
+from ...intake.shapes import shape_of
 from ...workload import NOWHERE, Workload
-from ..state.order import line_key, shape_of
+from ..state.order import line_key
 from ..state.state import State
 
 
@@ -17,7 +18,7 @@ def enter(state: State, workload: Workload) -> None:
         settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
         policy.tree.add(workload.queue, workload.usage)
     elif is_queued(policy.graph, workload):
-        workload.place, workload.shape = line_key(policy.graph, workload), shape_of(policy, workload)
+        workload.place, workload.shape = line_key(policy.graph, workload), shape_of(workload, policy.tells_apart)
         workload.parked = workload.shape in queue.hopeless
         queue.queue_up(workload)
     queue.join(workload)

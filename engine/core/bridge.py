@@ -1,0 +1,94 @@
+"""From the state of the definition to tables, and back: what the two cores share when one goes on where the other was."""
+
+from copy import copy
+from dataclasses import dataclass, field
+
+from ..definition.state.order import line_key
+from ..definition.state.state import ActivePolicy, QueueState, State
+from ..intake.capacity import Machine, capacity
+from ..intake.local_usage import Books
+from ..workload import NOWHERE
+from . import columns as c
+from .kernels.places import is_stirred
+from .policy_tables import BeyondBoundsError
+from .store import MOST_TIME, TableStore
+
+_COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
+
+
+@dataclass(slots=True)
+class Around:
+    """What a core knows beside its tables."""
+
+    overrides: dict[tuple[str, str], int] = field(default_factory=dict)
+    machines: dict[str, Machine] = field(default_factory=dict)
+    consumed: Books = field(default_factory=dict)
+
+
+def loaded(state: State) -> tuple[TableStore, Around]:
+    """A state in tables; the state is not used any more. Raises BeyondBoundsError."""
+    if state.time > MOST_TIME:
+        raise BeyondBoundsError("a moment is too late")
+    around = Around(dict(state.overrides), dict(state.machines), state.consumed)
+    store = TableStore(state.graph, capacity(state.graph, state.machines, state.overrides))
+    for name in sorted(_COUNTS):
+        store.tables.state[_COUNTS[name]] = getattr(state, name)
+    for workload in state.in_order():
+        store.add(copy(workload))
+    for name in sorted(state.gave_way):
+        for other in sorted(state.gave_way[name]):
+            store.grow()
+            store.note_who_gave_way(name, other)
+    if state.graph.settings.defers:
+        for queue in state.graph.queues:
+            _load_queue(store, queue.node, state.queues[queue.node])
+    return store, around
+
+
+def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
+    row = store.tables.node[node]
+    row[c.GENERATION], row[c.UNPARKED] = queue.generation, -1 if queue.stirred else 0
+    row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.known[queue.preemptor.name][1]
+    for shape in sorted(queue.hopeless):
+        number = store.shape_id(node, shape)
+        store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
+    for workload in queue.line:
+        if workload.parked:
+            store.tables.work[store.known[workload.name][1], c.PARKED] = row[c.EPOCH]
+
+
+def unloaded(store: TableStore, around: Around) -> State:
+    """The state that tables hold, as the definition has it; it goes its own way."""
+    t, graph = store.tables, store.graph
+    policy = ActivePolicy.of(graph, store.capacity)
+    state = State(policy=policy, overrides=dict(around.overrides), machines=dict(around.machines))
+    state.consumed = {name: around.consumed[name].copy() for name in sorted(around.consumed)}
+    for name in sorted(_COUNTS):
+        setattr(state, name, int(t.state[_COUNTS[name]]))
+    state.fresh = bool(state.fresh)
+    state.queues = [QueueState() for _ in graph.nodes]
+    for workload in map(copy, store.in_order()):
+        state.workloads[workload.name] = workload
+        workload.place = None
+        if workload.queue == NOWHERE:
+            continue
+        queue = state.queues[workload.queue]
+        if workload.admitted is not None:
+            policy.tree.add(workload.queue, workload.usage)
+        elif store.is_in_line(workload.name):
+            workload.place = line_key(graph, workload)
+            queue.queue_up(workload)
+        queue.join(workload)
+    state.gave_way = store.who_gave_way()
+    if graph.settings.defers:
+        for each in graph.queues:
+            _unload_queue(store, each.node, state)
+    return state
+
+
+def _unload_queue(store: TableStore, node: int, state: State) -> None:
+    row, queue = store.tables.node[node], state.queues[node]
+    queue.generation, queue.stirred = int(row[c.GENERATION]), bool(is_stirred(store.tables, node))
+    if row[c.PREEMPTOR] != c.NONE:
+        queue.preemptor = state.workloads[store.names[store.tables.work[row[c.PREEMPTOR], c.NAME]]]
+    queue.hopeless = set(store.shapes_parked(node, int(row[c.EPOCH])))

@@ -1,0 +1,161 @@
+"""The columns of the tables in `tables.py`, and the codes that stand in them. Kernels read them as `c.NAME`."""
+
+NONE = -1
+"""No limit, no node, no workload, no rule, no end of a list."""
+
+ZERO_EXPONENT = -100_000
+"""The exponent of a rounded share of nothing: less than that of any other."""
+
+DONE, MORE = range(2)
+"""What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
+
+# --- state: one row -------------------------------------------------------------------------------------------------
+
+(
+    TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, GAVE_WAY,  # what decides
+    NODES, SLOTS, FLAVORS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
+    STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT, BY_USAGE_SOMEWHERE,
+    SLOT_OF, QUEUE_NODES, SWEEP_ORDER, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
+    FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
+    PASS, IN_PASS, DECIDED, WAKE, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
+    FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
+    STATE_WIDTH,
+) = range(60)  # fmt: skip
+
+# --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
+
+(
+    PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS, STIRRED, BEST, SPENT,
+    STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
+    PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
+    ENTRY, CLOSED, RESERVES, NEXT_VICTIM, LAST_VICTIM,
+    NODE_WIDTH,
+) = range(38)  # fmt: skip
+
+# --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
+
+NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, QUOTA_WIDTH = range(9)
+
+# --- slot ---------------------------------------------------------------------------------------------------------------
+
+(
+    CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, SLOT_WIDTH,
+) = range(13)  # fmt: skip
+
+# --- work: one row for each live workload --------------------------------------------------------------------------------
+
+(
+    NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ADMITTED, STARTED_BY, EVICTING, UID, LOCAL_QUEUE,
+    REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
+    NEXT_RUNNING, LAST_RUNNING, EARLIER, LATER, ABOVE, HEAP, IN_LINE,  # in the queue
+    PARKED, DEFERRED, DEFERRED_REASON, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE, TRIED, SHOWN_VICTIMS,
+    SCAN_CYCLE, SCAN_GENERATION,
+    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER, OUT, GONE, PLACE,  # while something is decided
+    WORK_WIDTH,
+) = range(46)  # fmt: skip
+
+# --- cell: a row of some list ---------------------------------------------------------------------------------------------
+
+NEXT, SLOT, AMOUNT = range(3)
+"""What is charged, or reserved; requests in `ask` have the same columns, with their number at [0, 0]."""
+
+W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
+"""A flavor that was given to a pod set."""
+
+W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
+"""Where a search for flavors stopped; a name in a list of names."""
+
+# --- name, shape, local ----------------------------------------------------------------------------------------------------
+
+ROW, GAVE, MARK, NAME_WIDTH = range(4)
+REFUSED, HOPELESS, SHAPE_WIDTH = range(3)
+USAGE_RANK, LOCAL_WIDTH = range(2)
+
+# --- spec: what workloads ask for; a demand begins with these, and points to its parts ------------------------------------
+
+S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, SPEC_HEAD = range(12)
+R_ID, R_GROUP, RESOURCE_WIDTH = range(3)
+P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
+
+# --- a nomination: nom, choice, demand, held, found, victim ----------------------------------------------------------------
+
+(
+    N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_CHANGES_AT, N_REPLACED, N_VICTIMS, N_FIRST_VICTIM,
+    N_BLOCK, N_ENDED, N_PODS,
+) = range(16)  # fmt: skip
+C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
+D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
+H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)
+X_GRADE, X_LEVEL, X_UNTIL, X_EVICTS, X_BY_PART, FOUND_WIDTH = range(6)
+V_ROW, V_KIND, V_RULE, V_COMPARED, V_NEXT, V_NEXT_KEY, V_NEXT_VALUE, _, _, V_VALUES = range(10)
+
+ASK_PART, ASK_SHORT, ASK_LEFT, ASKS_FOUND = range(4)
+MOST_FOUND = 512
+ASKS = ASKS_FOUND + MOST_FOUND
+"""The requests in `ask`: a part that is judged, what is short of one, what is left of one; then those searched for, then of nominations."""
+
+NO_MATCH, EXCEEDING, MAY_NOT_EVICT, NO_VICTIMS, PROTECTED, PREEMPT, RECLAIMING, FIT = range(8)
+"""Grades, as in `outcome/nomination.py`."""
+
+NO_FIT, BY_EVICTION, DEFERRED_FIT, FITS = range(4)
+"""Modes, as in `outcome/nomination.py`."""
+
+WAITING_FOR_QUOTA, EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, FOR_VICTIMS, PENDING_EVALUATION, MISCONFIGURED = range(1, 7)
+"""Why a workload waits; 0 is none."""
+
+MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED = range(1, 10)
+"""Kinds of obstacles."""
+
+IN_QUEUE, RECLAIM, OTHER, FAIR_SHARING, WHILE_BORROWING_KIND = range(5)
+"""Kinds of evictions for others."""
+
+OWN_GROUND, ADVANTAGE, WITHOUT_BORROWING, WHILE_BORROWING = range(4)
+"""Why a classical candidate may go."""
+
+POLICY_NOTHING, POLICY_LOWER, POLICY_NEWER, POLICY_ANY = range(4)
+"""Whom a queue may evict."""
+
+BY_OWNED, BY_BORROWING, BY_CAPACITY = range(3)
+"""Kinds of limits."""
+
+BY_NOTHING, BY_BORROWED, BY_USE = range(3)
+"""Formulas of shares."""
+
+FINAL_SHARE, INITIAL_SHARE = 1, 2
+"""Strategies of fair preemption; 0 is none."""
+
+BY_CHECK, BY_NAMESPACE, BY_PODS = 1, 2, 3
+"""Why the head of a queue is turned away."""
+
+# --- pool: what the policy says, in lists and programs --------------------------------------------------------------------
+
+K_FIELD, K_ARGUMENT, K_DESCENDING, KEY_WIDTH = range(4)
+FIELD_WIDTH = 3
+L_TRIGGER, L_SCOPE, L_SAME_COHORT, L_GUARD, L_TIMELESS, L_ORDER, L_COMPARED, RULE_WIDTH = range(8)
+FITS_QUEUE, FITS_COHORT = range(2)
+SAME_QUEUE, BORROWING_QUEUES, ANY_QUEUE = range(3)
+
+(
+    F_PRIORITY, F_PODS, F_EVICTIONS, F_SUBMITTED, F_QUEUED, F_ADMITTED, F_WAITING, F_RUNNING, F_TOTAL, F_TEXT, F_SHARE, F_SHARE_AFTER,
+    F_BORROWING,
+) = range(13)  # fmt: skip
+WORKLOAD, VICTIM = range(2)
+
+G_CODE, G_OPERATOR, G_KIND, G_SUBJECT, G_FIELD, G_ARGUMENT, G_FORM, G_RIGHT, _, _, G_BELOW_NEXT, GUARD_WIDTH = range(12)
+COMPARE, NEGATE, BOTH, EITHER = range(4)
+LESS_THAN, AT_MOST, EQUAL, UNEQUAL, MORE_THAN, AT_LEAST = range(6)
+WITH_NUMBER, WITH_FIELD, WITH_PATTERN = range(3)
+OF_NUMBER, OF_TIME, OF_SHARE = 0, 1, 2
+
+# --- tape: what was decided ------------------------------------------------------------------------------------------------
+
+(
+    B_FOLLOWING, B_ENDED, B_NAME, B_QUEUE, B_PRIORITY, B_SPEC, B_LEVEL, B_MODE, B_REASON, B_PARKED, B_PREEMPTING, B_ALIKE, B_TRIED, B_TOLD,
+    B_LIMIT, _, _, _, _, B_REQUEST, B_REQUESTED, B_REPLACED, B_REPLACED_QUEUE, B_HOLDS, B_HELD, B_VICTIMS, B_EVICTED, FLAVORS_AT,
+) = range(28)  # fmt: skip
+O_KIND, O_FLAVOR, O_RESOURCE, O_INDEX, O_ASSUMED, O_ASKED, O_LIMIT, OBSTACLE_WIDTH = range(8)
+T_FLAVOR, T_GRADE, T_LEVEL, T_REASON, T_OBSTACLES, ATTEMPT_WIDTH = range(6)
+(
+    ADMITTED_NOW, ENDS_NO_FIT, ENDS_NO_CANDIDATES, ENDS_OVERTAKEN, ENDS_OVERLAPPING, ENDS_PREEMPTING, ENDS_DEFERRED, ENDS_TURNED_AWAY,
+) = range(8)  # fmt: skip
+OF_EXCEEDING, OF_NEEDED, OF_SHORT, OF_ANY = range(4)

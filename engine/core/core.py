@@ -1,0 +1,281 @@
+"""The core over arrays: one fact in, its decisions out. See `gpol.engine.cores.Core`.
+
+It decides over tables (`store.py`) by kernels (`kernels/`). What changes the policy or what exists is applied by the definition, and the
+tables are made anew. Where numbers are too large for the tables, the definition decides as well.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from ..definition.core import DefinitionCore
+from ..definition.probe import DefinitionProbe
+from ..definition.state.state import State
+from ..events import AnyDecision, AnyEvent
+from ..explain.decisions import tell
+from ..facts import (
+    Fact,
+    OperatorAction,
+    TimeAdvanced,
+    UsageReported,
+    WorkloadAdopted,
+    WorkloadCancelled,
+    WorkloadFinished,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)  # fmt: skip
+from ..guard import Field
+from ..guard_truth import own_value
+from ..intake.at_once import decided_at_once
+from ..intake.capacity import Machine
+from ..intake.changes import act, adopt, stops, submitted, update
+from ..intake.check import check_fact
+from ..intake.holds import turned_away
+from ..intake.local_usage import report_usage
+from ..intake.routing import route
+from ..outcome.decision import Hold, Outcome
+from ..policy_graph import PolicyGraph
+from ..workload import Workload
+from . import columns as c
+from .bridge import Around, loaded, unloaded
+from .kernels.cycle import begin_cycle, next_cycle, run_cycle
+from .kernels.places import stir
+from .kernels.settle import settle
+from .outcomes import Tape
+from .policy_tables import BeyondBoundsError
+from .recorded import apply_decision, carry_out
+from .store import MOST_TIME, TableStore
+from .usage_books import UsageBooks
+from .view import ArrayView
+
+_IN_TABLES = (
+    TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
+)  # fmt: skip
+"""The facts that change rows and no more; the others change the policy or what exists."""
+
+
+class ArrayCore:
+    """A cluster under a policy, decided over tables.
+
+    `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
+    the tables. `_wake` is the next wake if `_wake_is_known`.
+    """
+
+    def __init__(self, state: State | None = None) -> None:
+        self._definition: DefinitionCore | None = None
+        self._store: TableStore | None = None
+        self._around = Around()
+        self._wake: int | None = None
+        self._wake_is_known = False
+        self._load(DefinitionCore(state))
+
+    def _load(self, core: DefinitionCore) -> None:
+        """Decide over tables from now on where they are wide enough."""
+        self._definition, self._store, self._wake_is_known = core, None, False
+        if core.state.policy is not None:
+            try:
+                self._store, self._around = loaded(core.state)
+            except BeyondBoundsError:
+                return
+            self._definition = None
+            self._usage = UsageBooks(self._store, self._around.consumed)
+
+    def state(self) -> State:
+        """The state as the definition has it, to be read."""
+        return self._plain.state if self._store is None else unloaded(self._store, self._around)
+
+    @property
+    def _plain(self) -> DefinitionCore:
+        assert self._definition is not None
+        return self._definition
+
+    @property
+    def _tables(self) -> TableStore:
+        assert self._store is not None
+        return self._store
+
+    def copy(self) -> "ArrayCore":
+        return ArrayCore(self.state().copy())
+
+    @property
+    def view(self) -> ArrayView:
+        return ArrayView(self.state())
+
+    @property
+    def probe(self) -> DefinitionProbe:
+        return DefinitionCore(self.state()).probe
+
+    @property
+    def seq(self) -> int:
+        return self._plain.seq if self._store is None else int(self._store.tables.state[c.SEQ])
+
+    @property
+    def time(self) -> int:
+        return self._plain.time if self._store is None else int(self._store.tables.state[c.TIME])
+
+    @property
+    def graph(self) -> PolicyGraph | None:
+        return self._plain.graph if self._store is None else self._store.graph
+
+    @property
+    def decides_in_cycles(self) -> bool:
+        return self.graph is not None and self.graph.settings.cycles is not None
+
+    # --- what check_fact asks -------------------------------------------------------------------------------------------
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """See `gpol.engine.intake.check.Known`."""
+        return self._around.machines
+
+    def workload(self, name: str) -> Workload | None:
+        """See `gpol.engine.intake.check.Known`."""
+        return self._tables.read(name)[0] if name in self._tables.known else None
+
+    def running(self) -> Iterable[Workload]:
+        """See `gpol.engine.intake.check.Known`."""
+        return [workload for workload in self._tables.in_order() if workload.admitted is not None]
+
+    # --- facts ----------------------------------------------------------------------------------------------------------
+
+    def check(self, fact: Fact, graph: PolicyGraph | None = None) -> None:
+        if self._definition is not None:
+            self._definition.check(fact, graph)
+        else:
+            check_fact(self, fact, graph)
+
+    def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
+        self.apply(fact, graph)
+        if self._definition is not None:
+            return self._definition.decide(fact)
+        outcomes = decided_at_once(self._tables.graph, fact, lambda name: self._tables.read(name)[0], self._tables.in_order)
+        for outcome in outcomes:
+            carry_out(self._tables, self._usage, outcome)
+        outcomes += self._decided(fact)
+        state = self._tables.tables.state
+        return tell(self._tables.graph, outcomes, int(state[c.TIME]), int(state[c.CAUSE]))
+
+    def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+        if self._definition is not None:
+            core = self._definition
+        elif isinstance(event, _IN_TABLES) and event.time <= MOST_TIME:
+            self.check(event)
+            try:
+                self._apply_fact(event)
+                self._wake_is_known = False
+                return
+            except BeyondBoundsError:
+                core = DefinitionCore(self.state())
+        elif not isinstance(event, Fact) and event.workload in self._tables.known:
+            apply_decision(self._tables, self._usage, event)
+            self._wake_is_known = False
+            return
+        else:
+            core = DefinitionCore(self.state())
+        core.apply(event, graph)
+        if isinstance(event, Fact):
+            self._load(core)
+
+    def _apply_fact(self, fact: Fact) -> None:
+        """Change rows by a fact. Raises BeyondBoundsError, with nothing changed."""
+        store, graph = self._tables, self._tables.graph
+        match fact:
+            case WorkloadSubmitted():
+                workload = submitted(fact, int(store.tables.state[c.SUBMISSIONS]) + 1)
+                route(graph, workload)
+                store.add(workload)
+                store.tables.state[c.SUBMISSIONS] += 1
+            case WorkloadAdopted():
+                seq = int(store.tables.state[c.SEQ]) + 1
+                with self._usage.changing(fact.workload, fact.time):
+                    store.change(fact.workload, lambda workload: adopt(graph, store.slot_of, workload, fact, seq))
+            case WorkloadUpdated():
+                self._update(fact)
+            case OperatorAction(action="hold" | "release"):
+                with self._usage.changing(fact.workload, fact.time):
+                    store.change(fact.workload, lambda workload: act(workload, fact))
+            case WorkloadFinished() | WorkloadCancelled():
+                self._usage.settle(fact.workload, fact.time)
+                store.end(fact.workload)
+            case UsageReported():
+                report_usage(self._around.consumed, fact)
+        self._count(fact)
+        if isinstance(fact, TimeAdvanced):
+            self._usage.sample(fact.time)
+            begin_cycle(store.tables)
+
+    def _count(self, fact: Fact) -> None:
+        """Note that there was a fact."""
+        state = self._tables.tables.state
+        state[c.SEQ] += 1
+        state[c.TIME], state[c.CAUSE] = fact.time, state[c.SEQ]
+        if not isinstance(fact, TimeAdvanced | WorkloadSubmitted):
+            self._tables.forget_who_gave_way()
+        if not isinstance(fact, TimeAdvanced):
+            state[c.IDLE], state[c.FRESH] = 0, 1
+
+    def _update(self, fact: WorkloadUpdated) -> None:
+        store, graph = self._tables, self._tables.graph
+        before, row = store.read(fact.workload)
+        queue, stopped = before.queue, stops(before, fact)
+        waits_for_victims = queue >= 0 and store.tables.node[queue, c.PREEMPTOR] == row
+        with self._usage.changing(fact.workload, fact.time):
+            store.change(fact.workload, lambda workload: update(graph, store.slot_of, workload, fact))
+        for freed in (stopped, fact.reclaimable is not None):
+            if freed:
+                stir(store.tables, row)
+        after, _ = store.read(fact.workload)
+        if waits_for_victims and store.is_in_line(fact.workload) and not after.parked:
+            store.tables.node[after.queue, c.PREEMPTOR] = row
+
+    # --- decisions ------------------------------------------------------------------------------------------------------
+
+    def _decided(self, fact: Fact) -> list[Outcome]:
+        """What is decided once a fact has changed the tables; all of it is carried out already."""
+        store = self._tables
+        state = store.tables.state
+        state[c.TAPE_END], state[c.FIRST_BLOCK], state[c.LAST_BLOCK] = 0, c.NONE, c.NONE
+        store.grow()
+        if not self.decides_in_cycles:
+            while settle(store.tables, 0) == c.MORE:
+                store.grow()
+            self._know_wake()
+            outcomes = list(self._tape().at_once(int(state[c.FIRST_BLOCK])))
+            store.forget_ended(outcomes)
+            return outcomes
+        if not isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
+            return []
+        self._usage.rank()
+        while run_cycle(store.tables) == c.MORE:
+            store.grow()
+        outcomes = self._tape().in_cycle(int(state[c.FIRST_BLOCK]), self._turned_away)
+        self._usage.follow(outcomes, fact.time)
+        store.forget_ended(outcomes)
+        return outcomes
+
+    def _tape(self) -> Tape:
+        store = self._tables
+        tape = store.tables.tape[: store.tables.state[c.TAPE_END]].tolist()
+        return Tape(store.graph, tape, store.names, store.demands.at, self._text)
+
+    def _text(self, name: str, field: Field) -> str:
+        return str(own_value(self._tables.graph, self._tables.known[name][0], field))
+
+    def _turned_away(self, name: str) -> Hold:
+        return next(turned_away(self._tables.graph, self._tables.known[name][0]))
+
+    def _know_wake(self) -> None:
+        wake = int(self._tables.tables.state[c.WAKE])
+        self._wake, self._wake_is_known = None if wake == c.NONE else wake, True
+
+    def next_wake(self) -> int | None:
+        if self._definition is not None:
+            return self._definition.next_wake()
+        store = self._tables
+        if self.decides_in_cycles:
+            due = next_cycle(store.tables)
+            return None if due == c.NONE else due
+        if not self._wake_is_known:
+            store.grow()
+            while settle(store.tables, 1) == c.MORE:
+                store.grow()
+            self._know_wake()
+        return self._wake

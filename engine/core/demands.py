@@ -1,0 +1,154 @@
+"""What workloads ask for, as numbers: one demand for all workloads of a queue that ask for the same and look the same to the rules."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..eligibility import barrier, companions
+from ..event_parts import POD_COUNT
+from ..guard import matches
+from ..policy_graph import PolicyGraph
+from ..workload import Workload
+from . import columns as c
+from .guard_programs import TextField
+from .policy_tables import BeyondBoundsError, PolicyTables
+from .tables import Ints
+
+_KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT}
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A demand: where it begins in `spec`, its pod sets by name, its resources in the order of their names."""
+
+    at: int
+    pod_sets: tuple[str, ...]
+    resources: tuple[str, ...]
+
+
+_Key = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Demands:
+    """The demands of a policy's workloads. `spec` has them as numbers; texts are numbered in the order in which they are met."""
+
+    policy: PolicyTables
+    spec: list[int] = field(default_factory=lambda: [0] * c.SPEC_HEAD)
+    _known: dict[_Key, Demand] = field(default_factory=dict)
+    _by_place: dict[int, Demand] = field(default_factory=dict)
+    _texts: dict[str, int] = field(default_factory=dict)
+    most_pod_sets: int = 1
+    most_resources: int = 1
+
+    def of(self, workload: Workload) -> Demand:
+        """The demand of a workload in its queue. Raises BeyondBoundsError."""
+        fact = workload.fact
+        labels = tuple((name, fact.labels[name]) for name in sorted(fact.labels)) if self._reads_labels else ()
+        who = (fact.namespace, fact.user, fact.group, fact.workload_kind, labels)
+        key = (workload.queue, workload.remaining, *who, tuple(pod_set.model_dump_json() for pod_set in fact.pod_sets))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._made(workload)
+            self._by_place[known.at] = known
+        return known
+
+    def at(self, place: int) -> Demand:
+        """The demand that begins at a place."""
+        return self._by_place[place]
+
+    def text(self, text: str) -> int:
+        """The number of a text."""
+        return self._texts.setdefault(text, len(self._texts))
+
+    @property
+    def _reads_labels(self) -> bool:
+        programs = self.policy.programs
+        return any(path == "label" for path, _ in [*programs.texts, *(each for each, _ in programs.patterns)])
+
+    def _made(self, workload: Workload) -> Demand:
+        policy, fact = self.policy, workload.fact
+        groups, ignored = policy.groups[workload.queue], policy.graph.ignored
+        counts_pods = any(POD_COUNT in resources for resources, _ in groups)
+        asked = {resource for pod_set in fact.pod_sets for resource in pod_set.requests if resource not in ignored}
+        resources = sorted(asked | {POD_COUNT} if counts_pods else asked)
+        self._check(workload, resources, groups)
+        at = len(self.spec)
+        head = [0] * c.SPEC_HEAD
+        self.spec += head
+        head[c.S_PODSETS], head[c.S_RESOURCES], head[c.S_PODS] = len(fact.pod_sets), len(resources), workload.pods
+        head[c.S_NAMESPACE] = self.text(fact.namespace)
+        head[c.S_SPARE] = sum(each.count - each.min_count for each in fact.pod_sets if each.min_count is not None)
+        head[c.S_BITS] = self._append(self._bits(workload))
+        head[c.S_TEXTS] = self._append([self.text(_text(policy.graph, workload, each)) for each in policy.programs.texts])
+        head[c.S_TOTALS] = self._append([workload.total(resource) for resource in policy.programs.totals])
+        listed = [(policy.resources.index(each) if each in policy.resources else -2, _group_of(groups, each)) for each in resources]
+        head[c.S_LIST] = self._append([number for pair in listed for number in pair])
+        head[c.S_SET_WIDTH] = c.P_REQUESTS + len(resources) + len(policy.graph.flavors)
+        head[c.S_SETS] = len(self.spec)
+        names = [companions(index, each) for index, each in enumerate(fact.pod_sets)]
+        for index, (pod_set, left) in enumerate(workload.pod_sets()):
+            least = pod_set.count if pod_set.min_count is None else pod_set.min_count
+            self._append([left, pod_set.count, least, names.index(names[index]), self.text(pod_set.name)])
+            one = {**pod_set.requests, **({POD_COUNT: 1} if counts_pods else {})}
+            self._append([one.get(resource, c.NONE) for resource in resources])
+            self._append([self._barrier(flavor, workload, index) for flavor in range(len(policy.graph.flavors))])
+        self.spec[at : at + c.SPEC_HEAD] = head
+        self.most_pod_sets = max(self.most_pod_sets, len(fact.pod_sets))
+        self.most_resources = max(self.most_resources, len(resources))
+        return Demand(at, tuple(each.name for each in fact.pod_sets), tuple(resources))
+
+    def _check(self, workload: Workload, resources: list[str], groups: tuple[tuple[tuple[str, ...], int], ...]) -> None:
+        """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
+        pod_sets = workload.fact.pod_sets
+        totals = [sum(each.requests.get(resource, 0) * each.count for each in pod_sets) for resource in resources]
+        if max(totals, default=0) > self.policy.most:
+            raise BeyondBoundsError("a workload asks for too much")
+        flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)
+        spare = sum(each.count - each.min_count for each in pod_sets if each.min_count is not None)
+        if len(resources) > 60 or (flavors * len(pod_sets) + 1) * (2 + spare.bit_length()) > c.MOST_FOUND:
+            raise BeyondBoundsError("a workload asks for too many things")
+
+    def _append(self, numbers: list[int]) -> int:
+        at = len(self.spec)
+        self.spec += numbers
+        return at
+
+    def _bits(self, workload: Workload) -> list[int]:
+        """Whether the workload's texts match the policy's patterns, 62 answers in a number."""
+        words = [0] * (len(self.policy.programs.patterns) // 62 + 1)
+        for index, (field_, pattern) in enumerate(self.policy.programs.patterns):
+            if matches(_text(self.policy.graph, workload, field_), pattern):
+                words[index // 62] |= 1 << index % 62
+        return words
+
+    def _barrier(self, flavor: int, workload: Workload, pod_set: int) -> int:
+        found = barrier(self.policy.graph, flavor, workload.fact.pod_sets[pod_set])
+        return 0 if found is None else _KINDS[found.kind] + 16 * (found.index + 1)
+
+
+def _text(graph: PolicyGraph, workload: Workload, read: TextField) -> str:
+    """The value of a text field of a workload."""
+    path, label = read
+    if label is not None:
+        return workload.fact.labels.get(label, "")
+    if path == "queue":
+        return graph.nodes[workload.queue].name
+    return workload.fact.workload_kind if path == "kind" else str(getattr(workload.fact, path))
+
+
+def _group_of(groups: tuple[tuple[tuple[str, ...], int], ...], resource: str) -> int:
+    """Where the flavors of the group begin that serves a resource; NONE where none does."""
+    return next((at for resources, at in groups if resource in resources), c.NONE)
+
+
+def packed(text: str) -> list[int]:
+    """A text for `text_order`: its length in bytes, then seven of them a number."""
+    content = text.encode("utf-8", "surrogatepass")
+    words = [int.from_bytes(content[at : at + 7].ljust(7, b"\0"), "big") for at in range(0, len(content), 7)]
+    return [len(content), *words]
+
+
+def as_ints(numbers: list[int]) -> Ints:
+    """Numbers as an array."""
+    return np.array(numbers, np.int64)

@@ -1,0 +1,375 @@
+"""Deciding in cycles, over tables: each queue puts up a workload, then each in turn takes its place (`definition/admission/cycle.py`)."""
+
+import numpy as np
+
+from .. import columns as c
+from ..tables import Ints, Tables
+from .flavor.pod_sets import serving_order
+from .line import first_in_line, next_in_line
+from .nominate import nominate, request_of, usage_of, whole_of
+from .order import next_entry
+from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred
+from .preemption.candidates import rank_of_local
+from .preemption.trial import give_back, take
+from .quota.tree import charge, charge_all, fits
+from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
+
+
+def next_cycle(t: Tables) -> int:
+    """When the next cycle is due: at once after a fact, then every period; NONE where it would have nothing to do."""
+    if t.state[c.IDLE] >= t.state[c.MOST_IDLE] or not anything_waits(t):
+        return c.NONE
+    return t.state[c.TIME] + (0 if t.state[c.FRESH] else t.state[c.PERIOD])
+
+
+def anything_waits(t: Tables) -> bool:
+    """Whether a cycle would have anything to look at."""
+    if t.state[c.WAITING] == 0:
+        return False
+    for queue in range(t.state[c.QUEUES]):
+        node = t.pool[t.state[c.QUEUE_NODES] + queue]
+        row = first_in_line(t, node)
+        if row != c.NONE and is_stirred(t, node):
+            return True
+        while row != c.NONE:
+            if not is_parked(t, row):
+                return True
+            row = next_in_line(t, row)
+    return False
+
+
+def begin_cycle(t: Tables) -> None:
+    """Count a cycle, and return who is parked where something became free; the cycle is idle until it decides something."""
+    t.state[c.CYCLE] += 1
+    t.state[c.IDLE] += 1
+    t.state[c.FRESH] = 0
+    for queue in range(t.state[c.QUEUES]):
+        node = t.pool[t.state[c.QUEUE_NODES] + queue]
+        if is_stirred(t, node):
+            t.node[node, c.EPOCH] += 1
+            t.node[node, c.UNPARKED] = t.node[t.node[node, c.TOP], c.STIRRED]
+
+
+def head(t: Tables, node: int) -> int:
+    """The workload that a queue puts up: the first in turn that is not parked; NONE where there is none.
+
+    The usage of local queues comes first, then who waits for its victims' room (unless the queue is strict), then the policy's order.
+    """
+    first = c.NONE if t.node[node, c.STRICT] else t.node[node, c.PREEMPTOR]
+    best, best_rank = c.NONE, 0
+    row = first_in_line(t, node)
+    while row != c.NONE:
+        if not is_parked(t, row):
+            rank = rank_of_local(t, row)
+            if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
+                best, best_rank = row, rank
+            if not t.node[node, c.BY_USAGE] and (first == c.NONE or best == first):
+                return best
+        row = next_in_line(t, row)
+    return best
+
+
+def goes_on_from(t: Tables, row: int) -> int:
+    """Where a search for flavors goes on (cells); at the first one again if room became free since and it is not of the cycle before."""
+    cell = t.work[row, c.TRIED]
+    if cell == c.NONE or t.node[t.work[row, c.QUEUE], c.GENERATION] <= t.work[row, c.SCAN_GENERATION]:
+        return cell
+    return c.NONE if t.state[c.CYCLE] - t.work[row, c.SCAN_CYCLE] > 1 else cell
+
+
+# --- one cycle ----------------------------------------------------------------------------------------------------------
+
+
+def nominate_heads(t: Tables) -> int:
+    """Nominate the head of each queue; return MORE, with nothing decided, where the tables have to grow first."""
+    t.state[c.TAKEN] = 0
+    for queue in range(t.state[c.QUEUES]):
+        if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED] or len(t.taken) - t.state[c.TAKEN] < t.state[c.LIVE]:
+            return c.MORE
+        node = t.pool[t.state[c.QUEUE_NODES] + queue]
+        t.node[node, c.ENTRY] = 0
+        t.nom[queue, c.N_ROW] = c.NONE
+        row = c.NONE if t.node[node, c.INACTIVE] else head(t, node)
+        if row == c.NONE:
+            continue
+        if t.work[row, c.TURNED_AWAY]:
+            t.nom[queue, c.N_ROW], t.nom[queue, c.N_QUEUE] = row, node
+            t.nom[queue, c.N_ENDED] = c.ENDS_TURNED_AWAY
+            continue
+        nominate(t, row, queue, goes_on_from(t, row), c.NONE)
+        record_head(t, queue)
+        t.node[node, c.ENTRY] = 1
+    return c.DONE
+
+
+def record_head(t: Tables, nom: int) -> None:
+    """Write what was found out about a head; who would have to go is kept until the end of the cycle."""
+    begin_block(t, nom, c.NONE)
+    put_victims(t)
+    t.nom[nom, c.N_FIRST_VICTIM] = t.state[c.TAKEN]
+    for at in range(t.state[c.VICTIMS]):
+        t.taken[t.state[c.TAKEN]] = t.victim[at, c.V_ROW]
+        t.state[c.TAKEN] += 1
+    t.nom[nom, c.N_BLOCK] = keep_block(t)
+
+
+def run_cycle(t: Tables) -> int:
+    """Run one cycle at the present moment; return MORE, with nothing decided, where the tables have to grow first.
+
+    What is charged in its course is taken back at the end. Heads end in the order of their turns, which `ended` keeps.
+    """
+    start = t.state[c.TAPE_END]
+    if nominate_heads(t) == c.MORE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED] * (t.state[c.QUEUES] + 1):
+        t.state[c.TAPE_END] = start
+        return c.MORE
+    used, total = t.quota[:, :, c.USED].copy(), t.quota[:, :, c.TOTAL].copy()
+    ended, count = np.empty(max(1, t.state[c.QUEUES]), np.int64), 0
+    gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
+    room_left = True
+    while room_left:
+        nom = next_entry(t)
+        if nom == c.NONE:
+            break
+        t.node[t.nom[nom, c.N_QUEUE], c.ENTRY] = 0
+        ended[count] = nom
+        count += 1
+        room_left = len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
+        if room_left:
+            gone_count = process(t, nom, gone, gone_count)
+    t.quota[:, :, c.USED] = used
+    t.quota[:, :, c.TOTAL] = total
+    for i in range(gone_count):
+        t.work[gone[i], c.GONE] = 0
+        t.work[gone[i], c.OUT] = 0
+    if not room_left:
+        t.state[c.TAPE_END] = start
+        return c.MORE
+    finish(t, ended, count)
+    return c.DONE
+
+
+def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
+    """Let a nomination have its turn; `gone` are those who go for others, or whose place was taken. Return how many there are now."""
+    queue = t.nom[nom, c.N_QUEUE]
+    if overlaps(t, nom):
+        nominate_again(t, nom, gone, gone_count)
+    if t.nom[nom, c.N_MODE] == c.NO_FIT:
+        t.nom[nom, c.N_ENDED] = c.ENDS_NO_FIT
+        return gone_count
+    if t.nom[nom, c.N_MODE] == c.BY_EVICTION and t.nom[nom, c.N_VICTIMS] == 0:
+        if t.node[queue, c.RECLAIMS] != c.POLICY_ANY:
+            for k in range(1, t.ask[usage_of(nom), 0, 0] + 1):
+                amount = to_reserve(t, nom, k)
+                if amount > 0:
+                    charge(t, queue, t.ask[usage_of(nom), k, c.SLOT], amount)
+        t.nom[nom, c.N_ENDED] = c.ENDS_NO_CANDIDATES
+        return gone_count
+    if overlaps(t, nom):
+        t.nom[nom, c.N_ENDED] = c.ENDS_OVERLAPPING
+        return gone_count
+    before = gone_count
+    for i in range(t.nom[nom, c.N_VICTIMS]):
+        gone[gone_count] = t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i]
+        gone_count += 1
+    out = take_gone(t, gone, gone_count)
+    fit = fits(t, queue, request_of(nom))
+    give_gone_back(t, out)
+    if not fit:
+        t.nom[nom, c.N_ENDED] = c.ENDS_OVERTAKEN
+        return before
+    if t.nom[nom, c.N_MODE] == c.FITS:
+        old = t.nom[nom, c.N_REPLACED]
+        if old != c.NONE:
+            take(t, old)
+            t.work[old, c.GONE] = 1
+            gone[gone_count] = old
+            gone_count += 1
+        charge_all(t, queue, whole_of(nom))
+        t.nom[nom, c.N_ENDED] = c.ADMITTED_NOW
+        return gone_count
+    for i in range(before, gone_count):
+        t.work[gone[i], c.GONE] = 1
+    charge_all(t, queue, request_of(nom))
+    t.nom[nom, c.N_ENDED] = c.ENDS_PREEMPTING if t.nom[nom, c.N_MODE] == c.BY_EVICTION else c.ENDS_DEFERRED
+    return gone_count
+
+
+def take_gone(t: Tables, gone: Ints, count: int) -> Ints:
+    """Take those out who go for others and are still in; return who was."""
+    out, taken = np.empty(max(1, count), np.int64), 0
+    for i in range(count):
+        if not t.work[gone[i], c.OUT]:
+            take(t, gone[i])
+            out[taken] = gone[i]
+            taken += 1
+    return out[:taken]
+
+
+def give_gone_back(t: Tables, out: Ints) -> None:
+    """Undo `take_gone`."""
+    for row in out:
+        give_back(t, row)
+
+
+def overlaps(t: Tables, nom: int) -> bool:
+    """Whether somebody whom it would evict, or whose place it would take, is gone already."""
+    if t.nom[nom, c.N_REPLACED] != c.NONE and t.work[t.nom[nom, c.N_REPLACED], c.GONE]:
+        return True
+    for i in range(t.nom[nom, c.N_VICTIMS]):
+        if t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i], c.GONE]:
+            return True
+    return False
+
+
+def nominate_again(t: Tables, nom: int, gone: Ints, gone_count: int) -> None:
+    """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
+    again = t.state[c.QUEUES]
+    t.choice[again] = t.choice[nom]
+    out = take_gone(t, gone, gone_count)
+    nominate(t, t.nom[nom, c.N_ROW], nom, c.NONE, again)
+    give_gone_back(t, out)
+    record_head(t, nom)
+    if t.nom[nom, c.N_MODE] == c.FITS:
+        t.nom[nom, c.N_MODE] = c.DEFERRED_FIT
+
+
+def to_reserve(t: Tables, nom: int, k: int) -> int:
+    """What a workload that needs victims and has none keeps others from taking of a slot (Kueue: quotaResourcesToReserve)."""
+    queue, slot, amount = t.nom[nom, c.N_QUEUE], t.ask[usage_of(nom), k, c.SLOT], t.ask[usage_of(nom), k, c.AMOUNT]
+    used, nominal, limit = t.quota[queue, slot, c.USED], t.quota[queue, slot, c.NOMINAL], t.quota[queue, slot, c.BORROWING]
+    if t.nom[nom, c.N_LEVEL] == 0:
+        return max(0, min(amount, nominal - used))
+    return amount if limit == c.NONE else min(amount, nominal + limit - used)
+
+
+# --- what came of the heads ---------------------------------------------------------------------------------------------
+
+
+def finish(t: Tables, ended: Ints, count: int) -> None:
+    """Record what came of each head, then carry it out: admissions, what waits and how, evictions."""
+    for i in range(count):
+        record_end(t, ended[i])
+    for queue in range(t.state[c.QUEUES]):
+        if t.nom[queue, c.N_ROW] != c.NONE and t.nom[queue, c.N_ENDED] == c.ENDS_TURNED_AWAY:
+            record_turned_away(t, queue)
+            ended[count] = queue
+            count += 1
+    for i in range(count):
+        if t.nom[ended[i], c.N_ENDED] == c.ADMITTED_NOW:
+            if t.nom[ended[i], c.N_REPLACED] != c.NONE:
+                close(t, t.nom[ended[i], c.N_REPLACED])
+            admit(t, ended[i])
+    for i in range(count):
+        if t.nom[ended[i], c.N_ENDED] != c.ADMITTED_NOW and t.tape[t.nom[ended[i], c.N_BLOCK] + c.B_TOLD]:
+            defer(t, ended[i])
+    for i in range(count):
+        if t.nom[ended[i], c.N_ENDED] == c.ENDS_PREEMPTING:
+            for k in range(t.nom[ended[i], c.N_VICTIMS]):
+                row = t.taken[t.nom[ended[i], c.N_FIRST_VICTIM] + k]
+                if not t.work[row, c.EVICTING]:
+                    evict(t, row, t.work[t.nom[ended[i], c.N_ROW], c.NAME])
+
+
+def record_end(t: Tables, nom: int) -> None:
+    """Record how a head ended: what it is charged, or where it waits and what binds it."""
+    block, ended, row, queue = t.nom[nom, c.N_BLOCK], t.nom[nom, c.N_ENDED], t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE]
+    t.tape[block + c.B_ENDED] = ended
+    t.state[c.PEN] = t.state[c.TAPE_END]
+    put_limit(t, nom, block)
+    if ended == c.ADMITTED_NOW:
+        put_request(t, nom, block)
+        put_replaced(t, nom, block)
+    else:
+        for_victims = ended == c.ENDS_PREEMPTING or ended == c.ENDS_DEFERRED
+        tried = not for_victims and stopped_early(t, nom)
+        again = t.node[queue, c.STRICT] == 1 or tried or (ended != c.ENDS_NO_FIT and ended != c.ENDS_NO_CANDIDATES)
+        t.tape[block + c.B_REASON] = c.FOR_VICTIMS if for_victims else max(c.WAITING_FOR_QUOTA, t.nom[nom, c.N_REASON])
+        t.tape[block + c.B_PARKED] = t.tape[block + c.B_ALIKE] = int(not again)
+        t.tape[block + c.B_PREEMPTING] = int(ended == c.ENDS_PREEMPTING or (again and t.node[queue, c.PREEMPTOR] == row))
+        t.tape[block + c.B_TRIED] = int(tried)
+        t.tape[block + c.B_TOLD] = int(says_something(t, nom))
+    t.state[c.TAPE_END] = t.state[c.PEN]
+    link_block(t, block)
+
+
+def record_turned_away(t: Tables, nom: int) -> None:
+    """Record that a head may not run at all."""
+    row, queue = t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE]
+    t.nom[nom, c.N_MODE], t.nom[nom, c.N_VICTIMS], t.state[c.PEN] = c.NO_FIT, 0, t.state[c.TAPE_END] + c.FLAVORS_AT
+    begin_block(t, nom, c.ENDS_TURNED_AWAY)
+    block = keep_block(t)
+    t.nom[nom, c.N_BLOCK] = block
+    t.tape[block + c.B_LIMIT] = c.NONE
+    by_check, by_namespace = t.work[row, c.TURNED_AWAY] == c.BY_CHECK, t.work[row, c.TURNED_AWAY] == c.BY_NAMESPACE
+    t.tape[block + c.B_REASON] = c.PENDING_EVALUATION if by_check else c.MISCONFIGURED
+    t.tape[block + c.B_PARKED] = int(by_namespace or not t.node[queue, c.STRICT])
+    t.tape[block + c.B_ALIKE] = t.tape[block + c.B_PREEMPTING] = t.tape[block + c.B_TRIED] = 0
+    t.tape[block + c.B_TOLD] = int(says_something(t, nom))
+    link_block(t, block)
+
+
+def stopped_early(t: Tables, nom: int) -> bool:
+    """Whether the search for flavors stopped with others left to try."""
+    for pod_set in range(t.choice.shape[1]):
+        for j in range(t.choice.shape[2]):
+            if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
+                return True
+    return False
+
+
+def says_something(t: Tables, nom: int) -> bool:
+    """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
+    row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
+    if not t.work[row, c.DEFERRED] or t.tape[block + c.B_PARKED] or t.tape[block + c.B_TRIED] or t.work[row, c.TRIED] != c.NONE:
+        return True
+    if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
+        for k in range(t.nom[nom, c.N_VICTIMS]):
+            name, shown = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME], False
+            cell = t.work[row, c.SHOWN_VICTIMS]
+            while cell >= 0:
+                shown = shown or t.cell[cell, c.W_NAME] == name
+                cell = t.cell[cell, c.NEXT]
+            if not shown:
+                return True
+    before = t.node[t.nom[nom, c.N_QUEUE], c.PREEMPTOR] == row
+    return t.work[row, c.DEFERRED_REASON] != t.tape[block + c.B_REASON] or before != (t.tape[block + c.B_PREEMPTING] == 1)
+
+
+def defer(t: Tables, nom: int) -> None:
+    """Let a head wait as it was decided."""
+    row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
+    forget_cycle(t, row)
+    if t.tape[block + c.B_TRIED]:
+        last = c.NONE
+        for pod_set in serving_order(t, t.work[row, c.SPEC]):
+            for j in range(t.spec[t.work[row, c.SPEC] + c.S_RESOURCES]):
+                if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
+                    last = append_cell(t, row, c.TRIED, last)
+                    t.cell[last, c.W_POD_SET], t.cell[last, c.W_RESOURCE] = pod_set, j
+                    t.cell[last, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
+    if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
+        last = c.NONE
+        for k in range(t.nom[nom, c.N_VICTIMS]):
+            last = append_cell(t, row, c.SHOWN_VICTIMS, last)
+            t.cell[last, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
+    reason, parked = t.tape[block + c.B_REASON], t.tape[block + c.B_PARKED]
+    defer_row(t, row, reason, t.nom[nom, c.N_ENDED], parked, t.tape[block + c.B_PREEMPTING], t.tape[block + c.B_ALIKE])
+
+
+def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempting: int, alike: int) -> None:
+    """Note how the last cycle ended for a workload, whose lists of flavors tried and victims stand already."""
+    queue = t.work[row, c.QUEUE]
+    t.state[c.SEQ] += 1
+    if parked:
+        t.state[c.IDLE] = 0
+    t.work[row, c.DEFERRED], t.work[row, c.DEFERRED_REASON], t.work[row, c.DEFERRED_END] = 1, reason, ended
+    t.work[row, c.DEFERRED_PARKED], t.work[row, c.DEFERRED_PREEMPTING], t.work[row, c.DEFERRED_ALIKE] = parked, preempting, alike
+    t.work[row, c.SCAN_CYCLE], t.work[row, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
+    if preempting:
+        t.node[queue, c.PREEMPTOR] = row
+    elif t.node[queue, c.PREEMPTOR] == row:
+        t.node[queue, c.PREEMPTOR] = c.NONE
+    if parked:
+        t.work[row, c.PARKED] = t.node[queue, c.EPOCH]
+        if alike:
+            t.shape[t.work[row, c.SHAPE], c.HOPELESS] = t.node[queue, c.EPOCH]

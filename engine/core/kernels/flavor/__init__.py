@@ -1,0 +1,1 @@
+"""Which flavors a workload gets."""

@@ -1,0 +1,259 @@
+"""Nominating a workload, over tables: flavors for all of it, victims where it needs them, fewer pods where fewer will do.
+
+A nomination is a row of `nom`, with requests in `ask`, flavors in `choice`, its record on the tape at `PEN`, and victims in `victim`.
+"""
+
+import numpy as np
+
+from .. import columns as c
+from ..tables import Tables
+from .flavor.flavors import assign
+from .flavor.pod_sets import pod_set_at, resource_at, slot_of
+from .preemption.trial import takes_place_of
+from .preemption.victims import list_victims, search_once
+
+
+def usage_of(nom: int) -> int:
+    """The request of a nomination with all slots that it touches, less what it holds already."""
+    return c.ASKS + nom * 5
+
+
+def request_of(nom: int) -> int:
+    """What a nomination asks for beyond what it holds."""
+    return c.ASKS + nom * 5 + 1
+
+
+def whole_of(nom: int) -> int:
+    """All that a nomination would be charged."""
+    return c.ASKS + nom * 5 + 2
+
+
+def need_of(nom: int) -> int:
+    """The slots on which others have to go for a nomination."""
+    return c.ASKS + nom * 5 + 3
+
+
+def then_of(nom: int) -> int:
+    """What a nomination asks for once time has made room."""
+    return c.ASKS + nom * 5 + 4
+
+
+def runs(t: Tables, nom: int) -> bool:
+    """Whether a nomination leads to an admission: it fits, or there are victims."""
+    return t.nom[nom, c.N_MODE] == c.FITS or t.nom[nom, c.N_VICTIMS] > 0
+
+
+def nominate(t: Tables, row: int, nom: int, goes_on: int, only: int) -> None:
+    """Nominate a waiting workload; the search for flavors goes on at `goes_on` (cells), or considers `only` those of another nomination."""
+    spec = t.work[row, c.SPEC]
+    sets = t.spec[spec + c.S_PODSETS]
+    t.state[c.FOUND], t.state[c.VICTIMS_OF] = 0, c.NONE
+    t.state[c.GOES_ON], t.state[c.ONLY] = goes_on, only
+    t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE] = row, t.work[row, c.QUEUE]
+    t.nom[nom, c.N_REPLACED] = replaced_by(t, row)
+    note_held(t, row, t.nom[nom, c.N_REPLACED])
+    mark_superiors(t, row)
+    for pod_set in range(sets):
+        t.pods[pod_set] = t.spec[pod_set_at(t, spec, pod_set) + c.P_LEFT]
+    attempt(t, row, nom)
+    if not runs(t, nom) and t.spec[spec + c.S_SPARE] > 0:
+        missing = fewest_missing(t, row, nom)
+        if missing == c.NONE:
+            for pod_set in range(sets):
+                t.pods[pod_set] = t.spec[pod_set_at(t, spec, pod_set) + c.P_LEFT]
+        else:
+            leave_out(t, spec, missing)
+        attempt(t, row, nom)
+    look_ahead(t, nom)
+
+
+def attempt(t: Tables, row: int, nom: int) -> None:
+    """Flavors and victims for so many pods of each pod set as `pods` says."""
+    assign(t, row, nom)
+    t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = c.NONE, 0
+    hopeless = t.state[c.TOGETHER] == 1 and t.nom[nom, c.N_GRADE] == c.NO_VICTIMS
+    if t.nom[nom, c.N_MODE] == c.BY_EVICTION and not hopeless:
+        at = search_once(t, row, request_of(nom), need_of(nom), 0)
+        list_victims(t, row, at, need_of(nom))
+        t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = t.found[at, c.X_UNTIL], t.state[c.VICTIMS]
+    else:
+        t.state[c.VICTIMS], t.state[c.VICTIMS_OF] = 0, c.NONE
+
+
+def look_ahead(t: Tables, nom: int) -> None:
+    """Note when time alone may change something: `N_LATER` for a part of it, `N_UNTIL` for all of it, on whatever flavors."""
+    later, evicts = c.NONE, False
+    for at in range(t.state[c.FOUND]):
+        until = t.found[at, c.X_UNTIL]
+        if until != c.NONE and (later == c.NONE or until < later):
+            later = until
+        evicts = evicts or t.found[at, c.X_EVICTS] == 1
+    t.nom[nom, c.N_LATER] = later
+    t.nom[nom, c.N_CHANGES_AT] = t.state[c.TIME] if evicts else later
+    t.ask[then_of(nom), 0, 0] = 0
+    if t.nom[nom, c.N_UNTIL] == c.NONE:
+        return
+    best = c.NONE
+    for at in range(t.state[c.FOUND]):
+        until = t.found[at, c.X_UNTIL]
+        if until == c.NONE or not same_by_resource(t, c.ASKS_FOUND + at, request_of(nom)):
+            continue
+        if (
+            best == c.NONE
+            or until < t.found[best, c.X_UNTIL]
+            or (until == t.found[best, c.X_UNTIL] and comes_before(t, c.ASKS_FOUND + at, c.ASKS_FOUND + best))
+        ):
+            best = at
+    t.nom[nom, c.N_UNTIL] = t.found[best, c.X_UNTIL]
+    t.ask[then_of(nom)] = t.ask[c.ASKS_FOUND + best]
+
+
+def same_by_resource(t: Tables, left: int, right: int) -> bool:
+    """Whether two requests ask for the same, whatever the flavors."""
+    for resource in range(t.state[c.RESOURCES]):
+        difference, named = 0, 0
+        for k in range(1, t.ask[left, 0, 0] + 1):
+            if t.slot[t.ask[left, k, c.SLOT], c.RESOURCE] == resource:
+                difference, named = difference + t.ask[left, k, c.AMOUNT], named | 1
+        for k in range(1, t.ask[right, 0, 0] + 1):
+            if t.slot[t.ask[right, k, c.SLOT], c.RESOURCE] == resource:
+                difference, named = difference - t.ask[right, k, c.AMOUNT], named | 2
+        if difference != 0 or named in (1, 2):
+            return False
+    return True
+
+
+def comes_before(t: Tables, left: int, right: int) -> bool:
+    """Whether a request comes before another one: by slot, then by amount, then the shorter one."""
+    for k in range(1, min(t.ask[left, 0, 0], t.ask[right, 0, 0]) + 1):
+        if t.ask[left, k, c.SLOT] != t.ask[right, k, c.SLOT]:
+            return t.ask[left, k, c.SLOT] < t.ask[right, k, c.SLOT]
+        if t.ask[left, k, c.AMOUNT] != t.ask[right, k, c.AMOUNT]:
+            return t.ask[left, k, c.AMOUNT] < t.ask[right, k, c.AMOUNT]
+    return t.ask[left, 0, 0] < t.ask[right, 0, 0]
+
+
+# --- fewer pods ---------------------------------------------------------------------------------------------------------
+
+
+def leave_out(t: Tables, spec: int, missing: int) -> None:
+    """Leave out so many pods, each pod set its part in proportion, rounded down."""
+    total = t.spec[spec + c.S_SPARE]
+    for pod_set in range(t.spec[spec + c.S_PODSETS]):
+        count, least = t.spec[pod_set_at(t, spec, pod_set) + c.P_COUNT], t.spec[pod_set_at(t, spec, pod_set) + c.P_LEAST]
+        t.pods[pod_set] = count - (count - least) * missing // total
+
+
+def fewest_missing(t: Tables, row: int, nom: int) -> int:
+    """The fewest pods that may be missing for something to be done, found by bisection as Kueue does; NONE: nothing can be."""
+    spec = t.work[row, c.SPEC]
+    low, high, found = 0, t.spec[spec + c.S_SPARE] + 1, c.NONE
+    while low < high:
+        middle = (low + high) // 2
+        leave_out(t, spec, middle)
+        attempt(t, row, nom)
+        if runs(t, nom):
+            found, high = middle, middle
+        else:
+            low = middle + 1
+    return found if found == low else c.NONE
+
+
+# --- workload slices and those for whom a workload had to go ------------------------------------------------------------
+
+
+def replaced_by(t: Tables, row: int) -> int:
+    """The running workload whose place another one takes; NONE where there is none."""
+    if t.work[row, c.REPLACES] == c.NONE:
+        return c.NONE
+    old = t.name[t.work[row, c.REPLACES], c.ROW]
+    if old == c.NONE or t.work[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
+        return c.NONE
+    return old
+
+
+def note_held(t: Tables, row: int, old: int) -> None:
+    """Note what the pod sets of a running workload hold, by those of the one that takes its place: flavor and amount by resource."""
+    spec = t.work[row, c.SPEC]
+    sets = t.spec[spec + c.S_PODSETS]
+    for pod_set in range(sets):
+        t.held[pod_set, 0, c.H_ANY] = 0
+    if old == c.NONE:
+        return
+    for slot in range(t.state[c.SLOTS]):
+        t.slot[slot, c.LEFT], t.slot[slot, c.LAST_SET], t.slot[slot, c.LAST_J] = 0, c.NONE, c.NONE
+    cell = t.work[old, c.USAGE]
+    while cell >= 0:
+        t.slot[t.cell[cell, c.SLOT], c.LEFT] = t.cell[cell, c.AMOUNT]
+        cell = t.cell[cell, c.NEXT]
+    cell = t.work[old, c.GIVEN]
+    while cell >= 0:
+        note_given(t, spec, t.work[old, c.SPEC], cell)
+        cell = t.cell[cell, c.NEXT]
+    for slot in range(t.state[c.SLOTS]):  # an outside system may charge more than the pods ask for
+        if t.slot[slot, c.LAST_J] != c.NONE:
+            t.held[t.slot[slot, c.LAST_SET], t.slot[slot, c.LAST_J], c.H_AMOUNT] += t.slot[slot, c.LEFT]
+
+
+def note_given(t: Tables, spec: int, old_spec: int, cell: int) -> None:
+    """Note one flavor that a pod set of a running workload was given, for the pod set of that name and the resource that want it now."""
+    old_set = pod_set_at(t, old_spec, t.cell[cell, c.W_POD_SET])
+    pod_set = place_of_name(t, spec, t.spec[old_set + c.P_NAME])
+    if pod_set != c.NONE and t.held[pod_set, 0, c.H_ANY] == 0:
+        for j in range(t.spec[spec + c.S_RESOURCES]):
+            t.held[pod_set, j, c.H_FLAVOR], t.held[pod_set, j, c.H_AMOUNT] = c.NONE, 0
+        t.held[pod_set, 0, c.H_ANY] = 1
+    resource, flavor = t.cell[cell, c.W_RESOURCE], t.cell[cell, c.W_FLAVOR]
+    if resource < 0:
+        return
+    slot, amount = slot_of(t, flavor, resource) if flavor >= 0 else c.NONE, 0
+    if slot != c.NONE:
+        count = min(t.spec[old_set + c.P_LEFT], t.cell[cell, c.W_COUNT])
+        amount = min(t.slot[slot, c.LEFT], asked_by_one(t, old_spec, old_set, resource) * count)
+        t.slot[slot, c.LEFT] -= amount
+        t.slot[slot, c.LAST_SET] = t.slot[slot, c.LAST_J] = c.NONE
+    for j in range(t.spec[spec + c.S_RESOURCES]):
+        if pod_set != c.NONE and t.spec[resource_at(t, spec, j) + c.R_ID] == resource:
+            t.held[pod_set, j, c.H_FLAVOR], t.held[pod_set, j, c.H_AMOUNT] = flavor, amount
+            if slot != c.NONE:
+                t.slot[slot, c.LAST_SET], t.slot[slot, c.LAST_J] = pod_set, j
+
+
+def place_of_name(t: Tables, spec: int, name: int) -> int:
+    """The pod set of a name; NONE where there is none."""
+    for pod_set in range(t.spec[spec + c.S_PODSETS]):
+        if t.spec[pod_set_at(t, spec, pod_set) + c.P_NAME] == name:
+            return pod_set
+    return c.NONE
+
+
+def asked_by_one(t: Tables, spec: int, pod_set_begins: int, resource: int) -> int:
+    """What one pod of a pod set asks for."""
+    if resource == t.state[c.POD_COUNT]:
+        return 1
+    for j in range(t.spec[spec + c.S_RESOURCES]):
+        if t.spec[resource_at(t, spec, j) + c.R_ID] == resource:
+            return max(0, t.spec[pod_set_begins + c.P_REQUESTS + j])
+    return 0
+
+
+def mark_superiors(t: Tables, row: int) -> None:
+    """Mark all for whom a workload had to go, and those for whom they had to go in turn."""
+    t.state[c.SUPERIORS] += 1
+    t.state[c.HAS_SUPERIORS] = 0
+    if t.state[c.GAVE_WAY] == 0:
+        return
+    stamp = t.state[c.SUPERIORS]
+    names, count, at = np.empty(t.state[c.GAVE_WAY] + 1, np.int64), 1, 0
+    names[0] = t.work[row, c.NAME]
+    while at < count:
+        cell = t.name[names[at], c.GAVE]
+        while cell >= 0:
+            name = t.cell[cell, c.W_NAME]
+            if t.name[name, c.MARK] != stamp:
+                t.name[name, c.MARK] = stamp
+                t.state[c.HAS_SUPERIORS] = 1
+                names[count] = name
+                count += 1
+            cell = t.cell[cell, c.NEXT]
+        at += 1

@@ -1,0 +1,203 @@
+"""How decisions change the tables: who runs, who waits, what is charged (`definition/transition/apply.py` and `listing.py`)."""
+
+from .. import columns as c
+from ..tables import Tables
+from .flavor.pod_sets import resource_at, serving_order
+from .line import leave_line, queue_up
+from .nominate import whole_of
+from .quota.tree import charge, uncharge
+
+
+def new_cell(t: Tables) -> int:
+    """A free cell. There is always one: `core.py` sees to that."""
+    cell = t.state[c.FREE_CELL]
+    t.state[c.FREE_CELL] = t.cell[cell, c.NEXT]
+    t.state[c.FREE_CELLS] -= 1
+    t.cell[cell, c.NEXT] = c.NONE
+    return cell
+
+
+def free_cells(t: Tables, cell: int) -> None:
+    """Give a list of cells back."""
+    while cell >= 0:
+        following = t.cell[cell, c.NEXT]
+        t.cell[cell, c.NEXT] = t.state[c.FREE_CELL]
+        t.state[c.FREE_CELL] = cell
+        t.state[c.FREE_CELLS] += 1
+        cell = following
+
+
+def append_cell(t: Tables, row: int, column: int, last: int) -> int:
+    """Append a cell to a list that begins in a column of a workload and ends in `last` (NONE: it is empty); return the new last one."""
+    cell = new_cell(t)
+    if last == c.NONE:
+        t.work[row, column] = cell
+    else:
+        t.cell[last, c.NEXT] = cell
+    return cell
+
+
+# --- places -------------------------------------------------------------------------------------------------------------
+
+
+def is_parked(t: Tables, row: int) -> bool:
+    """Whether a waiting workload is looked at again only when capacity may have become free."""
+    epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
+    return t.work[row, c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
+
+
+def enter(t: Tables, row: int) -> None:
+    """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
+    t.work[row, c.PARKED] = 0
+    queue = t.work[row, c.QUEUE]
+    if queue == c.NONE:
+        return
+    if t.work[row, c.ADMITTED] != c.NONE:
+        cell = t.work[row, c.USAGE]
+        while cell >= 0:
+            charge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+            cell = t.cell[cell, c.NEXT]
+        first = t.node[queue, c.FIRST_RUNNING]
+        t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
+        if first != c.NONE:
+            t.work[first, c.LAST_RUNNING] = row
+        t.node[queue, c.FIRST_RUNNING] = row
+    elif not t.work[row, c.HELD]:
+        queue_up(t, row)
+
+
+def leave(t: Tables, row: int) -> None:
+    """Undo `enter`, before anything about the workload changes."""
+    queue = t.work[row, c.QUEUE]
+    t.work[row, c.PARKED] = 0
+    if queue == c.NONE:
+        return
+    if t.work[row, c.ADMITTED] != c.NONE:
+        cell = t.work[row, c.USAGE]
+        while cell >= 0:
+            uncharge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+            cell = t.cell[cell, c.NEXT]
+        before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]
+        if before == c.NONE:
+            t.node[queue, c.FIRST_RUNNING] = after
+        else:
+            t.work[before, c.NEXT_RUNNING] = after
+        if after != c.NONE:
+            t.work[after, c.LAST_RUNNING] = before
+    elif t.work[row, c.IN_LINE]:
+        leave_line(t, row)
+    if t.node[queue, c.PREEMPTOR] == row:
+        t.node[queue, c.PREEMPTOR] = c.NONE
+
+
+def stir(t: Tables, row: int) -> None:
+    """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
+    queue = t.work[row, c.QUEUE]
+    if queue != c.NONE:
+        t.node[queue, c.GENERATION] += 1
+        t.node[t.node[queue, c.TOP], c.STIRRED] += 1
+
+
+def is_stirred(t: Tables, queue: int) -> bool:
+    """Whether what is parked in a queue returns at the start of the next cycle."""
+    return t.node[t.node[queue, c.TOP], c.STIRRED] != t.node[queue, c.UNPARKED]
+
+
+# --- what becomes of a workload -----------------------------------------------------------------------------------------
+
+
+def forget_cycle(t: Tables, row: int) -> None:
+    """Forget how the last cycle that looked at a workload ended."""
+    free_cells(t, t.work[row, c.TRIED])
+    free_cells(t, t.work[row, c.SHOWN_VICTIMS])
+    t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
+    t.work[row, c.DEFERRED] = 0
+
+
+def stop(t: Tables, row: int) -> None:
+    """Let a workload run no longer."""
+    free_cells(t, t.work[row, c.USAGE])
+    free_cells(t, t.work[row, c.GIVEN])
+    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = c.NONE
+    t.work[row, c.ADMITTED], t.work[row, c.EVICTING] = c.NONE, 0
+
+
+def admit(t: Tables, nom: int) -> None:
+    """Let a nominated workload run from now."""
+    row = t.nom[nom, c.N_ROW]
+    t.state[c.SEQ] += 1
+    t.state[c.IDLE] = 0
+    leave(t, row)
+    forget_cycle(t, row)
+    t.work[row, c.ADMITTED], t.work[row, c.STARTED_BY] = t.state[c.TIME], t.state[c.CAUSE]
+    last, ask = c.NONE, whole_of(nom)
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        last = append_cell(t, row, c.USAGE, last)
+        t.cell[last, c.SLOT], t.cell[last, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
+    give_flavors(t, row, nom)
+    enter(t, row)
+
+
+def give_flavors(t: Tables, row: int, nom: int) -> None:
+    """Note which flavors the pod sets of a nominated workload get, in the order in which they were served."""
+    spec, last = t.work[row, c.SPEC], c.NONE
+    for pod_set in range(t.spec[spec + c.S_PODSETS]):
+        t.pods[pod_set] = t.nom[nom, c.N_PODS + pod_set]
+    for pod_set in serving_order(t, spec):
+        given = False
+        for j in range(t.spec[spec + c.S_RESOURCES]):
+            flavor = t.choice[nom, pod_set, j, c.C_FLAVOR]
+            if flavor != c.NONE:
+                last = append_cell(t, row, c.GIVEN, last)
+                note_flavor(t, last, pod_set, t.spec[resource_at(t, spec, j) + c.R_ID], flavor)
+                given = True
+        if not given:
+            last = append_cell(t, row, c.GIVEN, last)
+            note_flavor(t, last, pod_set, c.NONE, c.NONE)
+
+
+def note_flavor(t: Tables, cell: int, pod_set: int, resource: int, flavor: int) -> None:
+    """Write which flavor a pod set gets for a resource, with the pods that it gets it for."""
+    t.cell[cell, c.W_POD_SET], t.cell[cell, c.W_RESOURCE] = pod_set, resource
+    t.cell[cell, c.W_FLAVOR], t.cell[cell, c.W_COUNT] = flavor, t.pods[pod_set]
+
+
+def evict(t: Tables, row: int, beneficiary: int) -> None:
+    """Stop a running workload, which waits again; `beneficiary` is the name of the one for whom it has to go (NONE: for nobody)."""
+    t.state[c.SEQ] += 1
+    t.state[c.IDLE] = 0
+    leave(t, row)
+    stop(t, row)
+    t.work[row, c.EVICTIONS] += 1
+    if beneficiary != c.NONE and t.state[c.BY_RULES]:
+        note_who_gave_way(t, t.work[row, c.NAME], beneficiary)
+    stir(t, row)
+    enter(t, row)
+
+
+def note_who_gave_way(t: Tables, name: int, beneficiary: int) -> None:
+    """Note for whom a workload had to go, by their names."""
+    cell = new_cell(t)
+    t.cell[cell, c.W_NAME], t.cell[cell, c.NEXT] = beneficiary, t.name[name, c.GAVE]
+    t.name[name, c.GAVE] = cell
+    t.state[c.GAVE_WAY] += 1
+
+
+def end(t: Tables, row: int) -> None:
+    """Let a workload be over, and its row be free."""
+    leave(t, row)
+    stop(t, row)
+    forget_cycle(t, row)
+    stir(t, row)
+    t.name[t.work[row, c.NAME], c.ROW] = c.NONE
+    t.work[row, c.NUMBER] = 0
+    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW]
+    t.state[c.FREE_ROW] = row
+    t.state[c.LIVE] -= 1
+
+
+def close(t: Tables, row: int) -> None:
+    """Let a workload be over by a decision."""
+    t.state[c.SEQ] += 1
+    t.state[c.IDLE] = 0
+    end(t, row)

@@ -1,0 +1,1 @@
+"""Who has to go for a workload."""

@@ -1,0 +1,118 @@
+"""Looking ahead, over tables: the first moment at which time alone will have made room (`definition/preemption/lookahead.py`)."""
+
+import numpy as np
+
+from ... import columns as c
+from ...tables import Ints, Tables
+from ..guards import next_turn
+from ..quota.tree import charge_all, room, uncharge_all
+from .rules import could_help, is_kept, owner, places, rule_at, search_by_rules
+from .trial import enough, give_back, take
+
+UNKNOWN_SHARES = c.OF_SHARE
+UNKNOWN_BOTH = c.OF_SHARE | c.OF_TIME
+
+
+def search_ahead(t: Tables, row: int, ask: int) -> tuple[int, int]:
+    """Look for victims by the policy's rules; return the grade, and the first moment at which time will have freed enough (NONE: never).
+
+    Where somebody was passed over only because this fact admitted it, that is the present moment, for the next fact.
+    """
+    queue, now = t.work[row, c.QUEUE], t.state[c.TIME]
+    t.ask[c.ASK_SHORT, 0, 0] = 0
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        if t.ask[ask, k, c.AMOUNT] > room(t, queue, t.ask[ask, k, c.SLOT]):
+            t.ask[c.ASK_SHORT, 0, 0] += 1
+            t.ask[c.ASK_SHORT, t.ask[c.ASK_SHORT, 0, 0], c.SLOT] = t.ask[ask, k, c.SLOT]
+    t.state[c.VICTIMS] = 0
+    charge_all(t, queue, ask)
+    grade, until = judge_ahead(t, row, ask, now)
+    uncharge_all(t, queue, ask)
+    return grade, until
+
+
+def judge_ahead(t: Tables, row: int, ask: int, now: int) -> tuple[int, int]:
+    """The same, with the request charged and what is short noted."""
+    helpers, free = find_helpers(t, row, now)
+    if len(helpers) == 0:
+        return c.NO_VICTIMS, c.NONE
+    earliest = earliest_room(t, row, ask, helpers, free)
+    if earliest == c.NONE:
+        return c.NO_VICTIMS, c.NONE
+    t.state[c.FRESH_PASSED_OVER] = 0
+    if earliest <= now and search_by_rules(t, row, ask, now, t.state[c.CAUSE]):
+        return c.PREEMPT, c.NONE
+    if t.state[c.FRESH_PASSED_OVER] and search_by_rules(t, row, ask, now, c.NONE):
+        t.state[c.VICTIMS] = 0
+        return c.PROTECTED, now
+    moment = max(now, earliest - 1)
+    while True:
+        moment = next_moment(t, row, helpers, now, moment)
+        if moment == c.NONE:
+            return c.NO_VICTIMS, c.NONE
+        if search_by_rules(t, row, ask, moment, c.NONE):
+            t.state[c.VICTIMS] = 0
+            return c.PROTECTED, moment
+
+
+def find_helpers(t: Tables, row: int, now: int) -> tuple[Ints, Ints]:
+    """Everybody who may go by some rule, now or later, with the rule and the first moment, as far as anything but shares says."""
+    nodes = np.empty(max(1, t.state[c.QUEUES]), np.int64)
+    helpers, free = np.empty((16, 2), np.int64), np.empty(16, np.int64)
+    found, something_goes = 0, False
+    for rule in range(t.pool[t.state[c.RULES]]):
+        rests_on = t.work[row, c.QUEUE] if something_goes else owner(t, rule, row)
+        count = places(t, rule, row, rests_on, nodes)
+        something_goes = something_goes or count > 0
+        for i in range(count):
+            each = t.node[nodes[i], c.FIRST_RUNNING]
+            while each != c.NONE:
+                if could_help(t, row, each) and not is_kept(t, rule, row, each, now, UNKNOWN_BOTH):
+                    moment = now
+                    while moment != c.NONE and is_kept(t, rule, row, each, moment, UNKNOWN_SHARES):
+                        moment = turn_of(t, rule, row, each, now, moment)
+                    if moment != c.NONE:
+                        if found == len(free):
+                            helpers, free = np.concatenate((helpers, helpers)), np.concatenate((free, free))
+                        helpers[found, 0], helpers[found, 1], free[found] = each, rule, moment
+                        found += 1
+                each = t.work[each, c.NEXT_RUNNING]
+    return helpers[:found], free[:found]
+
+
+def turn_of(t: Tables, rule: int, row: int, each: int, now: int, after: int) -> int:
+    """The next moment at which time may change whether a rule lets a workload go, as of now."""
+    found = next_turn(t, t.pool[rule_at(t, rule) + c.L_GUARD], row, each, now, after)
+    at = t.node[t.work[each, c.QUEUE], c.PROTECTED_BY]
+    for i in range(at + 1, at + 1 + t.pool[at]):
+        moment = next_turn(t, t.pool[i], row, each, now, after)
+        if moment != c.NONE and (found == c.NONE or moment < found):
+            found = moment
+    return found
+
+
+def earliest_room(t: Tables, row: int, ask: int, helpers: Ints, free: Ints) -> int:
+    """The first moment by which enough may have become free, now or later; NONE: never."""
+    order = np.argsort(free, kind="mergesort")
+    gone, found = 0, c.NONE
+    for gone in range(len(order)):
+        each = helpers[order[gone], 0]
+        if not t.work[each, c.OUT]:
+            take(t, each)
+        if enough(t, row, ask, True, False):
+            found = free[order[gone]]
+            break
+    for i in range(gone + 1):
+        if t.work[helpers[order[i], 0], c.OUT]:
+            give_back(t, helpers[order[i], 0])
+    return found
+
+
+def next_moment(t: Tables, row: int, helpers: Ints, now: int, after: int) -> int:
+    """The first moment later than another one at which time may change who goes."""
+    found = c.NONE
+    for i in range(len(helpers)):
+        moment = turn_of(t, helpers[i, 1], row, helpers[i, 0], now, after)
+        if moment != c.NONE and (found == c.NONE or moment < found):
+            found = moment
+    return found

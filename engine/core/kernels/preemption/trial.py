@@ -1,0 +1,102 @@
+"""Running workloads taken out on trial, and put back; and the list of the victims that a search has taken."""
+
+from ... import columns as c
+from ...tables import Tables
+from ..quota.shares import ShareNumbers
+from ..quota.tree import charge, fits, uncharge
+
+
+def take(t: Tables, row: int) -> None:
+    """Take a running workload out."""
+    cell = t.work[row, c.USAGE]
+    while cell >= 0:
+        uncharge(t, t.work[row, c.QUEUE], t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+        cell = t.cell[cell, c.NEXT]
+    t.work[row, c.OUT] = 1
+
+
+def give_back(t: Tables, row: int) -> None:
+    """Undo `take`."""
+    cell = t.work[row, c.USAGE]
+    while cell >= 0:
+        charge(t, t.work[row, c.QUEUE], t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+        cell = t.cell[cell, c.NEXT]
+    t.work[row, c.OUT] = 0
+
+
+def uses(t: Tables, row: int, ask: int) -> bool:
+    """Whether a running workload uses some slot of a request."""
+    cell = t.work[row, c.USAGE]
+    while cell >= 0:
+        for k in range(1, t.ask[ask, 0, 0] + 1):
+            if t.ask[ask, k, c.SLOT] == t.cell[cell, c.SLOT]:
+                return True
+        cell = t.cell[cell, c.NEXT]
+    return False
+
+
+def takes_place_of(t: Tables, new: int, old: int) -> bool:
+    """Whether a waiting workload takes the place of one that runs: it names it, and is of its queue and namespace."""
+    if t.work[new, c.REPLACES] == c.NONE or t.work[new, c.REPLACES] != t.work[old, c.NAME]:
+        return False
+    same = t.spec[t.work[new, c.SPEC] + c.S_NAMESPACE] == t.spec[t.work[old, c.SPEC] + c.S_NAMESPACE]
+    return same and t.work[new, c.QUEUE] == t.work[old, c.QUEUE]
+
+
+# --- victims ------------------------------------------------------------------------------------------------------------
+
+
+def add_victim(t: Tables, row: int, kind: int, rule: int) -> int:
+    """Take a victim out and list it; return its place in the list."""
+    at = t.state[c.VICTIMS]
+    t.state[c.VICTIMS] = at + 1
+    t.victim[at, c.V_ROW], t.victim[at, c.V_KIND], t.victim[at, c.V_RULE] = row, kind, rule
+    t.victim[at, c.V_COMPARED], t.victim[at, c.V_NEXT] = 0, c.NONE
+    take(t, row)
+    return at
+
+
+def note_share(t: Tables, at: int, column: int, value: ShareNumbers) -> None:
+    """Note a share that was compared when a victim was picked."""
+    t.victim[at, column], t.victim[at, column + 1], t.victim[at, column + 2] = value
+
+
+def fill_back(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> None:
+    """Put back, last to first and never the last one, every victim without whom the request fits as well; all others stay out."""
+    for at in range(t.state[c.VICTIMS] - 2, -1, -1):
+        each = t.victim[at, c.V_ROW]
+        give_back(t, each)
+        if enough(t, row, ask, charged, owned_only):
+            t.victim[at, c.V_ROW] = c.NONE
+        else:
+            take(t, each)
+    kept = 0
+    for at in range(t.state[c.VICTIMS]):
+        if t.victim[at, c.V_ROW] != c.NONE:
+            for column in range(t.victim.shape[1]):
+                t.victim[kept, column] = t.victim[at, column]
+            kept += 1
+    t.state[c.VICTIMS] = kept
+
+
+def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bool:
+    """Whether a request fits, which may be `charged` already; `owned_only`: within what its queue owns."""
+    queue = t.work[row, c.QUEUE]
+    if charged:
+        for k in range(1, t.ask[ask, 0, 0] + 1):
+            uncharge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+    fit = fits(t, queue, ask)
+    if owned_only:
+        for k in range(1, t.ask[ask, 0, 0] + 1):
+            slot = t.ask[ask, k, c.SLOT]
+            fit = fit and t.quota[queue, slot, c.USED] + t.ask[ask, k, c.AMOUNT] <= t.quota[queue, slot, c.OWNED]
+    if charged:
+        for k in range(1, t.ask[ask, 0, 0] + 1):
+            charge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+    return fit
+
+
+def give_all_back(t: Tables) -> None:
+    """Put all victims back; the list stays."""
+    for at in range(t.state[c.VICTIMS]):
+        give_back(t, t.victim[at, c.V_ROW])

@@ -1,0 +1,72 @@
+"""Searches for victims while a workload is nominated, over tables: in the way that the policy chose, and each request once.
+
+`found` holds what came of each search: the grade, the level from which the quota would come then, the moment at which time will have made
+room (NONE: it will not), and whether it was made for a part of what is asked for. The last search's victims stand in `victim`.
+"""
+
+from ... import columns as c
+from ...tables import Tables
+from ..quota.tree import level_that_fits
+from .ahead import search_ahead
+from .classical import search_classically
+from .fair import search_fairly
+from .trial import give_all_back, take
+
+
+def verdict_of(t: Tables, row: int, ask: int) -> tuple[int, int]:
+    """What evicting could do for a part of what is asked for, and the level from which that would come then."""
+    at = search_once(t, row, ask, ask, 1)
+    return t.found[at, c.X_GRADE], t.found[at, c.X_LEVEL]
+
+
+def search_once(t: Tables, row: int, ask: int, need: int, by_part: int) -> int:
+    """Search for the victims of a request, unless that was done; return where it is noted."""
+    for at in range(t.state[c.FOUND]):
+        if same_request(t, c.ASKS_FOUND + at, ask):
+            return at
+    at = t.state[c.FOUND]
+    t.state[c.FOUND] = at + 1
+    t.ask[c.ASKS_FOUND + at] = t.ask[ask]
+    t.found[at, c.X_BY_PART] = by_part
+    search_for(t, row, at, need)
+    return at
+
+
+def search_for(t: Tables, row: int, at: int, need: int) -> None:
+    """Search for the victims of a request that is noted; they are listed."""
+    ask, until = c.ASKS_FOUND + at, c.NONE
+    if t.state[c.BY_RULES]:
+        grade, until = search_ahead(t, row, ask)
+    elif t.state[c.FAIR]:
+        grade = search_fairly(t, row, ask, need)
+    else:
+        grade = search_classically(t, row, ask, need)
+    t.found[at, c.X_GRADE], t.found[at, c.X_UNTIL], t.found[at, c.X_EVICTS] = grade, until, int(t.state[c.VICTIMS] > 0)
+    t.found[at, c.X_LEVEL] = 0
+    t.state[c.VICTIMS_OF] = at
+    if t.state[c.COUNTS_LEVELS]:
+        for i in range(t.state[c.VICTIMS]):
+            take(t, t.victim[i, c.V_ROW])
+        for k in range(1, t.ask[ask, 0, 0] + 1):
+            level, _ = level_that_fits(t, t.work[row, c.QUEUE], t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+            t.found[at, c.X_LEVEL] = max(t.found[at, c.X_LEVEL], level)
+        give_all_back(t)
+
+
+def list_victims(t: Tables, row: int, at: int, need: int) -> None:
+    """List the victims of a request that was searched for."""
+    if t.found[at, c.X_EVICTS] == 0:
+        t.state[c.VICTIMS] = 0
+        t.state[c.VICTIMS_OF] = c.NONE
+    elif t.state[c.VICTIMS_OF] != at:
+        search_for(t, row, at, c.ASKS_FOUND + at if t.found[at, c.X_BY_PART] else need)
+
+
+def same_request(t: Tables, left: int, right: int) -> bool:
+    """Whether two requests are equal."""
+    if t.ask[left, 0, 0] != t.ask[right, 0, 0]:
+        return False
+    for k in range(1, t.ask[left, 0, 0] + 1):
+        if t.ask[left, k, c.SLOT] != t.ask[right, k, c.SLOT] or t.ask[left, k, c.AMOUNT] != t.ask[right, k, c.AMOUNT]:
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""Quotas, charges and shares."""

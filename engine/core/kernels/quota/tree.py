@@ -1,0 +1,179 @@
+"""The quota tree over tables: charges, and what a queue may still use. The formulas are those of `definition/quota/tree.py`."""
+
+from ... import columns as c
+from ...tables import Tables
+
+
+def local_left(t: Tables, node: int, slot: int) -> int:
+    """What is left of the quota that a node never lends."""
+    return max(0, t.quota[node, slot, c.LOCAL] - t.quota[node, slot, c.USED])
+
+
+def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
+    """Charge a queue; each ancestor carries what the one below cannot keep local."""
+    node, carried = queue, amount
+    while node >= 0:
+        kept = local_left(t, node, slot)
+        t.quota[node, slot, c.TOTAL] += amount
+        t.quota[node, slot, c.USED] += carried
+        carried = max(0, carried - kept)
+        node = t.node[node, c.PARENT]
+
+
+def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
+    """Take a charge back; what ancestors carried for it goes first. Undoes `charge` of the same amount in any order."""
+    node, carried = queue, amount
+    while node >= 0:
+        beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
+        t.quota[node, slot, c.TOTAL] -= amount
+        t.quota[node, slot, c.USED] -= carried
+        carried = min(carried, beyond)
+        node = t.node[node, c.PARENT]
+
+
+def charge_all(t: Tables, queue: int, ask: int) -> None:
+    """Charge a queue for a request."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        charge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+
+
+def uncharge_all(t: Tables, queue: int, ask: int) -> None:
+    """Take the charge for a request back."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        uncharge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+
+
+def quota_left(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
+    """What a queue may still use by quota, with the node and the kind of the limit that decides it; below 0 where there is a debt.
+
+    On the way up every borrowing limit is one bound, and what the top owns is the last; of equal ones the lowest counts.
+    """
+    left, at, kind = 0, c.NONE, c.BY_OWNED
+    kept, node = 0, queue
+    while t.node[node, c.PARENT] >= 0:
+        used, local = t.quota[node, slot, c.USED], t.quota[node, slot, c.LOCAL]
+        kept += max(0, local - used)
+        limit = t.quota[node, slot, c.BORROWING]
+        if limit != c.NONE:
+            bound = kept + t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+            if at == c.NONE or bound < left:
+                left, at, kind = bound, node, c.BY_BORROWING
+        node = t.node[node, c.PARENT]
+    bound = kept + t.quota[node, slot, c.OWNED] - t.quota[node, slot, c.USED]
+    if at == c.NONE or bound < left:
+        left, at, kind = bound, node, c.BY_OWNED
+    return left, at, kind
+
+
+def free(t: Tables, slot: int) -> int:
+    """What exists and is not in use; negative while less exists than is used."""
+    return t.slot[slot, c.CAPACITY] - t.quota[0, slot, c.TOTAL]
+
+
+def room(t: Tables, queue: int, slot: int) -> int:
+    """What a queue may still use, by quota and by what exists; may be negative."""
+    left, _, _ = quota_left(t, queue, slot)
+    return left if t.state[c.FOREST] else min(left, free(t, slot))
+
+
+def most(t: Tables, queue: int, slot: int) -> int:
+    """What a queue could use at most, were everything else idle."""
+    reach = t.quota[queue, slot, c.POTENTIAL]
+    return reach if t.state[c.FOREST] else min(reach, t.slot[slot, c.CAPACITY])
+
+
+def fits(t: Tables, queue: int, ask: int) -> bool:
+    """Whether a queue may take a request now."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        if t.ask[ask, k, c.AMOUNT] > room(t, queue, t.ask[ask, k, c.SLOT]):
+            return False
+    return True
+
+
+def fits_beside(t: Tables, queue: int, ask: int) -> bool:
+    """Whether a queue may take a request that is charged to it already."""
+    uncharge_all(t, queue, ask)
+    fit = fits(t, queue, ask)
+    charge_all(t, queue, ask)
+    return fit
+
+
+def binding(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
+    """The limit that decides how much of a slot a queue may still take: node, kind, and what it leaves (0 at least)."""
+    left, node, kind = quota_left(t, queue, slot)
+    if not t.state[c.FOREST] and free(t, slot) <= max(0, left):
+        left, node, kind = free(t, slot), 0, c.BY_CAPACITY
+    return node, kind, max(0, left)
+
+
+def binding_at_most(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
+    """The limit on what a queue could use of a slot were everything else idle: node, kind, and how much that is."""
+    reach = max(0, most(t, queue, slot))
+    if not t.state[c.FOREST] and t.slot[slot, c.CAPACITY] <= t.quota[queue, slot, c.POTENTIAL]:
+        return 0, c.BY_CAPACITY, reach
+    node = queue
+    while t.node[node, c.PARENT] >= 0:
+        limit = t.quota[node, slot, c.BORROWING]
+        if limit != c.NONE and t.quota[node, slot, c.POTENTIAL] == t.quota[node, slot, c.OWNED] + limit:
+            return node, c.BY_BORROWING, reach
+        node = t.node[node, c.PARENT]
+    return node, c.BY_OWNED, reach
+
+
+def exceeds_owned(t: Tables, node: int, slot: int, amount: int) -> bool:
+    """Whether a node would use more than its subtree owns, with this amount on top."""
+    return t.quota[node, slot, c.USED] + amount > t.quota[node, slot, c.OWNED]
+
+
+def borrows(t: Tables, node: int, ask: int) -> bool:
+    """Whether a node uses more than its subtree owns of some slot of a request."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        if exceeds_owned(t, node, t.ask[ask, k, c.SLOT], 0):
+            return True
+    return False
+
+
+def borrows_anything(t: Tables, node: int) -> bool:
+    """Whether a node uses more than its subtree owns of any slot."""
+    for slot in range(t.state[c.SLOTS]):
+        if exceeds_owned(t, node, slot, 0):
+            return True
+    return False
+
+
+def level_that_fits(t: Tables, queue: int, slot: int, amount: int) -> tuple[int, bool]:
+    """The height from which an amount could come (of the top where none has enough), and whether something above could still lend."""
+    node = queue
+    while exceeds_owned(t, node, slot, amount) and t.node[node, c.PARENT] >= 0:
+        amount -= local_left(t, node, slot)
+        node = t.node[node, c.PARENT]
+    return t.node[node, c.HEIGHT], t.node[node, c.PARENT] >= 0
+
+
+def carried_at(t: Tables, node: int, queue: int, slot: int, amount: int) -> int:
+    """How much of a charge of a queue a node above it (or itself) carries: what would go there were the charge taken back."""
+    below = queue
+    while below != node:
+        amount = min(amount, max(0, t.quota[below, slot, c.USED] - t.quota[below, slot, c.LOCAL]))
+        below = t.node[below, c.PARENT]
+    return amount
+
+
+def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
+    """The nodes just below where the paths of two queues of one tree meet."""
+    while t.node[left, c.DEPTH] > t.node[right, c.DEPTH]:
+        left = t.node[left, c.PARENT]
+    while t.node[right, c.DEPTH] > t.node[left, c.DEPTH]:
+        right = t.node[right, c.PARENT]
+    while t.node[left, c.PARENT] != t.node[right, c.PARENT]:
+        left, right = t.node[left, c.PARENT], t.node[right, c.PARENT]
+    return left, right
+
+
+def is_below(t: Tables, node: int, top: int) -> bool:
+    """Whether a node is another one or below it."""
+    while node >= 0:
+        if node == top:
+            return True
+        node = t.node[node, c.PARENT]
+    return False

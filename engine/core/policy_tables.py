@@ -1,0 +1,197 @@
+"""A policy graph as tables: the quota tree, queues, rules, orders. `demands.py` has what workloads ask for."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from ..eligibility import groups_of
+from ..event_parts import POD_COUNT
+from ..guard import is_timeless
+from ..policy_graph import PolicyGraph, Queue, covers
+from . import columns as c
+from .guard_programs import DEEPEST, Programs
+from .tables import Ints, zeros
+
+MOST = 2**60
+"""The most that an amount, with all that is added to it on the way, may come to; a quarter of what 64 bits hold, so that sums fit."""
+
+MOST_IDLE = 3
+"""After so many cycles in a row that changed nothing, cycles wait for the next fact; a queue with more flavors than that has as many."""
+
+_POLICIES = {"nothing": c.POLICY_NOTHING, "lower": c.POLICY_LOWER, "lower-or-newer": c.POLICY_NEWER, "any": c.POLICY_ANY}
+_FORMULAS = {"none": c.BY_NOTHING, "borrowed": c.BY_BORROWED, "used": c.BY_USE}
+_STRATEGIES = {"final-share": c.FINAL_SHARE, "initial-share": c.INITIAL_SHARE}
+_SCOPES = {"same-queue": c.SAME_QUEUE, "borrowing-queues": c.BORROWING_QUEUES, "any-queue": c.ANY_QUEUE}
+_TRIGGERS = {None: c.NONE, "fits-queue": c.FITS_QUEUE, "fits-cohort": c.FITS_COHORT}
+
+
+class BeyondBoundsError(ValueError):
+    """Numbers for which the tables are not proven to be wide enough: the definition has to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTables:
+    """What a policy brings to the tables. `most` bounds every amount of a slot; `groups` are where a queue's resource groups begin."""
+
+    graph: PolicyGraph
+    programs: Programs
+    resources: tuple[str, ...]
+    most: int
+    state: Ints
+    node: Ints
+    quota: Ints
+    slot: Ints
+    pool: Ints
+    groups: dict[int, tuple[tuple[tuple[str, ...], int], ...]]
+
+
+def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
+    """The tables of a policy over what exists, by slot; nobody uses anything yet. Raises BeyondBoundsError."""
+    programs = Programs(graph.settings.rounded)
+    named = {slot.resource for slot in graph.slots} | {each for queue in graph.queues for group in queue.groups for each in group.resources}
+    resources = tuple(sorted(named | {each for group in graph.groups for each in group} | {POD_COUNT}))
+    most = bound(graph, capacity)
+    state, node = zeros(c.STATE_WIDTH), zeros(len(graph.nodes), c.NODE_WIDTH)
+    groups = {queue.node: _groups(programs, graph, queue) for queue in graph.queues}
+    _settings(state, graph, programs, resources)
+    _nodes(node, graph, programs)
+    quota, slot = zeros(len(graph.nodes), len(graph.slots), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
+    _slots(slot, graph, capacity, resources)
+    _quotas(quota, node, slot, graph, capacity)
+    if programs.deepest > DEEPEST:
+        raise BeyondBoundsError("a guard is nested too deeply")
+    return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups)
+
+
+def bound(graph: PolicyGraph, capacity: list[int]) -> int:
+    """The most that may be asked for, used or owned of a slot, so that no share and no sum is too large. Raises BeyondBoundsError."""
+    scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))
+    worth: dict[str, int] = {}
+    for slot in graph.slots:
+        worth[slot.resource] = worth.get(slot.resource, 0) + int(graph.flavors[slot.flavor].worth * scale)
+    widest = max((worth[resource] for resource in sorted(worth)), default=1)
+    weights = max(max(node.weight.numerator, node.weight.denominator) for node in graph.nodes)
+    most = min(MOST, 2**53 // max(1, widest)) if graph.settings.rounded else MOST // max(1, widest * weights)
+    if graph.settings.rounded and any(node.weight.denominator >= 1024 for node in graph.nodes):
+        raise BeyondBoundsError("a weight has too many decimals to be rounded in 64 bits")
+    for index in range(len(graph.slots)):
+        quotas = [node.quotas[index] for node in graph.nodes]
+        limits = [limit for quota in quotas for limit in (quota.borrowing_limit, quota.lending_limit) if limit is not None]
+        if max([sum(quota.nominal for quota in quotas), capacity[index], *limits]) > most:
+            raise BeyondBoundsError("an amount is too large")
+    return most
+
+
+def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tuple[str, ...]) -> None:
+    settings = graph.settings
+    state[c.NODES], state[c.SLOTS], state[c.FLAVORS] = len(graph.nodes), len(graph.slots), len(graph.flavors)
+    state[c.RESOURCES], state[c.QUEUES], state[c.POD_COUNT] = len(resources), len(graph.queues), resources.index(POD_COUNT)
+    state[c.FOREST], state[c.FLAT], state[c.TOGETHER] = settings.forest, settings.flat, settings.judges_together
+    state[c.COUNTS_LEVELS], state[c.BY_RULES], state[c.FAIR] = (
+        settings.counts_levels,
+        settings.victims == "rules",
+        settings.victims == "fair",
+    )
+    state[c.FORMULA], state[c.ROUNDED] = _FORMULAS[settings.share], settings.rounded
+    for column, strategy in zip((c.STRATEGY_1, c.STRATEGY_2), settings.strategies, strict=False):
+        state[column] = _STRATEGIES[strategy]
+    if settings.cycles is not None:
+        longest = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
+        state[c.PERIOD], state[c.MOST_IDLE] = settings.cycles.period, max(MOST_IDLE, longest)
+    state[c.BY_USAGE_SOMEWHERE] = settings.usage is not None and any(queue.by_usage for queue in graph.queues)
+    slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
+    state[c.SLOT_OF] = len(programs.pool)
+    programs.pool += [slot_of.get((flavor.name, resource), c.NONE) for flavor in graph.flavors for resource in resources]
+    state[c.QUEUE_NODES] = len(programs.pool)
+    programs.pool += [queue.node for queue in graph.queues]
+    state[c.SWEEP_ORDER] = len(programs.pool)
+    programs.pool += sorted(range(len(graph.nodes)), key=lambda node: -len(graph.path(node)))
+    state[c.QUEUE_KEYS], state[c.WORKLOAD_KEYS] = programs.order(settings.queue_order), programs.order(settings.workload_order)
+    rows: list[int] = []
+    for rule in graph.preempt:
+        row = [_TRIGGERS[rule.trigger], _SCOPES[rule.scope], int(rule.range == "same-cohort"), programs.guard(rule.guard)]
+        rows += [*row, int(is_timeless(rule.guard)), programs.victim_order(rule.order), programs.compared(rule.compared)]
+    state[c.RULES] = programs.listed(rows, len(graph.preempt))
+
+
+def _groups(programs: Programs, graph: PolicyGraph, queue: Queue) -> tuple[tuple[tuple[str, ...], int], ...]:
+    return tuple((group.resources, programs.listed(group.flavors)) for group in groups_of(graph, queue))
+
+
+def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
+    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.FIRST_RUNNING, c.PREEMPTOR]] = c.NONE
+    node[:, c.EPOCH] = 1
+    protects = [programs.guard(rule.guard) for rule in graph.protect]
+    forever = programs.listed([], 0)  # a rule without a guard keeps everything: its program is NONE, which is true
+    for index, each in enumerate(graph.nodes):
+        path, row = graph.path(index), node[index]
+        row[c.PARENT], row[c.DEPTH], row[c.TOP] = path[1] if len(path) > 1 else c.NONE, len(path) - 1, path[-1]
+        row[c.WEIGHT], row[c.WEIGHT_PARTS], row[c.IS_QUEUE] = each.weight.numerator, each.weight.denominator, each.is_queue
+        for above, at in enumerate(path):
+            node[at, c.HEIGHT] = max(node[at, c.HEIGHT], above)
+        children = [child for child in each.children if len(graph.path(child)) > 1]
+        for child, following in zip(children, [*children[1:], c.NONE], strict=False):
+            node[child, c.NEXT_CHILD] = following
+        row[c.FIRST_CHILD] = children[0] if children else c.NONE
+        row[c.PROTECTED_BY] = forever
+        if each.is_queue:
+            covering = [program for rule, program in zip(graph.protect, protects, strict=True) if covers(rule, path)]
+            row[c.PROTECTED_BY] = programs.listed(covering) if covering else forever
+            _queue(row, graph, graph.queue_at(index))
+
+
+def _queue(row: Ints, graph: PolicyGraph, queue: Queue) -> None:
+    settings, preemption = graph.settings, queue.preemption
+    row[c.QUEUE_INDEX], row[c.STRICT], row[c.RATHER_EVICT] = graph.nodes[queue.node].queue, queue.strict, queue.rather == "evict"
+    row[c.LOOKS_ON_BORROWING], row[c.LOOKS_ON_EVICTING] = queue.looks_on_borrowing(settings), queue.looks_on_evicting(settings)
+    row[c.OWN], row[c.RECLAIMS] = _POLICIES[preemption.own], _POLICIES[preemption.reclaims]
+    row[c.TO_BORROW], row[c.HAS_UP_TO] = preemption.borrowing != "nothing", preemption.borrowing_up_to is not None
+    row[c.UP_TO], row[c.BY_USAGE] = preemption.borrowing_up_to or 0, queue.by_usage and settings.usage is not None
+
+
+def _slots(slot: Ints, graph: PolicyGraph, capacity: list[int], resources: tuple[str, ...]) -> None:
+    scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))  # cancels out: worth weighs both sides
+    by_resource = sorted(range(len(graph.slots)), key=lambda index: (graph.slots[index].resource, index))
+    for index, each in enumerate(graph.slots):
+        slot[index, c.CAPACITY], slot[index, c.WORTH] = capacity[index], int(graph.flavors[each.flavor].worth * scale)
+        slot[index, c.RESOURCE], slot[index, c.BY_RESOURCE] = resources.index(each.resource), by_resource[index]
+
+
+def _quotas(quota: Ints, node: Ints, slot: Ints, graph: PolicyGraph, capacity: list[int]) -> None:
+    """What each node owns, keeps local and could use at most, as in `definition/quota/tree.py`."""
+    deepest_first = sorted(range(len(graph.nodes)), key=lambda index: -len(graph.path(index)))
+    for index in range(len(graph.slots)):
+        quotas = [each.quotas[index] for each in graph.nodes]
+        table = quota[:, index]
+        table[:, c.NOMINAL] = [each.nominal for each in quotas]
+        table[:, c.BORROWING] = [c.NONE if each.borrowing_limit is None else each.borrowing_limit for each in quotas]
+        table[:, c.OWNED] = table[:, c.NOMINAL]
+        table[0, c.OWNED] = 0 if graph.settings.forest else capacity[index] - sum(each.nominal for each in quotas[1:])
+        for at in deepest_first:
+            owned, lending = int(table[at, c.OWNED]), quotas[at].lending_limit
+            table[at, c.LOCAL] = 0 if lending is None else max(0, owned - lending)
+            if graph.nodes[at].parent >= 0 and at:
+                above = 0 if node[at, c.PARENT] < 0 else int(node[at, c.PARENT])
+                table[above, c.OWNED] += owned - table[at, c.LOCAL]
+        for at in reversed(deepest_first):
+            reach, above = int(table[at, c.OWNED]), int(node[at, c.PARENT])
+            if above >= 0:
+                reach = int(table[at, c.LOCAL] + table[above, c.POTENTIAL])
+                limit = quotas[at].borrowing_limit
+                if limit is not None:
+                    reach = min(reach, int(table[at, c.OWNED]) + limit)
+            table[at, c.POTENTIAL] = reach
+    for resource in range(max(slot[:, c.RESOURCE]) + 1 if len(graph.slots) else 0):
+        of_it = [index for index in range(len(graph.slots)) if slot[index, c.RESOURCE] == resource]
+        lendable = sum(slot[index, c.WORTH] * quota[:, index, c.POTENTIAL] for index in of_it)
+        for index in of_it:
+            quota[:, index, c.LENDABLE] = lendable
+
+
+def fraction(level: int, above: int, below: int, rounded: bool) -> tuple[int, Fraction]:
+    """A share of the tables as one of an outcome."""
+    if not rounded:
+        return level, Fraction(above, below)
+    return level, Fraction(0) if above == 0 else above * Fraction(2) ** below

@@ -1,0 +1,126 @@
+"""What a live workload's row holds in lists: what it uses, the flavors it was given, how its last cycle ended."""
+
+from collections.abc import Iterator
+
+from ..event_parts import Assignment
+from ..outcome.decision import LastDeferral, SearchState
+from ..outcome.nomination import Request
+from ..policy_graph import PolicyGraph
+from ..workload import NOWHERE, Scan, Workload
+from . import columns as c
+from .demands import Demands
+from .kernels.places import append_cell
+from .outcomes import DEFERRALS, ENDS
+from .policy_tables import PolicyTables
+from .tables import Tables, longer
+
+
+class Rows:
+    """The lists of rows, and the names in them. `given` are assignments that were made already, each with the fact that made it."""
+
+    graph: PolicyGraph
+    policy: PolicyTables
+    demands: Demands
+    tables: Tables
+    names: list[str]
+    name_ids: dict[str, int]
+    given: dict[str, tuple[int, tuple[Assignment, ...]]]
+
+    def name_id(self, name: str) -> int:
+        """The number of a name."""
+        known = self.name_ids.get(name)
+        if known is None:
+            known = self.name_ids[name] = len(self.names)
+            self.names.append(name)
+            if known >= len(self.tables.name):
+                grown = longer(self.tables.name, known + 16)
+                grown[known:, c.ROW] = grown[known:, c.GAVE] = c.NONE
+                self.tables = self.tables._replace(name=grown)
+        return known
+
+    def cells(self, cell: int) -> Iterator[list[int]]:
+        """The cells of a list, from its first one on."""
+        while cell != c.NONE:
+            values = self.tables.cell[cell].tolist()
+            yield values
+            cell = values[c.NEXT]
+
+    def request(self, cell: int) -> Iterator[tuple[int, int]]:
+        """What a list of cells charges, by slot."""
+        for values in self.cells(cell):
+            yield values[c.SLOT], values[c.AMOUNT]
+
+    def request_of_row(self, row: int) -> Request:
+        """What the workload of a row uses, by slot."""
+        return tuple(self.request(int(self.tables.work[row, c.USAGE])))
+
+    def write_usage(self, workload: Workload, row: int) -> None:
+        """Write what a running workload uses, and the flavors that its pod sets were given."""
+        t, last = self.tables, c.NONE
+        for slot, amount in workload.usage:
+            last = append_cell(t, row, c.USAGE, last)
+            t.cell[last, c.SLOT], t.cell[last, c.AMOUNT] = slot, amount
+        self.given[workload.name] = workload.started_by, workload.assignments
+        last, sets = c.NONE, [pod_set.name for pod_set in workload.fact.pod_sets]
+        flavors = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}
+        known = self.policy.resources
+        for assignment in workload.assignments:
+            for resource in sorted(assignment.flavors) or [""]:
+                last = append_cell(t, row, c.GIVEN, last)
+                cell = t.cell[last]
+                cell[c.W_POD_SET], cell[c.W_COUNT] = sets.index(assignment.pod_set), assignment.count
+                cell[c.W_RESOURCE] = known.index(resource) if resource in known else c.NONE
+                cell[c.W_FLAVOR] = flavors.get(assignment.flavors.get(resource, ""), c.NONE)
+
+    def assignments(self, workload: Workload, w: list[int]) -> tuple[Assignment, ...]:
+        """The flavors that a running workload was given; `w` is its row."""
+        given = self.given.get(workload.name)
+        if given is not None and given[0] == w[c.STARTED_BY]:
+            return given[1]
+        flavors: dict[int, dict[str, str]] = {}
+        counts: dict[int, int] = {}
+        for cell in self.cells(w[c.GIVEN]):
+            counts[cell[c.W_POD_SET]] = cell[c.W_COUNT]
+            known = flavors.setdefault(cell[c.W_POD_SET], {})
+            if cell[c.W_RESOURCE] >= 0:
+                known[self.policy.resources[cell[c.W_RESOURCE]]] = self.graph.flavors[cell[c.W_FLAVOR]].name
+        sets = workload.fact.pod_sets
+        found = tuple(Assignment(pod_set=sets[at].name, count=counts[at], flavors=flavors[at]) for at in [*flavors])
+        self.given[workload.name] = w[c.STARTED_BY], found
+        return found
+
+    def write_deferral(self, workload: Workload, row: int) -> None:
+        """Write how the last cycle that looked at a workload ended."""
+        last, w = workload.deferred, self.tables.work[row]
+        if last is None:
+            return
+        w[c.DEFERRED], w[c.DEFERRED_REASON], w[c.DEFERRED_END] = 1, DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
+        w[c.DEFERRED_PARKED], w[c.DEFERRED_PREEMPTING], w[c.DEFERRED_ALIKE] = last.parked, last.preempting, last.alike
+        at = c.NONE
+        if workload.queue != NOWHERE:
+            demand = self.demands.at(int(w[c.SPEC]))
+            for pod_set, resource, index in last.tried:
+                at = append_cell(self.tables, row, c.TRIED, at)
+                cell = self.tables.cell[at]
+                cell[c.W_POD_SET], cell[c.W_RESOURCE] = demand.pod_sets.index(pod_set), demand.resources.index(resource)
+                cell[c.W_INDEX] = index
+        if workload.scan is not None:
+            w[c.SCAN_CYCLE], w[c.SCAN_GENERATION] = workload.scan.cycle, workload.scan.generation
+        at = c.NONE
+        for name in last.victims:
+            number = self.name_id(name)
+            at = append_cell(self.tables, row, c.SHOWN_VICTIMS, at)
+            self.tables.cell[at, c.W_NAME] = number
+
+    def read_deferral(self, workload: Workload, w: list[int]) -> None:
+        """Read how the last cycle that looked at a workload ended; `w` is its row."""
+        ended = ENDS[w[c.DEFERRED_END]]
+        assert ended
+        tried: SearchState = ()
+        if w[c.TRIED] != c.NONE:
+            demand, cells = self.demands.at(w[c.SPEC]), self.cells(w[c.TRIED])
+            tried = tuple((demand.pod_sets[cell[c.W_POD_SET]], demand.resources[cell[c.W_RESOURCE]], cell[c.W_INDEX]) for cell in cells)
+            workload.scan = Scan(tried, w[c.SCAN_CYCLE], w[c.SCAN_GENERATION])
+        victims = tuple(self.names[cell[c.W_NAME]] for cell in self.cells(w[c.SHOWN_VICTIMS]))
+        parked, preempting, alike = (bool(w[column]) for column in (c.DEFERRED_PARKED, c.DEFERRED_PREEMPTING, c.DEFERRED_ALIKE))
+        workload.deferred = LastDeferral(DEFERRALS[w[c.DEFERRED_REASON]], ended, parked, preempting, alike, tried, victims)

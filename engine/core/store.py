@@ -1,0 +1,315 @@
+"""The tables of a policy, and the rows of live workloads in them: how workloads come in, go out, and are read."""
+
+from collections.abc import Callable
+from copy import copy
+
+from ..event_parts import Assignment
+from ..intake.holds import is_inactive, is_queued, turned_away
+from ..intake.shapes import shape_of, tells_apart
+from ..outcome.decision import LastDeferral, Outcome, Replacement
+from ..outcome.nomination import Request
+from ..policy_graph import PolicyGraph
+from ..workload import NOWHERE, Shape, Workload
+from . import columns as c
+from .demands import Demands, as_ints, packed
+from .kernels.cycle import defer_row
+from .kernels.places import end, enter, forget_cycle, free_cells, is_parked, leave, note_who_gave_way, stop
+from .outcomes import DEFERRALS, ENDS
+from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
+from .rows import Rows
+from .tables import Tables, longer, zeros
+
+MOST_TIME = 2**61
+"""The latest moment that the tables are proven for; a quarter of what 64 bits hold, so that durations can be added."""
+
+_TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
+
+
+class TableStore(Rows):
+    """The tables under one policy. `known` has the live workloads by name, each with its row; what changes while it runs or waits stands in
+    the tables alone until `read` brings it up to date."""
+
+    def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
+        self.graph, self.capacity, self._tells_apart = graph, capacity, tells_apart(graph)
+        self.policy: PolicyTables = compile_policy(graph, capacity)
+        self.demands = Demands(self.policy)
+        self.known: dict[str, tuple[Workload, int]] = {}
+        self.names: list[str] = []
+        self.name_ids: dict[str, int] = {}
+        self._shape_ids: dict[tuple[int, Shape], int] = {}
+        self._texts: list[int] = [0]
+        self._demands_written = 0
+        self.given: dict[str, tuple[int, tuple[Assignment, ...]]] = {}
+        self.slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
+        self.locals = sorted(local.name for queue in graph.queues for local in queue.local_queues)
+        self.tables = self._first_tables()
+        for queue in graph.queues:
+            self.tables.node[queue.node, c.INACTIVE] = is_inactive(graph, queue.node)
+
+    def _first_tables(self) -> Tables:
+        policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
+        policy.state[[c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY]] = (
+            c.NONE
+        )
+        policy.state[c.CELLS_NEED] = 64
+        compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
+        return Tables(
+            state=policy.state,
+            node=policy.node,
+            quota=policy.quota,
+            slot=policy.slot,
+            pool=policy.pool,
+            work=zeros(0, c.WORK_WIDTH),
+            cell=zeros(0, c.CELL_WIDTH),
+            spec=as_ints(self.demands.spec),
+            text=zeros(1),
+            name=zeros(0, c.NAME_WIDTH),
+            shape=zeros(1, c.SHAPE_WIDTH),
+            local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
+            nom=zeros(queues + 1, c.N_PODS + 1),
+            choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),
+            ask=zeros(c.ASKS + 5 * (queues + 1), slots + 1, 3),
+            pods=zeros(1),
+            demand=zeros(1, c.DEMAND_WIDTH),
+            held=zeros(1, 1, c.HELD_WIDTH),
+            found=zeros(c.MOST_FOUND, c.FOUND_WIDTH),
+            victim=zeros(1, c.V_VALUES + 3 * compared),
+            taken=zeros(1),
+            tape=zeros(64),
+        )
+
+    # --- room -----------------------------------------------------------------------------------------------------------
+
+    def grow(self) -> None:
+        """Make room for whatever one decision may need; more than enough, so that kernels seldom ask for it."""
+        t, live, queues = self.tables, len(self.known), len(self.graph.queues)
+        sets, resources = self.demands.most_pod_sets, self.demands.most_resources
+        if t.choice.shape[1] < sets or t.choice.shape[2] < resources:
+            t = t._replace(
+                nom=zeros(queues + 1, c.N_PODS + sets),
+                choice=zeros(queues + 1, sets, resources, c.CHOICE_WIDTH),
+                pods=zeros(sets),
+                demand=zeros(resources, c.DEMAND_WIDTH),
+                held=zeros(sets, resources, c.HELD_WIDTH),
+            )
+        flavors, slots = len(self.graph.flavors), len(self.graph.slots)
+        one = c.FLAVORS_AT + sets * (
+            4 + 5 * resources + resources * (4 + (flavors + 1) * (c.ATTEMPT_WIDTH + (resources + 1) * c.OBSTACLE_WIDTH))
+        )
+        victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
+        t.state[c.TAPE_NEED] = one + 5 * slots + 2 * slots + victims
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + sets * (resources + 1) * 2 + 3 * slots
+        if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
+            t = t._replace(tape=longer(t.tape, int(t.state[c.TAPE_END] + 2 * t.state[c.TAPE_NEED])))
+        if len(t.victim) <= live:
+            t = t._replace(victim=longer(t.victim, live + 1))
+        if len(t.taken) - t.state[c.TAKEN] < live + 1:
+            t = t._replace(taken=longer(t.taken, int(t.state[c.TAKEN]) + live + 1))
+        needed = int(t.state[c.CELLS_NEED]) * (1 if t.state[c.BY_RULES] else queues + 1)
+        if t.state[c.FREE_CELLS] < needed:
+            t = self._more_cells(t, needed)
+        self.tables = t
+
+    def _more_cells(self, t: Tables, needed: int) -> Tables:
+        old = len(t.cell)
+        grown = longer(t.cell, old + needed)
+        grown[old:, c.NEXT] = range(old + 1, len(grown) + 1)
+        grown[-1, c.NEXT] = t.state[c.FREE_CELL]
+        t.state[c.FREE_CELL] = old
+        t.state[c.FREE_CELLS] += len(grown) - old
+        return t._replace(cell=grown)
+
+    def _new_row(self) -> int:
+        t = self.tables
+        if t.state[c.FREE_ROW] == c.NONE:
+            old = len(t.work)
+            grown = longer(t.work, old + 16)
+            grown[old:, c.NEXT_RUNNING] = range(old + 1, len(grown) + 1)
+            grown[-1, c.NEXT_RUNNING] = c.NONE
+            t.state[c.FREE_ROW] = old
+            self.tables = t = t._replace(work=grown)
+        row = int(t.state[c.FREE_ROW])
+        t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
+        t.state[c.LIVE] += 1
+        t.work[row] = 0
+        t.work[row, [c.USAGE, c.GIVEN, c.TRIED, c.SHOWN_VICTIMS, c.RESERVATION, c.ADMITTED]] = c.NONE
+        return row
+
+    # --- workloads ------------------------------------------------------------------------------------------------------
+
+    def add(self, workload: Workload) -> None:
+        """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
+        self._vet(workload)
+        row = self._new_row()
+        self.known[workload.name] = workload, row
+        name = self.name_id(workload.name)
+        self.tables.work[row, c.NAME], self.tables.work[row, c.NUMBER] = name, workload.number
+        self.tables.name[name, c.ROW] = row
+        self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
+        self.tables.work[row, c.UID] = self._text(workload.fact.uid)
+        self._write(workload, row)
+        enter(self.tables, row)
+
+    def change(self, name: str, change: Callable[[Workload], None]) -> int:
+        """Change a workload between its old places and its new ones; return its row. Raises BeyondBoundsError, with nothing changed."""
+        workload, row = self.read(name)
+        changed = copy(workload)
+        change(changed)
+        self._vet(changed)
+        leave(self.tables, row)
+        workload = changed
+        self.known[name] = workload, row
+        stop(self.tables, row)
+        forget_cycle(self.tables, row)
+        self._write(workload, row)
+        enter(self.tables, row)
+        return row
+
+    def end(self, name: str) -> None:
+        """Let a workload be over."""
+        _, row = self.known.pop(name)
+        end(self.tables, row)
+        self.given.pop(name, None)
+
+    def forget_ended(self, outcomes: list[Outcome]) -> None:
+        """Forget the workloads whose place others took: their rows are free already."""
+        for outcome in outcomes:
+            if isinstance(outcome, Replacement):
+                del self.known[outcome.workload]
+                self.given.pop(outcome.workload, None)
+
+    def defer(self, name: str, last: LastDeferral) -> None:
+        """Let a waiting workload wait as it was decided."""
+        workload, row = self.read(name)
+        workload.deferred, workload.scan = last, None
+        self.grow()
+        forget_cycle(self.tables, row)
+        self.write_deferral(workload, row)
+        reason, ended, parked = DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome), int(last.parked)
+        defer_row(self.tables, row, reason, ended, parked, int(last.preempting), int(last.alike))
+
+    # --- who gave way ---------------------------------------------------------------------------------------------------
+
+    def note_who_gave_way(self, name: str, beneficiary: str) -> None:
+        """Note for whom a workload had to go."""
+        number, other = self.name_id(name), self.name_id(beneficiary)
+        note_who_gave_way(self.tables, number, other)
+
+    def who_gave_way(self) -> dict[str, set[str]]:
+        """For whom each workload had to go."""
+        found: dict[str, set[str]] = {}
+        for number, name in enumerate(self.names if self.tables.state[c.GAVE_WAY] else ()):
+            others = {self.names[cell[c.W_NAME]] for cell in self.cells(int(self.tables.name[number, c.GAVE]))}
+            if others:
+                found[name] = others
+        return found
+
+    def forget_who_gave_way(self) -> None:
+        """Forget for whom workloads had to go: something but time and submissions changed the cluster."""
+        t = self.tables
+        if t.state[c.GAVE_WAY]:
+            for number in range(len(self.names)):
+                free_cells(t, int(t.name[number, c.GAVE]))
+                t.name[number, c.GAVE] = c.NONE
+            t.state[c.GAVE_WAY] = 0
+
+    def _text(self, text: str) -> int:
+        """Where a text stands, for `text_order`; 0 is the empty one."""
+        if not text:
+            return 0
+        at = len(self._texts)
+        self._texts += packed(text)
+        grown = self.tables.text
+        if len(self._texts) > len(grown):
+            grown = longer(grown, len(self._texts))
+        grown[at : len(self._texts)] = self._texts[at:]
+        self.tables = self.tables._replace(text=grown)
+        return at
+
+    def shape_id(self, queue: int, shape: Shape) -> int:
+        """The number of a shape in a queue."""
+        known = self._shape_ids.setdefault((queue, shape), len(self._shape_ids) + 1)
+        if known >= len(self.tables.shape):
+            self.tables = self.tables._replace(shape=longer(self.tables.shape, known + 1))
+        return known
+
+    def shapes_parked(self, queue: int, epoch: int) -> list[Shape]:
+        """The shapes of a queue that are parked as such."""
+        found = [
+            shape
+            for (at, shape), number in sorted(self._shape_ids.items())
+            if at == queue and self.tables.shape[number, c.HOPELESS] == epoch
+        ]
+        return sorted(found)
+
+    def _demand(self, workload: Workload) -> int:
+        demand = self.demands.of(workload)
+        if len(self.demands.spec) > self._demands_written:
+            spec, before = self.tables.spec, self._demands_written
+            if len(self.demands.spec) > len(spec):
+                spec = longer(spec, len(self.demands.spec))
+            spec[before : len(self.demands.spec)] = self.demands.spec[before:]
+            self._demands_written = len(self.demands.spec)
+            self.tables = self.tables._replace(spec=spec)
+        return demand.at
+
+    def _write(self, workload: Workload, row: int) -> None:
+        """Write what is known of a workload into its row, which holds no lists."""
+        in_queue = workload.queue != NOWHERE
+        demand, shape = 0, 0
+        if in_queue:
+            workload.shape = shape_of(workload, self._tells_apart)
+            demand, shape = self._demand(workload), self.shape_id(workload.queue, workload.shape)
+        self.grow()
+        w = self.tables.work[row]
+        w[c.SPEC], w[c.SHAPE], w[c.QUEUE], w[c.PRIORITY], w[c.PINNED] = demand, shape, workload.queue, workload.priority, workload.pinned
+        w[c.EVICTIONS], w[c.SUBMITTED], w[c.QUEUED] = workload.evictions, workload.submitted, workload.queued
+        w[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
+        w[c.STARTED_BY], w[c.EVICTING] = workload.started_by, workload.evicting
+        w[c.HELD], w[c.TURNED_AWAY], w[c.LOCAL_QUEUE] = 0, 0, c.NONE
+        if in_queue:
+            w[c.HELD] = not is_queued(self.graph, workload)
+            hold = next(turned_away(self.graph, workload), None)
+            w[c.TURNED_AWAY] = 0 if hold is None else _TURNED_AWAY[hold.kind]
+            local = self.graph.queue_at(workload.queue).local_queue(workload.fact.local_queue)
+            w[c.LOCAL_QUEUE] = c.NONE if local is None else self.locals.index(local.name)
+        if workload.admitted is not None:
+            self.write_usage(workload, row)
+        self.write_deferral(workload, row)
+
+    def _vet(self, workload: Workload) -> None:
+        """Raise BeyondBoundsError for numbers that the tables are not proven for."""
+        if max(workload.queued, workload.submitted, workload.admitted or 0) > MOST_TIME or workload.number >= 2**31:
+            raise BeyondBoundsError("a moment or a number of a workload is too large")
+        if workload.queue != NOWHERE:
+            self.demands.of(workload)
+        if any(amount + int(max(self.tables.quota[:, slot, c.TOTAL])) > self.policy.most for slot, amount in workload.usage):
+            raise BeyondBoundsError("more is used than the tables are proven for")
+
+    # --- reading --------------------------------------------------------------------------------------------------------
+
+    def read(self, name: str) -> tuple[Workload, int]:
+        """A live workload as it is now, and its row."""
+        workload, row = self.known[name]
+        t, w = self.tables, self.tables.work[row].tolist()
+        workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], w[c.STARTED_BY], bool(w[c.EVICTING])
+        workload.admitted = None if w[c.ADMITTED] == c.NONE else w[c.ADMITTED]
+        workload.usage = tuple(self.request(w[c.USAGE])) if workload.admitted is not None else ()
+        workload.assignments = self.assignments(workload, w) if workload.admitted is not None else ()
+        workload.deferred = workload.scan = None
+        if w[c.DEFERRED]:
+            self.read_deferral(workload, w)
+        workload.parked = bool(w[c.IN_LINE]) and bool(is_parked(t, row))
+        return workload, row
+
+    def in_order(self) -> list[Workload]:
+        """All live workloads, in the order of their submissions."""
+        return sorted((self.read(name)[0] for name in sorted(self.known)), key=lambda workload: workload.number)
+
+    def is_in_line(self, name: str) -> bool:
+        """Whether a workload stands in its queue's line."""
+        return bool(self.tables.work[self.known[name][1], c.IN_LINE])
+
+    def usage(self, name: str) -> Request:
+        """What a workload uses, by slot."""
+        return self.request_of_row(self.known[name][1])

@@ -1,0 +1,54 @@
+"""The tables of the core: 64-bit integers in rows, for a policy and for what runs and waits under it. `columns.py` names the columns."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+"""An array of 64-bit integers."""
+
+
+class Tables(NamedTuple):
+    """All that kernels read and write.
+
+    Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
+    `work` [row, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
+    The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
+    was decided. `state` is one row of what there is only once.
+    """
+
+    state: Ints
+    node: Ints
+    quota: Ints
+    slot: Ints
+    pool: Ints
+    work: Ints
+    cell: Ints
+    spec: Ints
+    text: Ints
+    name: Ints
+    shape: Ints
+    local: Ints
+    nom: Ints
+    choice: Ints
+    ask: Ints
+    pods: Ints
+    demand: Ints
+    held: Ints
+    found: Ints
+    victim: Ints
+    taken: Ints
+    tape: Ints
+
+
+def zeros(*sizes: int) -> Ints:
+    """A new array."""
+    return np.zeros(sizes, np.int64)
+
+
+def longer(table: Ints, rows: int) -> Ints:
+    """The same table with room for so many rows, at least twice as many as before."""
+    grown = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), np.int64)
+    grown[: len(table)] = table
+    return grown
