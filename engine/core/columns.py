@@ -19,8 +19,9 @@ DONE, MORE = range(2)
     FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
     PASS, IN_PASS, DECIDED, WAKE, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
+    MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     STATE_WIDTH,
-) = range(60)  # fmt: skip
+) = range(63)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 

@@ -236,7 +236,7 @@ class ArrayCore:
         store.grow()
         if not self.decides_in_cycles:
             while settle(store.tables, 0) == c.MORE:
-                store.grow()
+                store.grow_further()
             self._know_wake()
             outcomes = list(self._tape().at_once(int(state[c.FIRST_BLOCK])))
             store.forget_ended(outcomes)
@@ -245,7 +245,7 @@ class ArrayCore:
             return []
         self._usage.rank()
         while run_cycle(store.tables) == c.MORE:
-            store.grow()
+            store.grow_further()
         outcomes = self._tape().in_cycle(int(state[c.FIRST_BLOCK]), self._turned_away)
         self._usage.follow(outcomes, fact.time)
         store.forget_ended(outcomes)
@@ -276,6 +276,6 @@ class ArrayCore:
         if not self._wake_is_known:
             store.grow()
             while settle(store.tables, 1) == c.MORE:
-                store.grow()
+                store.grow_further()
             self._know_wake()
         return self._wake

@@ -52,7 +52,9 @@ class TableStore(Rows):
             c.NONE
         )
         policy.state[c.CELLS_NEED] = 64
+        policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
+        policy.state[c.VICTIM_WIDTH] = c.V_VALUES + 3 * compared
         return Tables(
             state=policy.state,
             node=policy.node,
@@ -85,6 +87,7 @@ class TableStore(Rows):
         t, live, queues = self.tables, len(self.known), len(self.graph.queues)
         sets, resources = self.demands.most_pod_sets, self.demands.most_resources
         if t.choice.shape[1] < sets or t.choice.shape[2] < resources:
+            t.state[c.MOST_POD_SETS], t.state[c.MOST_RESOURCES] = sets, resources
             t = t._replace(
                 nom=zeros(queues + 1, c.N_PODS + sets),
                 choice=zeros(queues + 1, sets, resources, c.CHOICE_WIDTH),
@@ -109,6 +112,13 @@ class TableStore(Rows):
         if t.state[c.FREE_CELLS] < needed:
             t = self._more_cells(t, needed)
         self.tables = t
+
+    def grow_further(self) -> None:
+        """Make more room than there was, for a kernel that asked for it."""
+        t = self.tables
+        cells = self._more_cells(t, len(t.cell) + 1)
+        self.tables = cells._replace(tape=longer(t.tape, 2 * len(t.tape)), taken=longer(t.taken, 2 * len(t.taken)))
+        self.grow()
 
     def _more_cells(self, t: Tables, needed: int) -> Tables:
         old = len(t.cell)

@@ -6,7 +6,8 @@ from unittest.mock import patch
 
 from gpol.engine.definition.preemption import classical, fair_sharing, rules
 from gpol.engine.definition.quota.tree import QuotaTree
-from gpol.engine.definition.transition import apply, listing
+from gpol.engine.definition.transition import listing
+from gpol.engine.intake import changes
 
 
 def _spares_nobody() -> AbstractContextManager[object]:
@@ -36,7 +37,7 @@ def _lends_more() -> AbstractContextManager[object]:
 
 def _keeps_done_pods() -> AbstractContextManager[object]:
     """Pods that are done stay charged."""
-    return patch.object(apply, "asked_by_one", lambda pod_set, resource: 0)
+    return patch.object(changes, "asked_by_one", lambda pod_set, resource: 0)
 
 
 MISTAKES: dict[str, Callable[[], AbstractContextManager[object]]] = {

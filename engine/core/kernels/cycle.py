@@ -122,7 +122,11 @@ def run_cycle(t: Tables) -> int:
     if nominate_heads(t) == c.MORE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED] * (t.state[c.QUEUES] + 1):
         t.state[c.TAPE_END] = start
         return c.MORE
-    used, total = t.quota[:, :, c.USED].copy(), t.quota[:, :, c.TOTAL].copy()
+    nodes, slots = t.state[c.NODES], t.state[c.SLOTS]
+    used, total = np.empty((nodes, slots), np.int64), np.empty((nodes, slots), np.int64)
+    for node in range(nodes):
+        for slot in range(slots):
+            used[node, slot], total[node, slot] = t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL]
     ended, count = np.empty(max(1, t.state[c.QUEUES]), np.int64), 0
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
     room_left = True
@@ -136,8 +140,9 @@ def run_cycle(t: Tables) -> int:
         room_left = len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
         if room_left:
             gone_count = process(t, nom, gone, gone_count)
-    t.quota[:, :, c.USED] = used
-    t.quota[:, :, c.TOTAL] = total
+    for node in range(nodes):
+        for slot in range(slots):
+            t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL] = used[node, slot], total[node, slot]
     for i in range(gone_count):
         t.work[gone[i], c.GONE] = 0
         t.work[gone[i], c.OUT] = 0
@@ -224,7 +229,9 @@ def overlaps(t: Tables, nom: int) -> bool:
 def nominate_again(t: Tables, nom: int, gone: Ints, gone_count: int) -> None:
     """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
     again = t.state[c.QUEUES]
-    t.choice[again] = t.choice[nom]
+    for pod_set in range(t.state[c.MOST_POD_SETS]):
+        for j in range(t.state[c.MOST_RESOURCES]):
+            t.choice[again, pod_set, j, c.C_FLAVOR] = t.choice[nom, pod_set, j, c.C_FLAVOR]
     out = take_gone(t, gone, gone_count)
     nominate(t, t.nom[nom, c.N_ROW], nom, c.NONE, again)
     give_gone_back(t, out)
@@ -310,8 +317,8 @@ def record_turned_away(t: Tables, nom: int) -> None:
 
 def stopped_early(t: Tables, nom: int) -> bool:
     """Whether the search for flavors stopped with others left to try."""
-    for pod_set in range(t.choice.shape[1]):
-        for j in range(t.choice.shape[2]):
+    for pod_set in range(t.state[c.MOST_POD_SETS]):
+        for j in range(t.state[c.MOST_RESOURCES]):
             if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
                 return True
     return False

@@ -11,6 +11,7 @@ from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
 from .preemption.trial import takes_place_of
 from .preemption.victims import list_victims, search_once
+from .quota.tree import copy_request
 
 
 def usage_of(nom: int) -> int:
@@ -105,7 +106,7 @@ def look_ahead(t: Tables, nom: int) -> None:
         ):
             best = at
     t.nom[nom, c.N_UNTIL] = t.found[best, c.X_UNTIL]
-    t.ask[then_of(nom)] = t.ask[c.ASKS_FOUND + best]
+    copy_request(t, c.ASKS_FOUND + best, then_of(nom))
 
 
 def same_by_resource(t: Tables, left: int, right: int) -> bool:

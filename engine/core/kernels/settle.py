@@ -41,9 +41,13 @@ def settle(t: Tables, only_reserve: int) -> int:
 
 
 def begin_pass(t: Tables) -> None:
-    """Begin a pass over all waiting workloads."""
+    """Begin a pass over all waiting workloads; a queue in which nobody waits takes no part until the next pass."""
     t.state[c.IN_PASS], t.state[c.DECIDED], t.state[c.WAKE], t.state[c.FIRST_RESERVED] = 1, 0, c.NONE, c.NONE
     t.state[c.PASS] += 1
+    for queue in range(t.state[c.QUEUES]):
+        node = t.pool[t.state[c.QUEUE_NODES] + queue]
+        if t.node[node, c.LINE] == c.NONE:
+            t.node[node, c.CLOSED] = t.state[c.PASS]
 
 
 def end_pass(t: Tables) -> None:

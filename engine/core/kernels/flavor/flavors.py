@@ -20,8 +20,8 @@ def assign(t: Tables, row: int, nom: int) -> None:
     t.nom[nom, c.N_LEVEL], t.nom[nom, c.N_MODE], t.nom[nom, c.N_REASON], t.nom[nom, c.N_GRADE] = 0, c.FITS, 0, c.FIT
     t.state[c.PEN] = t.state[c.TAPE_END] + c.FLAVORS_AT
     start = put(t, 0)
-    for pod_set in range(t.choice.shape[1]):
-        for j in range(t.choice.shape[2]):
+    for pod_set in range(t.state[c.MOST_POD_SETS]):
+        for j in range(t.state[c.MOST_RESOURCES]):
             t.choice[nom, pod_set, j, c.C_FLAVOR] = c.NONE
     for pod_set in range(t.spec[spec + c.S_PODSETS]):
         t.nom[nom, c.N_PODS + pod_set] = t.pods[pod_set]

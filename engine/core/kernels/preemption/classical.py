@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Ints, Tables
-from ..quota.tree import borrows, exceeds_owned, local_left
+from ..quota.tree import borrows, copy_request, exceeds_owned, local_left
 from .candidates import gather, merge_queues, satisfies, sort_run
 from .trial import add_victim, enough, fill_back, give_all_back
 
@@ -65,20 +65,20 @@ def by_others(t: Tables, row: int, ask: int, need: int, rows: Ints, grounds: Int
     queue = t.work[row, c.QUEUE]
     if t.node[queue, c.RECLAIMS] == c.POLICY_NOTHING:
         return 0, 0
-    left = t.ask[c.ASK_LEFT]
-    left[:] = t.ask[ask]
+    copy_request(t, ask, c.ASK_LEFT)
     advantage, seen, count, advantaged = False, queue, 0, 0
     split = c.NONE
     above = t.node[seen, c.PARENT]
     begins = 0
     while above >= 0:  # once there is an advantage there is one all the way up, so the two parts are two stretches, the second one first
         exceeds = False
-        for k in range(1, left[0, 0] + 1):
-            exceeds = exceeds or exceeds_owned(t, seen, left[k, c.SLOT], left[k, c.AMOUNT])
+        for k in range(1, t.ask[c.ASK_LEFT, 0, 0] + 1):
+            exceeds = exceeds or exceeds_owned(t, seen, t.ask[c.ASK_LEFT, k, c.SLOT], t.ask[c.ASK_LEFT, k, c.AMOUNT])
         if not exceeds and not advantage:
             advantage, split = True, count
-        for k in range(1, left[0, 0] + 1):
-            left[k, c.AMOUNT] = max(0, left[k, c.AMOUNT] - local_left(t, seen, left[k, c.SLOT]))
+        for k in range(1, t.ask[c.ASK_LEFT, 0, 0] + 1):
+            kept = local_left(t, seen, t.ask[c.ASK_LEFT, k, c.SLOT])
+            t.ask[c.ASK_LEFT, k, c.AMOUNT] = max(0, t.ask[c.ASK_LEFT, k, c.AMOUNT] - kept)
         begins = count
         count = gather_below(t, row, need, above, seen, rows, count)
         for i in range(begins, count):

@@ -7,7 +7,7 @@ from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
 from ..quota.shares import ShareNumbers, order_of_shares
 from ..quota.tree import borrows, is_below, sides
-from .trial import add_victim, enough, fill_back, give_all_back, takes_place_of, uses
+from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
 KeyNumbers = tuple[int, int, int]
 """A value to order by: a share, or a number with two zeros."""
@@ -129,21 +129,21 @@ def note_keys(t: Tables, keys: int, row: int, each: int, now: int, kept: Ints) -
         kept[k, 0], kept[k, 1], kept[k, 2] = key_of(t, keys + 1 + k * c.KEY_WIDTH, row, each, now)
 
 
-def first_difference(t: Tables, keys: int, row: int, each: int, now: int, kept: Ints) -> tuple[int, int]:
-    """The first key in which a workload differs from one whose keys are kept, and how (-1: it is better); the number of keys: in none."""
+def first_difference(t: Tables, keys: int, mine: Ints, others: Ints) -> tuple[int, int]:
+    """The first key in which the values of two victims differ, and how (-1: the first is better); the number of keys: in none."""
     for k in range(t.pool[keys]):
-        at = keys + 1 + k * c.KEY_WIDTH
-        order = order_of_keys(t, at, key_of(t, at, row, each, now), (kept[k, 0], kept[k, 1], kept[k, 2]))
+        left, right = (mine[k, 0], mine[k, 1], mine[k, 2]), (others[k, 0], others[k, 1], others[k, 2])
+        order = order_of_keys(t, keys + 1 + k * c.KEY_WIDTH, left, right)
         if order != 0:
             return k, order
     return t.pool[keys], 0
 
 
-def is_better(t: Tables, keys: int, row: int, each: int, other: int, now: int, kept: Ints) -> bool:
-    """Whether a workload is a better victim than another one, whose keys are kept; ties go to the later submitted one."""
+def is_better(t: Tables, keys: int, each: int, mine: Ints, other: int, others: Ints) -> bool:
+    """Whether a workload is a better victim than another one (NONE: there is none), by their keys; ties go to the later submitted one."""
     if other == c.NONE:
         return True
-    _, order = first_difference(t, keys, row, each, now, kept)
+    _, order = first_difference(t, keys, mine, others)
     return order < 0 or (order == 0 and t.work[each, c.NUMBER] > t.work[other, c.NUMBER])
 
 
@@ -169,54 +169,86 @@ def search_by_rules(t: Tables, row: int, ask: int, now: int, cause: int) -> bool
 
 
 def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, nodes: Ints, count: int) -> bool:
-    """Take victims by one rule, best first, until the request fits; say whether it does."""
+    """Take victims by one rule, best first, until the request fits; say whether it does.
+
+    The best of each queue is kept, and found anew where the last victim changed what it is judged by.
+    """
     keys = t.pool[rule_at(t, rule) + c.L_ORDER]
-    best_keys, next_keys = np.empty((max(1, t.pool[keys]), 3), np.int64), np.empty((max(1, t.pool[keys]), 3), np.int64)
+    heads, values = np.empty(count, np.int64), np.empty((count, max(1, t.pool[keys]), 3), np.int64)
+    taken_from = c.NONE
     while True:
-        best = runner_up = c.NONE
+        best = c.NONE
         for i in range(count):
-            if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.BORROWING_QUEUES and not reaches(t, rule, row, nodes[i]):
-                continue
-            each = t.node[nodes[i], c.FIRST_RUNNING]
-            while each != c.NONE:
-                if could_help(t, row, each) and may_go(t, rule, row, each, now, cause):
-                    if is_better(t, keys, row, each, best, now, best_keys):
-                        runner_up = best
-                        next_keys[:] = best_keys
-                        best = each
-                        note_keys(t, keys, row, each, now, best_keys)
-                    elif is_better(t, keys, row, each, runner_up, now, next_keys):
-                        runner_up = each
-                        note_keys(t, keys, row, each, now, next_keys)
-                each = t.work[each, c.NEXT_RUNNING]
+            if taken_from == c.NONE or is_touched(t, row, nodes[i], taken_from):
+                heads[i] = best_of_queue(t, rule, row, nodes[i], now, cause, c.NONE, values[i])
+            if heads[i] != c.NONE and (best == c.NONE or is_better(t, keys, heads[i], values[i], heads[best], values[best])):
+                best = i
         if best == c.NONE:
             return False
-        note_victim(t, rule, row, best, runner_up, now, best_keys)
+        note_victim(t, rule, row, heads, values, best, nodes, now, cause)
+        taken_from = nodes[best]
         if enough(t, row, ask, True, False):
             return True
 
 
-def note_victim(t: Tables, rule: int, row: int, best: int, runner_up: int, now: int, best_keys: Ints) -> None:
-    """Take a victim, with what was compared: the values of the rule's fields and, of the first one, who would have gone instead."""
-    at, keys = t.state[c.VICTIMS], t.pool[rule_at(t, rule) + c.L_ORDER]
-    compared = t.pool[rule_at(t, rule) + c.L_COMPARED]
+def is_touched(t: Tables, row: int, queue: int, taken_from: int) -> bool:
+    """Whether taking a victim of one queue may change how those of another one are judged: their share, or that of the workload's side."""
+    if queue == taken_from or queue == t.work[row, c.QUEUE]:
+        return True
+    ours, theirs = sides(t, t.work[row, c.QUEUE], queue)
+    return is_below(t, taken_from, theirs) or is_below(t, taken_from, ours)
+
+
+def best_of_queue(t: Tables, rule: int, row: int, node: int, now: int, cause: int, besides: int, best_values: Ints) -> int:
+    """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go."""
+    best, keys = c.NONE, t.pool[rule_at(t, rule) + c.L_ORDER]
+    values = np.empty((max(1, t.pool[keys]), 3), np.int64)
+    if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.BORROWING_QUEUES and not reaches(t, rule, row, node):
+        return best
+    each = t.node[node, c.FIRST_RUNNING]
+    while each != c.NONE:
+        if each != besides and could_help(t, row, each) and may_go(t, rule, row, each, now, cause):
+            note_keys(t, keys, row, each, now, values)
+            if is_better(t, keys, each, values, best, best_values):
+                best = each
+                best_values[:] = values
+        each = t.work[each, c.NEXT_RUNNING]
+    return best
+
+
+def note_victim(t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int) -> None:
+    """Take the best of the heads, with what was compared: the values of the rule's fields and, of the first victim, who would have gone
+    instead."""
+    at, victim, compared = t.state[c.VICTIMS], heads[best], t.pool[rule_at(t, rule) + c.L_COMPARED]
     for k in range(t.pool[compared]):
         field = compared + 1 + k * c.FIELD_WIDTH
-        value = value_of(t, field, row, best, now)
-        t.victim[at, c.V_VALUES + 3 * k], t.victim[at, c.V_VALUES + 3 * k + 1], t.victim[at, c.V_VALUES + 3 * k + 2] = value
-    next_key, next_value = c.NONE, (0, 0, 0)
-    if runner_up != c.NONE:
-        next_key, order = first_difference(t, keys, row, runner_up, now, best_keys)
-        if order == 0:
-            next_key = c.NONE
-        else:
-            next_value = key_of(t, keys + 1 + next_key * c.KEY_WIDTH, row, runner_up, now)
+        note_share(t, at, c.V_VALUES + 3 * k, value_of(t, field, row, victim, now))
+    runner_up, key, value = c.NONE, c.NONE, (0, 0, 0)
+    if at == 0:
+        runner_up, key, value = next_best(t, rule, row, heads, values, best, nodes, now, cause)
     kind = c.RECLAIM if t.pool[rule_at(t, rule) + c.L_TRIGGER] != c.NONE else c.OTHER
-    add_victim(t, best, c.IN_QUEUE if t.work[best, c.QUEUE] == t.work[row, c.QUEUE] else kind, rule)
-    t.victim[at, c.V_COMPARED] = t.pool[compared]
-    if at == 0 and runner_up != c.NONE:
-        t.victim[at, c.V_NEXT], t.victim[at, c.V_NEXT_KEY] = runner_up, next_key
-        t.victim[at, c.V_NEXT_VALUE], t.victim[at, c.V_NEXT_VALUE + 1], t.victim[at, c.V_NEXT_VALUE + 2] = next_value
+    add_victim(t, victim, c.IN_QUEUE if t.work[victim, c.QUEUE] == t.work[row, c.QUEUE] else kind, rule)
+    t.victim[at, c.V_COMPARED], t.victim[at, c.V_NEXT], t.victim[at, c.V_NEXT_KEY] = t.pool[compared], runner_up, key
+    note_share(t, at, c.V_NEXT_VALUE, value)
+
+
+def next_best(
+    t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int
+) -> tuple[int, int, KeyNumbers]:
+    """Who would go instead of the best of the heads, the first key in which the two differ (NONE: in none), and its value."""
+    keys = t.pool[rule_at(t, rule) + c.L_ORDER]
+    found_values = np.empty((max(1, t.pool[keys]), 3), np.int64)
+    found = best_of_queue(t, rule, row, nodes[best], now, cause, heads[best], found_values)
+    for i in range(len(heads)):
+        if i != best and heads[i] != c.NONE and is_better(t, keys, heads[i], values[i], found, found_values):
+            found = heads[i]
+            found_values[:] = values[i]
+    if found == c.NONE:
+        return c.NONE, c.NONE, (0, 0, 0)
+    key, order = first_difference(t, keys, found_values, values[best])
+    if order == 0:
+        return found, c.NONE, (0, 0, 0)
+    return found, key, (found_values[key, 0], found_values[key, 1], found_values[key, 2])
 
 
 def value_of(t: Tables, at: int, row: int, victim: int, now: int) -> ShareNumbers:

@@ -73,7 +73,7 @@ def fill_back(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) ->
     kept = 0
     for at in range(t.state[c.VICTIMS]):
         if t.victim[at, c.V_ROW] != c.NONE:
-            for column in range(t.victim.shape[1]):
+            for column in range(t.state[c.VICTIM_WIDTH]):
                 t.victim[kept, column] = t.victim[at, column]
             kept += 1
     t.state[c.VICTIMS] = kept

@@ -6,7 +6,7 @@ room (NONE: it will not), and whether it was made for a part of what is asked fo
 
 from ... import columns as c
 from ...tables import Tables
-from ..quota.tree import level_that_fits
+from ..quota.tree import copy_request, level_that_fits
 from .ahead import search_ahead
 from .classical import search_classically
 from .fair import search_fairly
@@ -26,7 +26,7 @@ def search_once(t: Tables, row: int, ask: int, need: int, by_part: int) -> int:
             return at
     at = t.state[c.FOUND]
     t.state[c.FOUND] = at + 1
-    t.ask[c.ASKS_FOUND + at] = t.ask[ask]
+    copy_request(t, ask, c.ASKS_FOUND + at)
     t.found[at, c.X_BY_PART] = by_part
     search_for(t, row, at, need)
     return at

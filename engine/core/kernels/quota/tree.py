@@ -31,6 +31,13 @@ def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
         node = t.node[node, c.PARENT]
 
 
+def copy_request(t: Tables, source: int, target: int) -> None:
+    """Copy a request in `ask`."""
+    t.ask[target, 0, 0] = t.ask[source, 0, 0]
+    for k in range(1, t.ask[source, 0, 0] + 1):
+        t.ask[target, k, c.SLOT], t.ask[target, k, c.AMOUNT] = t.ask[source, k, c.SLOT], t.ask[source, k, c.AMOUNT]
+
+
 def charge_all(t: Tables, queue: int, ask: int) -> None:
     """Charge a queue for a request."""
     for k in range(1, t.ask[ask, 0, 0] + 1):
