@@ -12,7 +12,7 @@ PYTHON ?= python3
 VENV ?= .venv
 FUZZ_MINUTES ?= 60
 BIN := $(VENV)/bin
-ROOMS := engine dsl journal policies sim adapters cli
+ROOMS := engine compiled dsl journal policies sim adapters cli
 
 .PHONY: demo test test-all conformance faults fuzz lint types coverage install install-dev clean
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("engine", "dsl", "journal", "policies", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters", "cli")
 CASES, LAWS = "tests/engine", "tests/property/test_laws.py"
 NOT_ENDING = "the core does not come to rest"
 

@@ -7,7 +7,7 @@ import pytest
 
 LAWS = 11
 
-ROOMS = ("engine", "dsl", "journal", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "sim", "adapters", "cli")
 
 
 def named_tests(page: str) -> list[tuple[str, str | None]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("engine", "dsl", "journal", "policies", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters", "cli")
 """The rooms that are checked."""
 
 PARTS_OF_ENGINE = ("definition", "core")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpol.dsl.codes import CODES
 
-ROOMS = ("engine", "dsl", "journal", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "sim", "adapters", "cli")
 PLACES = (*ROOMS, "policies", "tests", "docs", "examples", "benchmarks", ".ci")
 TEXTS = {".py", ".md", ".gpol", ".toml", ".sh", ".lark", ""}
 MOST_LINES = 400

@@ -9,6 +9,7 @@ from ..intake.capacity import Machine, capacity
 from ..intake.local_usage import Books
 from ..workload import NOWHERE
 from . import columns as c
+from .kernel_set import KernelSet
 from .kernels.places import is_stirred
 from .policy_tables import BeyondBoundsError
 from .store import MOST_TIME, TableStore
@@ -25,12 +26,12 @@ class Around:
     consumed: Books = field(default_factory=dict)
 
 
-def loaded(state: State) -> tuple[TableStore, Around]:
+def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is not used any more. Raises BeyondBoundsError."""
     if state.time > MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
-    store = TableStore(state.graph, capacity(state.graph, state.machines, state.overrides))
+    store = TableStore(state.graph, capacity(state.graph, state.machines, state.overrides), kernels)
     for name in sorted(_COUNTS):
         store.tables.state[_COUNTS[name]] = getattr(state, name)
     for workload in state.in_order():

@@ -36,9 +36,8 @@ from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c
 from .bridge import Around, loaded, unloaded
-from .kernels.cycle import begin_cycle, next_cycle, run_cycle
+from .kernel_set import PLAIN, KernelSet
 from .kernels.places import stir
-from .kernels.settle import settle
 from .outcomes import Tape
 from .policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
@@ -59,7 +58,8 @@ class ArrayCore:
     the tables. `_wake` is the next wake if `_wake_is_known`.
     """
 
-    def __init__(self, state: State | None = None) -> None:
+    def __init__(self, state: State | None = None, kernels: KernelSet = PLAIN) -> None:
+        self._kernels = kernels
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
         self._around = Around()
@@ -72,7 +72,7 @@ class ArrayCore:
         self._definition, self._store, self._wake_is_known = core, None, False
         if core.state.policy is not None:
             try:
-                self._store, self._around = loaded(core.state)
+                self._store, self._around = loaded(core.state, self._kernels)
             except BeyondBoundsError:
                 return
             self._definition = None
@@ -93,7 +93,7 @@ class ArrayCore:
         return self._store
 
     def copy(self) -> "ArrayCore":
-        return ArrayCore(self.state().copy())
+        return ArrayCore(self.state().copy(), self._kernels)
 
     @property
     def view(self) -> ArrayView:
@@ -200,7 +200,7 @@ class ArrayCore:
         self._count(fact)
         if isinstance(fact, TimeAdvanced):
             self._usage.sample(fact.time)
-            begin_cycle(store.tables)
+            store.kernels.begin_cycle(store.tables)
 
     def _count(self, fact: Fact) -> None:
         """Note that there was a fact."""
@@ -235,7 +235,7 @@ class ArrayCore:
         state[c.TAPE_END], state[c.FIRST_BLOCK], state[c.LAST_BLOCK] = 0, c.NONE, c.NONE
         store.grow()
         if not self.decides_in_cycles:
-            while settle(store.tables, 0) == c.MORE:
+            while store.kernels.settle(store.tables, 0) == c.MORE:
                 store.grow_further()
             self._know_wake()
             outcomes = list(self._tape().at_once(int(state[c.FIRST_BLOCK])))
@@ -244,7 +244,7 @@ class ArrayCore:
         if not isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
             return []
         self._usage.rank()
-        while run_cycle(store.tables) == c.MORE:
+        while store.kernels.run_cycle(store.tables) == c.MORE:
             store.grow_further()
         outcomes = self._tape().in_cycle(int(state[c.FIRST_BLOCK]), self._turned_away)
         self._usage.follow(outcomes, fact.time)
@@ -271,11 +271,11 @@ class ArrayCore:
             return self._definition.next_wake()
         store = self._tables
         if self.decides_in_cycles:
-            due = next_cycle(store.tables)
+            due = store.kernels.next_cycle(store.tables)
             return None if due == c.NONE else due
         if not self._wake_is_known:
             store.grow()
-            while settle(store.tables, 1) == c.MORE:
+            while store.kernels.settle(store.tables, 1) == c.MORE:
                 store.grow_further()
             self._know_wake()
         return self._wake

@@ -12,8 +12,9 @@ from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
 from . import columns as c
 from .demands import Demands, as_ints, packed
+from .kernel_set import KernelSet
 from .kernels.cycle import defer_row
-from .kernels.places import end, enter, forget_cycle, free_cells, is_parked, leave, note_who_gave_way, stop
+from .kernels.places import forget_cycle, free_cells, is_parked, note_who_gave_way, stop
 from .outcomes import DEFERRALS, ENDS
 from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
@@ -29,8 +30,8 @@ class TableStore(Rows):
     """The tables under one policy. `known` has the live workloads by name, each with its row; what changes while it runs or waits stands in
     the tables alone until `read` brings it up to date."""
 
-    def __init__(self, graph: PolicyGraph, capacity: list[int]) -> None:
-        self.graph, self.capacity, self._tells_apart = graph, capacity, tells_apart(graph)
+    def __init__(self, graph: PolicyGraph, capacity: list[int], kernels: KernelSet) -> None:
+        self.graph, self.capacity, self.kernels, self._tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity)
         self.demands = Demands(self.policy)
         self.known: dict[str, tuple[Workload, int]] = {}
@@ -158,7 +159,7 @@ class TableStore(Rows):
         self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
         self.tables.work[row, c.UID] = self._text(workload.fact.uid)
         self._write(workload, row)
-        enter(self.tables, row)
+        self.kernels.enter(self.tables, row)
 
     def change(self, name: str, change: Callable[[Workload], None]) -> int:
         """Change a workload between its old places and its new ones; return its row. Raises BeyondBoundsError, with nothing changed."""
@@ -166,19 +167,19 @@ class TableStore(Rows):
         changed = copy(workload)
         change(changed)
         self._vet(changed)
-        leave(self.tables, row)
+        self.kernels.leave(self.tables, row)
         workload = changed
         self.known[name] = workload, row
         stop(self.tables, row)
         forget_cycle(self.tables, row)
         self._write(workload, row)
-        enter(self.tables, row)
+        self.kernels.enter(self.tables, row)
         return row
 
     def end(self, name: str) -> None:
         """Let a workload be over."""
         _, row = self.known.pop(name)
-        end(self.tables, row)
+        self.kernels.end(self.tables, row)
         self.given.pop(name, None)
 
     def forget_ended(self, outcomes: list[Outcome]) -> None:

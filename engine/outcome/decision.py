@@ -32,7 +32,13 @@ class BindingLimit:
 
 def tightest(limits: Sequence[BindingLimit]) -> BindingLimit | None:
     """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; ties by the deficit."""
-    return max(limits, key=lambda limit: (Fraction(limit.deficit, limit.asked), limit.deficit), default=None)
+
+    def part_missing(limit: BindingLimit) -> Fraction:
+        return (
+            Fraction(limit.deficit, limit.asked) if limit.asked > 0 else Fraction(0)
+        )  # more is used than there may be
+
+    return max(limits, key=lambda limit: (part_missing(limit), limit.deficit), default=None)
 
 
 HoldKind = Literal[

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from conform import DATA, ROOT
 
-ROOMS = ("engine", "dsl", "journal", "policies", "sim", "adapters")
+ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Everything about a core that can be asked, as one value to compare: its state as it is read, and what would be."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,14 +14,6 @@ MOST_EXPLAINED = 3
 
 MOST_NOMINATED = 6
 """So many waiting workloads are nominated for the answers, as that costs most."""
-
-
-KNOWN_ERRORS = (ZeroDivisionError,)
-"""Defects that both cores share, as they stand outside of cores: an error of such a kind is an answer. Empty once they are mended.
-
-ZeroDivisionError: `gpol.engine.outcome.decision.tightest`, of a workload that takes the place of another one and asks for nothing more of
-a slot, while its queue can have less than nothing of it, because what exists fell below what other queues do not lend.
-"""
 
 
 def answers(core: Core) -> list[tuple[str, Any]]:
@@ -76,7 +68,7 @@ def _probe(core: Core, graph: PolicyGraph) -> Iterator[tuple[str, Any]]:
 def _nomination(probe: Probe, workload: Workload) -> Iterator[tuple[str, Any]]:
     nomination = probe.nominate(workload.name)
     yield f"nomination of {workload.name}", nomination
-    yield f"limit of {workload.name}", _or_known_error(lambda: probe.binding_limit(nomination))
+    yield f"limit of {workload.name}", (probe.binding_limit(nomination))
 
 
 def _victims(probe: Probe, workload: Workload, running: list[Workload]) -> Iterator[tuple[str, Any]]:
@@ -99,12 +91,4 @@ def _victims(probe: Probe, workload: Workload, running: list[Workload]) -> Itera
 def _standings(core: Core) -> Iterator[tuple[str, Any]]:
     """Why workloads wait and what would admit them: telling that asks a core nearly everything there is to ask."""
     for workload in sorted(core.view.workloads(), key=lambda each: (not each.in_line, each.number))[:MOST_EXPLAINED]:
-        yield f"standing of {workload.name}", _or_known_error(lambda name=workload.name: standing(core, name))
-
-
-def _or_known_error(question: Callable[[], Any]) -> Any:
-    """The answer or, where a known defect breaks it off, the error."""
-    try:
-        return question()
-    except KNOWN_ERRORS as error:
-        return repr(error)
+        yield f"standing of {workload.name}", standing(core, workload.name)

@@ -164,11 +164,18 @@ def weigh_obstacle(t: Tables, nom: int, begin: int, at: int, flavor: int, choice
     available = min(available, t.tape[at + c.O_LIMIT])  # in the middle of a cycle there may have been less
     if t.tape[begin + c.B_LIMIT] != c.NONE:
         before, before_asked = t.tape[begin + c.B_LIMIT + 3] - t.tape[begin + c.B_LIMIT + 4], t.tape[begin + c.B_LIMIT + 3]
-        order = order_of(asked - available, asked, before, before_asked)
+        order = order_of_parts(asked - available, asked, before, before_asked)
         if order < 0 or (order == 0 and asked - available <= before):
             return
     limit = begin + c.B_LIMIT
     t.tape[limit], t.tape[limit + 1], t.tape[limit + 2], t.tape[limit + 3], t.tape[limit + 4] = node, by, slot, asked, available
+
+
+def order_of_parts(missing: int, asked: int, other: int, other_asked: int) -> int:
+    """-1, 0 or 1: how two parts missing of what is asked compare; where nothing is asked, none is missing."""
+    missing, asked = (missing, asked) if asked > 0 else (0, 1)
+    other, other_asked = (other, other_asked) if other_asked > 0 else (0, 1)
+    return order_of(missing, asked, other, other_asked)
 
 
 def is_needed(t: Tables, nom: int, slot: int) -> bool:

@@ -77,6 +77,17 @@ def test_a_deficit_counts_what_is_used_beyond_what_exists(cluster: Callable[[str
     assert c.fact("CapacityChanged", flavor="a", capacity={"gpu": "10"}) == ["run w"]
 
 
+def test_a_limit_is_named_where_nothing_more_is_asked(cluster: Callable[[str], Any]) -> None:
+    """b takes a's place and asks for no more than a holds; o keeps 3 of the 1 that is left, so q can have 2 less than nothing."""
+    c = cluster('policy "p" { }\nflavor a { gpu 4 }\nqueue o {\n  owns 3 gpu\n  lends nothing\n}\nqueue q { owns nothing }\n')
+    c.submit("a", "q", "1")
+    c.fact("CapacityChanged", flavor="a", capacity={"gpu": "1"})
+    c.submit("b", "q", "1", replaces="a")
+
+    limit = c.standing("b").limit
+    assert (limit.asked, limit.available, limit.deficit) == (0, -2000, 2000)
+
+
 def test_behind_the_head_of_a_strict_queue_no_change_helps_but_its_own(cluster: Callable[[str], Any]) -> None:
     """The head of a strict queue needs 20; who stands behind it is told so, and nothing that would let it pass."""
     c = cluster('policy "p" { preempt by nothing }\nflavor a { gpu 30 }\nqueue q {\n  owns nothing\n  queueing strict fifo\n}\n')
