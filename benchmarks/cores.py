@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=Path("build/kernels"))
     asked = parser.parse_args()
     policy = Policy.of(check(asked.policy.read_text(), asked.policy.name))
-    jobs = list(read_jobs(asked.file, "philly" if "philly" in asked.file.name else "gpol"))[: asked.jobs]
+    jobs = list(read_jobs(asked.file, "philly" if "philly" in asked.file.name else None))[: asked.jobs]
     begin = time.process_time()
     kernels = compiled_kernels(asked.cache)
     print(f"kernels compiled or loaded in {time.process_time() - begin:.1f} s")

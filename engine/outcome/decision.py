@@ -34,9 +34,7 @@ def tightest(limits: Sequence[BindingLimit]) -> BindingLimit | None:
     """The limit that leaves the greatest part of what is asked unserved, as amounts of two resources don't compare; ties by the deficit."""
 
     def part_missing(limit: BindingLimit) -> Fraction:
-        return (
-            Fraction(limit.deficit, limit.asked) if limit.asked > 0 else Fraction(0)
-        )  # more is used than there may be
+        return Fraction(limit.deficit, limit.asked) if limit.asked > 0 else Fraction(0)  # more is used than there may be
 
     return max(limits, key=lambda limit: (part_missing(limit), limit.deficit), default=None)
 
