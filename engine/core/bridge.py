@@ -11,8 +11,8 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import is_stirred
-from .policy_tables import BeyondBoundsError
-from .store import MOST_TIME, TableStore
+from .policy_tables import MOST_TIME, BeyondBoundsError
+from .store import TableStore
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
 

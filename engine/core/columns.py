@@ -13,7 +13,7 @@ DONE, MORE = range(2)
 
 (
     TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, GAVE_WAY,  # what decides
-    NODES, SLOTS, FLAVORS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
+    NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT, BY_USAGE_SOMEWHERE,
     SLOT_OF, QUEUE_NODES, SWEEP_ORDER, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
     FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
@@ -21,7 +21,7 @@ DONE, MORE = range(2)
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     STATE_WIDTH,
-) = range(63)  # fmt: skip
+) = range(62)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 

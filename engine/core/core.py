@@ -39,9 +39,9 @@ from .bridge import Around, loaded, unloaded
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import stir
 from .outcomes import Tape
-from .policy_tables import BeyondBoundsError
+from .policy_tables import MOST_TIME, BeyondBoundsError
 from .recorded import apply_decision, carry_out
-from .store import MOST_TIME, TableStore
+from .store import TableStore
 from .usage_books import UsageBooks
 from .view import ArrayView
 

@@ -36,7 +36,8 @@ class Programs:
     """The pool of a policy while it is made, and what its programs read of workloads.
 
     `patterns` are the comparisons of texts with constants, `texts` the text fields that are compared with one another, `totals` the
-    resources whose totals are read: each workload's demand brings the answer to each of them.
+    resources whose totals are read: each workload's demand brings the answer to each of them. `deepest` is how many operands are kept at a
+    time, `longest` the longest duration.
     """
 
     rounded: bool
@@ -45,6 +46,7 @@ class Programs:
     texts: list[TextField] = field(default_factory=list)
     totals: list[str] = field(default_factory=list)
     deepest: int = 0
+    longest: int = 0
 
     def listed(self, numbers: Sequence[int], count: int | None = None) -> int:
         """Put a list into the pool, behind its length; return where it begins."""
@@ -118,6 +120,8 @@ class Programs:
             row[c.G_RIGHT : c.G_RIGHT + 4] = share_constant(Fraction(right.value), self.rounded)
         else:
             row[c.G_FORM], row[c.G_RIGHT] = c.WITH_NUMBER, int(right.value)
+            if left.type is Type.DURATION:
+                self.longest = max(self.longest, int(right.value))
         return row
 
 

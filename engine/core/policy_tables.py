@@ -20,6 +20,9 @@ MOST = 2**60
 MOST_IDLE = 3
 """After so many cycles in a row that changed nothing, cycles wait for the next fact; a queue with more flavors than that has as many."""
 
+MOST_TIME = 2**61
+"""The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""
+
 _POLICIES = {"nothing": c.POLICY_NOTHING, "lower": c.POLICY_LOWER, "lower-or-newer": c.POLICY_NEWER, "any": c.POLICY_ANY}
 _FORMULAS = {"none": c.BY_NOTHING, "borrowed": c.BY_BORROWED, "used": c.BY_USE}
 _STRATEGIES = {"final-share": c.FINAL_SHARE, "initial-share": c.INITIAL_SHARE}
@@ -62,6 +65,8 @@ def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
     _quotas(quota, node, slot, graph, capacity)
     if programs.deepest > DEEPEST:
         raise BeyondBoundsError("a guard is nested too deeply")
+    if max(programs.longest, int(state[c.PERIOD])) > MOST_TIME:
+        raise BeyondBoundsError("a duration is too long")
     return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups)
 
 
@@ -73,7 +78,7 @@ def bound(graph: PolicyGraph, capacity: list[int]) -> int:
         worth[slot.resource] = worth.get(slot.resource, 0) + int(graph.flavors[slot.flavor].worth * scale)
     widest = max((worth[resource] for resource in sorted(worth)), default=1)
     weights = max(max(node.weight.numerator, node.weight.denominator) for node in graph.nodes)
-    most = min(MOST, 2**53 // max(1, widest)) if graph.settings.rounded else MOST // max(1, widest * weights)
+    most = min(MOST, 2**52 // max(1, widest)) if graph.settings.rounded else MOST // max(1, widest * weights)
     if graph.settings.rounded and any(node.weight.denominator >= 1024 for node in graph.nodes):
         raise BeyondBoundsError("a weight has too many decimals to be rounded in 64 bits")
     for index in range(len(graph.slots)):
@@ -86,7 +91,7 @@ def bound(graph: PolicyGraph, capacity: list[int]) -> int:
 
 def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tuple[str, ...]) -> None:
     settings = graph.settings
-    state[c.NODES], state[c.SLOTS], state[c.FLAVORS] = len(graph.nodes), len(graph.slots), len(graph.flavors)
+    state[c.NODES], state[c.SLOTS] = len(graph.nodes), len(graph.slots)
     state[c.RESOURCES], state[c.QUEUES], state[c.POD_COUNT] = len(resources), len(graph.queues), resources.index(POD_COUNT)
     state[c.FOREST], state[c.FLAT], state[c.TOGETHER] = settings.forest, settings.flat, settings.judges_together
     state[c.COUNTS_LEVELS], state[c.BY_RULES], state[c.FAIR] = (

@@ -16,12 +16,9 @@ from .kernel_set import KernelSet
 from .kernels.cycle import defer_row
 from .kernels.places import forget_cycle, free_cells, is_parked, note_who_gave_way, stop
 from .outcomes import DEFERRALS, ENDS
-from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
+from .policy_tables import MOST_TIME, BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
 from .tables import Tables, longer, zeros
-
-MOST_TIME = 2**61
-"""The latest moment that the tables are proven for; a quarter of what 64 bits hold, so that durations can be added."""
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
 
@@ -101,7 +98,7 @@ class TableStore(Rows):
             4 + 5 * resources + resources * (4 + (flavors + 1) * (c.ATTEMPT_WIDTH + (resources + 1) * c.OBSTACLE_WIDTH))
         )
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
-        t.state[c.TAPE_NEED] = one + 5 * slots + 2 * slots + victims
+        t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         t.state[c.CELLS_NEED] = (live + 1) * 2 + sets * (resources + 1) * 2 + 3 * slots
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             t = t._replace(tape=longer(t.tape, int(t.state[c.TAPE_END] + 2 * t.state[c.TAPE_NEED])))
@@ -129,6 +126,14 @@ class TableStore(Rows):
         t.state[c.FREE_CELL] = old
         t.state[c.FREE_CELLS] += len(grown) - old
         return t._replace(cell=grown)
+
+    def _make_room_for_lists(self, workload: Workload) -> None:
+        """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
+        given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
+        told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
+        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told
+        if self.tables.state[c.FREE_CELLS] < needed:
+            self.tables = self._more_cells(self.tables, needed)
 
     def _new_row(self) -> int:
         t = self.tables
@@ -194,6 +199,7 @@ class TableStore(Rows):
         workload, row = self.read(name)
         workload.deferred, workload.scan = last, None
         self.grow()
+        self._make_room_for_lists(workload)
         forget_cycle(self.tables, row)
         self.write_deferral(workload, row)
         reason, ended, parked = DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome), int(last.parked)
@@ -272,6 +278,7 @@ class TableStore(Rows):
             workload.shape = shape_of(workload, self._tells_apart)
             demand, shape = self._demand(workload), self.shape_id(workload.queue, workload.shape)
         self.grow()
+        self._make_room_for_lists(workload)
         w = self.tables.work[row]
         w[c.SPEC], w[c.SHAPE], w[c.QUEUE], w[c.PRIORITY], w[c.PINNED] = demand, shape, workload.queue, workload.priority, workload.pinned
         w[c.EVICTIONS], w[c.SUBMITTED], w[c.QUEUED] = workload.evictions, workload.submitted, workload.queued

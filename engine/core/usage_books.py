@@ -93,27 +93,28 @@ class UsageBooks:
 
     def follow(self, outcomes: Sequence[Outcome], now: int) -> None:
         """Keep the books for what a cycle decided: the tables have all of it already."""
-        changes: dict[str, list[tuple[Request, int]]] = {}
+        changes: dict[str, list[tuple[Request, Request, int]]] = {}
         for outcome in outcomes:
             match outcome:
                 case Admission():
-                    name, request, sign = outcome.workload, outcome.request, 1
+                    name, node, request, sign = outcome.workload, outcome.queue, outcome.request, 1
                 case Eviction(victim=victim):
-                    name, request, sign = victim.workload, victim.usage, -1
+                    name, node, request, sign = victim.workload, victim.queue, victim.usage, -1
                 case Replacement():
-                    name, request, sign = outcome.workload, outcome.usage, -1
+                    name, node, request, sign = outcome.workload, outcome.queue, outcome.usage, -1
                 case _:
                     continue
             local = self._local(name)
             if local is not None:
-                changes.setdefault(local, []).append((request, sign))
+                counted = request if node == self.nodes[local] else ()  # one that ran elsewhere is none of those who hold something here
+                changes.setdefault(local, []).append((request, counted, sign))
         for local in sorted(changes):
             held = self._holding(local)
-            for request, sign in changes[local]:
-                self._add(held, request, -sign)
-            for request, sign in changes[local]:
+            for _, counted, sign in changes[local]:
+                self._add(held, counted, -sign)
+            for request, counted, sign in changes[local]:
                 self._advance(local, now, {resource: held[resource] for resource in sorted(held) if held[resource]})
-                self._add(held, request, sign)
+                self._add(held, counted, sign)
                 if sign > 0 and self.usage is not None:
                     charged: dict[str, int] = {}
                     self._add(charged, request, 1)

@@ -235,9 +235,9 @@ def nominate_again(t: Tables, nom: int, gone: Ints, gone_count: int) -> None:
     out = take_gone(t, gone, gone_count)
     nominate(t, t.nom[nom, c.N_ROW], nom, c.NONE, again)
     give_gone_back(t, out)
-    record_head(t, nom)
     if t.nom[nom, c.N_MODE] == c.FITS:
         t.nom[nom, c.N_MODE] = c.DEFERRED_FIT
+    record_head(t, nom)
 
 
 def to_reserve(t: Tables, nom: int, k: int) -> int:

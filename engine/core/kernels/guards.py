@@ -1,4 +1,4 @@
-"""Guards over tables: values of fields, and a small machine for the programs that `compile_rules.py` makes of guards.
+"""Guards over tables: values of fields, and a small machine for the programs that `guard_programs.py` makes of guards.
 
 The machine keeps two bits for each operand: whether it may be true, and whether it may be false. Both are set where time, or shares, are
 taken as unknown.

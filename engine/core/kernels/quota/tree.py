@@ -97,14 +97,6 @@ def fits(t: Tables, queue: int, ask: int) -> bool:
     return True
 
 
-def fits_beside(t: Tables, queue: int, ask: int) -> bool:
-    """Whether a queue may take a request that is charged to it already."""
-    uncharge_all(t, queue, ask)
-    fit = fits(t, queue, ask)
-    charge_all(t, queue, ask)
-    return fit
-
-
 def binding(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
     """The limit that decides how much of a slot a queue may still take: node, kind, and what it leaves (0 at least)."""
     left, node, kind = quota_left(t, queue, slot)
