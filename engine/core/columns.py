@@ -81,9 +81,9 @@ P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 # --- a nomination: nom, choice, demand, held, found, victim ----------------------------------------------------------------
 
 (
-    N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_CHANGES_AT, N_REPLACED, N_VICTIMS, N_FIRST_VICTIM,
+    N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_REPLACED, N_VICTIMS, N_FIRST_VICTIM,
     N_BLOCK, N_ENDED, N_PODS,
-) = range(16)  # fmt: skip
+) = range(15)  # fmt: skip
 C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
 D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
 H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)
@@ -93,6 +93,7 @@ V_ROW, V_KIND, V_RULE, V_COMPARED, V_NEXT, V_NEXT_KEY, V_NEXT_VALUE, _, _, V_VAL
 ASK_PART, ASK_SHORT, ASK_LEFT, ASKS_FOUND = range(4)
 MOST_FOUND = 512
 ASKS = ASKS_FOUND + MOST_FOUND
+REQUESTS = 4
 """The requests in `ask`: a part that is judged, what is short of one, what is left of one; then those searched for, then of nominations."""
 
 NO_MATCH, EXCEEDING, MAY_NOT_EVICT, NO_VICTIMS, PROTECTED, PREEMPT, RECLAIMING, FIT = range(8)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from ..definition.core import DefinitionCore
 from ..definition.probe import DefinitionProbe
 from ..definition.state.state import State
+from ..definition.view import DefinitionView
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import (
@@ -43,7 +44,6 @@ from .policy_tables import MOST_TIME, BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .usage_books import UsageBooks
-from .view import ArrayView
 
 _IN_TABLES = (
     TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
@@ -96,8 +96,8 @@ class ArrayCore:
         return ArrayCore(self.state().copy(), self._kernels)
 
     @property
-    def view(self) -> ArrayView:
-        return ArrayView(self.state())
+    def view(self) -> DefinitionView:
+        return DefinitionView(self.state())
 
     @property
     def probe(self) -> DefinitionProbe:

@@ -68,7 +68,7 @@ class TableStore(Rows):
             local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
             nom=zeros(queues + 1, c.N_PODS + 1),
             choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),
-            ask=zeros(c.ASKS + 5 * (queues + 1), slots + 1, 3),
+            ask=zeros(c.ASKS + c.REQUESTS * (queues + 1), slots + 1, 3),
             pods=zeros(1),
             demand=zeros(1, c.DEMAND_WIDTH),
             held=zeros(1, 1, c.HELD_WIDTH),

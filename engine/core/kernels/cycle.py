@@ -6,13 +6,14 @@ from .. import columns as c
 from ..tables import Ints, Tables
 from .flavor.pod_sets import serving_order
 from .line import first_in_line, next_in_line
-from .nominate import nominate, request_of, usage_of, whole_of
+from .nominate import nominate
 from .order import next_entry
 from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge, charge_all, fits
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
+from .requests import request_of, usage_of, whole_of
 
 
 def next_cycle(t: Tables) -> int:

@@ -11,32 +11,7 @@ from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
 from .preemption.trial import takes_place_of
 from .preemption.victims import list_victims, search_once
-from .quota.tree import copy_request
-
-
-def usage_of(nom: int) -> int:
-    """The request of a nomination with all slots that it touches, less what it holds already."""
-    return c.ASKS + nom * 5
-
-
-def request_of(nom: int) -> int:
-    """What a nomination asks for beyond what it holds."""
-    return c.ASKS + nom * 5 + 1
-
-
-def whole_of(nom: int) -> int:
-    """All that a nomination would be charged."""
-    return c.ASKS + nom * 5 + 2
-
-
-def need_of(nom: int) -> int:
-    """The slots on which others have to go for a nomination."""
-    return c.ASKS + nom * 5 + 3
-
-
-def then_of(nom: int) -> int:
-    """What a nomination asks for once time has made room."""
-    return c.ASKS + nom * 5 + 4
+from .requests import need_of, request_of
 
 
 def runs(t: Tables, nom: int) -> bool:
@@ -83,30 +58,18 @@ def attempt(t: Tables, row: int, nom: int) -> None:
 
 def look_ahead(t: Tables, nom: int) -> None:
     """Note when time alone may change something: `N_LATER` for a part of it, `N_UNTIL` for all of it, on whatever flavors."""
-    later, evicts = c.NONE, False
+    later, all_of_it = c.NONE, c.NONE
     for at in range(t.state[c.FOUND]):
         until = t.found[at, c.X_UNTIL]
-        if until != c.NONE and (later == c.NONE or until < later):
-            later = until
-        evicts = evicts or t.found[at, c.X_EVICTS] == 1
-    t.nom[nom, c.N_LATER] = later
-    t.nom[nom, c.N_CHANGES_AT] = t.state[c.TIME] if evicts else later
-    t.ask[then_of(nom), 0, 0] = 0
-    if t.nom[nom, c.N_UNTIL] == c.NONE:
-        return
-    best = c.NONE
-    for at in range(t.state[c.FOUND]):
-        until = t.found[at, c.X_UNTIL]
-        if until == c.NONE or not same_by_resource(t, c.ASKS_FOUND + at, request_of(nom)):
+        if until == c.NONE:
             continue
-        if (
-            best == c.NONE
-            or until < t.found[best, c.X_UNTIL]
-            or (until == t.found[best, c.X_UNTIL] and comes_before(t, c.ASKS_FOUND + at, c.ASKS_FOUND + best))
-        ):
-            best = at
-    t.nom[nom, c.N_UNTIL] = t.found[best, c.X_UNTIL]
-    copy_request(t, c.ASKS_FOUND + best, then_of(nom))
+        if later == c.NONE or until < later:
+            later = until
+        if same_by_resource(t, c.ASKS_FOUND + at, request_of(nom)) and (all_of_it == c.NONE or until < all_of_it):
+            all_of_it = until
+    t.nom[nom, c.N_LATER] = later
+    if t.nom[nom, c.N_UNTIL] != c.NONE:
+        t.nom[nom, c.N_UNTIL] = all_of_it
 
 
 def same_by_resource(t: Tables, left: int, right: int) -> bool:
@@ -122,16 +85,6 @@ def same_by_resource(t: Tables, left: int, right: int) -> bool:
         if difference != 0 or named in (1, 2):
             return False
     return True
-
-
-def comes_before(t: Tables, left: int, right: int) -> bool:
-    """Whether a request comes before another one: by slot, then by amount, then the shorter one."""
-    for k in range(1, min(t.ask[left, 0, 0], t.ask[right, 0, 0]) + 1):
-        if t.ask[left, k, c.SLOT] != t.ask[right, k, c.SLOT]:
-            return t.ask[left, k, c.SLOT] < t.ask[right, k, c.SLOT]
-        if t.ask[left, k, c.AMOUNT] != t.ask[right, k, c.AMOUNT]:
-            return t.ask[left, k, c.AMOUNT] < t.ask[right, k, c.AMOUNT]
-    return t.ask[left, 0, 0] < t.ask[right, 0, 0]
 
 
 # --- fewer pods ---------------------------------------------------------------------------------------------------------

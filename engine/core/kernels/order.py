@@ -10,9 +10,9 @@ from .. import columns as c
 from ..tables import Ints, Tables
 from .guards import number_of
 from .line import tie_break
-from .nominate import request_of, usage_of
 from .quota.shares import order_of_shares, share
 from .quota.tree import borrows, charge_all, uncharge_all
+from .requests import request_of, usage_of
 
 
 def next_entry(t: Tables) -> int:

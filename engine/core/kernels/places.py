@@ -4,12 +4,12 @@ from .. import columns as c
 from ..tables import Tables
 from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
-from .nominate import whole_of
-from .quota.tree import charge, uncharge
+from .quota.tree import charge_list, uncharge_list
+from .requests import whole_of
 
 
 def new_cell(t: Tables) -> int:
-    """A free cell. There is always one: `core.py` sees to that."""
+    """A free cell. There is always one: `store.py` sees to that."""
     cell = t.state[c.FREE_CELL]
     t.state[c.FREE_CELL] = t.cell[cell, c.NEXT]
     t.state[c.FREE_CELLS] -= 1
@@ -53,10 +53,7 @@ def enter(t: Tables, row: int) -> None:
     if queue == c.NONE:
         return
     if t.work[row, c.ADMITTED] != c.NONE:
-        cell = t.work[row, c.USAGE]
-        while cell >= 0:
-            charge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
-            cell = t.cell[cell, c.NEXT]
+        charge_list(t, queue, t.work[row, c.USAGE])
         first = t.node[queue, c.FIRST_RUNNING]
         t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
         if first != c.NONE:
@@ -73,10 +70,7 @@ def leave(t: Tables, row: int) -> None:
     if queue == c.NONE:
         return
     if t.work[row, c.ADMITTED] != c.NONE:
-        cell = t.work[row, c.USAGE]
-        while cell >= 0:
-            uncharge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
-            cell = t.cell[cell, c.NEXT]
+        uncharge_list(t, queue, t.work[row, c.USAGE])
         before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]
         if before == c.NONE:
             t.node[queue, c.FIRST_RUNNING] = after

@@ -6,10 +6,10 @@ The flavors that were tried stand there already (`flavors.py`); a block begins a
 from .. import columns as c
 from ..tables import Tables
 from .flavor.pod_sets import slot_of
-from .nominate import whole_of
 from .pen import put, put_five
 from .quota.shares import order_of
 from .quota.tree import binding, binding_at_most
+from .requests import need_of, whole_of
 
 
 def put_request(t: Tables, nom: int, begin: int) -> None:
@@ -180,7 +180,7 @@ def order_of_parts(missing: int, asked: int, other: int, other_asked: int) -> in
 
 def is_needed(t: Tables, nom: int, slot: int) -> bool:
     """Whether others have to go on a slot for a nomination."""
-    ask = c.ASKS + nom * 5 + 3
+    ask = need_of(nom)
     for k in range(1, t.ask[ask, 0, 0] + 1):
         if t.ask[ask, k, c.SLOT] == slot:
             return True

@@ -6,12 +6,13 @@ A pass can be left and gone on with: where the tape or the cells run out, the ta
 from .. import columns as c
 from ..tables import Tables
 from .line import first_in_line, next_in_line
-from .nominate import nominate, request_of, runs
+from .nominate import nominate, runs
 from .order import next_entry
 from .places import admit, close, evict, free_cells, new_cell
 from .preemption.trial import give_all_back, take
-from .quota.tree import charge_all, uncharge
+from .quota.tree import charge_all, uncharge_list
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
+from .requests import request_of
 
 
 def settle(t: Tables, only_reserve: int) -> int:
@@ -55,10 +56,7 @@ def end_pass(t: Tables) -> None:
     t.state[c.IN_PASS] = 0
     row = t.state[c.FIRST_RESERVED]
     while row != c.NONE:
-        cell = t.work[row, c.RESERVATION]
-        while cell >= 0:
-            uncharge(t, t.work[row, c.QUEUE], t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
-            cell = t.cell[cell, c.NEXT]
+        uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.RESERVATION])
         free_cells(t, t.work[row, c.RESERVATION])
         t.work[row, c.RESERVATION] = c.NONE
         row = t.work[row, c.NEXT_RESERVED]

@@ -8,6 +8,7 @@ from ...tables import Tables
 from ..pen import put, put_five, put_obstacle
 from ..preemption.victims import verdict_of
 from ..quota.tree import exceeds_owned, level_that_fits, most, room
+from ..requests import need_of, request_of, usage_of, whole_of
 from .pod_sets import asked_of, is_leader, is_with, pod_set_at, resource_at, slot_of
 from .rank import better, good_enough
 
@@ -40,7 +41,7 @@ def assign(t: Tables, row: int, nom: int) -> None:
 
 def note_requests(t: Tables, nom: int) -> None:
     """Write what the flavors come to as requests by slot."""
-    usage, request, whole, need = c.ASKS + nom * 5, c.ASKS + nom * 5 + 1, c.ASKS + nom * 5 + 2, c.ASKS + nom * 5 + 3
+    usage, request, whole, need = usage_of(nom), request_of(nom), whole_of(nom), need_of(nom)
     t.ask[usage, 0, 0] = t.ask[request, 0, 0] = t.ask[whole, 0, 0] = t.ask[need, 0, 0] = 0
     for slot in range(t.state[c.SLOTS]):
         if t.slot[slot, c.TOUCHED]:

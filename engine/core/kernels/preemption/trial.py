@@ -3,24 +3,18 @@
 from ... import columns as c
 from ...tables import Tables
 from ..quota.shares import ShareNumbers
-from ..quota.tree import charge, fits, uncharge
+from ..quota.tree import charge_all, charge_list, fits, uncharge_all, uncharge_list
 
 
 def take(t: Tables, row: int) -> None:
     """Take a running workload out."""
-    cell = t.work[row, c.USAGE]
-    while cell >= 0:
-        uncharge(t, t.work[row, c.QUEUE], t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
-        cell = t.cell[cell, c.NEXT]
+    uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
     t.work[row, c.OUT] = 1
 
 
 def give_back(t: Tables, row: int) -> None:
     """Undo `take`."""
-    cell = t.work[row, c.USAGE]
-    while cell >= 0:
-        charge(t, t.work[row, c.QUEUE], t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
-        cell = t.cell[cell, c.NEXT]
+    charge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
     t.work[row, c.OUT] = 0
 
 
@@ -83,16 +77,14 @@ def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bo
     """Whether a request fits, which may be `charged` already; `owned_only`: within what its queue owns."""
     queue = t.work[row, c.QUEUE]
     if charged:
-        for k in range(1, t.ask[ask, 0, 0] + 1):
-            uncharge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+        uncharge_all(t, queue, ask)
     fit = fits(t, queue, ask)
     if owned_only:
         for k in range(1, t.ask[ask, 0, 0] + 1):
             slot = t.ask[ask, k, c.SLOT]
             fit = fit and t.quota[queue, slot, c.USED] + t.ask[ask, k, c.AMOUNT] <= t.quota[queue, slot, c.OWNED]
     if charged:
-        for k in range(1, t.ask[ask, 0, 0] + 1):
-            charge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+        charge_all(t, queue, ask)
     return fit
 
 

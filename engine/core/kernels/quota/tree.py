@@ -50,6 +50,20 @@ def uncharge_all(t: Tables, queue: int, ask: int) -> None:
         uncharge(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
 
 
+def charge_list(t: Tables, queue: int, cell: int) -> None:
+    """Charge a queue for a list of cells."""
+    while cell >= 0:
+        charge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+        cell = t.cell[cell, c.NEXT]
+
+
+def uncharge_list(t: Tables, queue: int, cell: int) -> None:
+    """Take the charge for a list of cells back."""
+    while cell >= 0:
+        uncharge(t, queue, t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT])
+        cell = t.cell[cell, c.NEXT]
+
+
 def quota_left(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
     """What a queue may still use by quota, with the node and the kind of the limit that decides it; below 0 where there is a debt.
 
