@@ -13,13 +13,14 @@ from typing import Any
 
 import numba
 
-from ..engine.core import kernels
-from ..engine.core.kernel_set import ENTRIES, KernelSet
-from ..engine.core.tables import Ints, Tables
+from ..engine.core import columns, kernels, tables
+from ..engine.core.kernel_set import KernelSet
+from ..engine.core.kernels.entry import run_kernel
+from ..engine.core.tables import Tables, zeros
+from .inner_function import InnerFunction
 from .table_type import INT, address_block, tables_at
 
-ARGUMENTS = {name: len(entry.__annotations__) - 2 for name, entry in ENTRIES.items()}
-"""How many numbers each entry takes beside the tables."""
+_INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:
@@ -31,9 +32,9 @@ def compiled_kernels(cache: Path | None = None) -> KernelSet:
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
     for name, kernel in found.items():
-        names[name] = numba.njit(_with_names(kernel, names), error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        names[name] = numba.njit(_with_names(kernel, names), pipeline_class=InnerFunction, **_INNER)
     names["tables_at"] = tables_at
-    return KernelSet(**{name: _Entry(_compiled_entry(name, names, cache is not None)) for name in ENTRIES})
+    return KernelSet(_Entry(_compiled_entry(names, cache is not None)))
 
 
 def _plain_kernels() -> dict[str, FunctionType]:
@@ -48,9 +49,10 @@ def _plain_kernels() -> dict[str, FunctionType]:
 
 
 def _version(found: dict[str, FunctionType]) -> str:
-    """What the compiled code depends on: the text of all kernels, the columns, and the compiler."""
-    files = sorted({kernel.__code__.co_filename for kernel in found.values()} | {import_module("gpol.engine.core.columns").__file__ or ""})
-    texts = b"".join(Path(file).read_bytes() for file in [*files, __file__])
+    """What the compiled code depends on: the text of all kernels, the tables and their columns, this room, and the compiler."""
+    beside = [tables.__file__, columns.__file__, *(str(file) for file in sorted(Path(__file__).parent.glob("*.py")))]
+    files = sorted({kernel.__code__.co_filename for kernel in found.values()} | set(beside))
+    texts = b"".join(Path(file).read_bytes() for file in files)
     return sha256(texts + numba.__version__.encode()).hexdigest()[:16]
 
 
@@ -61,33 +63,29 @@ def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:
     return found
 
 
-def _compiled_entry(name: str, names: dict[str, Any], cached: bool) -> Callable[..., Any]:
-    """A compiled function that takes the address of the tables and then what the kernel takes."""
-    entry = _with_names(_entry_1 if ARGUMENTS[name] else _entry_0, {**names, "kernel": names[name]})
-    entry.__name__ = entry.__qualname__ = f"{name}_at"
-    dispatcher = numba.njit(entry, error_model="numpy", cache=cached)
-    dispatcher.compile((INT,) * (1 + ARGUMENTS[name]))
+def _compiled_entry(names: dict[str, Any], cached: bool) -> Callable[..., Any]:
+    """A compiled function that takes the address of the tables, and then what `run_kernel` takes."""
+    dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=cached)
+    dispatcher.compile((INT, INT, INT))
     return dispatcher  # type: ignore[no-any-return]
 
 
-def _entry_0(address: int) -> Any:
-    return kernel(tables_at(address))  # type: ignore[name-defined]  # noqa: F821
-
-
-def _entry_1(address: int, first: int) -> Any:
-    return kernel(tables_at(address), first)  # type: ignore[name-defined]  # noqa: F821
+def _run_at(address: int, which: int, number: int) -> int:
+    return run_kernel(tables_at(address), which, number)
 
 
 class _Entry:
-    """A compiled kernel that is called with tables."""
+    """The compiled kernels, called with tables."""
 
     def __init__(self, compiled: Callable[..., Any]) -> None:
         self._compiled = compiled
         self._tables: Tables | None = None
-        self._block: Ints | None = None
+        self._block = zeros(0)
+        self._address = 0
 
-    def __call__(self, tables: Tables, *numbers: int) -> Any:
-        """Call the kernel."""
-        if tables is not self._tables or self._block is None:
+    def __call__(self, tables: Tables, which: int, number: int) -> int:
+        """Run a kernel."""
+        if tables is not self._tables:
             self._tables, self._block = tables, address_block(tables)
-        return self._compiled(self._block.ctypes.data, *numbers)
+            self._address = self._block.ctypes.data
+        return int(self._compiled(self._address, which, number))

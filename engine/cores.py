@@ -3,8 +3,8 @@
 Which core decides is said in one place, `default_core.py`; everything else names this interface alone.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
@@ -152,6 +152,45 @@ class Probe(Protocol):
         """Whether a queue takes no part: it puts up nobody, and nobody is evicted from it for others."""
 
 
+PlayedBatch = tuple[Fact, list[AnyDecision]]
+"""A fact and the decisions it caused."""
+
+
+class RunningJob(NamedTuple):
+    """A live job of a closed loop: how long it runs still, and since when, by which admission (both -1: it waits)."""
+
+    workload: str
+    left: int
+    started: int
+    admission: int
+
+
+class PlayedChunk(Protocol):
+    """What a closed loop has played in one go."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the loop goes on; else nothing is left, or the rest is not for it (`left_over`)."""
+
+    @property
+    def too_late(self) -> str | None:
+        """The job that would not end before the year 10000; the last batch has its admission."""
+
+    def batches(self) -> Iterator[PlayedBatch]:
+        """What was played, as facts and decisions."""
+
+
+class JobLoop(Protocol):
+    """Plays jobs in virtual time: each ends its length after its admission, and one that is evicted runs again."""
+
+    def play(self, most: int) -> PlayedChunk:
+        """Play facts until there are at least so many events."""
+
+    def left_over(self) -> tuple[int, Sequence[RunningJob], Mapping[str, int]]:
+        """How many jobs were submitted; those that are live, in the order of their submissions; and how often time alone has evicted them
+        since the last fact of another kind."""
+
+
 class Core(Protocol):
     """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
 
@@ -194,6 +233,10 @@ class Core(Protocol):
         Evictions come before the admission that they make room for. Raises FactError, with nothing changed, for a fact
         that cannot have happened now.
         """
+
+    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
+        """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds); with `resume` an evicted
+        job runs only for what was left of it. None where this core, or its state, has none: the jobs are then to be played fact by fact."""
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         """Apply a recorded event again, fact or decision, without deciding anything."""

@@ -11,11 +11,12 @@ from typing import IO
 from pydantic import ValidationError
 
 from ...adapters.rows import once
+from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
 from ...engine.units import format_time
 from ...sim.drive.job import InputError
-from ...sim.drive.player import EndlessError, OvertakenError, PlayedBatch, Player
+from ...sim.drive.player import EndlessError, OvertakenError, Player
 from ...sim.drive.policy import Policy
 from ..shared.output import complain, refuse
 from ..shared.reading import name_in_messages

@@ -11,7 +11,7 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import is_stirred
-from .policy_tables import MOST_TIME, BeyondBoundsError
+from .policy_tables import BeyondBoundsError
 from .store import TableStore
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
@@ -28,7 +28,7 @@ class Around:
 
 def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is not used any more. Raises BeyondBoundsError."""
-    if state.time > MOST_TIME:
+    if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
     store = TableStore(state.graph, capacity(state.graph, state.machines, state.overrides), kernels)

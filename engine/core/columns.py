@@ -9,19 +9,23 @@ ZERO_EXPONENT = -100_000
 DONE, MORE = range(2)
 """What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
 
+SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = range(8)
+"""The kernels that are called from outside."""
+
 # --- state: one row -------------------------------------------------------------------------------------------------
 
 (
-    TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, GAVE_WAY,  # what decides
+    TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, GAVE_WAY, FIRST_GAVE,  # what decides
     NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT, BY_USAGE_SOMEWHERE,
     SLOT_OF, QUEUE_NODES, SWEEP_ORDER, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
     FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
-    PASS, IN_PASS, DECIDED, WAKE, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
+    PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
+    NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES,  # the closed loop
     STATE_WIDTH,
-) = range(62)  # fmt: skip
+) = range(74)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -68,7 +72,7 @@ W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 
 # --- name, shape, local ----------------------------------------------------------------------------------------------------
 
-ROW, GAVE, MARK, NAME_WIDTH = range(4)
+ROW, GAVE, MARK, NEXT_GAVE, JOB, NAME_WIDTH = range(6)
 REFUSED, HOPELESS, SHAPE_WIDTH = range(3)
 USAGE_RANK, LOCAL_WIDTH = range(2)
 
@@ -161,3 +165,32 @@ T_FLAVOR, T_GRADE, T_LEVEL, T_REASON, T_OBSTACLES, ATTEMPT_WIDTH = range(6)
     ADMITTED_NOW, ENDS_NO_FIT, ENDS_NO_CANDIDATES, ENDS_OVERTAKEN, ENDS_OVERLAPPING, ENDS_PREEMPTING, ENDS_DEFERRED, ENDS_TURNED_AWAY,
 ) = range(8)  # fmt: skip
 OF_EXCEEDING, OF_NEEDED, OF_SHORT, OF_ANY = range(4)
+
+# --- the closed loop: a row for each job, a heap of ends, what was played ----------------------------------------------------
+
+(
+    J_TIME, J_LENGTH, J_RANK, J_REFUSED, J_REJECTED, J_STARTED, J_ADMISSION, J_TURNS, J_TURNS_SINCE,
+    J_NAME, J_SPEC, J_SHAPE, J_QUEUE, J_PRIORITY, J_PINNED, J_SUBMITTED, J_UID, J_LOCAL_QUEUE, J_REPLACES, J_HELD, J_TURNED_AWAY,
+    JOB_WIDTH,
+) = range(22)  # fmt: skip
+END_TIME, END_ADMISSION, END_JOB, END_WIDTH = range(4)
+E_KIND, E_TIME, E_JOB, E_BLOCK, E_PART, EVENT_WIDTH = range(6)
+
+SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
+"""Kinds of events in `past`: three of facts, five of decisions."""
+
+CHOOSING, DECIDING = range(2)
+"""Stages of the closed loop: which fact is next; what follows from it."""
+
+OVER, MORE_ROOM, ENOUGH, GIVE_UP, TOO_LATE = range(5)
+"""Why the closed loop stops: nothing is left to play; tables have to grow; so much was played as was asked for; what comes next is not for
+it (a submission that is refused, or workloads that evict each other again and again); a job would end after the last moment."""
+
+MOST_TIME = 2**61
+"""The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""
+
+LAST_MOMENT = 253_402_300_799_999_999
+"""The last microsecond of the year 9999: simulations end before calendars do."""
+
+MOST_TURNS = 16
+"""How often wakes may evict a job between two other facts before the closed loop gives up."""

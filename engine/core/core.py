@@ -4,7 +4,7 @@ It decides over tables (`store.py`) by kernels (`kernels/`). What changes the po
 tables are made anew. Where numbers are too large for the tables, the definition decides as well.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..definition.core import DefinitionCore
 from ..definition.probe import DefinitionProbe
@@ -37,10 +37,11 @@ from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c
 from .bridge import Around, loaded, unloaded
+from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
-from .kernels.places import stir
+from .kernels.places import forget_who_gave_way, stir
 from .outcomes import Tape
-from .policy_tables import MOST_TIME, BeyondBoundsError
+from .policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .usage_books import UsageBooks
@@ -55,7 +56,7 @@ class ArrayCore:
     """A cluster under a policy, decided over tables.
 
     `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
-    the tables. `_wake` is the next wake if `_wake_is_known`.
+    the tables.
     """
 
     def __init__(self, state: State | None = None, kernels: KernelSet = PLAIN) -> None:
@@ -63,13 +64,11 @@ class ArrayCore:
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
         self._around = Around()
-        self._wake: int | None = None
-        self._wake_is_known = False
         self._load(DefinitionCore(state))
 
     def _load(self, core: DefinitionCore) -> None:
         """Decide over tables from now on where they are wide enough."""
-        self._definition, self._store, self._wake_is_known = core, None, False
+        self._definition, self._store = core, None
         if core.state.policy is not None:
             try:
                 self._store, self._around = loaded(core.state, self._kernels)
@@ -156,17 +155,17 @@ class ArrayCore:
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         if self._definition is not None:
             core = self._definition
-        elif isinstance(event, _IN_TABLES) and event.time <= MOST_TIME:
+        elif isinstance(event, _IN_TABLES) and event.time <= c.MOST_TIME:
             self.check(event)
             try:
                 self._apply_fact(event)
-                self._wake_is_known = False
+                self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
                 return
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
         elif not isinstance(event, Fact) and event.workload in self._tables.known:
             apply_decision(self._tables, self._usage, event)
-            self._wake_is_known = False
+            self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
             return
         else:
             core = DefinitionCore(self.state())
@@ -208,7 +207,7 @@ class ArrayCore:
         state[c.SEQ] += 1
         state[c.TIME], state[c.CAUSE] = fact.time, state[c.SEQ]
         if not isinstance(fact, TimeAdvanced | WorkloadSubmitted):
-            self._tables.forget_who_gave_way()
+            forget_who_gave_way(self._tables.tables)
         if not isinstance(fact, TimeAdvanced):
             state[c.IDLE], state[c.FRESH] = 0, 1
 
@@ -237,7 +236,7 @@ class ArrayCore:
         if not self.decides_in_cycles:
             while store.kernels.settle(store.tables, 0) == c.MORE:
                 store.grow_further()
-            self._know_wake()
+            state[c.WAKE_IS_KNOWN] = 1
             outcomes = list(self._tape().at_once(int(state[c.FIRST_BLOCK])))
             store.forget_ended(outcomes)
             return outcomes
@@ -262,10 +261,6 @@ class ArrayCore:
     def _turned_away(self, name: str) -> Hold:
         return next(turned_away(self._tables.graph, self._tables.known[name][0]))
 
-    def _know_wake(self) -> None:
-        wake = int(self._tables.tables.state[c.WAKE])
-        self._wake, self._wake_is_known = None if wake == c.NONE else wake, True
-
     def next_wake(self) -> int | None:
         if self._definition is not None:
             return self._definition.next_wake()
@@ -273,9 +268,17 @@ class ArrayCore:
         if self.decides_in_cycles:
             due = store.kernels.next_cycle(store.tables)
             return None if due == c.NONE else due
-        if not self._wake_is_known:
+        if not store.tables.state[c.WAKE_IS_KNOWN]:
             store.grow()
             while store.kernels.settle(store.tables, 1) == c.MORE:
                 store.grow_further()
-            self._know_wake()
-        return self._wake
+            store.tables.state[c.WAKE_IS_KNOWN] = 1
+        wake = int(store.tables.state[c.WAKE])
+        return None if wake == c.NONE else wake
+
+    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> TableLoop | None:
+        """See `gpol.engine.cores.Core`. Queues by usage, whose order floats along with time, are for the definition of the loop."""
+        if self._store is None or self._store.known or self._usage.nodes:
+            return None
+        self.next_wake()
+        return TableLoop(self._store, jobs, lengths, resume)

@@ -2,38 +2,50 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from .kernels.cycle import begin_cycle, next_cycle, run_cycle
-from .kernels.places import end, enter, leave
-from .kernels.settle import settle
-
-Kernel = Callable[..., Any]
-"""It takes the tables and some numbers."""
+from . import columns as c
+from .kernels.entry import run_kernel
+from .tables import Tables
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSet:
-    """One kernel for each of these names."""
+    """The kernels by their names; `run` is `kernels/entry.py`, compiled or not."""
 
-    settle: Kernel
-    run_cycle: Kernel
-    begin_cycle: Kernel
-    next_cycle: Kernel
-    enter: Kernel
-    leave: Kernel
-    end: Kernel
+    run: Callable[[Tables, int, int], int]
+
+    def settle(self, tables: Tables, only_reserve: int) -> int:
+        """See `kernels/settle.py`."""
+        return self.run(tables, c.SETTLE, only_reserve)
+
+    def run_cycle(self, tables: Tables) -> int:
+        """See `kernels/cycle.py`."""
+        return self.run(tables, c.RUN_CYCLE, 0)
+
+    def next_cycle(self, tables: Tables) -> int:
+        """See `kernels/cycle.py`."""
+        return int(self.run(tables, c.NEXT_CYCLE, 0))
+
+    def begin_cycle(self, tables: Tables) -> None:
+        """See `kernels/cycle.py`."""
+        self.run(tables, c.BEGIN_CYCLE, 0)
+
+    def enter(self, tables: Tables, row: int) -> None:
+        """See `kernels/places.py`."""
+        self.run(tables, c.ENTER, row)
+
+    def leave(self, tables: Tables, row: int) -> None:
+        """See `kernels/places.py`."""
+        self.run(tables, c.LEAVE, row)
+
+    def end(self, tables: Tables, row: int) -> None:
+        """See `kernels/places.py`."""
+        self.run(tables, c.END_WORKLOAD, row)
+
+    def play(self, tables: Tables, most: int) -> int:
+        """See `kernels/closed_loop.py`."""
+        return self.run(tables, c.PLAY, most)
 
 
-ENTRIES: dict[str, Kernel] = {
-    "settle": settle,
-    "run_cycle": run_cycle,
-    "begin_cycle": begin_cycle,
-    "next_cycle": next_cycle,
-    "enter": enter,
-    "leave": leave,
-    "end": end,
-}
+PLAIN = KernelSet(run_kernel)
 """The kernels as they stand."""
-
-PLAIN = KernelSet(**ENTRIES)

@@ -20,9 +20,6 @@ MOST = 2**60
 MOST_IDLE = 3
 """After so many cycles in a row that changed nothing, cycles wait for the next fact; a queue with more flavors than that has as many."""
 
-MOST_TIME = 2**61
-"""The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""
-
 _POLICIES = {"nothing": c.POLICY_NOTHING, "lower": c.POLICY_LOWER, "lower-or-newer": c.POLICY_NEWER, "any": c.POLICY_ANY}
 _FORMULAS = {"none": c.BY_NOTHING, "borrowed": c.BY_BORROWED, "used": c.BY_USE}
 _STRATEGIES = {"final-share": c.FINAL_SHARE, "initial-share": c.INITIAL_SHARE}
@@ -65,7 +62,7 @@ def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
     _quotas(quota, node, slot, graph, capacity)
     if programs.deepest > DEEPEST:
         raise BeyondBoundsError("a guard is nested too deeply")
-    if max(programs.longest, int(state[c.PERIOD])) > MOST_TIME:
+    if max(programs.longest, int(state[c.PERIOD])) > c.MOST_TIME:
         raise BeyondBoundsError("a duration is too long")
     return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups)
 
@@ -104,7 +101,7 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
         state[column] = _STRATEGIES[strategy]
     if settings.cycles is not None:
         longest = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
-        state[c.PERIOD], state[c.MOST_IDLE] = settings.cycles.period, max(MOST_IDLE, longest)
+        state[c.IN_CYCLES], state[c.PERIOD], state[c.MOST_IDLE] = 1, settings.cycles.period, max(MOST_IDLE, longest)
     state[c.BY_USAGE_SOMEWHERE] = settings.usage is not None and any(queue.by_usage for queue in graph.queues)
     slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
     state[c.SLOT_OF] = len(programs.pool)

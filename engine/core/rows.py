@@ -34,7 +34,7 @@ class Rows:
             self.names.append(name)
             if known >= len(self.tables.name):
                 grown = longer(self.tables.name, known + 16)
-                grown[known:, c.ROW] = grown[known:, c.GAVE] = c.NONE
+                grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
                 self.tables = self.tables._replace(name=grown)
         return known
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
+from typing import NamedTuple
 
 from ..event_parts import Assignment
 from ..intake.holds import is_inactive, is_queued, turned_away
@@ -14,13 +15,23 @@ from . import columns as c
 from .demands import Demands, as_ints, packed
 from .kernel_set import KernelSet
 from .kernels.cycle import defer_row
-from .kernels.places import forget_cycle, free_cells, is_parked, note_who_gave_way, stop
+from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop
 from .outcomes import DEFERRALS, ENDS
-from .policy_tables import MOST_TIME, BeyondBoundsError, PolicyTables, compile_policy
+from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
 from .tables import Tables, longer, zeros
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
+
+
+class RowNumbers(NamedTuple):
+    """What follows for a workload from what it asks for and how it stands in its queue: numbers for its row."""
+
+    demand: int
+    shape: int
+    held: int
+    turned_away: int
+    local_queue: int
 
 
 class TableStore(Rows):
@@ -28,7 +39,7 @@ class TableStore(Rows):
     the tables alone until `read` brings it up to date."""
 
     def __init__(self, graph: PolicyGraph, capacity: list[int], kernels: KernelSet) -> None:
-        self.graph, self.capacity, self.kernels, self._tells_apart = graph, capacity, kernels, tells_apart(graph)
+        self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity)
         self.demands = Demands(self.policy)
         self.known: dict[str, tuple[Workload, int]] = {}
@@ -46,9 +57,10 @@ class TableStore(Rows):
 
     def _first_tables(self) -> Tables:
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
-        policy.state[[c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY]] = (
-            c.NONE
-        )
+        for column in (
+            c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
+        ):  # fmt: skip
+            policy.state[column] = c.NONE
         policy.state[c.CELLS_NEED] = 64
         policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
@@ -76,13 +88,16 @@ class TableStore(Rows):
             victim=zeros(1, c.V_VALUES + 3 * compared),
             taken=zeros(1),
             tape=zeros(64),
+            job=zeros(0, c.JOB_WIDTH),
+            ends=zeros(0, c.END_WIDTH),
+            past=zeros(0, c.EVENT_WIDTH),
         )
 
     # --- room -----------------------------------------------------------------------------------------------------------
 
     def grow(self) -> None:
         """Make room for whatever one decision may need; more than enough, so that kernels seldom ask for it."""
-        t, live, queues = self.tables, len(self.known), len(self.graph.queues)
+        t, live, queues = self.tables, max(len(self.known), len(self.tables.work)), len(self.graph.queues)
         sets, resources = self.demands.most_pod_sets, self.demands.most_resources
         if t.choice.shape[1] < sets or t.choice.shape[2] < resources:
             t.state[c.MOST_POD_SETS], t.state[c.MOST_RESOURCES] = sets, resources
@@ -135,15 +150,20 @@ class TableStore(Rows):
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
 
-    def _new_row(self) -> int:
+    def more_rows(self) -> None:
+        """Make room for more live workloads; all rows are in use."""
         t = self.tables
-        if t.state[c.FREE_ROW] == c.NONE:
-            old = len(t.work)
-            grown = longer(t.work, old + 16)
-            grown[old:, c.NEXT_RUNNING] = range(old + 1, len(grown) + 1)
-            grown[-1, c.NEXT_RUNNING] = c.NONE
-            t.state[c.FREE_ROW] = old
-            self.tables = t = t._replace(work=grown)
+        old = len(t.work)
+        grown = longer(t.work, old + 16)
+        grown[old:, c.NEXT_RUNNING] = range(old + 1, len(grown) + 1)
+        grown[-1, c.NEXT_RUNNING] = c.NONE
+        t.state[c.FREE_ROW] = old
+        self.tables = t._replace(work=grown)
+
+    def _new_row(self) -> int:
+        if self.tables.state[c.FREE_ROW] == c.NONE:
+            self.more_rows()
+        t = self.tables
         row = int(t.state[c.FREE_ROW])
         t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
         t.state[c.LIVE] += 1
@@ -155,14 +175,14 @@ class TableStore(Rows):
 
     def add(self, workload: Workload) -> None:
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
-        self._vet(workload)
+        self.vet(workload)
         row = self._new_row()
         self.known[workload.name] = workload, row
         name = self.name_id(workload.name)
         self.tables.work[row, c.NAME], self.tables.work[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
         self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
-        self.tables.work[row, c.UID] = self._text(workload.fact.uid)
+        self.tables.work[row, c.UID] = self.text(workload.fact.uid)
         self._write(workload, row)
         self.kernels.enter(self.tables, row)
 
@@ -171,7 +191,7 @@ class TableStore(Rows):
         workload, row = self.read(name)
         changed = copy(workload)
         change(changed)
-        self._vet(changed)
+        self.vet(changed)
         self.kernels.leave(self.tables, row)
         workload = changed
         self.known[name] = workload, row
@@ -215,22 +235,13 @@ class TableStore(Rows):
     def who_gave_way(self) -> dict[str, set[str]]:
         """For whom each workload had to go."""
         found: dict[str, set[str]] = {}
-        for number, name in enumerate(self.names if self.tables.state[c.GAVE_WAY] else ()):
-            others = {self.names[cell[c.W_NAME]] for cell in self.cells(int(self.tables.name[number, c.GAVE]))}
-            if others:
-                found[name] = others
+        number = int(self.tables.state[c.FIRST_GAVE])
+        while number != c.NONE:
+            found[self.names[number]] = {self.names[cell[c.W_NAME]] for cell in self.cells(int(self.tables.name[number, c.GAVE]))}
+            number = int(self.tables.name[number, c.NEXT_GAVE])
         return found
 
-    def forget_who_gave_way(self) -> None:
-        """Forget for whom workloads had to go: something but time and submissions changed the cluster."""
-        t = self.tables
-        if t.state[c.GAVE_WAY]:
-            for number in range(len(self.names)):
-                free_cells(t, int(t.name[number, c.GAVE]))
-                t.name[number, c.GAVE] = c.NONE
-            t.state[c.GAVE_WAY] = 0
-
-    def _text(self, text: str) -> int:
+    def text(self, text: str) -> int:
         """Where a text stands, for `text_order`; 0 is the empty one."""
         if not text:
             return 0
@@ -270,34 +281,40 @@ class TableStore(Rows):
             self.tables = self.tables._replace(spec=spec)
         return demand.at
 
+    def standing(self, workload: Workload) -> RowNumbers:
+        """What follows for a workload from what it asks for and how it stands in its queue; its demand must have been vetted."""
+        if workload.queue == NOWHERE:
+            return RowNumbers(0, 0, 0, 0, c.NONE)
+        workload.shape = shape_of(workload, self.tells_apart)
+        hold = next(turned_away(self.graph, workload), None)
+        local = self.graph.queue_at(workload.queue).local_queue(workload.fact.local_queue)
+        return RowNumbers(
+            demand=self._demand(workload),
+            shape=self.shape_id(workload.queue, workload.shape),
+            held=int(not is_queued(self.graph, workload)),
+            turned_away=0 if hold is None else _TURNED_AWAY[hold.kind],
+            local_queue=c.NONE if local is None else self.locals.index(local.name),
+        )
+
     def _write(self, workload: Workload, row: int) -> None:
         """Write what is known of a workload into its row, which holds no lists."""
-        in_queue = workload.queue != NOWHERE
-        demand, shape = 0, 0
-        if in_queue:
-            workload.shape = shape_of(workload, self._tells_apart)
-            demand, shape = self._demand(workload), self.shape_id(workload.queue, workload.shape)
+        standing = self.standing(workload)
         self.grow()
         self._make_room_for_lists(workload)
         w = self.tables.work[row]
-        w[c.SPEC], w[c.SHAPE], w[c.QUEUE], w[c.PRIORITY], w[c.PINNED] = demand, shape, workload.queue, workload.priority, workload.pinned
+        w[c.SPEC], w[c.SHAPE], w[c.QUEUE] = standing.demand, standing.shape, workload.queue
+        w[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
         w[c.EVICTIONS], w[c.SUBMITTED], w[c.QUEUED] = workload.evictions, workload.submitted, workload.queued
         w[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
         w[c.STARTED_BY], w[c.EVICTING] = workload.started_by, workload.evicting
-        w[c.HELD], w[c.TURNED_AWAY], w[c.LOCAL_QUEUE] = 0, 0, c.NONE
-        if in_queue:
-            w[c.HELD] = not is_queued(self.graph, workload)
-            hold = next(turned_away(self.graph, workload), None)
-            w[c.TURNED_AWAY] = 0 if hold is None else _TURNED_AWAY[hold.kind]
-            local = self.graph.queue_at(workload.queue).local_queue(workload.fact.local_queue)
-            w[c.LOCAL_QUEUE] = c.NONE if local is None else self.locals.index(local.name)
+        w[c.HELD], w[c.TURNED_AWAY], w[c.LOCAL_QUEUE] = standing.held, standing.turned_away, standing.local_queue
         if workload.admitted is not None:
             self.write_usage(workload, row)
         self.write_deferral(workload, row)
 
-    def _vet(self, workload: Workload) -> None:
+    def vet(self, workload: Workload) -> None:
         """Raise BeyondBoundsError for numbers that the tables are not proven for."""
-        if max(workload.queued, workload.submitted, workload.admitted or 0) > MOST_TIME or workload.number >= 2**31:
+        if max(workload.queued, workload.submitted, workload.admitted or 0) > c.MOST_TIME or workload.number >= 2**31:
             raise BeyondBoundsError("a moment or a number of a workload is too large")
         if workload.queue != NOWHERE:
             self.demands.of(workload)

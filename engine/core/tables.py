@@ -15,7 +15,7 @@ class Tables(NamedTuple):
     Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
     `work` [row, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
-    was decided. `state` is one row of what there is only once.
+    was decided. `job`, `ends` and `past` are for the closed loop. `state` is one row of what there is only once.
     """
 
     state: Ints
@@ -40,6 +40,9 @@ class Tables(NamedTuple):
     victim: Ints
     taken: Ints
     tape: Ints
+    job: Ints
+    ends: Ints
+    past: Ints
 
 
 def zeros(*sizes: int) -> Ints:

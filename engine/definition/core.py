@@ -1,5 +1,6 @@
 """The definition as a core: one fact in, its decisions out."""
 
+from collections.abc import Sequence
 from copy import copy
 
 from ..errors import FactError
@@ -91,6 +92,9 @@ class DefinitionCore:
         self._wake_is_known = False
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
             self._waits.clear()
+
+    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
+        """There is none: `gpol.sim.drive.driver` defines the loop, fact by fact."""
 
     def next_wake(self) -> int | None:
         if self.state.policy is None:

@@ -51,7 +51,7 @@ def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> Non
         case facts.WorkloadSubmitted():
             if known.workload(fact.workload) is not None:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
-            _check_entry(active, fact)
+            check_entry(active, fact)
         case facts.CapacityChanged():
             _check_capacity(active, fact)
         case facts.UsageReported():
@@ -62,7 +62,7 @@ def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> Non
             _check_live(active, known.workload(fact.workload), fact)
 
 
-def _check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
+def check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
     """A submission may name its queue and the local queue by which it came, but not that of another queue."""
     entry = next(iter(entered_by(graph, fact.local_queue)), None)
     if fact.queue is not None and entry is not None and graph.nodes[entry.node].name != fact.queue:

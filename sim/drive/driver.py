@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple, Protocol
 
+from ...engine.cores import PlayedBatch, RunningJob
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from ...engine.facts import WorkloadFinished
 from .job import LAST_MOMENT
-from .player import EndlessError, PlayedBatch, Player
+from .player import EndlessError, Player
 
 OnEvict = Literal["restart", "resume"]
 """Whether an evicted job has to run its whole duration again, or only what was left of it."""
@@ -36,6 +37,11 @@ class _Run:
     admission: int = -1
 
 
+def too_late(workload: str) -> EndlessError:
+    """A workload would run beyond all calendars."""
+    return EndlessError(f"`{workload}` would not end before the year 10000; shorten the jobs")
+
+
 class Runs:
     """The remaining run time of each live workload, and the end times of those that run."""
 
@@ -50,6 +56,17 @@ class Runs:
         """Add a workload that runs for `length` once admitted (None: unknown). `submission` distinguishes workloads of one name."""
         self._live[workload] = _Run(length, submission)
         self._unknown += length is None
+
+    @classmethod
+    def resumed(cls, jobs: Iterable[RunningJob], on_evict: OnEvict) -> "Runs":
+        """What a closed loop left over."""
+        runs = cls(on_evict)
+        for job in jobs:
+            runs._live[job.workload] = _Run(job.left, 0, job.started, job.admission)
+            if job.admission >= 0:
+                heappush(runs._ends, RunEnd(job.started + job.left, job.admission, job.workload))
+                runs._admissions = max(runs._admissions, job.admission)
+        return runs
 
     def submission(self, workload: str) -> int | None:
         """The number of the live submission of this name; None if there is none."""
@@ -69,7 +86,7 @@ class Runs:
             return
         end = since + run.left
         if end > LAST_MOMENT:
-            raise EndlessError(f"`{workload}` would not end before the year 10000; shorten the jobs")
+            raise too_late(workload)
         heappush(self._ends, RunEnd(end, run.admission, workload))
 
     def stop(self, workload: str, time: int) -> None:

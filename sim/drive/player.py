@@ -1,10 +1,10 @@
 """Plays facts through the core, and between them the wakes: moments at which the core decides because time has passed."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...engine.cores import Core
+from ...engine.cores import Core, PlayedBatch
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
 from ...engine.events import AnyDecision, AnyEvent, WorkloadEvicted
@@ -12,9 +12,6 @@ from ...engine.facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced,
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...journal.records import BatchSink
-
-PlayedBatch = tuple[Fact, list[AnyDecision]]
-"""A fact and the decisions it caused."""
 
 MOST_TURNS = 1_000
 """How often wakes may evict one workload between two facts. More evictions mean a livelock: workloads evict each other in turns."""
@@ -115,6 +112,16 @@ class Player:
                 self.flush()
         self._count_turns(fact, decisions)
         return fact, decisions
+
+    def keep(self, batches: Sequence[PlayedBatch]) -> None:
+        """Append batches that the core has played by itself, so that the sink stands where the core stands."""
+        if self.sink is not None:
+            self._waiting += [[fact, *decisions] for fact, decisions in batches]
+            self.flush()
+
+    def count_turns(self, turns: Mapping[str, int]) -> None:
+        """Count on from what time alone has evicted so far, by workload."""
+        self._turns = Counter(turns)
 
     def _count_turns(self, fact: Fact, decisions: list[AnyDecision]) -> None:
         """Count evictions by wakes, to detect a livelock. Facts need no check: there are finitely many."""

@@ -5,13 +5,17 @@
 
 from collections.abc import Generator, Iterable, Iterator
 
+from ...engine.cores import JobLoop, PlayedBatch
 from ...engine.facts import SimulationStarted
-from .driver import OnEvict, Runs, drive, noted
+from .driver import OnEvict, Runs, drive, too_late
 from .job import Job, JobSource
-from .player import PlayedBatch, Player
+from .player import Player
 from .policy import Policy
 
 __all__ = ["OnEvict", "Simulation"]
+
+CHUNK = 2_000
+"""After how many events a core that plays by itself hands over what it has played."""
 
 
 class Simulation:
@@ -27,22 +31,48 @@ class Simulation:
         self.policy = policy
         self.player = player
         self.source = source
-        self._runs = Runs(on_evict)
-        self._submissions = _Submissions(jobs, player, self._runs)
+        self.jobs = list(jobs)
+        self.on_evict: OnEvict = on_evict
 
     def run(self) -> Generator[PlayedBatch]:
         """Yield every batch: the policy's activation at the first submission's time, then all that follows. Raises EndlessError."""
         try:
-            start = self._submissions.time or 0
-            yield from noted(self._runs, [self.player.step(self.policy.activation(start), self.policy.graph)])
+            start = self.jobs[0].fact.time if self.jobs else 0
+            yield self.player.step(self.policy.activation(start), self.policy.graph)
             if self.source is not None:
                 yield self.player.step(self._settings(start, self.source))
-            yield from drive(self.player, self._runs, self._submissions)
+            loop = self.player.core.closed_loop(
+                [job.fact for job in self.jobs], [job.duration for job in self.jobs], self.on_evict == "resume"
+            )
+            if loop is None:
+                yield from self._drive(Runs(self.on_evict), 0)
+                return
+            yield from self._play(loop)
+            submitted, left, turns = loop.left_over()
+            self.player.count_turns(turns)
+            yield from self._drive(Runs.resumed(left, self.on_evict), submitted)
         finally:
             self.player.flush()
 
+    def _play(self, loop: JobLoop) -> Iterator[PlayedBatch]:
+        """Let the core play by itself, as far as it can."""
+        goes_on = True
+        self.player.flush()
+        while goes_on:
+            played = loop.play(CHUNK)
+            batches = list(played.batches())
+            self.player.keep(batches)
+            yield from batches if played.too_late is None else batches[:-1]
+            if played.too_late is not None:
+                raise too_late(played.too_late)
+            goes_on = played.goes_on
+
+    def _drive(self, runs: Runs, submitted: int) -> Iterator[PlayedBatch]:
+        """Play the jobs that are still to be submitted, fact by fact."""
+        return drive(self.player, runs, _Submissions(self.jobs[submitted:], self.player, runs))
+
     def _settings(self, time: int, source: JobSource) -> SimulationStarted:
-        return SimulationStarted(time=time, on_evict=self._runs.on_evict, source=source.name, source_digest=source.digest)
+        return SimulationStarted(time=time, on_evict=self.on_evict, source=source.name, source_digest=source.digest)
 
 
 class _Submissions:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError
 from ...engine.events import AnyDecision
 from ...engine.facts import (
@@ -25,7 +26,7 @@ from ...journal.journal import Batch as RecordedBatch
 from ...journal.journal import Journal
 from ...journal.read.as_of import follow
 from ..drive.driver import OnEvict, Runs, drive, noted
-from ..drive.player import PlayedBatch, Player
+from ..drive.player import Player
 from ..drive.policy import Policy
 from ..drive.run_lengths import Submission
 from .history_diff import what

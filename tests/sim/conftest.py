@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.units import parse_duration
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch, Player
+from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import OnEvict, Simulation
 from policy_texts import TWO_QUEUES

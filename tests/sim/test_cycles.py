@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from gpol.cli.main import run_command
 from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.errors import FactError
 from gpol.engine.events import WorkloadAdmitted
 from gpol.engine.facts import TimeAdvanced, WorkloadCancelled, WorkloadFinished
 from gpol.engine.units import SECOND
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, OvertakenError, PlayedBatch, Player
+from gpol.sim.drive.player import MOST_TURNS_IN_CYCLES, EndlessError, OvertakenError, Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.policy_tests import UnmetExpectation, run_test
 

@@ -172,9 +172,23 @@ def evict(t: Tables, row: int, beneficiary: int) -> None:
 def note_who_gave_way(t: Tables, name: int, beneficiary: int) -> None:
     """Note for whom a workload had to go, by their names."""
     cell = new_cell(t)
+    if t.name[name, c.GAVE] == c.NONE:
+        t.name[name, c.NEXT_GAVE] = t.state[c.FIRST_GAVE]
+        t.state[c.FIRST_GAVE] = name
     t.cell[cell, c.W_NAME], t.cell[cell, c.NEXT] = beneficiary, t.name[name, c.GAVE]
     t.name[name, c.GAVE] = cell
     t.state[c.GAVE_WAY] += 1
+
+
+def forget_who_gave_way(t: Tables) -> None:
+    """Forget for whom workloads had to go: something but time and submissions changed the cluster."""
+    name = t.state[c.FIRST_GAVE]
+    while name != c.NONE:
+        free_cells(t, t.name[name, c.GAVE])
+        t.name[name, c.GAVE] = c.NONE
+        name = t.name[name, c.NEXT_GAVE]
+    t.state[c.FIRST_GAVE] = c.NONE
+    t.state[c.GAVE_WAY] = 0
 
 
 def end(t: Tables, row: int) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.event_parts import PodSet, Why
 from gpol.engine.events import AnyEvent, WorkloadAdmitted
 from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
@@ -12,7 +13,6 @@ from gpol.journal.errors import DamagedError
 from gpol.journal.journal import Journal
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.run_lengths import recorded_lengths
 

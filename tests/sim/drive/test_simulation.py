@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.units import HOUR, MINUTE
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import EndlessError, PlayedBatch
+from gpol.sim.drive.player import EndlessError
 from gpol.sim.drive.policy import Policy
 from policy_texts import PROTECTED
 

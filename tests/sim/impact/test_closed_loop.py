@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from gpol.adapters.traces import read_jobs
 from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
 from gpol.engine.events import AnyEvent
@@ -23,7 +24,7 @@ from gpol.engine.units import HOUR, MINUTE
 from gpol.journal.journal import Journal
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch, Player
+from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.impact.closed_impact import ClosedImpact, closed_impact

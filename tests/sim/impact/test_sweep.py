@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from gpol.dsl.settable import SettingError
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import WorkloadSubmitted
 from gpol.journal.journal import Journal
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch, Player
+from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.run_lengths import Submission, recorded_lengths
 from gpol.sim.drive.simulation import Simulation

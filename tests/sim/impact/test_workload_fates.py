@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import pytest
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.units import HOUR, MINUTE
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.impact.workload_fates import MOST_AFFECTED, Affected, Fate, FateComparison, Fates
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.event_parts import Charge, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from gpol.engine.facts import (
@@ -18,7 +19,6 @@ from gpol.engine.facts import (
 )
 from gpol.engine.units import HOUR, MINUTE, SECOND
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure, QueueFigures
 from policy_texts import PROTECTED, TWO_QUEUES

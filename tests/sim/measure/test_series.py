@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
+from gpol.engine.cores import PlayedBatch
 from gpol.engine.units import SECOND
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.measure import Measure
 from gpol.sim.measure.series import KEPT_EVICTIONS, MAX_STEPS, METRICS, Series

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
+from gpol.engine.cores import PlayedBatch
 from gpol.sim.drive.job import Job
-from gpol.sim.drive.player import PlayedBatch
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.measure import Measure
 from gpol.sim.measure.series import Series

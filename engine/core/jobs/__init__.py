@@ -1,0 +1,1 @@
+"""Jobs played by the core itself."""

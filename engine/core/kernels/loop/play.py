@@ -1,0 +1,165 @@
+"""The closed loop over tables: jobs are submitted, run for their length and end; evicted jobs run again (`sim/drive/driver.py` defines it).
+
+Ends come before wakes, and wakes before submissions; in cycles submissions come before wakes. What was played stands in `past`, an event a
+row, and on the tape.
+"""
+
+from ... import columns as c
+from ...tables import Tables
+from ..cycle import begin_cycle, next_cycle, run_cycle
+from ..places import end, enter, forget_who_gave_way
+from ..settle import settle
+from .ends import next_end, pop_end, push_end
+from .past import note_cycle, note_event, note_settled
+
+
+def play(t: Tables, most: int) -> int:
+    """Play facts until there are so many events; return why it stops.
+
+    `WAKE` must be the next wake where the policy decides at once.
+    """
+    while True:
+        if t.state[c.STAGE] == c.CHOOSING:
+            if t.state[c.PAST_END] >= most:
+                return c.ENOUGH
+            if not has_room(t):
+                return c.MORE_ROOM
+            found = play_next_fact(t)
+            if found != c.ENOUGH:
+                return found
+            t.state[c.STAGE] = c.DECIDING
+        if not t.state[c.IN_CYCLES]:
+            if settle(t, 0) == c.MORE:
+                return c.MORE_ROOM
+        elif t.past[t.state[c.LAST_FACT], c.E_KIND] == c.ADVANCING and run_cycle(t) == c.MORE:
+            return c.MORE_ROOM
+        t.state[c.STAGE] = c.CHOOSING
+        found = note_decisions(t)
+        if found != c.ENOUGH:
+            return found
+
+
+def has_room(t: Tables) -> bool:
+    """Whether there is room for one more fact and all that may follow from it."""
+    rows = len(t.work)
+    return t.state[c.FREE_ROW] != c.NONE and len(t.past) - t.state[c.PAST_END] > 4 * rows + 4 and len(t.ends) - t.state[c.ENDS] > rows
+
+
+# --- facts ----------------------------------------------------------------------------------------------------------------
+
+
+def play_next_fact(t: Tables) -> int:
+    """Take in the fact that comes next; return ENOUGH, or why none is taken in."""
+    t.state[c.FIRST_BLOCK] = t.state[c.LAST_BLOCK] = c.NONE
+    job, ends = t.state[c.NEXT_JOB], next_end(t)
+    arrives = t.job[job, c.J_TIME] if job < len(t.job) else c.NONE
+    wake = next_cycle(t) if t.state[c.IN_CYCLES] else t.state[c.WAKE]
+    if ends != c.NONE and (arrives == c.NONE or ends <= arrives) and (wake == c.NONE or ends <= wake):
+        finish_first(t)
+        return c.ENOUGH
+    if wake != c.NONE and (arrives == c.NONE or wake < arrives or (wake == arrives and not t.state[c.IN_CYCLES])):
+        if wake > c.MOST_TIME:
+            return c.GIVE_UP
+        count_fact(t, c.ADVANCING, wake, c.NONE)
+        begin_cycle(t)
+        return c.ENOUGH
+    if arrives == c.NONE:
+        return c.OVER
+    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+        return c.GIVE_UP
+    submit(t, job)
+    return c.ENOUGH
+
+
+def count_fact(t: Tables, kind: int, moment: int, job: int) -> None:
+    """Note that there was a fact."""
+    t.state[c.SEQ] += 1
+    t.state[c.TIME], t.state[c.CAUSE] = moment, t.state[c.SEQ]
+    if kind != c.ADVANCING:
+        t.state[c.IDLE], t.state[c.FRESH], t.state[c.LAST_OUTSIDE] = 0, 1, t.state[c.SEQ]
+    t.state[c.LAST_FACT] = note_event(t, kind, job, c.NONE, c.NONE)
+
+
+def finish_first(t: Tables) -> None:
+    """Let the job end that ends first."""
+    moment, job = t.ends[0, c.END_TIME], t.ends[0, c.END_JOB]
+    pop_end(t)
+    t.job[job, c.J_ADMISSION] = c.NONE
+    end(t, t.name[t.job[job, c.J_NAME], c.ROW])
+    forget_who_gave_way(t)
+    count_fact(t, c.FINISHING, max(moment, t.state[c.TIME]), job)
+
+
+def submit(t: Tables, job: int) -> None:
+    """Submit a job."""
+    row = t.state[c.FREE_ROW]
+    t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
+    t.state[c.LIVE] += 1
+    t.state[c.SUBMISSIONS] += 1
+    for column in range(c.WORK_WIDTH):
+        t.work[row, column] = 0
+    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
+    t.work[row, c.RESERVATION] = t.work[row, c.ADMITTED] = c.NONE
+    t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS], t.job[job, c.J_NAME]
+    t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
+    t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
+    t.work[row, c.SUBMITTED] = t.work[row, c.QUEUED] = t.job[job, c.J_SUBMITTED]
+    t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
+    t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
+    t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
+    t.name[t.job[job, c.J_NAME], c.ROW], t.name[t.job[job, c.J_NAME], c.JOB] = row, job
+    enter(t, row)
+    t.state[c.NEXT_JOB] = job + 1
+    count_fact(t, c.SUBMITTING, t.job[job, c.J_TIME], job)
+    if t.job[job, c.J_REJECTED]:
+        end(t, row)
+        t.state[c.SEQ] += 1
+        t.state[c.IDLE] = 0
+        note_event(t, c.REJECTING, job, c.NONE, c.NONE)
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------------
+
+
+def note_decisions(t: Tables) -> int:
+    """Note what was decided, and what that starts, stops and ends; return ENOUGH, or why the loop cannot go on."""
+    begin = t.state[c.PAST_END]
+    t.past[t.state[c.LAST_FACT], c.E_BLOCK] = t.state[c.FIRST_BLOCK]
+    if t.state[c.IN_CYCLES]:
+        note_cycle(t)
+    else:
+        note_settled(t)
+    found = c.ENOUGH
+    for at in range(begin, t.state[c.PAST_END]):
+        kind, job = t.past[at, c.E_KIND], t.past[at, c.E_JOB]
+        if kind == c.ADMITTING:
+            ends = start_job(t, job)
+            if ends > c.LAST_MOMENT and found != c.TOO_LATE:
+                found, t.state[c.LATE] = c.TOO_LATE, job
+        elif kind == c.EVICTING_ONE:
+            if stop_job(t, job) and found == c.ENOUGH:
+                found = c.GIVE_UP
+        elif kind == c.REPLACING:
+            t.job[job, c.J_ADMISSION] = c.NONE
+    return found
+
+
+def start_job(t: Tables, job: int) -> int:
+    """Let a job run from now; return when it ends."""
+    t.state[c.ADMISSIONS] += 1
+    t.job[job, c.J_STARTED], t.job[job, c.J_ADMISSION] = t.state[c.TIME], t.state[c.ADMISSIONS]
+    ends = t.state[c.TIME] + t.job[job, c.J_LENGTH]
+    push_end(t, ends, t.state[c.ADMISSIONS], job)
+    return ends
+
+
+def stop_job(t: Tables, job: int) -> bool:
+    """Let a job run no longer; say whether time alone has evicted it too often by now."""
+    if t.state[c.RESUMES]:
+        t.job[job, c.J_LENGTH] -= t.state[c.TIME] - t.job[job, c.J_STARTED]
+    t.job[job, c.J_ADMISSION] = c.NONE
+    if t.job[job, c.J_TURNS_SINCE] != t.state[c.LAST_OUTSIDE]:
+        t.job[job, c.J_TURNS_SINCE], t.job[job, c.J_TURNS] = t.state[c.LAST_OUTSIDE], 0
+    if t.past[t.state[c.LAST_FACT], c.E_KIND] == c.ADVANCING:
+        t.job[job, c.J_TURNS] += 1
+    return t.job[job, c.J_TURNS] > c.MOST_TURNS
