@@ -13,6 +13,7 @@ from typing import Any
 
 import numba
 
+from ..engine import history
 from ..engine.core import columns, kernels, tables
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.kernels.entry import run_kernel
@@ -50,7 +51,7 @@ def _plain_kernels() -> dict[str, FunctionType]:
 
 def _version(found: dict[str, FunctionType]) -> str:
     """What the compiled code depends on: the text of all kernels, the tables and their columns, this room, and the compiler."""
-    beside = [tables.__file__, columns.__file__, *(str(file) for file in sorted(Path(__file__).parent.glob("*.py")))]
+    beside = [tables.__file__, columns.__file__, str(history.__file__), *(str(file) for file in sorted(Path(__file__).parent.glob("*.py")))]
     files = sorted({kernel.__code__.co_filename for kernel in found.values()} | set(beside))
     texts = b"".join(Path(file).read_bytes() for file in files)
     return sha256(texts + numba.__version__.encode()).hexdigest()[:16]

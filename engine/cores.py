@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
+from .history import Columns
 from .outcome.decision import BindingLimit, Hold
 from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from .policy_graph import PolicyGraph
@@ -166,7 +167,15 @@ class RunningJob(NamedTuple):
 
 
 class PlayedChunk(Protocol):
-    """What a closed loop has played in one go."""
+    """What a closed loop has played in one go: `events` and `tape` as `history.py` says, and the same as facts and decisions."""
+
+    @property
+    def events(self) -> Columns:
+        """A row for each event."""
+
+    @property
+    def tape(self) -> Columns:
+        """The charges of admissions, among other numbers."""
 
     @property
     def goes_on(self) -> bool:

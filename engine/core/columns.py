@@ -174,11 +174,6 @@ OF_EXCEEDING, OF_NEEDED, OF_SHORT, OF_ANY = range(4)
     JOB_WIDTH,
 ) = range(22)  # fmt: skip
 END_TIME, END_ADMISSION, END_JOB, END_WIDTH = range(4)
-E_KIND, E_TIME, E_JOB, E_BLOCK, E_PART, EVENT_WIDTH = range(6)
-
-SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
-"""Kinds of events in `past`: three of facts, five of decisions."""
-
 CHOOSING, DECIDING = range(2)
 """Stages of the closed loop: which fact is next; what follows from it."""
 

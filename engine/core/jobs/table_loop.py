@@ -25,14 +25,10 @@ from .job_rows import JobRows
 
 
 class _Chunk(NamedTuple):
-    """What was played: `events` has a row for each event in the order of a journal, the first of them with the number `first`.
-
-    `batches` tells it as facts and decisions. `goes_on` is False after the last one: nothing is left, or the rest is not for this loop
-    (`left_over`). `too_late` is the job that would not end before the year 10000, if there is one.
-    """
+    """See `gpol.engine.cores.PlayedChunk`; the first event has the number `first`."""
 
     events: Ints
-    tape: list[int]
+    tape: Ints
     first: int
     goes_on: bool
     too_late: str | None
@@ -60,10 +56,10 @@ class TableLoop:
         while (why := store.kernels.play(store.tables, most)) == c.MORE_ROOM:
             self._make_room()
         t = store.tables
-        events, tape = t.past[: t.state[c.PAST_END]].copy(), t.tape[: t.state[c.TAPE_END]].tolist()
+        events, tape = t.past[: t.state[c.PAST_END]].copy(), t.tape[: t.state[c.TAPE_END]].copy()
         self._bring_up_to_date()
         late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
-        return _Chunk(events, tape, first, why == c.ENOUGH, late, lambda: self._told(events, tape, first))
+        return _Chunk(events, tape, first, why == c.ENOUGH, late, lambda: self._told(events, tape.tolist(), first))
 
     def _make_room(self) -> None:
         """Make room for one more fact and all that follows from it."""
@@ -110,7 +106,7 @@ class TableLoop:
         graph, jobs = self.store.graph, {self.facts[job].workload: job for job in sorted({*events[:, c.E_JOB].tolist()} - {c.NONE})}
         reader = Tape(graph, tape, self.store.names, self.store.demands.at, lambda name, field: self._text(jobs, name, field))
         rows = events.tolist()
-        for at, (kind, time, job, block, _) in enumerate(rows):
+        for at, (kind, time, job, _, _, _, block, _) in enumerate(rows):
             if kind > c.ADVANCING:
                 continue
             outcomes: list[Outcome] = []

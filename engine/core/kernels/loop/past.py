@@ -4,11 +4,12 @@ from ... import columns as c
 from ...tables import Tables
 
 
-def note_event(t: Tables, kind: int, job: int, block: int, part: int) -> int:
-    """Note an event of the present moment: of which job, and where the tape tells of it; return its row."""
+def note_event(t: Tables, kind: int, job: int, queue: int, block: int, part: int) -> int:
+    """Note an event of the present moment: of which job and queue, and where the tape tells of it; return its row."""
     at = t.state[c.PAST_END]
     t.state[c.PAST_END] = at + 1
-    t.past[at, c.E_KIND], t.past[at, c.E_TIME], t.past[at, c.E_JOB] = kind, t.state[c.TIME], job
+    t.past[at, c.E_KIND], t.past[at, c.E_TIME], t.past[at, c.E_JOB], t.past[at, c.E_QUEUE] = kind, t.state[c.TIME], job, queue
+    t.past[at, c.E_CHARGES], t.past[at, c.E_CHARGED] = 0, 0
     t.past[at, c.E_BLOCK], t.past[at, c.E_PART] = block, part
     return at
 
@@ -25,8 +26,10 @@ def note_settled(t: Tables) -> None:
 def note_admission(t: Tables, block: int) -> None:
     """Note an admission, and before it the end of the one whose place it takes."""
     if t.tape[block + c.B_REPLACED] != c.NONE:
-        note_event(t, c.REPLACING, t.name[t.tape[block + c.B_REPLACED], c.JOB], block, c.NONE)
-    note_event(t, c.ADMITTING, t.name[t.tape[block + c.B_NAME], c.JOB], block, c.NONE)
+        replaced = t.tape[block + c.B_REPLACED]
+        note_event(t, c.REPLACING, t.name[replaced, c.JOB], t.tape[block + c.B_REPLACED_QUEUE], block, c.NONE)
+    at = note_event(t, c.ADMITTING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block, c.NONE)
+    t.past[at, c.E_CHARGES], t.past[at, c.E_CHARGED] = t.tape[block + c.B_REQUEST], t.tape[block + c.B_REQUESTED]
 
 
 def note_victims(t: Tables, block: int) -> None:
@@ -34,7 +37,7 @@ def note_victims(t: Tables, block: int) -> None:
     at = t.tape[block + c.B_VICTIMS]
     for _ in range(t.tape[block + c.B_EVICTED]):
         if not t.tape[at + 5]:
-            note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], block, at)
+            note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], t.tape[at + 1], block, at)
         at += 7 + 3 * t.tape[at + 6]
         at += 6 + 2 * t.tape[at + 5]
 
@@ -49,7 +52,7 @@ def note_cycle(t: Tables) -> None:
     block = t.state[c.FIRST_BLOCK]
     while block != c.NONE:
         if t.tape[block + c.B_ENDED] != c.ADMITTED_NOW and t.tape[block + c.B_TOLD]:
-            note_event(t, c.DEFERRING, t.name[t.tape[block + c.B_NAME], c.JOB], block, c.NONE)
+            note_event(t, c.DEFERRING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block, c.NONE)
         block = t.tape[block + c.B_FOLLOWING]
     begin, block = t.state[c.PAST_END], t.state[c.FIRST_BLOCK]
     while block != c.NONE:

@@ -77,7 +77,7 @@ def count_fact(t: Tables, kind: int, moment: int, job: int) -> None:
     t.state[c.TIME], t.state[c.CAUSE] = moment, t.state[c.SEQ]
     if kind != c.ADVANCING:
         t.state[c.IDLE], t.state[c.FRESH], t.state[c.LAST_OUTSIDE] = 0, 1, t.state[c.SEQ]
-    t.state[c.LAST_FACT] = note_event(t, kind, job, c.NONE, c.NONE)
+    t.state[c.LAST_FACT] = note_event(t, kind, job, c.NONE, c.NONE, c.NONE)
 
 
 def finish_first(t: Tables) -> None:
@@ -115,7 +115,7 @@ def submit(t: Tables, job: int) -> None:
         end(t, row)
         t.state[c.SEQ] += 1
         t.state[c.IDLE] = 0
-        note_event(t, c.REJECTING, job, c.NONE, c.NONE)
+        note_event(t, c.REJECTING, job, t.job[job, c.J_QUEUE], c.NONE, c.NONE)
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------------
