@@ -13,11 +13,11 @@ from typing import Any
 
 import numba
 
-from ..engine import history
 from ..engine.core import columns, kernels, tables
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Tables, zeros
+from ..engine.outcome import history
 from .inner_function import InnerFunction
 from .table_type import INT, address_block, tables_at
 

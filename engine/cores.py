@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
-from .history import Columns
 from .outcome.decision import BindingLimit, Hold
+from .outcome.history import Columns
 from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from .policy_graph import PolicyGraph
 from .workload import Workload
@@ -167,7 +167,7 @@ class RunningJob(NamedTuple):
 
 
 class PlayedChunk(Protocol):
-    """What a closed loop has played in one go: `events` and `tape` as `history.py` says, and the same as facts and decisions."""
+    """What a closed loop has played in one go: `events` and `tape` as `outcome/history.py` says, and the same as facts and decisions."""
 
     @property
     def events(self) -> Columns:

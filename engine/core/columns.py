@@ -1,5 +1,7 @@
 """The columns of the tables in `tables.py`, and the codes that stand in them. Kernels read them as `c.NAME`."""
 
+from ..outcome.history import *  # noqa: F403
+
 NONE = -1
 """No limit, no node, no workload, no rule, no end of a list."""
 

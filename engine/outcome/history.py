@@ -1,7 +1,7 @@
 """A history as columns: one row of 64-bit integers for each event, in the order in which a journal has them.
 
-A core that plays jobs by itself (`cores.py`, `JobLoop`) gives what it played in this form. Jobs, nodes and slots are numbers: jobs in the
-order in which they are submitted, nodes and slots those of the policy graph.
+A core that plays jobs by itself (`JobLoop` in `engine/cores.py`) gives what it played in this form. Jobs, nodes and slots are numbers: jobs
+in the order in which they are submitted, nodes and slots those of the policy graph.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ Columns = NDArray[np.int64]
 """Rows of 64-bit integers."""
 
 E_KIND, E_TIME, E_JOB, E_QUEUE, E_CHARGES, E_CHARGED, E_BLOCK, E_PART, EVENT_WIDTH = range(9)
-"""The columns: the kind of the event; its moment, in microseconds; the job, and the node of the queue in which it is admitted or evicted (-1
-where there is none). Of an admission, where its charges begin in `tape` and how many there are. The last two are for the core that wrote them.
-"""
+"""The columns: the kind of the event; its moment, in microseconds; the job, and the node of the queue in which it is admitted or evicted
+(-1 where there is none). Of an admission, where its charges begin in `tape` and how many there are. The last two are for the core that
+wrote them."""
 
 SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
 """Kinds of events: three of facts, five of decisions."""
