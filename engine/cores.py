@@ -157,6 +157,14 @@ PlayedBatch = tuple[Fact, list[AnyDecision]]
 """A fact and the decisions it caused."""
 
 
+class EncodedEvent(NamedTuple):
+    """An event as its bytes (`Event.payload`), with its kind and the workload that it is of; None where it is of none."""
+
+    kind: str
+    workload: str | None
+    payload: bytes
+
+
 class RunningJob(NamedTuple):
     """A live job of a closed loop: how long it runs still, and since when, by which admission (both -1: it waits)."""
 
@@ -187,6 +195,9 @@ class PlayedChunk(Protocol):
 
     def batches(self) -> Iterator[PlayedBatch]:
         """What was played, as facts and decisions."""
+
+    def encoded(self) -> Iterator[EncodedEvent]:
+        """What was played, as the bytes of a journal."""
 
 
 class JobLoop(Protocol):

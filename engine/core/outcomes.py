@@ -59,7 +59,7 @@ class Tape:
     def at_once(self, block: int) -> Iterator[Outcome]:
         """What was decided by settling, in the order in which it was."""
         while block != c.NONE:
-            admission = self._admission(block)
+            admission = self.admission(block)
             limit = self._limit(block)
             for victim in admission.victims:
                 yield Eviction(victim, admission.workload, admission.queue, admission.priority, limit)
@@ -74,7 +74,7 @@ class Tape:
         evicted: list[Eviction] = []
         while block != c.NONE:
             if self.tape[block + c.B_ENDED] == c.ADMITTED_NOW:
-                admitted += [*self._replacement(block), self._admission(block)]
+                admitted += [*self._replacement(block), self.admission(block)]
             else:
                 if self.tape[block + c.B_TOLD]:
                     deferred.append(self._deferral(block, hold))
@@ -88,7 +88,8 @@ class Tape:
     def _name(self, block: int) -> str:
         return self.names[self.tape[block + c.B_NAME]]
 
-    def _admission(self, block: int) -> Admission:
+    def admission(self, block: int) -> Admission:
+        """The admission of a block."""
         tape, at = self.tape, self.tape[block + c.B_REQUEST]
         rows = [tape[at + 5 * k : at + 5 * k + 5] for k in range(tape[block + c.B_REQUESTED])]
         replaced = tape[block + c.B_REPLACED]

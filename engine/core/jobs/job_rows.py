@@ -45,6 +45,7 @@ class JobRows:
     _numbers: dict[object, int] = field(default_factory=dict)
     _texts: dict[int, bytes] = field(default_factory=dict)
     _kind_of: list[int] = field(default_factory=list)
+    _named: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int]) -> "JobRows":
@@ -116,6 +117,17 @@ class JobRows:
         }
         rejected = rejection(graph, workload) is not None
         return _Kind(workload, False, rejected, tuple(int(columns.get(column, 0)) for column in range(c.J_SPEC, c.JOB_WIDTH)))
+
+    def named(self, name: str) -> list[int]:
+        """The jobs of a name, in the order in which they are submitted."""
+        if not self._named:
+            for job, fact in enumerate(self.facts):
+                self._named.setdefault(fact.workload, []).append(job)
+        return self._named[name]
+
+    def kind(self, job: int) -> int:
+        """A number for all jobs whose submissions say the same but for their names, their times and their identity outside."""
+        return self._kind_of[job]
 
     def workload(self, job: int, number: int = 0) -> Workload:
         """A job as a workload that has just been submitted, in its queue."""

@@ -8,20 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...cores import PlayedBatch, RunningJob
-from ...explain.decisions import tell
-from ...facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
-from ...guard import Field
-from ...guard_truth import own_value
-from ...intake.holds import turned_away
-from ...intake.rejection import rejection
-from ...outcome.decision import Hold, Outcome
-from ...policy_graph import PolicyGraph
+from ...cores import EncodedEvent, PlayedBatch, RunningJob
+from ...facts import WorkloadSubmitted
 from .. import columns as c
-from ..outcomes import Tape
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
 from .job_rows import JobRows
+from .payloads import Payloads
+from .story import Story
 
 
 class _Chunk(NamedTuple):
@@ -33,6 +27,7 @@ class _Chunk(NamedTuple):
     goes_on: bool
     too_late: str | None
     batches: Callable[[], Iterator[PlayedBatch]]
+    encoded: Callable[[], Iterator[EncodedEvent]]
 
 
 class TableLoop:
@@ -41,6 +36,7 @@ class TableLoop:
     def __init__(self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
         self.store, self.facts = store, facts
         self.rows = JobRows.of(store, facts, lengths)
+        self._payloads = Payloads(store.graph, self.rows)
         store.tables = store.tables._replace(job=self.rows.table, ends=zeros(64, c.END_WIDTH), past=zeros(64, c.EVENT_WIDTH))
         state = store.tables.state
         for column in (c.NEXT_JOB, c.ENDS, c.ADMISSIONS, c.PAST_END, c.LAST_OUTSIDE):
@@ -52,14 +48,15 @@ class TableLoop:
         store = self.store
         store.tables.state[c.PAST_END] = store.tables.state[c.TAPE_END] = 0
         store.grow()
-        first = int(store.tables.state[c.SEQ]) + 1
+        first, submitted = int(store.tables.state[c.SEQ]) + 1, int(store.tables.state[c.NEXT_JOB])
         while (why := store.kernels.play(store.tables, most)) == c.MORE_ROOM:
             self._make_room()
         t = store.tables
         events, tape = t.past[: t.state[c.PAST_END]].copy(), t.tape[: t.state[c.TAPE_END]].copy()
         self._bring_up_to_date()
         late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
-        return _Chunk(events, tape, first, why == c.ENOUGH, late, lambda: self._told(events, tape.tolist(), first))
+        story = Story(self.store, self.rows, events, tape, first, submitted)
+        return _Chunk(events, tape, first, why == c.ENOUGH, late, story.batches, lambda: self._payloads.encoded(story))
 
     def _make_room(self) -> None:
         """Make room for one more fact and all that follows from it."""
@@ -99,35 +96,3 @@ class TableLoop:
             if job[c.J_TURNS_SINCE] == t.state[c.LAST_OUTSIDE] and job[c.J_TURNS]:
                 turns[name] = job[c.J_TURNS]
         return int(t.state[c.NEXT_JOB]), found, turns
-
-    # --- telling --------------------------------------------------------------------------------------------------------
-
-    def _told(self, events: Ints, tape: list[int], first: int) -> Iterator[PlayedBatch]:
-        graph, jobs = self.store.graph, {self.facts[job].workload: job for job in sorted({*events[:, c.E_JOB].tolist()} - {c.NONE})}
-        reader = Tape(graph, tape, self.store.names, self.store.demands.at, lambda name, field: self._text(jobs, name, field))
-        rows = events.tolist()
-        for at, (kind, time, job, _, _, _, block, _) in enumerate(rows):
-            if kind > c.ADVANCING:
-                continue
-            outcomes: list[Outcome] = []
-            if kind == c.SUBMITTING and at + 1 < len(rows) and rows[at + 1][c.E_KIND] == c.REJECTING:
-                rejected = rejection(graph, self.rows.workload(job))
-                assert rejected is not None
-                outcomes.append(rejected)
-            if block != c.NONE:
-                if not self.store.tables.state[c.IN_CYCLES]:
-                    outcomes += reader.at_once(block)
-                else:
-                    outcomes += reader.in_cycle(block, lambda name: self._turned_away(graph, jobs[name]))
-            yield self._fact(kind, time, job), tell(graph, outcomes, time, first + at)
-
-    def _fact(self, kind: int, time: int, job: int) -> Fact:
-        if kind == c.SUBMITTING:
-            return self.facts[job]
-        return WorkloadFinished(time=time, workload=self.facts[job].workload) if kind == c.FINISHING else TimeAdvanced(time=time)
-
-    def _text(self, jobs: dict[str, int], name: str, field: Field) -> str:
-        return str(own_value(self.store.graph, self.rows.workload(jobs[name]), field))
-
-    def _turned_away(self, graph: PolicyGraph, job: int) -> Hold:
-        return next(turned_away(graph, self.rows.workload(job)))

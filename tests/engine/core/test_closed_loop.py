@@ -51,11 +51,26 @@ def _played(policy: Policy, jobs: list[Job], core: Core, on_evict: OnEvict) -> t
 
 
 def _compare(policy: Policy, jobs: list[Job], on_evict: OnEvict = "restart") -> tuple[list[bytes], str]:
+    _compare_bytes(policy, jobs, on_evict == "resume")
     definition, tables = DefinitionCore(), ArrayCore()
     wanted, found = _played(policy, jobs, definition, on_evict), _played(policy, jobs, tables, on_evict)
     assert found == wanted
     assert frozen(tables.state()) == frozen(definition.state)
     return wanted[0], wanted[2]
+
+
+def _compare_bytes(policy: Policy, jobs: list[Job], resume: bool) -> None:
+    """What a loop encodes is what it tells."""
+    core = ArrayCore()
+    core.step(policy.activation(jobs[0].fact.time), policy.graph)
+    loop = core.closed_loop([job.fact for job in jobs], [job.duration for job in jobs], resume)
+    goes_on = loop is not None
+    while goes_on and loop is not None:
+        chunk = loop.play(100)
+        told = [each for fact, decisions in chunk.batches() for each in (fact, *decisions)]
+        assert list(chunk.encoded()) == [(each.kind, getattr(each, "workload", None), each.payload()) for each in told]
+        assert len(told) == len(chunk.events)
+        goes_on = chunk.goes_on
 
 
 def _example(name: str) -> Policy:
