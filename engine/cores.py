@@ -241,6 +241,9 @@ class Core(Protocol):
     def probe(self) -> Probe:
         """Questions about what would be."""
 
+    def freeze(self) -> bytes:
+        """The state as bytes: JSON in one form, so that equal states give equal bytes, whichever core has them."""
+
     def copy(self) -> "Core":
         """A core that stands where this one stands and goes its own way from here: neither disturbs the other."""
 

@@ -5,7 +5,7 @@ from .definition.core import DefinitionCore
 from .definition.probe import DefinitionProbe
 from .definition.snapshot import FORMAT as FORMAT
 from .definition.snapshot import SnapshotError as SnapshotError
-from .definition.snapshot import frozen, thawed
+from .definition.snapshot import thawed
 from .definition.state.state import ActivePolicy, State
 from .policy_graph import PolicyGraph
 
@@ -22,8 +22,7 @@ def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
 
 def freeze(core: Core) -> bytes:
     """The state of a core as bytes: JSON in one form, so that equal states give equal bytes."""
-    assert isinstance(core, DefinitionCore)
-    return frozen(core.state)
+    return core.freeze()
 
 
 def thaw(content: bytes, graph: PolicyGraph | None) -> Core:

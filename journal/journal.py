@@ -8,10 +8,11 @@ from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 from eventsourcing.persistence import PersistenceError
 
+from ..engine.cores import EncodedEvent
 from ..engine.events import AnyEvent
 from ..engine.facts import Event
 from .errors import DamagedError, JournalError, UnavailableError
-from .records import START, Head, Recorded, link, stream_of, workload_stream
+from .records import START, Head, Recorded, encoded_stream, link, stream_of, workload_stream
 from .store.location import locate
 from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot, Unread
 from .store.store import PlainRow, Store, Stored
@@ -92,9 +93,7 @@ class Journal:
 
         A batch is one fact and then the decisions it caused, each with the fact's time and its seq as `cause`.
         """
-        self._check_writable()
-        if self._unsure:
-            raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
+        self._check_may_append()
         new: list[NewEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
@@ -107,6 +106,22 @@ class Journal:
             self._head = self._append(new)
             self._time = time
         return self._head
+
+    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> Head:
+        """Append whole batches as a core has encoded them, from the first fact at `begin` to the last one at `end`; see `append`."""
+        self._check_may_append()
+        if begin < self._time:
+            raise _backwards(self._head.seq + 1, begin, self._time)
+        first = self._head.seq + 1
+        new = [(encoded_stream(event), seq, event.kind, event.payload) for seq, event in enumerate(events, first)]
+        if new:
+            self._head, self._time = self._append(new), end
+        return self._head
+
+    def _check_may_append(self) -> None:
+        self._check_writable()
+        if self._unsure:
+            raise JournalError(f"how an earlier append to `{self.name}` ended is not known", "open it again, and go on from where it ends")
 
     def _append(self, new: Sequence[NewEvent]) -> Head:
         """Append, and say of whatever goes wrong whether the events are there all the same."""
@@ -342,14 +357,16 @@ def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:
         raise JournalError(f"the batch at {seq} does not begin with a fact", remedy)
     fact = batch[0]
     if fact.time < time:
-        raise JournalError(
-            f"time runs backwards at event {seq}: {fact.time} comes after {time}", "append facts in the order of their times"
-        )
+        raise _backwards(seq, fact.time, time)
     for place, decision in enumerate(batch[1:], seq + 1):
         if not decision.is_decision:
             raise JournalError(f"event {place} is a second fact in its batch", remedy)
         if getattr(decision, "cause", None) != seq or decision.time != fact.time:
             raise JournalError(f"the decision at event {place} was not caused by the fact at event {seq} in the same moment", remedy)
+
+
+def _backwards(seq: int, time: int, before: int) -> JournalError:
+    return JournalError(f"time runs backwards at event {seq}: {time} comes after {before}", "append facts in the order of their times")
 
 
 def _recorded(unread: Unread) -> Recorded:

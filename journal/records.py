@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from pydantic import ValidationError
 
+from ..engine.cores import EncodedEvent
 from ..engine.errors import describe_error
 from ..engine.events import AnyEvent
 from ..engine.facts import (
@@ -71,6 +72,11 @@ def stream_of(event: AnyEvent) -> str:
     return _STREAMS.get(type(event)) or workload_stream(event.workload)  # type: ignore[union-attr]  # all others are of a workload
 
 
+def encoded_stream(event: EncodedEvent) -> str:
+    """The stream that an event belongs to which a core has encoded; those of no workload are moments at which time alone decides."""
+    return workload_stream(event.workload) if event.workload is not None else _STREAMS[TimeAdvanced]
+
+
 def parse(seq: int, payload: bytes) -> AnyEvent:
     """Read a stored payload. Raises DamagedError for bytes that are no event this program knows."""
     try:
@@ -98,6 +104,9 @@ class BatchSink(Protocol):
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> object:
         """Keep batches, all or none."""
+
+    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> object:
+        """Keep whole batches as a core has encoded them, all or none; they begin and end at these moments."""
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -17,7 +17,7 @@ NAMES_A_CORE = "engine/default_core.py"
 COMPILES_A_CORE = "compiled"
 """The room that is about one core."""
 
-GO_ON_AS_THE_DEFINITION = ("engine/core/bridge.py", "engine/core/core.py")
+GO_ON_AS_THE_DEFINITION = ("engine/core/bridge.py", "engine/core/core.py", "engine/core/view.py")
 """Where the core over arrays hands its state to the definition: for questions, for facts about policy and supply, beyond its bounds."""
 
 PURE = {"policies"}

@@ -6,10 +6,11 @@ tables are made anew. Where numbers are too large for the tables, the definition
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..cores import View
 from ..definition.core import DefinitionCore
 from ..definition.probe import DefinitionProbe
+from ..definition.snapshot import frozen
 from ..definition.state.state import State
-from ..definition.view import DefinitionView
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import (
@@ -45,6 +46,7 @@ from .policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .usage_books import UsageBooks
+from .view import TableView
 
 _IN_TABLES = (
     TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
@@ -95,8 +97,11 @@ class ArrayCore:
         return ArrayCore(self.state().copy(), self._kernels)
 
     @property
-    def view(self) -> DefinitionView:
-        return DefinitionView(self.state())
+    def view(self) -> View:
+        return TableView(self._store, self.state) if self._store is not None else self._plain.view
+
+    def freeze(self) -> bytes:
+        return frozen(self.state())
 
     @property
     def probe(self) -> DefinitionProbe:

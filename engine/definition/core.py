@@ -13,6 +13,7 @@ from ..policy_graph import PolicyGraph
 from .admission.cycle import next_cycle, run_cycle
 from .admission.settle import Waits, next_wake, settle
 from .probe import DefinitionProbe
+from .snapshot import frozen
 from .state.known import KnownState
 from .state.state import State
 from .transition.apply import apply, carry_out
@@ -36,6 +37,9 @@ class DefinitionCore:
         other = copy(self)
         other.state, other._waits = self.state.copy(), dict(self._waits)
         return other
+
+    def freeze(self) -> bytes:
+        return frozen(self.state)
 
     @property
     def view(self) -> DefinitionView:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...engine.cores import EncodedEvent
 from ...engine.events import AnyEvent
 from ..errors import ForgedError
 from ..journal import Journal
@@ -38,7 +39,13 @@ class Checkpointer:
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> Head:
         """Append batches to the journal, and then write a checkpoint if it is time."""
-        head = self.journal.append(batches)
+        return self._write_in_time(self.journal.append(batches))
+
+    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> Head:
+        """The same for batches that a core has encoded."""
+        return self._write_in_time(self.journal.append_encoded(events, begin, end))
+
+    def _write_in_time(self, head: Head) -> Head:
         if head.seq // self.every > self._head.seq // self.every:
             self.write()
         return head

@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from ...engine.cores import Core
+from ...engine.cores import Core, EncodedEvent
 from ...engine.default_core import FORMAT, SnapshotError, freeze, thaw
 from ...engine.events import AnyEvent
 from ...engine.facts import PolicyActivated
@@ -89,6 +89,14 @@ class Snapshotter:
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> None:
         """Append batches to the journal, and then keep a snapshot if it is time."""
         self._sink.append(batches)
+        self._keep_in_time()
+
+    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> None:
+        """The same for batches that the core has encoded; it stands at their end."""
+        self._sink.append_encoded(events, begin, end)
+        self._keep_in_time()
+
+    def _keep_in_time(self) -> None:
         if self.core.seq - self._last >= max(self.every, len(self.core.view.names()) // 2):
             self._keep()
 

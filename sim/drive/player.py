@@ -1,14 +1,15 @@
 """Plays facts through the core, and between them the wakes: moments at which the core decides because time has passed."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...engine.cores import Core, PlayedBatch
+from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
 from ...engine.events import AnyDecision, AnyEvent, WorkloadEvicted
 from ...engine.facts import Fact, OperatorAction, PolicyActivated, TimeAdvanced, WorkloadFinished, WorkloadUpdated
+from ...engine.outcome.history import E_TIME
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...journal.records import BatchSink
@@ -113,11 +114,10 @@ class Player:
         self._count_turns(fact, decisions)
         return fact, decisions
 
-    def keep(self, batches: Sequence[PlayedBatch]) -> None:
-        """Append batches that the core has played by itself, so that the sink stands where the core stands."""
-        if self.sink is not None:
-            self._waiting += [[fact, *decisions] for fact, decisions in batches]
-            self.flush()
+    def keep(self, chunk: PlayedChunk) -> None:
+        """Append what the core has played by itself, so that the sink stands where the core stands."""
+        if self.sink is not None and len(chunk.events):
+            self.sink.append_encoded(list(chunk.encoded()), int(chunk.events[0, E_TIME]), int(chunk.events[-1, E_TIME]))
 
     def count_turns(self, turns: Mapping[str, int]) -> None:
         """Count on from what time alone has evicted so far, by workload."""

@@ -5,7 +5,7 @@
 
 from collections.abc import Generator, Iterable, Iterator
 
-from ...engine.cores import JobLoop, PlayedBatch
+from ...engine.cores import JobLoop, PlayedBatch, PlayedChunk
 from ...engine.facts import SimulationStarted
 from .driver import OnEvict, Runs, drive, too_late
 from .job import Job, JobSource
@@ -36,14 +36,24 @@ class Simulation:
 
     def run(self) -> Generator[PlayedBatch]:
         """Yield every batch: the policy's activation at the first submission's time, then all that follows. Raises EndlessError."""
+        for played in self.chunks():
+            if isinstance(played, tuple):
+                yield played
+                continue
+            batches = played.batches()
+            if played.too_late is not None:  # as `drive` has it: the batch is kept, and not told
+                batches = iter(list(batches)[:-1])
+            yield from batches
+
+    def chunks(self) -> Generator[PlayedBatch | PlayedChunk]:
+        """Yield the same, in chunks where the core plays by itself. Raises EndlessError."""
         try:
             start = self.jobs[0].fact.time if self.jobs else 0
             yield self.player.step(self.policy.activation(start), self.policy.graph)
             if self.source is not None:
                 yield self.player.step(self._settings(start, self.source))
-            loop = self.player.core.closed_loop(
-                [job.fact for job in self.jobs], [job.duration for job in self.jobs], self.on_evict == "resume"
-            )
+            facts, lengths = [job.fact for job in self.jobs], [job.duration for job in self.jobs]
+            loop = self.player.core.closed_loop(facts, lengths, self.on_evict == "resume")
             if loop is None:
                 yield from self._drive(Runs(self.on_evict), 0)
                 return
@@ -54,18 +64,17 @@ class Simulation:
         finally:
             self.player.flush()
 
-    def _play(self, loop: JobLoop) -> Iterator[PlayedBatch]:
+    def _play(self, loop: JobLoop) -> Iterator[PlayedChunk]:
         """Let the core play by itself, as far as it can."""
         goes_on = True
         self.player.flush()
         while goes_on:
-            played = loop.play(CHUNK)
-            batches = list(played.batches())
-            self.player.keep(batches)
-            yield from batches if played.too_late is None else batches[:-1]
-            if played.too_late is not None:
-                raise too_late(played.too_late)
-            goes_on = played.goes_on
+            chunk = loop.play(CHUNK)
+            self.player.keep(chunk)
+            yield chunk
+            if chunk.too_late is not None:
+                raise too_late(chunk.too_late)
+            goes_on = chunk.goes_on
 
     def _drive(self, runs: Runs, submitted: int) -> Iterator[PlayedBatch]:
         """Play the jobs that are still to be submitted, fact by fact."""

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from .payloads import Payloads
 from .story import Story
 
 
-class _Chunk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Chunk:
     """See `gpol.engine.cores.PlayedChunk`; the first event has the number `first`."""
 
     events: Ints

@@ -8,7 +8,7 @@ from draws import Dice
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.cores import Core
+from gpol.engine.cores import Core, EncodedEvent
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.snapshot import frozen
 from gpol.engine.errors import FactError
@@ -37,6 +37,10 @@ class _Sink:
 
     def append(self, batches: object) -> None:
         self.events += [event.payload() for batch in batches for event in batch]  # type: ignore[attr-defined]
+
+    def append_encoded(self, events: list[EncodedEvent], begin: int, end: int) -> None:
+        self.events += [event.payload for event in events]
+        assert begin <= end
 
 
 def _played(policy: Policy, jobs: list[Job], core: Core, on_evict: OnEvict) -> tuple[list[bytes], list[bytes], str]:

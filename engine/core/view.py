@@ -1,0 +1,51 @@
+"""The state of the core over arrays, to be read: what is asked often from the tables, all else from the state that they hold."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from ..definition.state.state import State
+from ..definition.view import DefinitionView
+from ..workload import Workload
+from . import columns as c
+from .store import TableStore
+
+
+class TableView:
+    """See `gpol.engine.cores.View`. `state` gives the state as the definition has it."""
+
+    def __init__(self, store: TableStore, state: Callable[[], State]) -> None:
+        self._store, self._state = store, state
+
+    @cached_property
+    def _whole(self) -> DefinitionView:
+        return DefinitionView(self._state())
+
+    @property
+    def submissions(self) -> int:
+        return int(self._store.tables.state[c.SUBMISSIONS])
+
+    @property
+    def cause(self) -> int:
+        return int(self._store.tables.state[c.CAUSE])
+
+    def names(self) -> Sequence[str]:
+        known = self._store.known
+        return sorted(known, key=lambda name: known[name][0].number)
+
+    def used(self, node: int, slot: int) -> int:
+        return int(self._store.tables.quota[node, slot, c.TOTAL])
+
+    def workloads(self) -> Sequence[Workload]:
+        return self._whole.workloads()
+
+    def workload(self, name: str) -> Workload | None:
+        return self._whole.workload(name)
+
+    def machine_flavors(self) -> Sequence[int]:
+        return self._whole.machine_flavors()
+
+    def capacity(self, slot: int) -> int:
+        return self._whole.capacity(slot)
+
+    def consumed(self, local_queue: str) -> Mapping[str, int]:
+        return self._whole.consumed(local_queue)
