@@ -1,1 +1,1 @@
-"""The kernels of the core over arrays, compiled by numba. Tests and benchmarks use it; no command does yet."""
+"""The kernels of the core over arrays, compiled by numba. `fast_core.py` says when they are used."""

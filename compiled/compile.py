@@ -4,7 +4,6 @@ The compiled code is kept in a folder whose name follows from the text of all ke
 """
 
 from collections.abc import Callable
-from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -13,22 +12,22 @@ from typing import Any
 
 import numba
 
-from ..engine.core import columns, kernels, tables
+from ..engine.core import kernels
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Tables, zeros
-from ..engine.outcome import history
 from .inner_function import InnerFunction
+from .kernel_folder import kernel_version
 from .table_type import INT, address_block, tables_at
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:
-    """The kernels, compiled. It takes two minutes of processor time unless the `cache` folder has them."""
+    """The kernels, compiled. It takes most of a minute unless the `cache` folder has them."""
     found = _plain_kernels()
     if cache is not None:
-        numba.config.CACHE_DIR = str(cache / _version(found))
+        numba.config.CACHE_DIR = str(cache / kernel_version())
     names: dict[str, Any] = {}
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
@@ -47,14 +46,6 @@ def _plain_kernels() -> dict[str, FunctionType]:
                 assert name not in found, f"two kernels are called {name}"
                 found[name] = value
     return found
-
-
-def _version(found: dict[str, FunctionType]) -> str:
-    """What the compiled code depends on: the text of all kernels, the tables and their columns, this room, and the compiler."""
-    beside = [tables.__file__, columns.__file__, str(history.__file__), *(str(file) for file in sorted(Path(__file__).parent.glob("*.py")))]
-    files = sorted({kernel.__code__.co_filename for kernel in found.values()} | set(beside))
-    texts = b"".join(Path(file).read_bytes() for file in files)
-    return sha256(texts + numba.__version__.encode()).hexdigest()[:16]
 
 
 def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:

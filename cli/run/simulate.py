@@ -9,7 +9,7 @@ import click
 
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, policy_file, with_format
-from ..shared.output import FAILED, GOOD, INVALID, Format, counted, refuse, say, say_json
+from ..shared.output import FAILED, GOOD, INVALID, Format, complain, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
@@ -45,6 +45,7 @@ def simulate(
 ) -> int:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     from ...adapters.traces import READERS
+    from ...compiled.fast_core import core_for
     from ...journal.errors import JournalError
     from ...sim.drive.player import EndlessError, Player
     from ...sim.drive.policy import Policy
@@ -70,7 +71,10 @@ def simulate(
         stack.callback(gc.unfreeze)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player()
+        core, why_slow = core_for(2 * len(jobs))
+        if why_slow:
+            complain(why_slow)
+        player = Player(core)
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
         tick = stack.enter_context(progress("simulating", len(jobs)))
