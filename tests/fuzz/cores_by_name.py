@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import seeded
+from careful import careful_kernels
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze, thaw
@@ -34,9 +35,15 @@ def thaw_tables(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph))
 
 
+def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
+    """The same on tables that refuse an index outside of them."""
+    return ArrayCore(thawed(content, graph), careful_kernels())
+
+
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
     "array": Side(ArrayCore, freeze_tables, thaw_tables),
+    "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""
