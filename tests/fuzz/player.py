@@ -9,13 +9,16 @@ from typing import Any
 from cores_by_name import Side
 from gpol.engine.cores import Core
 from gpol.engine.errors import FactError
-from gpol.engine.events import AnyDecision, AnyEvent
+from gpol.engine.events import AnyDecision, AnyEvent, WorkloadEvicted
 from gpol.engine.facts import FACT, Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from policy_draws import compiled
 from questions import answers
 
 Plain = dict[str, Any]
+
+CROWD = 30
+"""Where more have to go at a time, both cores go on from a copy."""
 
 
 class DifferenceError(AssertionError):
@@ -83,7 +86,9 @@ class Play:
             raise DifferenceError("next wake", f"{self.wake} and {other_wake}")
         if len(self.played) % self.often == 0:
             self._states()
-        if len(self.played) % self.seldom == 0:
+        crowded = not isinstance(left, str) and sum(isinstance(each, WorkloadEvicted) for each in left) > CROWD
+        if len(self.played) % self.seldom == 0 or crowded:
+            self.seen["more than 30 evicted, then a copy"] += crowded
             self._answers()
             self._renew()
 

@@ -6,9 +6,17 @@ from worlds import LABELS, PATTERNS, World, drawn_amount, named, written
 ORDERED = ("<", "<=", "=", "!=", ">", ">=")
 TEXTS = ("queue", "user", "group", "namespace", "kind")
 DURATIONS = ("0s", "1s", "5s", "20s", "1m", "500ms", "1h30m", "7us")
+LONG = ("26687997d", "26687998d", f"{2**61}us", f"{2**61 + 1}us", "106751991d", f"{2**63 - 1}us")
+"""Durations near what tables hold, and what 64 bits do."""
+
 SHARES = ("0", "1/2", "1", "1/3", "2.5")
 BOTH = ("workload", "victim")
 BECAUSE = ("because of the rule", 'no \\"room\\"')
+
+
+def duration(draw: Draw) -> str:
+    """A duration of a guard, rarely a very long one."""
+    return draw.pick(LONG) if draw.chance(40) else draw.pick(DURATIONS)
 
 
 class Guards:
@@ -48,7 +56,7 @@ class Guards:
             return f"{one}.{kind} {operator} " + draw.pick([str(draw.number(0, 4)), f"{other}.{draw.pick(fields)}"])
         if kind == "duration":
             fields = ["workload.waiting", "victim.running"]
-            return f"{draw.pick(fields)} {operator} " + draw.pick([*DURATIONS, *fields])
+            return f"{draw.pick(fields)} {operator} " + draw.pick([duration(draw), *fields])
         if kind == "share":
             fields = ["workload.queue.share", "victim.queue.share", "victim.queue.share_after"]
             return f"{draw.pick(fields)} {operator} " + draw.pick([*fields, *SHARES])
@@ -95,7 +103,7 @@ def protect_rule(draw: Draw, world: World, name: str) -> list[str]:
     """A protect rule; mostly of those who have not run for long."""
     if draw.chance(10):
         return [f"protect {name} for {named(draw.pick(world.nodes))}"]
-    guards = [f"victim.running < {draw.pick(DURATIONS)}", f"victim.running <= {draw.pick(DURATIONS)}", Guards(draw, world).guard()]
+    guards = [f"victim.running < {duration(draw)}", f"victim.running <= {duration(draw)}", Guards(draw, world).guard()]
     return [f"protect {name}{_scope(draw, world)} {{", f"where {draw.pick(guards)}", "}"]
 
 
