@@ -16,12 +16,13 @@ from gpol.engine.policy_graph import PolicyGraph
 
 @dataclass(frozen=True)
 class Side:
-    """How a core is made, frozen and thawed; every call of it is inside of `around`."""
+    """How a core is made, frozen and thawed; every call of it is inside of `around`. `way` says how it decides, to be counted."""
 
     new: Callable[[], Core]
     freeze: Callable[[Core], bytes]
     thaw: Callable[[bytes, PolicyGraph | None], Core]
     around: Callable[[], AbstractContextManager[object]] = nullcontext
+    way: Callable[[Core], str] = lambda core: ""
 
 
 def freeze_tables(core: Core) -> bytes:
@@ -35,6 +36,12 @@ def thaw_tables(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph))
 
 
+def way_of(core: Core) -> str:
+    """Whether a core over arrays decides over tables, or its numbers are too large for them."""
+    assert isinstance(core, ArrayCore)
+    return "over tables" if core._store is not None else "by the definition, as tables are too small"
+
+
 def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
     """The same on tables that refuse an index outside of them."""
     return ArrayCore(thawed(content, graph), careful_kernels())
@@ -42,8 +49,8 @@ def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
 
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
-    "array": Side(ArrayCore, freeze_tables, thaw_tables),
-    "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully),
+    "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
+    "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""

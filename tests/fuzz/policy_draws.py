@@ -74,7 +74,8 @@ def indented(lines: list[str]) -> str:
 def _priority(draw: Draw, name: str) -> list[str]:
     value = {"low": draw.pick([-1, 0, -(2**31)]), "normal": draw.pick([0, 1]), "high": draw.pick([2, 1000, 2**31 - 1])}[name]
     pinned = draw.chance(8 if name == "high" else 30)
-    return [f"priority {name} {value} {{ never evicted }}" if pinned else f"priority {name} {value}"]
+    block = " { never evicted }" if pinned else draw.pick(["", "", "", "", "", " { }"])
+    return [f"priority {name} {value}{block}"]
 
 
 # --- flavors --------------------------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ def _labels(draw: Draw) -> list[str]:
     lines = []
     if draw.chance(3):
         labels = dict(draw.some(NODE_LABELS, least=1, most=2))
-        lines += [f'label {key} = "{value}"' for key, value in labels.items()]
+        lines += [f'label {_label_key(draw, key)} = "{value}"' for key, value in labels.items()]
     if draw.chance(7):
         taints = draw.some([f"{key}{value}" for key in ("pool", "spot") for value in ("", ' = "f0"')], least=1, most=2)
         lines += [f"taint {each} {draw.pick(EFFECTS)}" for each in taints]
@@ -119,6 +120,10 @@ def _labels(draw: Draw) -> list[str]:
         what = draw.pick(["anything", "pool", "spot", 'pool = "f0"'])
         lines.append(f"tolerates {what}{draw.pick(['', *(f' {each}' for each in EFFECTS)])}")
     return lines
+
+
+def _label_key(draw: Draw, key: str) -> str:
+    return f'"{key}"' if draw.chance(4) else key
 
 
 # --- headers --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from worlds import (
     SECOND,
     UNITS,
     USERS,
-    VAST,
     World,
     drawn_amount,
     near_bounds,
@@ -122,8 +121,8 @@ def _requests(draw: Draw, world: World, core: Core, queue: int) -> dict[str, int
     found = {}
     for resource in asked:
         top, unit = most.get(resource, 0), UNITS.get(resource, 1)
-        if world.size in VAST and top > 0:
-            beyond = draw.pick(HUGE) if world.size == "huge" else near_bounds(draw)
+        if world.size not in ("small", "fine") and top > 0:
+            beyond = draw.pick(HUGE) if world.size == "huge" else near_bounds(draw, world.size)
             found[resource] = draw.pick([top, top // 2, top // 3, top // 4, top // 2 + 1, draw.number(0, top), beyond])
         elif top >= unit and not draw.chance(10):
             found[resource] = unit * draw.number(1, min(draw.pick([1, 2, 4, 12]), top // unit)) + (draw.chance(12) if unit > 1 else 0)
@@ -184,6 +183,6 @@ def crowd(draw: Draw, core: Core, name: str) -> list[Plain]:
             placement = {"pod_set": "main", "count": 1, "flavors": {resource: flavor}, "usage": {resource: one}}
             facts.append({"kind": "WorkloadAdopted", **about, "queue": graph.nodes[queue].name, "since": 0, "placements": [placement]})
     other = queue if draw.chance(2) else draw.pick(graph.queues).node
-    all_of_it = {"requests": {resource: core.probe.most(other, slot)}, "flavors": [flavor]}
+    all_of_it = {"requests": {resource: max(1, core.probe.most(other, slot))}, "flavors": [flavor]}
     facts.append({"kind": "WorkloadSubmitted", "workload": name, "queue": graph.nodes[other].name, "priority": 9, "pod_sets": [all_of_it]})
     return [*facts, {"kind": "TimeAdvanced"}]

@@ -24,7 +24,8 @@ PRIORITIES = ("low", "normal", "high")
 SIZES = ("small", "small", "small", "fine", "huge", "edge")
 """Amounts of a world: a few whole units, also odd thousandths of them, some near 2^62 and 2^63, or near what tables hold."""
 
-VAST = ("huge", "edge")
+EDGES = (56, 54, 52, 50, 58, 48, 46, 44, 60)
+"""Powers of two near which tables end, whatever the weights and worths of a policy take of it; a world near them has one."""
 
 SECOND = 1_000_000
 
@@ -76,6 +77,7 @@ class World:
 def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
     """A small world with amounts of one of these sizes."""
     size = draw.pick(sizes)
+    size = f"edge {draw.pick(EDGES)}" if size == "edge" else size
     counted = ["gpu", *draw.some(["cpu", "memory", "license", "nvidia.com/gpu", *(["pods", "pods"] if in_cycles else [])], most=2)]
     counted = list(dict.fromkeys(counted))
     joined = counted[: draw.number(1, len(counted))]
@@ -159,16 +161,18 @@ UNITS = {"gpu": 1000, "cpu": 1000, "memory": 10**11}
 HUGE = (2**62, 2**61, 2**62 - 1, 2**62 + 1, 2**60 + 1, 2**61 + 2**60, 2**63 - 1, 2**63 - 2, 1, 2**53 + 1)
 
 
-def near_bounds(draw: Draw) -> int:
-    """An amount near one that tables just hold, whatever the weights and worths of a policy take of it."""
-    return 2 ** draw.pick([57, 58, 56, 59, 60, 55, 52, 51, 50, 48]) + draw.pick([0, 0, -1, 1])
+def near_bounds(draw: Draw, size: str) -> int:
+    """An amount near one that tables just hold."""
+    return 2 ** (int(size.split()[1]) - draw.pick([1, 2, 3, 0])) + draw.pick([0, 0, -1, 1])
 
 
 def drawn_amount(draw: Draw, size: str, resource: str, most: int = 8) -> int:
     """An amount of a resource in its smallest unit."""
     unit = UNITS.get(resource, 1)
-    if size in VAST and not draw.chance(4):
-        return draw.pick(HUGE) if size == "huge" else near_bounds(draw)
+    if size == "huge" and not draw.chance(4):
+        return draw.pick(HUGE)
+    if size.startswith("edge") and not draw.chance(4):
+        return near_bounds(draw, size)
     if size == "fine" and draw.chance(2):
         return draw.number(0, most * unit)
     return draw.number(0, most) * unit
@@ -178,8 +182,8 @@ def supply(draw: Draw, size: str, resource: str) -> int:
     """How much exists of a resource of a flavor."""
     if size == "huge":
         return draw.pick([INT64_MAX, 2**62, 2**63 - 2, 2**62 + 2**61])
-    if size == "edge":
-        return near_bounds(draw)
+    if size.startswith("edge"):
+        return near_bounds(draw, size)
     return draw.number(4, 16) * UNITS.get(resource, 1)
 
 
