@@ -36,6 +36,9 @@ share: the node's share with the workload running."""
 WORKLOAD_KEYS = ("priority", "submitted", "pods", "evictions")
 """Keys of `order workloads by`; a resource name is one too."""
 
+VICTIM_KEYS = tuple(path for path in VICTIM_FIELDS if VICTIM_FIELDS[path] is not Type.TEXT and path not in ("queue.share_after", "running"))
+"""Keys of the `order by` of a preempt rule, each behind `victim.`; a resource name is one too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters", "cli")
-CASES, LAWS = "tests/engine", "tests/property/test_laws.py"
+CASES, TABLES, LAWS = "tests/engine", "tests/engine/core", "tests/property/test_laws.py"
 NOT_ENDING = "the core does not come to rest"
 
 FOR_THE_COPY = f"""
@@ -39,15 +39,15 @@ def _stop(*_: object) -> None:
 @pytest.fixture(autouse=True)
 def ending(request: pytest.FixtureRequest) -> Iterator[None]:
     signal.signal(signal.SIGVTALRM, _stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 1 if "engine" in request.path.parts else 20, 1)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1 if "engine" in request.path.parts and "core" not in request.path.parts else 20, 1)
     yield
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     if time.process_time() > 90:
         request.session.shouldstop = "90 seconds are over"
 """
-"""Added to the copy of `tests/conftest.py`: a test of the core that takes a second fails, and so does a law that takes 20; after
-90 seconds the rest is left out. These are seconds of the process, so that what else the machine does makes no test fail. A law that
-breaks is not shrunk to its smallest example, and the examples are fixed, so the table is the same in every run.
+"""Added to the copy of `tests/conftest.py`: a test of the core that takes a second fails, and so does a law that takes 20, or a test that
+compares the two cores; after 90 seconds the rest is left out. These are seconds of the process, so that what else the machine does makes no
+test fail. A law that breaks is not shrunk to its smallest example, and the examples are fixed, so the table is the same in every run.
 """
 
 
@@ -61,6 +61,11 @@ class Mistake:
     wrong: str
     test: str
 
+    @property
+    def in_tables(self) -> bool:
+        """Whether it is in the core over arrays."""
+        return self.module.startswith("core/")
+
 
 @dataclass(frozen=True)
 class Failures:
@@ -68,6 +73,10 @@ class Failures:
 
     tests: list[str]
     stopped: frozenset[str]
+
+    def and_also(self, other: "Failures") -> "Failures":
+        """Those of this run and of another one."""
+        return Failures(self.tests + other.tests, self.stopped | other.stopped)
 
     def by(self, mistake: Mistake) -> bool:
         """Whether the test that is there for a mistake caught it: by failing, not by being stopped."""
@@ -223,13 +232,98 @@ MISTAKES = (
         "if False:",
         "definition/preemption/test_ahead.py::test_whether_others_pass_a_head_that_waits_for_a_protection",
     ),
+    Mistake(
+        "over tables, the borrowing limit is one GPU too high",
+        "core/kernels/quota/tree.py",
+        "- max(0, used - local) + limit",
+        "- max(0, used - local) + limit + 1000",
+        "core/test_histories.py::test_generated_histories_are_decided_alike",
+    ),
+    Mistake(
+        "over tables, shares forget the weight",
+        "core/kernels/quota/shares.py",
+        "return level, above * parts, below * weight",
+        "return level, above, below",
+        "core/test_concepts.py::test_a_weight_divides_a_share",
+    ),
+    Mistake(
+        "over tables, a pod set without pods gets flavors",
+        "core/kernels/flavor/pod_sets.py",
+        "return not t.state[c.TOGETHER] or t.pods[pod_set] > 0",
+        "return True",
+        "core/test_concepts.py::test_a_pod_set_without_pods_gets_no_flavor",
+    ),
+    Mistake(
+        "over tables, a queue would rather do what it would rather not",
+        "core/kernels/flavor/rank.py",
+        "    if t.node[queue, c.RATHER_EVICT]:",
+        "    if not t.node[queue, c.RATHER_EVICT]:",
+        "core/test_concepts.py::test_what_a_queue_would_rather_do",
+    ),
+    Mistake(
+        "over tables, of the flavors of a group the most severe reason counts",
+        "core/kernels/flavor/reasons.py",
+        "else min(mildest, reason)",
+        "else max(mildest, reason)",
+        "core/test_histories.py::test_generated_histories_are_decided_alike",
+    ),
+    Mistake(
+        "over tables, who was admitted first is evicted first",
+        "core/kernels/preemption/candidates.py",
+        "return t.work[left, c.ADMITTED] > t.work[right, c.ADMITTED]",
+        "return t.work[left, c.ADMITTED] < t.work[right, c.ADMITTED]",
+        "core/test_concepts.py::test_of_equal_candidates_the_one_that_was_admitted_last_goes",
+    ),
+    Mistake(
+        "over tables, queues that no longer borrow are still reclaimed from, classically",
+        "core/kernels/preemption/classical.py",
+        "        if not borrows(t, node, need):",
+        "        if False:",
+        "core/test_concepts.py::test_a_queue_that_no_longer_borrows_is_spared",
+    ),
+    Mistake(
+        "over tables, a victim stays where the shares would be even",
+        "core/kernels/preemption/fair.py",
+        "order_of_shares(t, mine, theirs_after) <= 0",
+        "order_of_shares(t, mine, theirs_after) < 0",
+        "core/test_concepts.py::test_a_victim_may_go_until_shares_are_even",
+    ),
+    Mistake(
+        "over tables, victims that are not needed are not spared",
+        "core/kernels/preemption/trial.py",
+        "for at in range(t.state[c.VICTIMS] - 2, -1, -1):",
+        "for at in range(0):",
+        "core/test_histories.py::test_generated_histories_are_decided_alike",
+    ),
+    Mistake(
+        "over tables, there is no wake for whom only the fact that admitted it keeps",
+        "core/kernels/preemption/ahead.py",
+        "if t.state[c.FRESH_PASSED_OVER] and search_by_rules",
+        "if False and search_by_rules",
+        "core/test_histories.py::test_generated_histories_are_decided_alike",
+    ),
+    Mistake(
+        "over tables, a duration turns a microsecond early",
+        "core/kernels/guards.py",
+        "        for moment in (reached, reached + 1):",
+        "        for moment in (reached - 1, reached):",
+        "core/test_concepts.py::test_a_protection_ends_to_the_microsecond",
+    ),
+    Mistake(
+        "over tables, ties in a line go to the later submission",
+        "core/kernels/line.py",
+        "return 0 if first == second else -1 if first < second else 1",
+        "return 0 if first == second else 1 if first < second else -1",
+        "core/test_histories.py::test_generated_histories_are_decided_alike",
+    ),
 )
 
 
 def seed(mistake: Mistake | None, laws: bool) -> Failures:
     """Run the tests of the core, and maybe the laws, on a copy with the mistake, or with none.
 
-    The laws are also asked where the test that is there for the mistake does not catch it.
+    A mistake in the core over arrays is for the tests that compare it with the definition, and a mistake in the definition for all others.
+    The laws are also asked where the test that is there for a mistake in the definition does not catch it.
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "gpol"
@@ -241,11 +335,15 @@ def seed(mistake: Mistake | None, laws: bool) -> Failures:
             conftest.write(FOR_THE_COPY)
         if mistake is not None:
             put_wrong(copy / "engine" / mistake.module, mistake)
-        found = run_tests(folder, CASES)
+        in_tables = mistake is not None and mistake.in_tables
+        found = Failures([], frozenset())
+        if not in_tables:
+            found = run_tests(folder, CASES, f"--ignore={TABLES}")
+        if in_tables or mistake is None:
+            found = found.and_also(run_tests(folder, TABLES))
         missed = mistake is not None and not found.by(mistake)
-        if missed or laws:
-            by_law = run_tests(folder, LAWS)
-            found = Failures(found.tests + by_law.tests, found.stopped | by_law.stopped)
+        if not in_tables and (missed or laws):  # the laws know the definition only
+            found = found.and_also(run_tests(folder, LAWS))
     return found
 
 
@@ -258,14 +356,14 @@ def put_wrong(path: Path, mistake: Mistake) -> None:
     path.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
 
 
-def run_tests(folder: str, tests: str) -> Failures:
+def run_tests(folder: str, *tests: str) -> Failures:
     """Run the tests in the folder against the copy there."""
     environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "1000"}
     check = "import gpol.engine.definition.core as core; print(core.__file__)"
     where = subprocess.run([sys.executable, "-c", check], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
     if not where.startswith(folder):
         raise SystemExit(f"the copy is not what is tested, but {where.strip()}")
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", tests]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *tests]
     output = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
     failed = re.findall(r"^(?:FAILED|ERROR) tests/([^\s\[]+)(.*)", output, re.MULTILINE)
     return Failures(list(dict.fromkeys(test for test, _ in failed)), frozenset(test for test, why in failed if NOT_ENDING in why))

@@ -169,13 +169,16 @@ class ArrayCore:
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
         elif not isinstance(event, Fact) and event.workload in self._tables.known:
-            apply_decision(self._tables, self._usage, event)
-            self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
-            return
+            try:
+                apply_decision(self._tables, self._usage, event)
+                self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
+                return
+            except BeyondBoundsError:
+                core = DefinitionCore(self.state())
         else:
             core = DefinitionCore(self.state())
         core.apply(event, graph)
-        if isinstance(event, Fact):
+        if self._definition is None or isinstance(event, Fact):
             self._load(core)
 
     def _apply_fact(self, fact: Fact) -> None:

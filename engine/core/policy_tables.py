@@ -54,7 +54,7 @@ def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
     resources = tuple(sorted(named | {each for group in graph.groups for each in group} | {POD_COUNT}))
     most = bound(graph, capacity)
     state, node = zeros(c.STATE_WIDTH), zeros(len(graph.nodes), c.NODE_WIDTH)
-    groups = {queue.node: _groups(programs, graph, queue) for queue in graph.queues}
+    groups = {queue.node: _groups(programs, graph, queue, resources) for queue in graph.queues}
     _settings(state, graph, programs, resources)
     _nodes(node, graph, programs)
     quota, slot = zeros(len(graph.nodes), len(graph.slots), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
@@ -118,8 +118,13 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     state[c.RULES] = programs.listed(rows, len(graph.preempt))
 
 
-def _groups(programs: Programs, graph: PolicyGraph, queue: Queue) -> tuple[tuple[tuple[str, ...], int], ...]:
-    return tuple((group.resources, programs.listed(group.flavors)) for group in groups_of(graph, queue))
+def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """The resource groups of a queue, each with where its flavors begin; its resources stand behind them."""
+    made = []
+    for group in groups_of(graph, queue):
+        made.append((group.resources, programs.listed(group.flavors)))
+        programs.listed([resources.index(each) for each in group.resources])
+    return tuple(made)
 
 
 def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:

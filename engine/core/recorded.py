@@ -11,7 +11,7 @@ from .usage_books import UsageBooks
 
 
 def apply_decision(store: TableStore, usage: UsageBooks, event: AnyDecision) -> None:
-    """Change the tables by a decision as it was recorded."""
+    """Change the tables by a decision as it was recorded. Raises BeyondBoundsError, with nothing changed but the time."""
     state, now = store.tables.state, event.time
     state[c.TIME] = now
     match event:

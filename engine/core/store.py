@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import NamedTuple
 
+from ..eligibility import groups_of
 from ..event_parts import Assignment
 from ..intake.holds import is_inactive, is_queued, turned_away
 from ..intake.shapes import shape_of, tells_apart
@@ -42,6 +43,7 @@ class TableStore(Rows):
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity)
         self.demands = Demands(self.policy)
+        self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
         self.known: dict[str, tuple[Workload, int]] = {}
         self.names: list[str] = []
         self.name_ids: dict[str, int] = {}
@@ -108,9 +110,9 @@ class TableStore(Rows):
                 demand=zeros(resources, c.DEMAND_WIDTH),
                 held=zeros(sets, resources, c.HELD_WIDTH),
             )
-        flavors, slots = len(self.graph.flavors), len(self.graph.slots)
+        flavors, slots = self._most_flavors, len(self.graph.slots)
         one = c.FLAVORS_AT + sets * (
-            4 + 5 * resources + resources * (4 + (flavors + 1) * (c.ATTEMPT_WIDTH + (resources + 1) * c.OBSTACLE_WIDTH))
+            4 + 5 * resources + resources * (c.SEARCH_WIDTH + flavors * (c.ATTEMPT_WIDTH + (2 * resources + 1) * c.OBSTACLE_WIDTH))
         )
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)

@@ -15,7 +15,7 @@ EXPECTED = {
     "eviction_in_turns": ("GP052", 5, 9, "`victim.priority < workload.priority`"),
     "idle_lending": ("GP056", 5, 15, "at most `8 gpu`"),
     "idle_shares": ("GP055", 3, 34, "`share used`"),
-    "overlapping_groups": ("GP058", 6, 10, "the first one counts"),
+    "overlapping_groups": ("GP058", 6, 10, "Kueue refuses such a queue"),
     "taking_turns": ("GP057", 7, 5, "`use gpol.fair`"),
     "nobody_may_use": ("GP051", 3, 10, "raise a ceiling"),
     "unreachable_rule": ("GP050", 5, 9, "a cohort that holds one"),

@@ -1,165 +1,162 @@
-"""The constructs of the language and of facts that are counted, so that a run shows how often each was drawn."""
+"""The constructs of the language and of facts that are counted, so that a run shows how often each was drawn.
+
+Those of the language come from its grammar and its tables of fields: each alternative of each rule, each word of a terminal that has
+several, each field and key. What the grammar does not tell apart is in `MORE`.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any
 
-_NUMBER, _NAME, _TEXT = r"-?[0-9][\w./]*", r'(?:\w[\w-]*|"[^"]*")', r'"[^"]*"'
-_FIELDS = (
-    "priority",
-    "pods",
-    "evictions",
-    *(f"queue{each}" for each in ("", ".share", ".share_after")),
-    "user",
-    "group",
-    "namespace",
-    "kind",
-)
+from gpol.dsl.syntax.grammar import build_parser
+from gpol.dsl.syntax.items import split
+from gpol.engine.guard import VICTIM_FIELDS, WORKLOAD_FIELDS, Type
+from gpol.engine.policy_graph import PolicyGraph
+from gpol.engine.policy_settings import QUEUE_KEYS, VICTIM_KEYS, WORKLOAD_KEYS
+from lark import TextSlice, Token
+from policy_draws import compiled
 
-CHOICES = {
-    "use a profile of at once": r"use gpol\.",
-    "use a profile of cycles": r"use kueue\.",
-    "share borrowed": r"share borrowed$",
-    "share borrowed rounded": r"share borrowed rounded",
-    "share used": r"share used",
-    "share none": r"share none",
-    "decide at once": r"decide at once",
-    "decide in cycles": r"decide in cycles of",
-    "order queues": r"order queues by",
-    "order heads": r"order heads by",
-    "order workloads": r"order workloads by",
-    **{
-        f"order queues by {key}": rf"order queues by .*\b{key}"
-        for key in ("borrowing", "share", "priority", "submitted", "pods", "gpu", "memory")
-    },
-    **{f"order heads by {key}": rf"order heads by .*\b{key}" for key in ("borrowing", "priority", "submitted", "pods", "gpu")},
-    **{f"order workloads by {key}": rf"order workloads by .*\b{key}" for key in ("priority", "submitted", "pods", "evictions", "gpu")},
-    **{f"an order {way}": rf"order (queues|heads|workloads|by) .*{way}\b" for way in ("asc", "desc")},
-    "an order without a direction": r"order \w+ by .*\w(?<! asc)(?<! desc)(,|$)",
-    "queueing best effort": r"queueing best effort",
-    "queueing strict fifo": r"queueing strict fifo",
-    "preempt by rules": r"preempt by (?!nothing)",
-    "preempt by nothing": r"preempt by nothing",
-    "preempt classically": r"preempt classically",
-    "preempt fairly, final share first": r"preempt fairly by final share, initial",
-    "preempt fairly, initial share first": r"preempt fairly by initial share, final",
-    "preempt fairly, final share alone": r"preempt fairly by final share$",
-    "preempt fairly, initial share alone": r"preempt fairly by initial share$",
-    "usage halves": r"usage halves every [1-9].*, sampled every",
-    "usage halves at once": r"usage halves every 0s",
-    "usage weighs": r"usage weighs",
-    "default priority": r"default priority",
-    "ignore": r"^  ignore",
-}
-SUPPLY = {
-    "resource": r"^resource \w",
-    "resource in quotes": r'^resource "',
-    "resource pods": r"^resource pods",
-    "capacity by amounts": rf"^  {_NAME} {_NUMBER}$",
-    "capacity from nodes": r"from nodes where",
-    "capacity from nodes by two labels": r"from nodes where .* and",
-    "capacity as owned": r"as owned",
-    "worth": r"^  worth",
-    "label of a flavor": r"^  label ",
-    **{f"taint {effect}": rf"^  taint .* {effect}" for effect in ("NoSchedule", "NoExecute", "PreferNoSchedule")},
-    "taint with a value": r'^  taint \w+ = "',
-    "tolerates a key": r"^  tolerates (?!anything)\w+( \w+)?$",
-    "tolerates a value": r"^  tolerates \w+ = ",
-    "tolerates anything": r"^  tolerates anything",
-    "missing": r"^  missing",
-    "priority": r"^priority",
-    "never evicted": r"never evicted",
-}
-QUEUES = {
-    "cohort": r"^ *cohort",
-    "cohorts three deep": r"^    cohort",
-    "queue": r"^ *queue ",
-    "name in quotes": r'^ *queue "',
-    "owns an amount": rf"owns {_NUMBER}",
-    "owns nothing": r"owns nothing",
-    **{f"borrows {way}": rf"borrows {way}$" for way in ("nothing", "anything")},
-    **{f"lends {way}": rf"lends {way}$" for way in ("nothing", "anything")},
-    "borrows up to": r"borrows up to",
-    "borrows nothing on": r"borrows nothing on",
-    "lends up to": r"lends up to",
-    "lends all but": r"lends all but",
-    "lends nothing on": r"lends nothing on",
-    "guarantees": r"guarantees",
-    "an amount without flavor": rf"(owns|up to|but|guarantees) {_NUMBER} {_NAME}$",
-    **{f"weight {weight}": rf"weight {weight}$" for weight in ("0", "1", "1/2", "1/3", "3/2", "2.5")},
-    **{f"for {kind}": rf"^ +for .*\b{kind} " for kind in ("namespace", "user", "group", "kind")},
-    "for label": rf"^ +for .*\blabel {_TEXT} = ",
-    "for two conditions": r"^ +for (?!namespaces).* and ",
-    "prefer": r"^ +prefer",
-    "only": r"^ +only",
-    "serves": r"serves (?!nothing)",
-    "serves nothing": r"serves nothing",
-    "several groups": r"serves .*\n *serves",
-    "priority at most": r"priority at most",
-    **{f"when {way} {what}": rf"when {way} {what}" for way in ("borrowing", "evicting") for what in ("take", "try next")},
-    "stopped": r"stopped$",
-    "stopped and drained": r"stopped and drained",
-    "for namespaces in": rf"for namespaces where .*{_TEXT} in",
-    "for namespaces not in": r"for namespaces where .* not in",
-    "for namespaces exists": r"for namespaces where .* exists",
-    "for namespaces absent": r"for namespaces where .* absent",
-    "for no namespaces": r"for no namespaces",
-    "local queue": r"local queue",
-    "local queue with statements": r"local queue .*{",
-    "evicts its own of lower priority": r"evicts its own of lower priority$",
-    "evicts its own or newer": r"evicts its own of lower priority or newer",
-    "reclaims from anyone": r"reclaims from anyone",
-    "reclaims from lower priority": r"reclaims from lower",
-    "borrows by evicting": r"borrows by evicting lower priority$",
-    "borrows by evicting up to": r"borrows by evicting lower priority up to",
-    "rather evict than borrow": r"rather evict",
-    "rather borrow than evict": r"rather borrow",
-    "needs check": rf"needs check {_NAME}$",
-    "needs check on": r"needs check .* on",
-    "admits by usage": r"admits by usage",
-}
-RULES = {
-    "preempt rule": r"^preempt \S+ {",
-    "fits what its queue owns": r"fits what its queue",
-    "fits what its cohort owns": r"fits what its cohort",
-    "evict from the same queue": r"from the same queue",
-    **{f"evict from {what}": rf"evict from {what}$" for what in ("queues that borrow", "any queue")},
-    **{f"evict from {what}, same cohort": rf"evict from {what}, in" for what in ("queues that borrow", "any queue")},
-    **{
-        f"order victims by {key}": rf"^  order by .*victim\.{key}"
-        for key in ("priority", "admitted", "submitted", "queue.share", "pods", "evictions", "gpu")
-    },
-    "protect rule": r"^protect",
-    "protect for": r"^protect \S+ for",
-    "protect always": r"^protect [^{]*$",
-    "deny rule": r"^deny",
-    "hold rule": r"^hold",
-    "deny or hold for": r"^(deny|hold) \S+ for",
-    "hold always": r"^hold [^{]*because",
-    "deny always": r"^deny [^{]*because",
-    **{f"guard with {word}": rf"where .*\b{word}\b" for word in ("and", "or", "not")},
-    **{
-        f"workload.{each}": rf"where .*workload\.{each}\b(?!\.)"
-        for each in (*_FIELDS[:-4], "user", "group", "namespace", "kind", "waiting", "label", "gpu")
-        if each != "queue.share_after"
-    },
-    **{f"victim.{each}": rf"where .*victim\.{each}\b(?!\.)" for each in (*_FIELDS, "running", "label", "gpu")},
-    **{f"comparison {op}": rf"where .* {op} " for op in ("<", "<=", "=", "!=", ">", ">=")},
-    "text with wildcards": r'where .*= "[^"]*[*?]',
-    "text against text": r"where .*\.(user|group|namespace|kind|queue) !?= (workload|victim)",
-    "queue without quotes": r"where .*\.queue !?= q\d",
-    "amount with its resource": r"where .*\.gpu \S+ [\d.]+m? gpu",
-    "priority by name": r"where .*\.priority \S+ (low|normal|high)",
-    "priority by number": r"where .*\.priority \S+ -?\d",
-    "duration against a constant": r"where .*\.(running|waiting) \S+ \d",
-    "duration against a duration": r"where .*\.(running|waiting) \S+ (workload|victim)",
-    "share against a share": r"where .*share(_after)? \S+ (workload|victim)",
-    "share against a number": r"where .*share(_after)? \S+ \d",
-}
-LANGUAGE = {name: re.compile(pattern, re.MULTILINE) for name, pattern in {**CHOICES, **SUPPLY, **QUEUES, **RULES}.items()}
-"""Every construct that is counted, with what finds it in a text of one statement a line."""
+_HELPER = re.compile(r"__|_block|_list|start$|_NL")
+_OF_TESTS = "policy_test"
+_LISTED = re.compile(r"[(?:]*((?:[\w<>=!]+\|)+[\w<>=!]+)\)?")
+"""A terminal that is one of several words."""
 
-PARTS = {"choices": CHOICES, "supply": SUPPLY, "queues": QUEUES, "rules": RULES}
+MORE: dict[str, Callable[[PolicyGraph, str], object]] = {
+    "a profile that decides at once": lambda graph, text: "use gpol." in text,
+    "a profile that decides in cycles": lambda graph, text: "use kueue." in text,
+    "cohorts three deep": lambda graph, text: any(len(graph.path(queue.node)) > 3 for queue in graph.queues),
+    "a queue beside cohorts": lambda graph, text: any(graph.nodes[0].children and graph.nodes[n].is_queue for n in graph.nodes[0].children),
+    "weight 0": lambda graph, text: any(node.weight == 0 for node in graph.nodes),
+    "a weight that is no whole number": lambda graph, text: any(node.weight.denominator > 1 for node in graph.nodes),
+    "resource pods": lambda graph, text: "resource pods\n" in text,
+    "two resources in one group": lambda graph, text: any(len(group.resources) > 1 for queue in graph.queues for group in queue.groups),
+    "several groups": lambda graph, text: any(len(queue.groups) > 1 for queue in graph.queues),
+    "a resource in two groups": lambda graph, text: any(_twice(queue.groups, "resources") for queue in graph.queues),
+    "a flavor in two groups": lambda graph, text: any(_twice(queue.groups, "flavors") for queue in graph.queues),
+    "usage halves at once": lambda graph, text: "usage halves every 0s" in text,
+    "a hold rule beside queues by usage": lambda graph, text: "admits by usage" in text and re.search(r"^hold", text, re.MULTILINE),
+    "a duration of thousands of years": lambda graph, text: re.search(r"\b\d{8,}d|\b\d{17,}us", text),
+    "an amount near what tables hold": lambda graph, text: any(2**48 <= each < 2**61 for each in _owned(graph)),
+    "an amount near what 64 bits hold": lambda graph, text: any(each >= 2**61 for each in _owned(graph)),
+    "an order by a resource": lambda graph, text: re.search(r"order (queues|heads|workloads) by .*(gpu|cpu|memory)", text),
+    "text with wildcards": lambda graph, text: re.search(r'where .*= "[^"]*[*?]', text),
+    "text against text": lambda graph, text: re.search(r"where .*\.(user|group|namespace|kind|queue) !?= (workload|victim)", text),
+    "duration against duration": lambda graph, text: re.search(r"where .*\.(running|waiting) \S+ (workload|victim)", text),
+    "share against share": lambda graph, text: re.search(r"where .*share(_after)? \S+ (workload|victim)", text),
+    "a rule for a cohort": lambda graph, text: re.search(r"^(protect|deny|hold) \S+ for .*c\d", text, re.MULTILINE),
+}
+"""What the grammar does not tell apart: what finds it in a policy's graph and text."""
+
+
+def _twice(groups: Any, part: str) -> bool:
+    seen = [each for group in groups for each in dict.fromkeys(getattr(group, part))]
+    return len(seen) > len(set(seen))
+
+
+def _owned(graph: PolicyGraph) -> list[int]:
+    return [quota.nominal for node in graph.nodes for quota in node.quotas]
+
+
+@cache
+def _known() -> dict[str, None]:
+    """Every construct of the language by its name, in the order of the grammar."""
+    parser = build_parser()
+    found: dict[str, None] = {}
+    of_tests = _only_below(parser, _OF_TESTS)
+    used: set[str] = set()
+    for rule in parser.rules:
+        names = {rule.origin.name, *(symbol.name for symbol in rule.expansion)}
+        if not _HELPER.match(rule.origin.name) and not names & of_tests:
+            found[_name(parser, rule)] = None
+            used |= {symbol.name for symbol in rule.expansion if symbol.is_term}
+    for terminal in parser.terminals:
+        if terminal.name in used and (words := _LISTED.match(terminal.pattern.value)):
+            found |= {f"{terminal.name}: {word}": None for word in words[1].split("|")}
+    for subject, fields in (("workload", WORKLOAD_FIELDS), ("victim", VICTIM_FIELDS)):
+        found |= {f"field: {subject}.{path}": None for path, type_ in fields.items() if type_ is not Type.TIME}
+    found |= {f"key: queues {key}": None for key in QUEUE_KEYS} | {f"key: heads {key}": None for key in QUEUE_KEYS if key != "share"}
+    found |= {f"key: workloads {key}": None for key in WORKLOAD_KEYS}
+    found |= {f"key: victim.{path}": None for path in VICTIM_KEYS}
+    return found | dict.fromkeys(MORE)
+
+
+def _only_below(parser: Any, top: str) -> set[str]:
+    """The rules that stand for parts of `top` and of nothing else."""
+
+    def reached(begin: str, without: str) -> set[str]:
+        seen, ahead = set[str](), [begin]
+        while ahead:
+            name = ahead.pop()
+            if name not in seen and name != without:
+                seen.add(name)
+                ahead += [
+                    symbol.name for rule in parser.rules if rule.origin.name == name for symbol in rule.expansion if not symbol.is_term
+                ]
+        return seen
+
+    return reached(top, "") - reached("start", top)
+
+
+def _name(parser: Any, rule: Any) -> str:
+    """A rule with one of its alternatives, in the words of the language where it has words."""
+    words = {terminal.name: terminal.pattern.value.removesuffix("(?![A-Za-z0-9_.-])") for terminal in parser.terminals}
+    parts = [words.get(each.name, each.name) if each.is_term else each.name for each in rule.expansion if each.name != "_NL"]
+    shown = [part if re.fullmatch(r"[\w{}]+", part) else symbol for part, symbol in zip(parts, _symbols(rule), strict=True)]
+    return f"{rule.origin.name}: {' '.join(shown)}"
+
+
+def _symbols(rule: Any) -> list[str]:
+    return [each.name for each in rule.expansion if each.name != "_NL"]
+
+
+@cache
+def _counting() -> tuple[Any, set[str]]:
+    """A parser that notes into the set which alternatives it takes, which words of a terminal, which fields and keys."""
+    noted: set[str] = set()
+    parser = build_parser()
+
+    def note(rule: Any, name: str) -> Callable[[list[Any]], list[Any]]:
+        def taken(children: list[Any]) -> list[Any]:
+            tokens = [token for child in children for token in (child if isinstance(child, list) else [child])]
+            noted.add(name)
+            noted.update(f"{token.type}: {token}" for token in tokens if isinstance(token, Token))
+            fields = [str(token) for token in tokens if token.type == "FIELD"]
+            if rule.origin.name == "field_ref":
+                noted.update(f"field: {field}" for field in fields)
+            elif rule.origin.name == "order":
+                noted.update(f"key: {tokens[1]} {field}" for field in fields)
+            elif rule.origin.name == "order_by":
+                noted.update(f"key: {field}" for field in fields)
+            return tokens
+
+        return taken
+
+    for rule in parser.rules:
+        parser._callbacks[rule] = note(rule, _name(parser, rule))
+    return parser, noted
+
+
+@lru_cache(maxsize=4096)
+def constructs_of(text: str) -> frozenset[str]:
+    """The constructs that occur in a policy."""
+    parser, noted = _counting()
+    noted.clear()
+    for place in split(text, "p.gpol").items:
+        parser.parse(TextSlice(text, place.start, place.end))
+    graph = compiled(text)
+    return frozenset(noted & _known().keys()) | {name for name, finds in MORE.items() if finds(graph, text)}
+
+
+def constructs(texts: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Of every construct of the language in how many policies it occurs, and how many facts were played under them, by their texts."""
+    policies, facts = Counter[str](), Counter[str]()
+    for text, played in texts.items():
+        policies.update(constructs_of(text))
+        facts.update(dict.fromkeys(constructs_of(text), played))
+    return {name: (policies[name], facts[name]) for name in _known()}
+
 
 _SUBMITTED = ("queue", "namespace", "user", "group", "workload_kind", "labels", "priority", "local_queue", "namespace_labels", "created")
 _SUBMITTED += ("uid", "boost", "hold", "misconfigured", "replaces")
@@ -176,11 +173,3 @@ FACTS = (
     *(f"impossible: {each}" for each in ("adopt", "digest", "since", "usage", "policy", "early")),
 )
 """Every fact and field of a fact that is counted."""
-
-
-def constructs(texts: Iterable[str]) -> Counter[str]:
-    """In how many texts each construct occurs."""
-    found = Counter(dict.fromkeys(LANGUAGE, 0))
-    for text in texts:
-        found.update(name for name, pattern in LANGUAGE.items() if pattern.search(text))
-    return found

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import seeded
+from careful import careful_kernels
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze, thaw
@@ -15,12 +16,13 @@ from gpol.engine.policy_graph import PolicyGraph
 
 @dataclass(frozen=True)
 class Side:
-    """How a core is made, frozen and thawed; every call of it is inside of `around`."""
+    """How a core is made, frozen and thawed; every call of it is inside of `around`. `way` says how it decides, to be counted."""
 
     new: Callable[[], Core]
     freeze: Callable[[Core], bytes]
     thaw: Callable[[bytes, PolicyGraph | None], Core]
     around: Callable[[], AbstractContextManager[object]] = nullcontext
+    way: Callable[[Core], str] = lambda core: ""
 
 
 def freeze_tables(core: Core) -> bytes:
@@ -34,9 +36,21 @@ def thaw_tables(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph))
 
 
+def way_of(core: Core) -> str:
+    """Whether a core over arrays decides over tables, or its numbers are too large for them."""
+    assert isinstance(core, ArrayCore)
+    return "over tables" if core._store is not None else "by the definition, as tables are too small"
+
+
+def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
+    """The same on tables that refuse an index outside of them."""
+    return ArrayCore(thawed(content, graph), careful_kernels())
+
+
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
-    "array": Side(ArrayCore, freeze_tables, thaw_tables),
+    "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
+    "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""

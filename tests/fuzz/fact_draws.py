@@ -7,7 +7,7 @@ from gpol.engine.cores import Core
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import INT64_MAX
 from gpol.engine.workload import Workload
-from submission_draws import Plain, priority, submission
+from submission_draws import Plain, crowd, priority, submission
 from worlds import CHECKS, SECOND, World, drawn_amount, supply
 
 MOMENTS = (0, 0, 0, 1, SECOND, SECOND, 2 * SECOND, 5 * SECOND, 6 * SECOND, 20 * SECOND, 60 * SECOND)
@@ -19,6 +19,9 @@ MOST_WAKES = 30
 
 MOST_LIVE = (16, 6, 16, 30)
 """So many workloads live in a history; where there are more, they are cancelled rather than submitted."""
+
+CROWDS = 250
+"""A crowd of small workloads, and one that evicts them all, comes once in so many facts."""
 
 DEEDS = ["finish"] * 6 + ["cancel", "cancel", "evict", "hold", "release", "priority", "boost", "own-hold", "done", "done", "check"]
 DEEDS += ["adopt", "adopt", "stop", "stop", "requeued", "policy", "time", "start"]
@@ -48,6 +51,7 @@ class Facts:
     def __init__(self, draw: Draw, world: World, policies: int) -> None:
         self.draw, self.world, self.policies = draw, world, policies
         self.number = self.wakes = 0
+        self.ahead: list[Plain] = []
         self.nodes: list[str] = []
         self.most_live = draw.pick(MOST_LIVE)
 
@@ -59,12 +63,16 @@ class Facts:
                 return {"kind": "TimeAdvanced", "time": core.time, "impossible": "early"}
             return {"kind": "PolicyActivated", "time": core.time, "policy": 0}
         time = min(core.time + draw.pick(BURSTS if core.decides_in_cycles else MOMENTS), INT64_MAX)
+        if wake is not None and wake > INT64_MAX:
+            wake = None  # no fact can be that late
         due = wake is not None and (wake < time or (wake == time and not core.decides_in_cycles))
         if wake is not None and (due or draw.chance(12)) and self.wakes < MOST_WAKES and not draw.chance(30):
             self.wakes += 1
             return {"kind": "TimeAdvanced", "time": wake}
         self.wakes = 0
         self.number += 1
+        if self.ahead:
+            return {**self.ahead.pop(0), "time": time}
         live = core.view.workloads()
         if draw.chance(30):
             return self._impossible(core, graph, time, live)
@@ -72,7 +80,8 @@ class Facts:
             [] if graph.settings.forest else SUPPLY if self.nodes or any(each.nodes is not None for each in graph.flavors) else SUPPLY[:2]
         )
         supply = supply + ["usage"] * 3 if graph.settings.usage is not None else supply
-        deed = draw.pick((["submit"] * 28 if len(live) < self.most_live else ["cancel"] * 14 + ["submit"] * 4) + DEEDS + supply)
+        deeds = (["submit"] * 28 if len(live) < self.most_live else ["cancel"] * 14 + ["submit"] * 4) + DEEDS + supply
+        deed = "crowd" if draw.chance(CROWDS) else draw.pick(deeds)
         fact = self._fact(core, graph, deed, live, time)
         return {"kind": "TimeAdvanced", "time": time} if fact is None else {**fact, "time": time}
 
@@ -82,6 +91,9 @@ class Facts:
         match deed:
             case "submit":
                 return submission(draw, self.world, core, f"w{self.number:03}", time)
+            case "crowd":
+                self.ahead = crowd(draw, core, f"w{self.number:03}")
+                return self.ahead.pop(0) if self.ahead else None
             case "policy":
                 return {"kind": "PolicyActivated", "policy": draw.number(0, self.policies - 1)}
             case "start":
@@ -162,7 +174,8 @@ class Facts:
     def _adoption(self, graph: PolicyGraph, workload: Workload, time: int) -> Plain | None:
         draw = self.draw
         own = graph.nodes[workload.queue].name if workload.queue >= 0 else ""
-        queue = own if own and not draw.chance(5) else graph.nodes[draw.pick(graph.queues).node].name
+        elsewhere = draw.chance(3 if graph.settings.usage is not None else 5)
+        queue = own if own and not elsewhere else graph.nodes[draw.pick(graph.queues).node].name
         placements = []
         for pod_set, left in workload.pod_sets():
             count = left if not draw.chance(5) else draw.number(0, pod_set.count)
@@ -174,6 +187,10 @@ class Facts:
             usage = {resource: count if resource == "pods" else count * pod_set.requests[resource] for resource in flavors}
             if draw.chance(8):
                 usage = {resource: drawn_amount(draw, self.world.size, resource) for resource in usage}
+            if draw.chance(10):  # a flavor that does not serve the resource, or is none: nothing is charged for it
+                resource = draw.pick([*sorted(pod_set.requests), "other"])
+                flavors[resource] = draw.pick([*(flavor.name for flavor in graph.flavors), "none-such"])
+                usage.pop(resource, None)
             placements.append({"pod_set": pod_set.name, "count": count, "flavors": flavors, "usage": usage})
         since = max(0, time - draw.pick([0, 0, SECOND, 20 * SECOND]))
         fact: Plain = {"kind": "WorkloadAdopted", "workload": workload.name, "queue": queue, "since": since}

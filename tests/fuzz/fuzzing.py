@@ -19,12 +19,13 @@ POLICIES_OF_A_CASE = (1, 2, 2, 3)
 
 @dataclass
 class Tally:
-    """What was drawn and seen in many cases."""
+    """What was drawn and seen in many cases. `texts` are policies, `under` how many facts were played under each."""
 
     cases: int = 0
     policies: int = 0
     facts: int = 0
     texts: Counter[str] = field(default_factory=Counter)
+    under: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     fact_fields: Counter[str] = field(default_factory=Counter)
     decisions: Counter[str] = field(default_factory=Counter)
@@ -61,6 +62,7 @@ def fuzz_one(
     tally.policies += len(play.texts)
     tally.facts += len(play.played)
     tally.texts.update(play.texts)
+    tally.under.update(play.under)
     tally.decisions.update(play.seen)
     for plain in play.played:
         tally.fact_fields.update(fields_of(plain))

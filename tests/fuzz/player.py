@@ -9,13 +9,16 @@ from typing import Any
 from cores_by_name import Side
 from gpol.engine.cores import Core
 from gpol.engine.errors import FactError
-from gpol.engine.events import AnyDecision, AnyEvent
+from gpol.engine.events import AnyDecision, AnyEvent, WorkloadEvicted
 from gpol.engine.facts import FACT, Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from policy_draws import compiled
 from questions import answers
 
 Plain = dict[str, Any]
+
+CROWD = 30
+"""Where more have to go at a time, both cores go on from a copy."""
 
 
 class DifferenceError(AssertionError):
@@ -45,7 +48,10 @@ def fact_of(plain: Plain, texts: Sequence[str]) -> tuple[Fact, PolicyGraph | Non
 
 @dataclass
 class Play:
-    """Two cores side by side. States are compared every so many facts (`often`), answers to all questions every so many (`seldom`)."""
+    """Two cores side by side. States are compared every so many facts (`often`), answers to all questions every so many (`seldom`).
+
+    `seen` counts what was decided and refused, `under` the facts that were played under each policy.
+    """
 
     texts: tuple[str, ...]
     left: Side
@@ -53,12 +59,14 @@ class Play:
     often: int = 10
     seldom: int = 100
     seen: Counter[str] = field(default_factory=Counter)
+    under: Counter[str] = field(default_factory=Counter)
     played: list[Plain] = field(default_factory=list)
     wake: int | None = None
 
     def __post_init__(self) -> None:
         self.cores: list[tuple[Side, Core]] = [(side, side.new()) for side in (self.left, self.right)]
         self._events: list[tuple[AnyEvent, PolicyGraph | None]] = []
+        self._active = ""
 
     @property
     def core(self) -> Core:
@@ -77,13 +85,20 @@ class Play:
             raise DifferenceError("decisions", "\n".join(["", *(line.decode() for line in (*one, b"--- and", *other))]))
         else:
             self._count(left)
+            if "policy" in plain:
+                self._active = self.texts[plain["policy"]]
+            self.under[self._active] += 1
+            if way := self.right.way(self.cores[1][1]):
+                self.seen[f"facts: {way}"] += 1
             self._events += [(fact, graph), *((decision, None) for decision in left)]
         self.wake, other_wake = (self._ask(side, lambda core: core.next_wake(), core) for side, core in self.cores)
         if self.wake != other_wake:
             raise DifferenceError("next wake", f"{self.wake} and {other_wake}")
         if len(self.played) % self.often == 0:
             self._states()
-        if len(self.played) % self.seldom == 0:
+        crowded = not isinstance(left, str) and sum(isinstance(each, WorkloadEvicted) for each in left) > CROWD
+        if len(self.played) % self.seldom == 0 or crowded:
+            self.seen["more than 30 evicted, then a copy"] += crowded
             self._answers()
             self._renew()
 
@@ -143,6 +158,10 @@ class Play:
         for decision in decisions:
             more = "".join(f", {value}" for name in ("outcome", "preemption", "waits") if (value := getattr(decision, name, "")))
             self.seen[f"{decision.kind} {decision.reason}{more}"] += 1
+            if decision.why.limit is not None:
+                self.seen[f"limit: {decision.why.limit.limit}"] += 1
+            attempts = getattr(decision, "attempts", ()) or getattr(decision, "passed_over", ())
+            self.seen.update(f"obstacle: {obstacle.kind}" for attempt in attempts for obstacle in attempt.obstacles)
 
 
 def _told(result: Any) -> str:

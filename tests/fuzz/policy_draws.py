@@ -10,7 +10,7 @@ from gpol.dsl.diagnostics import PolicyError
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import INT64_MAX
 from quota_draws import Tree, flavor_choices
-from rule_draws import admission_rule, preempt_rule, protect_rule
+from rule_draws import LONG, admission_rule, preempt_rule, protect_rule
 from worlds import EFFECTS, NODE_LABELS, World, listed, named, supply, written
 
 BARE = 'profile "test.bare" {\n  order workloads by priority desc, submitted asc\n}\n'
@@ -56,6 +56,8 @@ def policy_text(draw: Draw, world: World) -> str:
     tree = Tree(draw, world, room, by_usage).lines()
     for number in range(draw.pick([0, 0, 0, 0, 1, 1, 2])):
         rules += admission_rule(draw, world, draw.pick(["hold", "deny"]), f"a{number}")
+    if by_usage and draw.chance(3):
+        rules += admission_rule(draw, world, "hold", "some")
     return indented([*lines, *flavors, *priorities, *tree, *rules])
 
 
@@ -72,7 +74,8 @@ def indented(lines: list[str]) -> str:
 def _priority(draw: Draw, name: str) -> list[str]:
     value = {"low": draw.pick([-1, 0, -(2**31)]), "normal": draw.pick([0, 1]), "high": draw.pick([2, 1000, 2**31 - 1])}[name]
     pinned = draw.chance(8 if name == "high" else 30)
-    return [f"priority {name} {value} {{ never evicted }}" if pinned else f"priority {name} {value}"]
+    block = " { never evicted }" if pinned else draw.pick(["", "", "", "", "", " { }"])
+    return [f"priority {name} {value}{block}"]
 
 
 # --- flavors --------------------------------------------------------------------------------------------------------
@@ -109,7 +112,7 @@ def _labels(draw: Draw) -> list[str]:
     lines = []
     if draw.chance(3):
         labels = dict(draw.some(NODE_LABELS, least=1, most=2))
-        lines += [f'label {key} = "{value}"' for key, value in labels.items()]
+        lines += [f'label {_label_key(draw, key)} = "{value}"' for key, value in labels.items()]
     if draw.chance(7):
         taints = draw.some([f"{key}{value}" for key in ("pool", "spot") for value in ("", ' = "f0"')], least=1, most=2)
         lines += [f"taint {each} {draw.pick(EFFECTS)}" for each in taints]
@@ -117,6 +120,10 @@ def _labels(draw: Draw) -> list[str]:
         what = draw.pick(["anything", "pool", "spot", 'pool = "f0"'])
         lines.append(f"tolerates {what}{draw.pick(['', *(f' {each}' for each in EFFECTS)])}")
     return lines
+
+
+def _label_key(draw: Draw, key: str) -> str:
+    return f'"{key}"' if draw.chance(4) else key
 
 
 # --- headers --------------------------------------------------------------------------------------------------------
@@ -179,7 +186,8 @@ def _header_in_cycles(draw: Draw, world: World) -> tuple[list[str], bool]:
     lines = [f"use {profile}"]
     lines += _common(draw, world, ["borrowed", "borrowed rounded", *([] if fair else ["used", "none"])], bare)
     if bare or draw.chance(5):
-        lines.append(f"decide in cycles of {draw.pick(['1s', '500ms', '5s', '1us'])}")
+        period = draw.pick(LONG) if draw.chance(20) else draw.pick(["1s", "500ms", "5s", "1us"])
+        lines.append(f"decide in cycles of {period}")
     if way:
         lines.append(f"preempt {way}")
     if bare or draw.chance(3):
@@ -188,7 +196,9 @@ def _header_in_cycles(draw: Draw, world: World) -> tuple[list[str], bool]:
         lines.append(f"order {subject} by {_keys(draw, list(dict.fromkeys(keys)))}")
     by_usage = draw.chance(3)
     if by_usage:
-        lines.append(f"usage halves every {draw.pick(['10s', '0s', '1m', '7d'])}, sampled every {draw.pick(['1s', '5s', '5m'])}")
+        half_life = draw.pick(LONG) if draw.chance(20) else draw.pick(["10s", "0s", "1m", "7d"])
+        sampling = draw.pick(LONG) if draw.chance(20) else draw.pick(["1s", "5s", "5m"])
+        lines.append(f"usage halves every {half_life}, sampled every {sampling}")
         some = draw.some(world.resources, most=2)
         if some:
             lines.append("usage weighs " + ", ".join(f"{named(each)} {draw.pick(['0', '1/2', '1/3', '2.5', '2'])}" for each in some))

@@ -132,9 +132,19 @@ class Tree:
                 taken |= set(tried)
                 lines.append(f"serves {listed(group)} from {listed(tried)}")
                 slots += [(flavor, resource) for flavor in tried for resource in group]
-        if lines and world.in_cycles and draw.chance(30):
-            lines.append(lines[0])
+        if lines and world.in_cycles and draw.chance(8):
+            lines.append(lines[0] if draw.chance(8) else self._overlapping(slots))
         return (lines, slots) if lines else ([], world.slots)
+
+    def _overlapping(self, slots: list[Slot]) -> str:
+        """A group of resources or flavors that stand in another one as well (GP058)."""
+        draw, world = self.draw, self.world
+        group = draw.some(list(dict.fromkeys(resource for _, resource in slots)), least=1)
+        fitting = [flavor for flavor, resources in world.flavors.items() if set(group) <= set(resources)]
+        if not fitting:
+            group = [slots[0][1]]
+            fitting = [flavor for flavor, resource in slots if resource == group[0]]
+        return f"serves {listed(group)} from {listed(draw.some(fitting, least=1))}"
 
     # --- what else a queue says
 

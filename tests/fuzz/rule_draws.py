@@ -6,9 +6,17 @@ from worlds import LABELS, PATTERNS, World, drawn_amount, named, written
 ORDERED = ("<", "<=", "=", "!=", ">", ">=")
 TEXTS = ("queue", "user", "group", "namespace", "kind")
 DURATIONS = ("0s", "1s", "5s", "20s", "1m", "500ms", "1h30m", "7us")
+LONG = ("26687997d", "26687998d", f"{2**61}us", f"{2**61 + 1}us", "106751991d", f"{2**63 - 1}us")
+"""Durations near what tables hold, and what 64 bits do."""
+
 SHARES = ("0", "1/2", "1", "1/3", "2.5")
 BOTH = ("workload", "victim")
 BECAUSE = ("because of the rule", 'no \\"room\\"')
+
+
+def duration(draw: Draw) -> str:
+    """A duration of a guard, rarely a very long one."""
+    return draw.pick(LONG) if draw.chance(40) else draw.pick(DURATIONS)
 
 
 class Guards:
@@ -48,7 +56,7 @@ class Guards:
             return f"{one}.{kind} {operator} " + draw.pick([str(draw.number(0, 4)), f"{other}.{draw.pick(fields)}"])
         if kind == "duration":
             fields = ["workload.waiting", "victim.running"]
-            return f"{draw.pick(fields)} {operator} " + draw.pick([*DURATIONS, *fields])
+            return f"{draw.pick(fields)} {operator} " + draw.pick([duration(draw), *fields])
         if kind == "share":
             fields = ["workload.queue.share", "victim.queue.share", "victim.queue.share_after"]
             return f"{draw.pick(fields)} {operator} " + draw.pick([*fields, *SHARES])
@@ -67,8 +75,8 @@ class Guards:
 
 def victim_keys(draw: Draw, world: World) -> str:
     """An order of victims."""
-    known = ["priority", "admitted", "submitted", "queue.share", "pods", "evictions", *world.resources]
-    keys = draw.some([key for key in known if named(key) == key or key == "queue.share"], least=1, most=3)
+    known = ["priority", "admitted", "submitted", "queue.share", "pods", "evictions"]
+    keys = draw.some([*known, *(each for each in world.resources if named(each) == each)], least=1, most=3)
     return ", ".join(f"victim.{key}{draw.pick([' asc', ' desc', ''])}" for key in keys)
 
 
@@ -93,17 +101,18 @@ def _scope(draw: Draw, world: World) -> str:
 
 def protect_rule(draw: Draw, world: World, name: str) -> list[str]:
     """A protect rule; mostly of those who have not run for long."""
-    if draw.chance(10):
-        return [f"protect {name} for {named(draw.pick(world.nodes))}"]
-    guards = [f"victim.running < {draw.pick(DURATIONS)}", f"victim.running <= {draw.pick(DURATIONS)}", Guards(draw, world).guard()]
+    if draw.chance(10):  # always, and now and then everybody
+        return [f"protect {name}{draw.pick([f' for {named(draw.pick(world.nodes))}'] * 3 + [''])}{draw.pick(['', '', ' { }'])}"]
+    guards = [f"victim.running < {duration(draw)}", f"victim.running <= {duration(draw)}", Guards(draw, world).guard()]
     return [f"protect {name}{_scope(draw, world)} {{", f"where {draw.pick(guards)}", "}"]
 
 
 def admission_rule(draw: Draw, world: World, action: str, name: str) -> list[str]:
-    """A deny or hold rule; one that holds always is for one node."""
+    """A deny or hold rule; one that holds always is mostly for one queue."""
     because = f'because "{draw.pick(BECAUSE)}"'
     if draw.chance(8):
-        return [f"{action} {name} for {named(draw.pick(world.queues))} {because}"]
+        scope = draw.pick([f" for {named(draw.pick(world.queues))}"] * 5 + [""])
+        return [f"{action} {name}{scope}{draw.pick(['', '', ' { }'])} {because}"]
     guards = Guards(draw, world, static=True)
     guard = draw.pick([f"({guards.guard(1)} and {guards.guard(1)})", guards.guard()])
     return [f"{action} {name}{_scope(draw, world)} {{ where {guard} }} {because}"]

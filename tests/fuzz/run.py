@@ -14,17 +14,18 @@ from collections import Counter
 from pathlib import Path
 from typing import get_args
 
-from constructs import FACTS, PARTS, constructs
+from constructs import FACTS, constructs
 from cores_by_name import CORES, Side
 from fuzzing import Tally, fuzz_one, load, save
-from gpol.engine.event_parts import DeferralOutcome, EvictionKind
+from gpol.engine.event_parts import DeferralOutcome, EvictionKind, LimitKind, ObstacleKind
 from gpol.engine.events import DeferralReason
 from player import Case, DifferenceError, difference
 from shrink import Shrinking
 from worlds import SIZES
 
 KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
-"""Kinds of decisions of which it is told where none occurred."""
+WHYS = (*(f"limit: {each}" for each in get_args(LimitKind)), *(f"obstacle: {each}" for each in get_args(ObstacleKind)))
+"""Kinds of decisions, and of what they rest on, of which it is told where none occurred."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -97,13 +98,15 @@ def again(folder: Path, left: Side, right: Side) -> int:
 
 def report(tally: Tally, seconds: float, differences: int) -> None:
     """Show how often everything was drawn and decided."""
-    drawn = constructs(tally.texts.elements())
-    for part, known in PARTS.items():
-        _table(f"{part}: in how many policies", {name: drawn[name] for name in known})
+    drawn = constructs({text: tally.under[text] for text in tally.texts})
+    print(f"\n{'policies':>9} {'facts':>11}  with this construct of the language\n")
+    for name, (policies, facts) in drawn.items():
+        print(f"{policies:9,} {facts:11,}  {name}")
+    print("\nnever drawn:", ", ".join(name for name, (policies, _) in drawn.items() if policies == 0) or "nothing")
     _table("facts and what they say", {name: tally.fact_fields[name] for name in FACTS})
     _table("decisions and refusals", dict(sorted(tally.decisions.items())))
     words = [word for decision in tally.decisions for word in decision.replace(" ", ", ", 1).split(", ")]
-    print("never decided:", ", ".join(sorted({*KINDS} - {*words})) or "nothing")
+    print("never decided:", ", ".join(sorted({*KINDS, *WHYS} - {*words} - {*tally.decisions})) or "nothing")
     _table("policies that the compiler refused, by code", tally.refused)
     print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
     print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")

@@ -21,6 +21,7 @@ from worlds import (
     USERS,
     World,
     drawn_amount,
+    near_bounds,
 )
 
 Plain = dict[str, Any]
@@ -120,8 +121,9 @@ def _requests(draw: Draw, world: World, core: Core, queue: int) -> dict[str, int
     found = {}
     for resource in asked:
         top, unit = most.get(resource, 0), UNITS.get(resource, 1)
-        if world.size == "huge" and top > 0:
-            found[resource] = draw.pick([top, top // 2, top // 3, top // 4, top // 2 + 1, draw.number(0, top), draw.pick(HUGE)])
+        if world.size not in ("small", "fine") and top > 0:
+            beyond = draw.pick(HUGE) if world.size == "huge" else near_bounds(draw, world.size)
+            found[resource] = draw.pick([top, top // 2, top // 3, top // 4, top // 2 + 1, draw.number(0, top), beyond])
         elif top >= unit and not draw.chance(10):
             found[resource] = unit * draw.number(1, min(draw.pick([1, 2, 4, 12]), top // unit)) + (draw.chance(12) if unit > 1 else 0)
         else:
@@ -159,3 +161,28 @@ def _toleration(draw: Draw) -> Plain:
     if made["operator"] == "Equal":
         made["value"] = draw.pick(["f0", ""])
     return {**made, "effect": draw.pick(["", *EFFECTS])}
+
+
+def crowd(draw: Draw, core: Core, name: str) -> list[Plain]:
+    """Some forty small workloads that use up a slot of a queue, and one that needs all of it; nothing where there is too little of it."""
+    graph = core.graph
+    assert graph is not None
+    queue = draw.pick(graph.queues).node
+    slots = [slot for slot in range(len(graph.slots)) if core.probe.most(queue, slot) >= 40 and graph.slots[slot].resource != "pods"]
+    if not slots:
+        return []
+    slot, count = draw.pick(slots), draw.number(34, 40)
+    flavor, resource = graph.slot_name(slot)
+    one = core.probe.most(queue, slot) // count
+    pods: Plain = {"requests": {resource: one}, "flavors": [flavor]}
+    facts: list[Plain] = []
+    for number in range(count):
+        about = {"workload": f"{name}-{number:02}"}
+        facts.append({"kind": "WorkloadSubmitted", **about, "queue": graph.nodes[queue].name, "priority": -1, "pod_sets": [pods]})
+        if graph.settings.defers:  # a cycle admits one at a time
+            placement = {"pod_set": "main", "count": 1, "flavors": {resource: flavor}, "usage": {resource: one}}
+            facts.append({"kind": "WorkloadAdopted", **about, "queue": graph.nodes[queue].name, "since": 0, "placements": [placement]})
+    other = queue if draw.chance(2) else draw.pick(graph.queues).node
+    all_of_it = {"requests": {resource: max(1, core.probe.most(other, slot))}, "flavors": [flavor]}
+    facts.append({"kind": "WorkloadSubmitted", "workload": name, "queue": graph.nodes[other].name, "priority": 9, "pod_sets": [all_of_it]})
+    return [*facts, {"kind": "TimeAdvanced"}]

@@ -41,10 +41,10 @@ def compared(other: str, histories: int, seed: str) -> Tally:
     return tally
 
 
-@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("other", [name for name in OTHERS if name != "careful"])  # the tests of the core use that one
 def test_cores_agree(other: str) -> None:
     """Nothing differs in some thousand facts, in which every field of a fact and the usual decisions occur."""
-    tally = compared(other, QUICK, "quick")
+    tally = compared(other, QUICK, "short")
     assert [name for name in FACTS if tally.fact_fields[name] == 0] == []
     assert [name for name in COMMON if tally.decisions[name] == 0] == []
 

@@ -21,8 +21,11 @@ NODE_LABELS = (("pool", "f0"), ("pool", "f1"), ("zone", "a"), ("zone", "b"), ("s
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 CHECKS = ("prov", "a/b")
 PRIORITIES = ("low", "normal", "high")
-SIZES = ("small", "small", "small", "fine", "huge")
-"""Amounts of a world: a few whole units, also odd thousandths of them, or some near 2^62 and 2^63."""
+SIZES = ("small", "small", "small", "fine", "huge", "edge")
+"""Amounts of a world: a few whole units, also odd thousandths of them, some near 2^62 and 2^63, or near what tables hold."""
+
+EDGES = (56, 54, 52, 50, 58, 48, 46, 44, 60)
+"""Powers of two near which tables end, whatever the weights and worths of a policy take of it; a world near them has one."""
 
 SECOND = 1_000_000
 
@@ -74,6 +77,7 @@ class World:
 def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
     """A small world with amounts of one of these sizes."""
     size = draw.pick(sizes)
+    size = f"edge {draw.pick(EDGES)}" if size == "edge" else size
     counted = ["gpu", *draw.some(["cpu", "memory", "license", "nvidia.com/gpu", *(["pods", "pods"] if in_cycles else [])], most=2)]
     counted = list(dict.fromkeys(counted))
     joined = counted[: draw.number(1, len(counted))]
@@ -89,19 +93,42 @@ def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
 
 
 def changed(draw: Draw, world: World) -> World:
-    """A world for a further policy: the same, or without a queue, a flavor or a priority, or with the other way of deciding."""
+    """A world for a further policy: the same, or with other queues, flavors or priorities, or with the other way of deciding."""
     in_cycles = world.in_cycles if draw.number(1, 10) < 10 else not world.in_cycles
     flavors, tree = dict(world.flavors), world.tree
     if len(flavors) > 1 and draw.chance(8):
         del flavors[draw.pick(list(flavors))]
     if draw.chance(6):
         tree = draw.shuffled(tree)[: max(1, len(tree) - 1)]
+    if draw.chance(3):
+        tree = _moved(draw, tree)
     if not in_cycles:
         flavors = {name: [each for each in resources if each != "pods"] or ["gpu"] for name, resources in flavors.items()}
-    made = replace(world, in_cycles=in_cycles, flavors=flavors, tree=tree)
+    made = replace(world, in_cycles=in_cycles, flavors=flavors, tree=tree, local_queues=dict(world.local_queues))
+    for queue in made.queues:
+        made.local_queues.setdefault(queue, [f"{namespace}/{queue}" for namespace in draw.some(["nlp", "edu"])])
     made.resources = sorted({each for some in flavors.values() for each in some})
     made.priorities = ("low", "high") if draw.chance(8) else PRIORITIES
     return made
+
+
+def _moved(draw: Draw, tree: list[Node]) -> list[Node]:
+    """The same tree with a new queue, and maybe with one of its queues elsewhere."""
+    moving = draw.pick([None, *(name for node in tree for name in node.queues())])
+    kept = [node for node in (_without(node, moving) for node in tree) if node is not None]
+    cohorts = [node for node in kept if node.children is not None]
+    for name in ("new", *([moving] if moving is not None else [])):
+        place = draw.pick([kept, *(node.children for node in cohorts if node.children is not None)])
+        place.append(Node(name))
+    return kept
+
+
+def _without(node: Node, name: str | None) -> Node | None:
+    """A copy of a node without a queue; None where that leaves nothing of it."""
+    if node.children is None:
+        return None if node.name == name else Node(node.name)
+    left = [child for child in (_without(each, name) for each in node.children) if child is not None]
+    return Node(node.name, left) if left else None
 
 
 def _trees(draw: Draw) -> list[Node]:
@@ -134,11 +161,18 @@ UNITS = {"gpu": 1000, "cpu": 1000, "memory": 10**11}
 HUGE = (2**62, 2**61, 2**62 - 1, 2**62 + 1, 2**60 + 1, 2**61 + 2**60, 2**63 - 1, 2**63 - 2, 1, 2**53 + 1)
 
 
+def near_bounds(draw: Draw, size: str) -> int:
+    """An amount near one that tables just hold."""
+    return 2 ** (int(size.split()[1]) - draw.pick([1, 2, 3, 0])) + draw.pick([0, 0, -1, 1])
+
+
 def drawn_amount(draw: Draw, size: str, resource: str, most: int = 8) -> int:
     """An amount of a resource in its smallest unit."""
     unit = UNITS.get(resource, 1)
     if size == "huge" and not draw.chance(4):
         return draw.pick(HUGE)
+    if size.startswith("edge") and not draw.chance(4):
+        return near_bounds(draw, size)
     if size == "fine" and draw.chance(2):
         return draw.number(0, most * unit)
     return draw.number(0, most) * unit
@@ -148,6 +182,8 @@ def supply(draw: Draw, size: str, resource: str) -> int:
     """How much exists of a resource of a flavor."""
     if size == "huge":
         return draw.pick([INT64_MAX, 2**62, 2**63 - 2, 2**62 + 2**61])
+    if size.startswith("edge"):
+        return near_bounds(draw, size)
     return draw.number(4, 16) * UNITS.get(resource, 1)
 
 

@@ -142,7 +142,7 @@ def local_queue(namespace: str, name: str, file: str, whole: Fields) -> KueueLoc
 
 
 def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
-    """The resource groups. Kueue's webhook wants each resource and each flavor in one of them only; else the first one counts."""
+    """The resource groups. Kueue's webhook wants each resource and each flavor in one of them only."""
     groups: list[ResourceGroup] = []
     resources: set[str] = set()
     flavors: set[str] = set()
@@ -156,7 +156,7 @@ def _groups(spec: Fields) -> tuple[ResourceGroup, ...]:
         for resource, flavor in sorted(slots.intersection(_slots(group))):
             row.wrong("coveredResources", f"has {resource} on {flavor}, as another group has", "let one group have it")
         if resources & set(group.resources):
-            row.found.note("spec.resourceGroups", "a resource is in several groups, which Kueue's webhook refuses: the first one counts")
+            row.found.note("spec.resourceGroups", "a resource is in several groups, which Kueue's webhook refuses")
         if flavors & {flavor.flavor for flavor in group.flavors}:
             row.found.note("spec.resourceGroups", "a flavor is in several groups, which Kueue's webhook refuses")
         slots.update(_slots(group))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ....engine import guard as expr
-from ....engine.policy_settings import OrderKey
+from ....engine.policy_settings import VICTIM_KEYS, OrderKey
 from ....engine.units import format_amount
 from ...syntax import tree
 from ...syntax.names import closest, listed
@@ -171,9 +171,7 @@ def victim_order(context: Context, keys: tuple[tree.Key, ...]) -> tuple[OrderKey
     """The order of victims; without one the least important and youngest go first."""
     if not keys:
         return (OrderKey("victim.priority", descending=False), OrderKey("victim.admitted", descending=True))
-    sortable = [path for path, type_ in expr.VICTIM_FIELDS.items() if type_ is not expr.Type.TEXT]
-    known = [f"victim.{path}" for path in (*sortable, *context.resources) if path not in ("queue.share_after", "running")]
-    return order(context, keys, known)
+    return order(context, keys, [f"victim.{path}" for path in (*VICTIM_KEYS, *context.resources)])
 
 
 def order(context: Context, keys: tuple[tree.Key, ...], known: list[str]) -> tuple[OrderKey, ...]:

@@ -47,8 +47,8 @@ def _is_new(
     if before is not name:
         message = f"queue `{item.name.text}` serves {what} `{name.text}` twice"
         help_text = f"name the {what} in one `serves` only"
-        if context.in_cycles:  # as Kueue has it, where the check of its objects is passed by: the first group counts
-            context.warn("GP058", message, name, "again here", f"{help_text}; the first one counts")
+        if context.in_cycles:  # as Kueue decides it, where the check of its objects is passed by
+            context.warn("GP058", message, name, "again here", f"{help_text}; Kueue refuses such a queue")
             return True
         context.error("GP040", message, name, "again here", help_text, (DiagnosticNote("first said here", before.span),))
     return before is name

@@ -126,16 +126,16 @@ def limits_of_group(t: Tables, nom: int, begin: int, at: int, choice: int) -> in
     found = True
     first = at
     for _ in range(searches):  # the last search may have failed: then only its obstacles count
-        tries, useful = t.tape[first + 2], 0
-        first += 3
+        tries, useful = t.tape[first + c.Q_ATTEMPTS], 0
+        first += c.SEARCH_WIDTH
         for _ in range(tries):
             useful += int(t.tape[first + c.T_GRADE] >= c.NO_VICTIMS)
             first += c.ATTEMPT_WIDTH + t.tape[first + c.T_OBSTACLES] * c.OBSTACLE_WIDTH
         found = useful > 0
     failed_search = failed == c.NONE and not found
     for i in range(searches):
-        counts, tries = t.tape[at + 1], t.tape[at + 2]
-        at += 3
+        counts, tries = t.tape[at + c.Q_COUNTS], t.tape[at + c.Q_ATTEMPTS]
+        at += c.SEARCH_WIDTH
         for _ in range(tries):
             flavor, why = t.tape[at + c.T_FLAVOR], t.tape[at + c.T_OBSTACLES]
             at += c.ATTEMPT_WIDTH

@@ -66,8 +66,25 @@ class FlavorAssigner:
         assignment.mode = min((pod_set.mode for pod_set in assignment.pod_sets), default=Mode.FIT)
         if assignment.mode is Mode.NO_FIT:
             unserved = any(obstacle.kind == "unserved" for pod_set in assignment.pod_sets for obstacle in pod_set.obstacles)
-            assignment.reason = "NoMatchingFlavor" if self.together and unserved else reason_of(assignment, self.groups)
+            assignment.reason = "NoMatchingFlavor" if self.together and unserved else self._reason(assignment)
         return assignment
+
+    def _reason(self, assignment: FlavorAssignment) -> FlavorReason:
+        """Why nothing fits: of each group that a pod set asks the least severe reason of its flavors, and of all these the most severe.
+
+        A flavor in two groups counts in both, whichever of them it was tried for.
+        """
+        overall: FlavorReason = ""
+        for pod_set in assignment.pod_sets:
+            if pod_set.mode is not Mode.NO_FIT:
+                continue
+            if not pod_set.attempts:
+                overall = "NoMatchingFlavor"
+            useless = [each for each in pod_set.attempts if each.grade.mode is Mode.NO_FIT]
+            for group in (self._group(resource) for resource in pod_set.requests):
+                reasons = (each.reason for each in useless if group is not None and each.flavor in group.flavors)
+                overall = max(overall, min(reasons, key=_SEVERITY.index, default=_SEVERITY[0]), key=_SEVERITY.index)
+        return overall
 
     def _pod_set(self, index: int, count: int) -> PodSetFlavors:
         pod_set, ignored = self.workload.fact.pod_sets[index], self.policy.graph.ignored
@@ -79,6 +96,7 @@ class FlavorAssigner:
         return PodSetFlavors(pod_set.name, count, {resource: requests[resource] for resource in sorted(requests)})
 
     def _group(self, resource: str) -> Group | None:
+        """The group that a resource is looked for in: the first one that names it."""
         return next((group for group in self.groups if resource in group.resources), None)
 
     # --- one group of resources after the other ---------------------------------------------------------------------------
@@ -130,7 +148,10 @@ class FlavorAssigner:
     def _search(
         self, group: Group, indices: list[int], total: dict[str, int], usage: dict[int, int]
     ) -> tuple[dict[str, Chosen], list[Obstacle], list[Attempt]]:
-        """The best flavor of a group for pod sets together, from where the last search stopped."""
+        """The best flavor of a group for pod sets together, from where the last search stopped.
+
+        The group serves all that it names, also what another group has served before (GP058).
+        """
         wanted = {resource: total[resource] for resource in sorted(total) if resource in group.resources}
         pod_sets = [self.workload.fact.pod_sets[index] for index in indices]
         best: dict[str, tuple[int, Verdict]] = {}
@@ -263,21 +284,6 @@ def rank(verdict: Verdict, rather: str) -> tuple[int, ...]:
     if grade < Grade.NO_VICTIMS:
         return (0,)
     return (1 if grade is Grade.NO_VICTIMS else 2, *((-level, grade) if rather == "evict" else (grade, -level)))
-
-
-def reason_of(assignment: FlavorAssignment, groups: tuple[Group, ...]) -> FlavorReason:
-    """Why nothing fits: within a group the least severe reason of its flavors, over groups and pod sets the most severe."""
-    overall: FlavorReason = ""
-    for pod_set in assignment.pod_sets:
-        if pod_set.mode is not Mode.NO_FIT:
-            continue
-        if not pod_set.attempts:
-            overall = "NoMatchingFlavor"
-        for group in groups:
-            of_group = [each for each in pod_set.attempts if each.grade.mode is Mode.NO_FIT and each.flavor in group.flavors]
-            mildest = min((each.reason for each in of_group), key=_SEVERITY.index, default=_SEVERITY[0])
-            overall = max(overall, mildest, key=_SEVERITY.index)
-    return overall
 
 
 def _joined(workload: Workload, counts: Sequence[int] | None) -> list[list[int]]:

@@ -3,7 +3,7 @@
 Kueue: pkg/scheduler/preemption/common and pkg/scheduler/preemption/preemption.go.
 """
 
-from functools import cmp_to_key
+from heapq import merge
 
 from ...intake.decayed_usage import NO_USAGE
 from ...intake.holds import is_inactive
@@ -40,19 +40,17 @@ def _may_go(trial: Trial, victim: Workload, preemptor: Preemptor) -> bool:
 def ordered(trial: Trial, victims: list[Workload], queue: int) -> list[Workload]:
     """Candidates for a workload of a queue, best victim first.
 
-    Those of one queue that admits by usage go by the usage of their local queues before their priority.
+    Each queue has an order of its own: by precedence, and in one that admits by usage those go first whose local queue has used more. Of
+    the first ones of all queues the one that precedes goes, then the next. So usage counts within a queue and never between two of them.
+    (Kueue sorts all at once by a comparison that can go round in a circle; what comes of that depends on its way of sorting.)
     """
-
-    def compare(left: Workload, right: Workload) -> int:
-        left_key, right_key = precedence(left, queue), precedence(right, queue)
-        alike = left_key[:2] == right_key[:2] and left.queue == right.queue
-        if alike and left.fact.local_queue != right.fact.local_queue:
-            mine, other = (usage_rank(trial.graph, trial.state.consumed, each) or NO_USAGE for each in (left, right))
-            if mine != other:
-                return -1 if mine > other else 1
-        return -1 if left_key < right_key else 1
-
-    return sorted(victims, key=cmp_to_key(compare))
+    of_queue: dict[int, list[Workload]] = {}
+    for each in sorted(victims, key=lambda each: precedence(each, queue)):
+        of_queue.setdefault(each.queue, []).append(each)
+    for node in sorted(of_queue):
+        of_queue[node].sort(key=lambda each: usage_rank(trial.graph, trial.state.consumed, each) or NO_USAGE, reverse=True)
+        of_queue[node].sort(key=lambda each: not each.evicting)
+    return list(merge(*(of_queue[node] for node in sorted(of_queue)), key=lambda each: precedence(each, queue)))
 
 
 def precedence(victim: Workload, queue: int) -> Precedence:

@@ -9,9 +9,7 @@ from typing import Any
 
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.adapters.kueue.read.quantity import text
-from gpol.engine.definition.flavor.assigner import reason_of
 from gpol.engine.outcome.nomination import Attempt, FlavorAssignment, Grade, Mode, Obstacle, PodSetFlavors, Verdict
-from gpol.engine.policy_graph import Group
 
 from .suite import Case, Excuse, differences, table, topology
 from .table_cluster import Json, TableCluster, cluster_queue, running
@@ -269,17 +267,14 @@ def no_fit(case: Case) -> list[str]:
     """Why a workload does not fit, overall and by flavor."""
     tc = case["tc"]
     plain = cluster_queue("cq", "", [{flavor: {"cpu": ("2",)} for flavor in ("flavor-a", "flavor-b")}])
-    queues = [_apart(queue) for queue in (tc.get("cq") or plain, *(tc.get("siblingCQs") or []))]
+    queues = [tc.get("cq") or plain, *(tc.get("siblingCQs") or [])]
     flavors = tc.get("resourceFlavors") or case["resourceFlavors"]
     named = {flavor["name"] for queue in queues for group in queue["spec"]["resourceGroups"] for flavor in group["flavors"]}
-    defined = [{**flavors[name.split(".")[0]], "metadata": {"name": name}} for name in sorted(named) if name.split(".")[0] in flavors]
+    defined = [{**flavors[name], "metadata": {"name": name}} for name in sorted(named) if name in flavors]
     usage = {queues[0]["metadata"]["name"]: tc.get("cqUsage") or {}, **(tc.get("siblingCQUsage") or {})}
-    usage = {queue: _own_keys(amounts, named) for queue, amounts in usage.items()}
-    tc = {**tc, "simulationResult": _own_keys(tc.get("simulationResult") or {}, named)}
     kueue, plan = plan_of([tc["podSet"]], queues, defined, usage, tc)
-    reason = _reason(kueue, queues[0], plan) if plan.mode is Mode.NO_FIT else plan.reason
     expected, found = _reasons(kueue, tc["wantFlavorAttempts"], plan)
-    return differences({"reason": tc["wantNoFitReason"], **expected}, {"reason": reason, **found})
+    return differences({"reason": tc["wantNoFitReason"], **expected}, {"reason": plan.reason, **found})
 
 
 def _reasons(kueue: TableCluster, wanted: Mapping[str, str], plan: FlavorAssignment) -> tuple[dict[str, str], dict[str, str]]:
@@ -289,41 +284,10 @@ def _reasons(kueue: TableCluster, wanted: Mapping[str, str], plan: FlavorAssignm
     tried, unless another one fits: there the search ends.
     """
     tried = {kueue.graph.flavors[attempt.flavor].name: attempt.reason for pod_set in plan.pod_sets for attempt in pod_set.attempts}
-    found = {flavor: reason for flavor, reason in tried.items() if flavor.split(".")[0] in wanted}
+    found = {flavor: reason for flavor, reason in tried.items() if flavor in wanted}
     if plan.mode is not Mode.FIT:
-        missing = sorted(set(wanted) - {flavor.split(".")[0] for flavor in tried})
-        found |= dict.fromkeys(missing, "not tried")
-    return {flavor: wanted[flavor.split(".")[0]] for flavor in found}, found
-
-
-def _reason(kueue: TableCluster, queue: Json, plan: FlavorAssignment) -> str:
-    """Why nothing fits, with the groups that the table has: what `_apart` made another flavor is the same again."""
-    indices = {flavor.name: index for index, flavor in enumerate(kueue.graph.flavors)}
-    groups = tuple(
-        Group(
-            tuple(group["coveredResources"]),
-            tuple(sorted({indices[flavor["name"].split(".")[0]] for flavor in group["flavors"] if flavor["name"] in indices})),
-        )
-        for group in queue["spec"]["resourceGroups"]
-    )
-    return reason_of(plan, groups)
-
-
-def _apart(queue: Json) -> Json:
-    """A ClusterQueue with each flavor in one group, as webhooks demand: in a later one it is another, by the name of the resource."""
-    groups: list[Json] = []
-    for group in queue["spec"]["resourceGroups"]:
-        taken = {flavor["name"] for known in groups for flavor in known["flavors"]}
-        suffix = "." + group["coveredResources"][0]
-        flavors = [{**flavor, "name": flavor["name"] + suffix * (flavor["name"] in taken)} for flavor in group["flavors"]]
-        groups.append({**group, "flavors": flavors})
-    return {**queue, "spec": {**queue["spec"], "resourceGroups": groups}}
-
-
-def _own_keys(by_key: Mapping[str, Any], named: set[str]) -> dict[str, Any]:
-    """What is said by `flavor|resource`, with the flavors of `_apart`."""
-    keys = {f"{key.split('|')[0]}.{key.split('|')[1]}|{key.split('|')[1]}": key for key in by_key}
-    return {new if new.split("|")[0] in named else old: by_key[old] for new, old in keys.items()}
+        found |= dict.fromkeys(sorted(set(wanted) - set(tried)), "not tried")
+    return {flavor: wanted[flavor] for flavor in found}, found
 
 
 # --- the tables -------------------------------------------------------------------------------------------------------

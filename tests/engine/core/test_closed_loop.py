@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from careful import careful_kernels
 from draws import Dice
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
@@ -56,7 +57,7 @@ def _played(policy: Policy, jobs: list[Job], core: Core, on_evict: OnEvict) -> t
 
 def _compare(policy: Policy, jobs: list[Job], on_evict: OnEvict = "restart") -> tuple[list[bytes], str]:
     _compare_bytes(policy, jobs, on_evict == "resume")
-    definition, tables = DefinitionCore(), ArrayCore()
+    definition, tables = DefinitionCore(), ArrayCore(kernels=careful_kernels())
     wanted, found = _played(policy, jobs, definition, on_evict), _played(policy, jobs, tables, on_evict)
     assert found == wanted
     assert frozen(tables.state()) == frozen(definition.state)
@@ -65,7 +66,7 @@ def _compare(policy: Policy, jobs: list[Job], on_evict: OnEvict = "restart") -> 
 
 def _compare_bytes(policy: Policy, jobs: list[Job], resume: bool) -> None:
     """What a loop encodes is what it tells."""
-    core = ArrayCore()
+    core = ArrayCore(kernels=careful_kernels())
     core.step(policy.activation(jobs[0].fact.time), policy.graph)
     loop = core.closed_loop([job.fact for job in jobs], [job.duration for job in jobs], resume)
     goes_on = loop is not None

@@ -11,6 +11,7 @@ from ..quota.tree import exceeds_owned, level_that_fits, most, room
 from ..requests import need_of, request_of, usage_of, whole_of
 from .pod_sets import asked_of, is_leader, is_with, pod_set_at, resource_at, slot_of
 from .rank import better, good_enough
+from .reasons import serves, worst_reason
 
 
 def assign(t: Tables, row: int, nom: int) -> None:
@@ -78,31 +79,32 @@ def serve(t: Tables, row: int, nom: int, spec: int, leader: int) -> None:
             if is_with(t, spec, leader, pod_set) and asked_of(t, spec, pod_set, j) != c.NONE:
                 t.demand[j, c.D_TOTAL] = max(0, t.demand[j, c.D_TOTAL]) + asked_of(t, spec, pod_set, j)
     ended, searches = put(t, c.NONE), put(t, 0)
-    failed, obstacles, tried, reason = False, 0, 0, 0
+    failed, obstacles, tried, unserved = False, 0, 0, False
     for j in range(resources):
         group = t.spec[resource_at(t, spec, j) + c.R_GROUP]
         if t.demand[j, c.D_TOTAL] == c.NONE or t.demand[j, c.D_FOUND] or (group == c.NONE and t.demand[j, c.D_TOTAL] == 0):
             continue
         if group == c.NONE:
-            failed, t.tape[ended] = True, j
-            reason = c.NO_MATCHING_FLAVOR if t.state[c.TOGETHER] else reason
+            failed, unserved, t.tape[ended] = True, True, j
             break
         t.tape[searches] += 1
-        found, why, attempts, mildest = search(t, row, nom, spec, leader, j, group)
-        tried, reason, obstacles = tried + attempts, max(reason, mildest), obstacles + why
+        found, why, attempts = search(t, row, nom, spec, leader, group)
+        tried, obstacles = tried + attempts, obstacles + why
         if not found:
             failed = True
             break
-    if tried == 0:
-        reason = c.NO_MATCHING_FLAVOR
+    nothing_matches = tried == 0 or (unserved and t.state[c.TOGETHER] == 1)
     t.nom[nom, c.N_FAILED] = 0
     for pod_set in range(leader, sets):
-        if is_with(t, spec, leader, pod_set):
-            close_pod_set(t, nom, spec, pod_set, failed, obstacles > 0 or failed, reason)
+        with_it = is_with(t, spec, leader, pod_set)
+        mode = close_pod_set(t, nom, spec, pod_set, failed, obstacles > 0 or failed) if with_it else c.FITS
+        if mode == c.NO_FIT:
+            reason = c.NO_MATCHING_FLAVOR if nothing_matches else worst_reason(t, spec, pod_set, searches)
+            t.nom[nom, c.N_REASON] = max(t.nom[nom, c.N_REASON], reason)
 
 
-def close_pod_set(t: Tables, nom: int, spec: int, pod_set: int, failed: bool, obstacles: bool, reason: int) -> None:
-    """Note what one pod set gets, and what that makes of the whole."""
+def close_pod_set(t: Tables, nom: int, spec: int, pod_set: int, failed: bool, obstacles: bool) -> int:
+    """Note what one pod set gets, and what that makes of the whole; return the mode of the pod set."""
     put(t, t.pods[pod_set])
     chosen = put(t, 0)
     asks, mode = False, c.FITS
@@ -130,27 +132,27 @@ def close_pod_set(t: Tables, nom: int, spec: int, pod_set: int, failed: bool, ob
         mode = c.FITS
     elif t.tape[chosen] == 0:
         mode = c.NO_FIT
-    if mode == c.NO_FIT:
-        t.nom[nom, c.N_REASON] = max(t.nom[nom, c.N_REASON], reason)
     t.nom[nom, c.N_MODE] = min(t.nom[nom, c.N_MODE], mode)
+    return mode
 
 
 # --- one flavor after the other -----------------------------------------------------------------------------------------
 
 
-def search(t: Tables, row: int, nom: int, spec: int, leader: int, first: int, group: int) -> tuple[bool, int, int, int]:
-    """The best flavor of a group, from where the last search stopped.
+def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) -> tuple[bool, int, int]:
+    """The best flavor of a group, from where the last search stopped, for all that it names, also what another group has served already.
 
-    Return whether there is one, how many obstacles count, how many flavors were tried, and the mildest reason of those of no use.
+    Return whether there is one, how many obstacles count, and how many flavors were tried.
     """
-    queue, flavors, begin = t.work[row, c.QUEUE], t.pool[group], goes_on_at(t, row, spec, leader, first)
-    wanted = 0
-    for j in range(first, t.spec[spec + c.S_RESOURCES]):
-        if t.demand[j, c.D_TOTAL] != c.NONE and t.spec[resource_at(t, spec, j) + c.R_GROUP] == group:
+    queue, flavors, wanted, first = t.work[row, c.QUEUE], t.pool[group], 0, c.NONE
+    for j in range(t.spec[spec + c.S_RESOURCES]):
+        if t.demand[j, c.D_TOTAL] != c.NONE and serves(t, group, t.spec[resource_at(t, spec, j) + c.R_ID]):
             wanted |= 1 << j
+            first = j if first == c.NONE else first
+    begin = goes_on_at(t, leader, first)
     put(t, wanted)
     counts, tries = put(t, 0), put(t, 0)
-    best_grade, best_level, obstacles, tried, mildest, last = c.NO_MATCH, 0, 0, 0, c.NONE, c.NONE
+    best_grade, best_level, obstacles, tried, last = c.NO_MATCH, 0, 0, 0, c.NONE
     found = False
     for last in range(begin, flavors):
         flavor = t.pool[group + 1 + last]
@@ -163,13 +165,10 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, first: int, gr
             obstacles += 1
             if t.tape[attempt + c.T_GRADE] == c.NO_MATCH:
                 tried += 1
-                mildest = c.NO_MATCHING_FLAVOR if mildest == c.NONE else mildest
             continue
         grade, level, reason, why = judge(t, row, spec, leader, wanted, flavor, attempt)
         t.tape[attempt + c.T_GRADE], t.tape[attempt + c.T_REASON], t.tape[attempt + c.T_OBSTACLES] = grade, reason, why
         obstacles, tried = obstacles + why, tried + 1
-        if grade < c.NO_VICTIMS:
-            mildest = reason if mildest == c.NONE else min(mildest, reason)
         enough = good_enough(t, queue, grade, level)
         if enough or better(t, queue, grade, level, best_grade, best_level):
             best_grade, best_level, found = grade, level, grade >= c.NO_VICTIMS
@@ -185,10 +184,10 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, first: int, gr
         obstacles = 0
     else:
         t.tape[counts] = 1
-    return found, obstacles, tried, max(0, mildest)
+    return found, obstacles, tried
 
 
-def goes_on_at(t: Tables, row: int, spec: int, leader: int, j: int) -> int:
+def goes_on_at(t: Tables, leader: int, j: int) -> int:
     """The flavor at which a search begins: behind the last one that an earlier cycle tried."""
     cell = t.state[c.GOES_ON]
     while cell >= 0:

@@ -110,6 +110,54 @@ def test_the_mildest_reason_of_a_group_counts(cycles: Callable[[str], Any]) -> N
     assert c.why("x") == "NoMatchingFlavor"
 
 
+OVERLAPPING = """flavor a { gpu, cpu as owned }
+flavor b { gpu, cpu as owned }
+queue q {
+  serves cpu from a, b
+  serves cpu, gpu from b, a
+  owns 4 cpu on a
+  owns 4 cpu on b
+  owns 4 gpu on b
+}
+"""
+
+
+def test_a_group_serves_all_that_it_names(cycles: Callable[[str], Any]) -> None:
+    """cpu alone comes from the first group that names it; together with gpu it comes from where gpu does (GP058)."""
+    c = cycles(OVERLAPPING)
+    c.submit("w", "q", sets=[{"requests": {"cpu": "1"}}])
+    c.submit("v", "q", sets=[{"requests": {"cpu": "1", "gpu": "1"}}])
+    c.rest()
+
+    assert (c.flavors("w"), c.flavors("v")) == ({"cpu": "a"}, {"cpu": "b", "gpu": "b"})
+
+
+def test_a_flavor_in_two_groups_tells_both_why(cycles: Callable[[str], Any]) -> None:
+    """For cpu w would wait for quota of b; gpu would have to come from a, which w does not select, so nothing matches (GP058)."""
+    c = cycles(
+        """flavor a { gpu, cpu as owned }
+flavor b { gpu, cpu as owned }
+cohort all {
+  queue q {
+    serves cpu from a, b
+    serves gpu from a
+    owns 4 gpu on a
+  }
+  queue r { owns 4 cpu on b }
+}
+"""
+    )
+    c.submit("v", "r", sets=[{"requests": {"cpu": "4"}, "flavors": ["b"]}])
+    c.rest()
+    c.submit("w", "q", sets=[{"requests": {"cpu": "1", "gpu": "1"}, "flavors": ["b"]}])
+    c.cycle()
+    assert c.why("w") == "NoMatchingFlavor"
+
+    c.submit("x", "q", sets=[{"requests": {"cpu": "1"}, "flavors": ["b"]}])
+    c.cycle()
+    assert c.why("x") == "WaitingForQuota"
+
+
 def test_a_resource_that_nobody_serves(cycles: Callable[[str], Any]) -> None:
     """CPUs are in no group of the queue: the workload is told so; asking for none of them is no matter."""
     c = cycles(policy(4, 0, 0, 0))

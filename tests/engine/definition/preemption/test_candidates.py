@@ -91,6 +91,33 @@ def test_usage_goes_before_priority(cycles: Callable[[str], Any], submitted: tup
     assert ordered(c, *submitted) == ["much", "some", "none"]
 
 
+BESIDE = (
+    BY_USAGE
+    + """queue v {
+  serves gpu from f
+  owns 1 gpu on f
+}
+"""
+)
+
+
+@pytest.mark.parametrize("asked", list(permutations(("much", "some", "beside"))), ids=" ".join)
+def test_usage_counts_within_a_queue_only(cycles: Callable[[str], Any], asked: tuple[str, ...]) -> None:
+    """By usage much precedes some; by priority some precedes beside, and beside much. Of the first ones of both queues the best goes."""
+    c = cycles(BESIDE)
+    c.fact("UsageReported", local_queue="n/x", consumed={"gpu": "5"})
+    for name, said in (
+        ("much", {"queue": None, "local_queue": "n/x", "priority": 10}),
+        ("some", {"queue": None, "local_queue": "n/y", "priority": 1}),
+        ("beside", {"queue": "v", "priority": 5}),
+    ):
+        c.submit(name, **said)
+    c.rest()
+    c.submit("w", "x", priority=20)
+
+    assert ordered(c, *asked) == ["beside", "much", "some"]
+
+
 def test_only_users_of_the_slot_in_need(cycles: Callable[[str], Any]) -> None:
     """Who runs on another flavor frees nothing; a pinned one never goes; equal priority is not lower."""
     c = cycles(POLICY)
