@@ -35,13 +35,13 @@ DONE, MORE = range(2)
 (
     PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS, STIRRED, SPENT,
     BEST, MET, FIRST_RIVAL, NEXT_RIVAL, RIVALS_LEFT,  # whose turn it is
-    BOUND, GREATEST, STALE,  # whom a change may help
+    BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
     PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
     ENTRY, RESERVES, NEXT_VICTIM, LAST_VICTIM,
     CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS,
     NODE_WIDTH,
-) = range(50)  # fmt: skip
+) = range(52)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

@@ -9,6 +9,7 @@ from .line import first_in_line, next_in_line
 from .nominate import mark_superiors, nominate, runs
 from .order import next_entry
 from .places import admit, close, evict, free_cells, new_cell
+from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
@@ -115,6 +116,9 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
     stamp = t.state[c.PASS]
     if t.node[node, c.STRICT] and t.node[node, c.RESERVES] == stamp:
         return False
+    left_at = t.node[node, c.GOES_ON_FROM] if t.node[node, c.LOOKED_AT] == stamp and not t.node[node, c.WALKS] else c.NONE
+    if left_at != c.NONE and not is_passed_by(t, left_at) and fits_plainly(t, left_at, queue):
+        return True
     further = note_reach(t, node)
     if t.node[node, c.LOOKED_AT] != stamp:
         t.node[node, c.LOOKED_AT], t.node[node, c.WALKS] = stamp, t.node[node, c.STRICT]
@@ -133,6 +137,9 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
         if not is_passed_by(t, row):
             if t.node[node, c.WALKS] and not is_reached(t, node, row, c.WISH):
                 refuse_as_before(t, row)
+            elif fits_plainly(t, row, queue):
+                t.node[node, c.GOES_ON_FROM] = row
+                return True
             elif waits_for_room(t, row):
                 if t.node[node, c.WALKS]:
                     refuse_as_before(t, row)

@@ -77,18 +77,35 @@ def pass_on(t: Tables, node: int) -> bool:
 
 
 def note_share_bound(t: Tables, node: int, parent: int) -> None:
-    """Note the share of a node, and the greatest beside it; where that grew, what all of them ask for is found anew."""
+    """Note the share of a node, and the two greatest beside it; where one of them grew, what all of them ask for is found anew."""
     before, bound = t.node[node, c.BOUND], share_bound(t, node)
     t.node[node, c.BOUND] = bound
-    if bound > t.node[parent, c.GREATEST]:
+    if bound == before:
+        return
+    first, second = t.node[parent, c.GREATEST], t.node[parent, c.SECOND]
+    if bound < before and (t.node[parent, c.GREATEST_OF] == node or before == second):
+        greatest_shares(t, parent)
+    elif t.node[parent, c.GREATEST_OF] == node:
         t.node[parent, c.GREATEST] = bound
+    elif bound > first:
+        t.node[parent, c.GREATEST], t.node[parent, c.GREATEST_OF], t.node[parent, c.SECOND] = bound, node, first
+    else:
+        t.node[parent, c.SECOND] = max(bound, second)
+    if t.node[parent, c.GREATEST] > first or t.node[parent, c.SECOND] > second:
         t.node[parent, c.STALE] = 2
-    elif bound < before and before == t.node[parent, c.GREATEST]:
-        greatest, child = 0, t.node[parent, c.FIRST_CHILD]
-        while child != c.NONE:
-            greatest = max(greatest, t.node[child, c.BOUND])
-            child = t.node[child, c.NEXT_CHILD]
-        t.node[parent, c.GREATEST] = greatest
+
+
+def greatest_shares(t: Tables, parent: int) -> None:
+    """Find the greatest share below a cohort, whose it is, and the next one."""
+    first, of, second, child = 0, c.NONE, 0, t.node[parent, c.FIRST_CHILD]
+    while child != c.NONE:
+        bound = t.node[child, c.BOUND]
+        if of == c.NONE or bound > first:
+            first, of, second = bound, child, first
+        else:
+            second = max(second, bound)
+        child = t.node[child, c.NEXT_CHILD]
+    t.node[parent, c.GREATEST], t.node[parent, c.GREATEST_OF], t.node[parent, c.SECOND] = first, of, second
 
 
 def gather_needs(t: Tables, node: int) -> None:

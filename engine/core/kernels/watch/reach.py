@@ -11,12 +11,13 @@ The reach only grows where something is set free, or where the share of another 
 
 from ... import columns as c
 from ...tables import Tables
-from ..flavor.pod_sets import pod_set_at, resource_at, slot_of
+from ..flavor.pod_sets import resource_at, slot_of
 from ..line import first_in_line, next_in_line
+from ..plain import asked_in_all, may_serve, plain_group
 from ..preemption.ahead import UNKNOWN_BOTH
 from ..preemption.rules import is_kept, rule_at
 from ..quota.shares import share
-from ..quota.tree import local_left, most, room
+from ..quota.tree import local_left, room
 from .wishes import gather_wishes, note_change, wish_for_anything
 
 
@@ -42,7 +43,8 @@ def reach_by_rules(t: Tables, node: int, slot: int) -> int:
 
 def share_allows(t: Tables, node: int, slot: int) -> int:
     """How much a node may use of a slot beyond what it owns, at most, until its share is above all shares beside it."""
-    parent, greatest = t.node[node, c.PARENT], t.node[t.node[node, c.PARENT], c.GREATEST]
+    parent = t.node[node, c.PARENT]
+    greatest = t.node[parent, c.SECOND if t.node[parent, c.GREATEST_OF] == node else c.GREATEST]
     lendable, weight = t.quota[parent, slot, c.LENDABLE], t.node[node, c.WEIGHT]
     parts = t.slot[slot, c.WORTH] * t.node[node, c.WEIGHT_PARTS]
     if greatest >= c.WIDEST_SHARE or lendable <= 0 or parts == 0 or weight == 0:
@@ -100,12 +102,10 @@ def note_joined(t: Tables, queue: int, cell: int) -> None:
 def waits_for_room(t: Tables, row: int) -> bool:
     """Whether a workload is refused because each flavor is short of a slot beyond the reach of its queue; that is then its wish.
 
-    Only for one pod set, all or nothing, with resources of one group; the reach has to be noted.
+    Only for plain requests (`plain.py`); the reach has to be noted.
     """
     spec = t.work[row, c.SPEC]
-    if not t.state[c.KEEPS] or t.spec[spec + c.S_PODSETS] != 1 or t.spec[spec + c.S_SPARE] > 0 or t.work[row, c.REPLACES] != c.NONE:
-        return False
-    group = only_group(t, spec)
+    group = plain_group(t, row) if t.state[c.KEEPS] else c.NONE
     if group == c.NONE:
         return False
     for slot in range(t.state[c.SLOTS]):
@@ -119,18 +119,6 @@ def waits_for_room(t: Tables, row: int) -> bool:
     gather_wishes(t, row)
     note_change(t, t.work[row, c.QUEUE], c.BY_WISHES)
     return refused
-
-
-def only_group(t: Tables, spec: int) -> int:
-    """The group of all resources that the first pod set asks for; NONE where they are of several, or of none."""
-    group, pod_set = c.NONE, pod_set_at(t, spec, 0)
-    for j in range(t.spec[spec + c.S_RESOURCES]):
-        if max(0, t.spec[pod_set + c.P_REQUESTS + j]) * t.spec[pod_set + c.P_LEFT] > 0:
-            its_group = t.spec[resource_at(t, spec, j) + c.R_GROUP]
-            if its_group == c.NONE or (group != c.NONE and group != its_group):
-                return c.NONE
-            group = its_group
-    return group
 
 
 def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
@@ -149,25 +137,11 @@ def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
     return True
 
 
-def may_serve(t: Tables, queue: int, spec: int, flavor: int) -> bool:
-    """Whether nothing but room keeps the first pod set off a flavor."""
-    pod_set, resources = pod_set_at(t, spec, 0), t.spec[spec + c.S_RESOURCES]
-    if t.spec[pod_set + c.P_REQUESTS + resources + flavor]:
-        return False
-    for j in range(resources):
-        asked = max(0, t.spec[pod_set + c.P_REQUESTS + j]) * t.spec[pod_set + c.P_LEFT]
-        if asked > 0:
-            slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
-            if slot == c.NONE or asked > most(t, queue, slot):
-                return False
-    return True
-
-
 def most_missing(t: Tables, queue: int, spec: int, flavor: int) -> tuple[int, int]:
     """The slot of a flavor of which most is asked for beyond the reach and what own victims use, and how much is; NONE: of none is."""
-    pod_set, missing, found, found_asked = pod_set_at(t, spec, 0), 0, c.NONE, 0
+    missing, found, found_asked = 0, c.NONE, 0
     for j in range(t.spec[spec + c.S_RESOURCES]):
-        asked = max(0, t.spec[pod_set + c.P_REQUESTS + j]) * t.spec[pod_set + c.P_LEFT]
+        asked = asked_in_all(t, spec, j)
         if asked > 0:
             slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
             beyond = asked - t.slot[slot, c.HELPS] - (t.quota[queue, slot, c.REACH] - t.quota[queue, slot, c.JOINED])
