@@ -1,6 +1,6 @@
 """The tables as numba sees them: one pointer to a block that says where each table is and how long and wide it is.
 
-Passing 22 arrays to every kernel made the compiled code more than three times as large, and compiling it twice as long. The block never
+Passing the arrays to every kernel made the compiled code more than three times as large, and compiling it twice as long. The block never
 changes while a kernel runs, so the compiler may read an address once.
 """
 
@@ -20,7 +20,7 @@ from numba.extending import infer_getattr, intrinsic, lower_builtin, overload, r
 from ..engine.core.tables import Ints, Tables
 
 _NAMES = Tables._fields
-_DIMENSIONS = {"quota": 3, "ask": 3, "held": 3, "choice": 4}
+_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4}
 _FLAT = ("state", "pool", "spec", "text", "pods", "taken", "tape")
 _WORDS = 5
 """Words of the block for each table: its address and up to four lengths."""

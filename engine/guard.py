@@ -141,6 +141,20 @@ def is_timeless(guard: Expr | None) -> bool:
     return all(comparison.left.type is not Type.DURATION for comparison in comparisons(guard))
 
 
+def bounds_share(guard: Expr | None) -> bool:
+    """Whether a guard can only be true where the workload's share is at most that of the victim, with or without the victim."""
+    match guard:
+        case And(items):
+            return any(bounds_share(item) for item in items)
+        case Compare(op, left, Field() as right) if left.type is Type.SHARE:
+            return (left.subject, right.subject, op) in _BOUNDS
+        case _:
+            return False
+
+
+_BOUNDS = (("workload", "victim", "<"), ("workload", "victim", "<="), ("victim", "workload", ">"), ("victim", "workload", ">="))
+
+
 def matches(text: str, pattern: str) -> bool:
     """Whether a text matches a pattern in which * is any text and ? any one character; nothing else is special."""
     return fnmatchcase(text, pattern.replace("[", "[[]"))

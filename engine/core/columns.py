@@ -5,6 +5,12 @@ from ..outcome.history import *  # noqa: F403
 NONE = -1
 """No limit, no node, no workload, no rule, no end of a list."""
 
+NEVER, ANYTIME, BEYOND, MOST_JOINED = 2**62, -(2**62), 2**61, 2**59
+"""A wish that no reach comes up to; one that every reach comes up to; a reach beyond every other wish; when `JOINED` begins anew."""
+
+ONE_SHARE, WIDEST_SHARE = 2**20, 2**22
+"""A share of one as a bound is written, and the bound of all shares that are as great or greater."""
+
 ZERO_EXPONENT = -100_000
 """The exponent of a rounded share of nothing: less than that of any other."""
 
@@ -20,34 +26,38 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, GAVE_WAY, FIRST_GAVE,  # what decides
     NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT, BY_USAGE_SOMEWHERE,
-    SLOT_OF, QUEUE_NODES, SWEEP_ORDER, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
+    KEEPS, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN,  # refusals that are kept
+    SLOT_OF, QUEUE_NODES, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
     FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
     PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES,  # the closed loop
     STATE_WIDTH,
-) = range(74)  # fmt: skip
+) = range(79)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
 (
-    PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS, STIRRED, BEST, SPENT,
+    PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS, STIRRED, SPENT,
+    BEST, MET, FIRST_RIVAL, NEXT_RIVAL, RIVALS_LEFT,  # whose turn it is
+    BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
     PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
-    ENTRY, CLOSED, RESERVES, NEXT_VICTIM, LAST_VICTIM,
+    ENTRY, RESERVES, NEXT_VICTIM, LAST_VICTIM,
+    CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS,
     NODE_WIDTH,
-) = range(38)  # fmt: skip
+) = range(52)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
-NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, QUOTA_WIDTH = range(9)
+NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, JOINED, REACH, NEED, ASKED_FOR, ROOM, EXTRA, QUOTA_WIDTH = range(15)
 
 # --- slot ---------------------------------------------------------------------------------------------------------------
 
 (
-    CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, SLOT_WIDTH,
-) = range(13)  # fmt: skip
+    CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, SLOT_WIDTH,
+) = range(14)  # fmt: skip
 
 # --- work: one row for each live workload --------------------------------------------------------------------------------
 
@@ -71,6 +81,10 @@ W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
+
+# --- wish: of each row of `work` and slot, the own one and the least of those below in the line's tree -----------------------
+
+WISH, LEAST, WISH_WIDTH = range(3)
 
 # --- name, shape, local ----------------------------------------------------------------------------------------------------
 
@@ -125,6 +139,12 @@ POLICY_NOTHING, POLICY_LOWER, POLICY_NEWER, POLICY_ANY = range(4)
 
 BY_OWNED, BY_BORROWING, BY_CAPACITY = range(3)
 """Kinds of limits."""
+
+KEEPS_NOTHING, BY_TRIGGERS, BY_SHARES = range(3)
+"""Which bound keeps refusals: none, what nodes own where rules rest on that, or their shares as well."""
+
+BY_WISHES, BY_CHARGES = 1, 2
+"""What changed of a queue: what those in its line wish for, or what it uses too."""
 
 BY_NOTHING, BY_BORROWED, BY_USE = range(3)
 """Formulas of shares."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eligibility import groups_of
 from ..event_parts import POD_COUNT
-from ..guard import is_timeless
+from ..guard import bounds_share, is_timeless
 from ..policy_graph import PolicyGraph, Queue, covers
 from . import columns as c
 from .guard_programs import DEEPEST, Programs
@@ -57,7 +57,7 @@ def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
     groups = {queue.node: _groups(programs, graph, queue, resources) for queue in graph.queues}
     _settings(state, graph, programs, resources)
     _nodes(node, graph, programs)
-    quota, slot = zeros(len(graph.nodes), len(graph.slots), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
+    quota, slot = zeros(len(graph.nodes), max(1, len(graph.slots)), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
     _slots(slot, graph, capacity, resources)
     _quotas(quota, node, slot, graph, capacity)
     if programs.deepest > DEEPEST:
@@ -108,14 +108,28 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     programs.pool += [slot_of.get((flavor.name, resource), c.NONE) for flavor in graph.flavors for resource in resources]
     state[c.QUEUE_NODES] = len(programs.pool)
     programs.pool += [queue.node for queue in graph.queues]
-    state[c.SWEEP_ORDER] = len(programs.pool)
-    programs.pool += sorted(range(len(graph.nodes)), key=lambda node: -len(graph.path(node)))
     state[c.QUEUE_KEYS], state[c.WORKLOAD_KEYS] = programs.order(settings.queue_order), programs.order(settings.workload_order)
     rows: list[int] = []
     for rule in graph.preempt:
         row = [_TRIGGERS[rule.trigger], _SCOPES[rule.scope], int(rule.range == "same-cohort"), programs.guard(rule.guard)]
         rows += [*row, int(is_timeless(rule.guard)), programs.victim_order(rule.order), programs.compared(rule.compared)]
     state[c.RULES] = programs.listed(rows, len(graph.preempt))
+    _kept_refusals(state, graph)
+
+
+def _kept_refusals(state: Ints, graph: PolicyGraph) -> None:
+    """What the rules that look into other queues rest on: whether, and by which bounds, a refusal outlasts a fact."""
+    others = [rule for rule in graph.preempt if rule.scope != "same-queue"]
+    untriggered = [rule for rule in others if rule.trigger is None]
+    state[c.EVICTS_OWN] = len(others) < len(graph.preempt)
+    state[c.RESTS_ON_QUEUE] = any(rule.trigger == "fits-queue" for rule in others)
+    state[c.RESTS_ON_COHORT] = any(rule.trigger == "fits-cohort" for rule in others)
+    if not untriggered:
+        state[c.KEEPS] = c.BY_TRIGGERS
+    elif graph.settings.share == "borrowed" and not graph.settings.rounded and all(bounds_share(rule.guard) for rule in untriggered):
+        state[c.KEEPS] = c.BY_SHARES
+    if graph.settings.cycles is not None:
+        state[c.KEEPS] = c.KEEPS_NOTHING
 
 
 def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], int], ...]:

@@ -61,8 +61,10 @@ class TableStore(Rows):
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
         for column in (
             c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
+            c.FIRST_CHANGED, c.FIRST_OPEN,
         ):  # fmt: skip
             policy.state[column] = c.NONE
+        policy.quota[:, :, [c.NEED, c.ASKED_FOR]] = c.NEVER
         policy.state[c.CELLS_NEED] = 64
         policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
@@ -74,6 +76,7 @@ class TableStore(Rows):
             slot=policy.slot,
             pool=policy.pool,
             work=zeros(0, c.WORK_WIDTH),
+            wish=zeros(0, max(1, len(self.graph.slots)), c.WISH_WIDTH),
             cell=zeros(0, c.CELL_WIDTH),
             spec=as_ints(self.demands.spec),
             text=zeros(1),
@@ -160,7 +163,7 @@ class TableStore(Rows):
         grown[old:, c.NEXT_RUNNING] = range(old + 1, len(grown) + 1)
         grown[-1, c.NEXT_RUNNING] = c.NONE
         t.state[c.FREE_ROW] = old
-        self.tables = t._replace(work=grown)
+        self.tables = t._replace(work=grown, wish=longer(t.wish, len(grown)))
 
     def _new_row(self) -> int:
         if self.tables.state[c.FREE_ROW] == c.NONE:

@@ -13,7 +13,8 @@ class Tables(NamedTuple):
     """All that kernels read and write.
 
     Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
-    `work` [row, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
+    `work` [row, column], `wish` [row, slot, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside),
+    `name`, `shape` and `local`.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `ends` and `past` are for the closed loop. `state` is one row of what there is only once.
     """
@@ -24,6 +25,7 @@ class Tables(NamedTuple):
     slot: Ints
     pool: Ints
     work: Ints
+    wish: Ints
     cell: Ints
     spec: Ints
     text: Ints

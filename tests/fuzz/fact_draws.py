@@ -53,7 +53,7 @@ class Facts:
         self.number = self.wakes = 0
         self.ahead: list[Plain] = []
         self.nodes: list[str] = []
-        self.most_live = draw.pick(MOST_LIVE)
+        self.most_live = 60 if world.crowded else draw.pick(MOST_LIVE)
 
     def next(self, core: Core, wake: int | None) -> Plain:
         """The next fact; `policy` is the number of the policy that one activates, `impossible` says what is wrong with it."""

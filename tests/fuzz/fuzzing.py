@@ -32,10 +32,10 @@ class Tally:
 
 
 def drawn_play(
-    draw: Draw, in_cycles: bool, left: Side, right: Side, refused: Counter[str], sizes: Sequence[str] = SIZES
+    draw: Draw, in_cycles: bool, left: Side, right: Side, refused: Counter[str], sizes: Sequence[str] = SIZES, crowded: bool = False
 ) -> tuple[Play, Facts]:
     """Two cores before the first fact, and the facts of a history for them."""
-    place = world(draw, in_cycles, sizes)
+    place = world(draw, in_cycles, sizes, crowded)
     places = [place, *(changed(draw, place) for _ in range(draw.pick(POLICIES_OF_A_CASE) - 1))]
     texts = tuple(policy(draw, each, refused) for each in places)
     return Play(texts, left, right), Facts(draw, place, len(texts))
@@ -49,10 +49,17 @@ def play_out(play: Play, facts: Facts, count: int) -> None:
 
 
 def fuzz_one(
-    name: str, in_cycles: bool, left: Side, right: Side, count: int, tally: Tally, sizes: Sequence[str] = SIZES
+    name: str,
+    in_cycles: bool,
+    left: Side,
+    right: Side,
+    count: int,
+    tally: Tally,
+    sizes: Sequence[str] = SIZES,
+    crowded: bool = False,
 ) -> tuple[Case, DifferenceError] | None:
     """A case by the name of its seed: None where nothing differs."""
-    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes)
+    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes, crowded)
     found = None
     try:
         play_out(play, facts, count)

@@ -155,7 +155,8 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
     """The choices of the header, and the rules."""
     profile = draw.pick(["", "gpol.fair", "gpol.reclaim", "test.bare", "test.bare"])
     lines = [f"use {profile}"] if profile else []
-    lines += _common(draw, world, ["borrowed", "used", "borrowed rounded", "none"], profile == "test.bare")
+    shares = ["borrowed"] if world.crowded else ["borrowed", "used", "borrowed rounded", "none"]
+    lines += _common(draw, world, shares, profile == "test.bare")
     if draw.chance(6):
         lines.append("decide at once")
     if profile == "test.bare" or draw.chance(3):

@@ -10,6 +10,9 @@ LONG = ("26687997d", "26687998d", f"{2**61}us", f"{2**61 + 1}us", "106751991d", 
 """Durations near what tables hold, and what 64 bits do."""
 
 SHARES = ("0", "1/2", "1", "1/3", "2.5")
+BOUNDS = ("workload.queue.share <= victim.queue.share_after", "victim.queue.share > workload.queue.share")
+"""Guards that keep shares from growing apart, so that who is refused by them may be refused for long."""
+
 BOTH = ("workload", "victim")
 BECAUSE = ("because of the rule", 'no \\"room\\"')
 
@@ -87,7 +90,9 @@ def preempt_rule(draw: Draw, world: World, name: str) -> list[str]:
     scope = draw.pick(scopes if trigger == "cohort" else ["the same queue", *scopes])
     lines = [f"when workload fits what its {trigger} owns"] if trigger else []
     lines.append(f"evict from {scope}")
-    if draw.number(1, 3) < 3:
+    if world.crowded and not trigger and scope != "the same queue" and not draw.chance(8):
+        lines.append(f"where {draw.pick(BOUNDS)}{f' and {Guards(draw, world).guard(1)}' if draw.chance(3) else ''}")
+    elif draw.number(1, 3) < 3:
         lines.append(f"where {Guards(draw, world).guard()}")
     if draw.chance(2):
         lines.append(f"order by {victim_keys(draw, world)}")

@@ -38,12 +38,14 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
     tally, begin, number, differences, told = Tally(), time.monotonic(), asked.first, 0, 0
     while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
-        found = fuzz_one(f"{seed}/{number}", number % 2 == 1, left, right, asked.facts, tally, asked.sizes)
+        in_cycles = number % 2 == 1 and not asked.crowded
+        found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
         if found is not None:
             differences += 1
             out = asked.out if asked.differences == 1 else asked.out / str(differences)
             sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
-            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}")
+            crowded = " --crowded" if asked.crowded else ""
+            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
         number += 1
         if time.monotonic() - begin >= 60 * (told + 5):
             told += 5
@@ -60,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="where the choices come from; a new one in every run if it is left out")
     parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the first history of that seed; even ones decide at once")
     parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
+    parser.add_argument("--crowded", action="store_true", help="decide at once, with long lines of workloads most of which wait for room")
     parser.add_argument("--left", choices=CORES, default="definition")
     parser.add_argument("--right", choices=CORES, default="definition")
     parser.add_argument("--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found")

@@ -65,7 +65,7 @@ def submission(draw: Draw, world: World, core: Core, name: str, time: int) -> Pl
     if draw.chance(60):
         fact["misconfigured"] = "no image"
     running = [workload for workload in core.view.workloads() if workload.admitted is not None and workload.queue >= 0]
-    if running and draw.chance(8):
+    if running and draw.chance(40 if world.crowded else 8):
         _replace(draw, graph, fact, draw.pick(running))
     return fact
 
@@ -95,7 +95,7 @@ def _replace(draw: Draw, graph: PolicyGraph, fact: Plain, old: Any) -> None:
 
 def pod_sets(draw: Draw, world: World, core: Core, queue: int) -> list[Plain]:
     """One to three pod sets that mostly could run in a queue if it were empty; some of one group."""
-    count = draw.pick([1, 1, 1, 1, 2, 2, 3])
+    count = 1 if world.crowded and not draw.chance(30) else draw.pick([1, 1, 1, 1, 2, 2, 3])
     made = [_pod_set(draw, world, core, queue, name) for name in ("main", "second", "third")[:count]]
     if count > 1 and draw.chance(3):
         for each in made[-2:]:
@@ -136,7 +136,7 @@ def _pod_set(draw: Draw, world: World, core: Core, queue: int, name: str) -> Pla
     assert graph is not None
     made: Plain = {"name": name, "requests": {} if draw.chance(60) else _requests(draw, world, core, queue)}
     made["count"] = draw.pick([1, 1, 1, 1, 2, 3])
-    if made["count"] > 1 and draw.chance(3):
+    if made["count"] > 1 and draw.chance(40 if world.crowded else 3):
         made["min_count"] = draw.number(1, made["count"])
     if draw.chance(7):
         made["flavors"] = draw.some([*(flavor.name for flavor in graph.flavors), "none-such"], least=1, most=2)

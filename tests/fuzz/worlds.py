@@ -48,7 +48,7 @@ class Node:
 
 @dataclass
 class World:
-    """A world: `flavors` are the resources of each, `size` is that of amounts."""
+    """A world: `flavors` are the resources of each, `size` is that of amounts. In a `crowded` one long lines wait for room."""
 
     in_cycles: bool
     size: str
@@ -57,6 +57,7 @@ class World:
     tree: list[Node]
     local_queues: dict[str, list[str]]
     priorities: tuple[str, ...] = PRIORITIES
+    crowded: bool = False
 
     @property
     def slots(self) -> list[tuple[str, str]]:
@@ -74,7 +75,7 @@ class World:
         return [name for node in self.tree for name in node.names()]
 
 
-def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
+def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES, crowded: bool = False) -> World:
     """A small world with amounts of one of these sizes."""
     size = draw.pick(sizes)
     size = f"edge {draw.pick(EDGES)}" if size == "edge" else size
@@ -86,7 +87,7 @@ def world(draw: Draw, in_cycles: bool, sizes: Sequence[str] = SIZES) -> World:
         for _ in range(draw.pick([1, 2, 2, 3]) if group else 0):
             flavors[f"f{len(flavors)}"] = group if draw.number(1, 4) < 4 else draw.some(group, least=1)
     tree = _trees(draw)
-    made = World(in_cycles, size, sorted({each for some in flavors.values() for each in some}), flavors, tree, {})
+    made = World(in_cycles, size, sorted({each for some in flavors.values() for each in some}), flavors, tree, {}, crowded=crowded)
     for queue in made.queues:
         made.local_queues[queue] = [f"{namespace}/{queue}" for namespace in draw.some(["nlp", "edu"])]
     return made

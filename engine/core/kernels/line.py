@@ -7,6 +7,7 @@ has the same form wherever the same workloads wait.
 from .. import columns as c
 from ..tables import Tables
 from .guards import number_of
+from .watch.wishes import gather_least, gather_wishes, wish_for_anything
 
 
 def text_order(t: Tables, left: int, right: int) -> int:
@@ -63,6 +64,8 @@ def lift(t: Tables, queue: int, row: int) -> None:
         t.work[moved, c.ABOVE] = parent
     t.work[row, other] = parent
     t.work[parent, c.ABOVE] = row
+    gather_least(t, parent)
+    gather_least(t, row)
 
 
 def queue_up(t: Tables, row: int) -> None:
@@ -81,6 +84,8 @@ def queue_up(t: Tables, row: int) -> None:
         t.node[queue, c.LINE] = row
     else:
         t.work[above, c.EARLIER if earlier else c.LATER] = row
+    wish_for_anything(t, row)
+    gather_wishes(t, row)
     while t.work[row, c.ABOVE] != c.NONE and t.work[t.work[row, c.ABOVE], c.HEAP] > t.work[row, c.HEAP]:
         lift(t, queue, row)
     t.work[row, c.IN_LINE] = 1
@@ -96,6 +101,7 @@ def leave_line(t: Tables, row: int) -> None:
         lift(t, queue, left if t.work[left, c.HEAP] < t.work[right, c.HEAP] else right)
     below = t.work[row, c.EARLIER] if t.work[row, c.EARLIER] != c.NONE else t.work[row, c.LATER]
     replace_below(t, queue, t.work[row, c.ABOVE], row, below)
+    gather_wishes(t, t.work[row, c.ABOVE])
     t.work[row, c.IN_LINE] = 0
     t.node[queue, c.WAITS] -= 1
     t.state[c.WAITING] -= 1

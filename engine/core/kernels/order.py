@@ -1,7 +1,7 @@
 """Whose turn it is among the workloads that queues put up, over tables (`definition/admission/entry_order.py`).
 
-A queue's nomination has the number of the queue. `ENTRY` of a queue's node says whether it puts one up, `BEST` of a node the best at or
-below it.
+A queue's nomination has the number of the queue. Deciding at once, the open queues each put one up; in cycles those with an `ENTRY` do.
+`BEST` of a node is the best at or below it. Its rivals are the children below which something is put up.
 """
 
 import numpy as np
@@ -29,40 +29,73 @@ def next_entry(t: Tables) -> int:
                     best = queue
                     best_keys[:] = keys
         return best
-    for i in range(t.state[c.NODES]):  # every node comes after those below it
-        node = t.pool[t.state[c.SWEEP_ORDER] + i]
+    return best_of_rivals(t, best_keys, keys)
+
+
+def best_of_rivals(t: Tables, best_keys: Ints, keys: Ints) -> int:
+    """The best of all that queues put up, level by level up the tree; only nodes with an entry below are looked at."""
+    nodes, count = np.empty(t.state[c.NODES], np.int64), 0
+    t.state[c.TICK] += 1
+    if t.state[c.BY_RULES]:
+        queue = t.state[c.FIRST_OPEN]
+        while queue != c.NONE:
+            nodes[count] = queue
+            count += 1
+            join_rivals(t, queue)
+            queue = t.node[queue, c.NEXT_OPEN]
+    else:
+        for i in range(t.state[c.QUEUES]):
+            queue = t.pool[t.state[c.QUEUE_NODES] + i]
+            if t.node[queue, c.ENTRY]:
+                nodes[count] = queue
+                count += 1
+                join_rivals(t, queue)
+    root, at = c.NONE, 0
+    while at < count:
+        node = nodes[at]
+        at += 1
         t.node[node, c.BEST] = best_below(t, node, best_keys, keys)
-    for i in range(t.state[c.NODES]):
-        if t.node[i, c.PARENT] < 0 and t.node[i, c.BEST] != c.NONE:
-            return t.node[i, c.BEST]
-    return c.NONE
+        parent = t.node[node, c.PARENT]
+        if parent < 0:
+            root = node if root == c.NONE else min(root, node)
+        else:
+            t.node[parent, c.RIVALS_LEFT] -= 1
+            if t.node[parent, c.RIVALS_LEFT] == 0:
+                nodes[count] = parent
+                count += 1
+    return c.NONE if root == c.NONE else t.node[root, c.BEST]
+
+
+def join_rivals(t: Tables, node: int) -> None:
+    """List a node among the rivals of its parent, and the parent in turn, up to where that was done."""
+    parent, is_first = t.node[node, c.PARENT], True
+    while parent >= 0 and is_first:
+        is_first = t.node[parent, c.MET] != t.state[c.TICK]
+        if is_first:
+            t.node[parent, c.MET], t.node[parent, c.FIRST_RIVAL], t.node[parent, c.RIVALS_LEFT] = t.state[c.TICK], c.NONE, 0
+        t.node[node, c.NEXT_RIVAL] = t.node[parent, c.FIRST_RIVAL]
+        t.node[parent, c.FIRST_RIVAL] = node
+        t.node[parent, c.RIVALS_LEFT] += 1
+        node, parent = parent, t.node[parent, c.PARENT]
 
 
 def best_below(t: Tables, node: int, best_keys: Ints, keys: Ints) -> int:
-    """The best nomination at or below a node: each child puts up its own best, and they are compared with that child charged."""
+    """The best nomination at or below a node: each rival puts up its own best, and they are compared with that rival charged."""
     if t.node[node, c.IS_QUEUE]:
-        return t.node[node, c.QUEUE_INDEX] if t.node[node, c.ENTRY] else c.NONE
-    best, several = c.NONE, 0
-    child = t.node[node, c.FIRST_CHILD]
-    while child != c.NONE:
-        if t.node[child, c.BEST] != c.NONE:
-            best = t.node[child, c.BEST]
-            several += 1
-        child = t.node[child, c.NEXT_CHILD]
-    if several < 2:
-        return best
+        return t.node[node, c.QUEUE_INDEX]
+    rival = t.node[node, c.FIRST_RIVAL]
+    if t.node[rival, c.NEXT_RIVAL] == c.NONE:
+        return t.node[rival, c.BEST]
     best = c.NONE
-    child = t.node[node, c.FIRST_CHILD]
-    while child != c.NONE:
-        entry = t.node[child, c.BEST]
-        if entry != c.NONE:
-            charge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
-            note_entry(t, child, entry, keys)
-            uncharge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
-            if best == c.NONE or entry_precedes(t, entry, keys, best, best_keys):
-                best = entry
-                best_keys[:] = keys
-        child = t.node[child, c.NEXT_CHILD]
+    while rival != c.NONE:
+        entry = t.node[rival, c.BEST]
+        charge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
+        note_entry(t, rival, entry, keys)
+        uncharge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
+        if best == c.NONE or entry_precedes(t, entry, keys, best, best_keys):
+            best = entry
+            best_keys[:] = keys
+        rival = t.node[rival, c.NEXT_RIVAL]
     return best
 
 

@@ -6,6 +6,8 @@ from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
+from .watch.reach import note_joined
+from .watch.wishes import note_change
 
 
 def new_cell(t: Tables) -> int:
@@ -52,8 +54,10 @@ def enter(t: Tables, row: int) -> None:
     queue = t.work[row, c.QUEUE]
     if queue == c.NONE:
         return
+    note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.ADMITTED] != c.NONE:
         charge_list(t, queue, t.work[row, c.USAGE])
+        note_joined(t, queue, t.work[row, c.USAGE])
         first = t.node[queue, c.FIRST_RUNNING]
         t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
         if first != c.NONE:
@@ -69,6 +73,7 @@ def leave(t: Tables, row: int) -> None:
     t.work[row, c.PARKED] = 0
     if queue == c.NONE:
         return
+    note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.ADMITTED] != c.NONE:
         uncharge_list(t, queue, t.work[row, c.USAGE])
         before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]

@@ -6,13 +6,17 @@ A pass can be left and gone on with: where the tape or the cells run out, the ta
 from .. import columns as c
 from ..tables import Tables
 from .line import first_in_line, next_in_line
-from .nominate import nominate, runs
+from .nominate import mark_superiors, nominate, runs
 from .order import next_entry
 from .places import admit, close, evict, free_cells, new_cell
+from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 from .requests import request_of
+from .watch.needs import note_needs, open_queues
+from .watch.reach import note_reach, waits_for_room
+from .watch.wishes import first_reached, is_reached, next_reached, note_change
 
 
 def settle(t: Tables, only_reserve: int) -> int:
@@ -42,13 +46,11 @@ def settle(t: Tables, only_reserve: int) -> int:
 
 
 def begin_pass(t: Tables) -> None:
-    """Begin a pass over all waiting workloads; a queue in which nobody waits takes no part until the next pass."""
+    """Begin a pass over the queues of which somebody may be helped; the others take no part until the next pass."""
     t.state[c.IN_PASS], t.state[c.DECIDED], t.state[c.WAKE], t.state[c.FIRST_RESERVED] = 1, 0, c.NONE, c.NONE
     t.state[c.PASS] += 1
-    for queue in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        if t.node[node, c.LINE] == c.NONE:
-            t.node[node, c.CLOSED] = t.state[c.PASS]
+    note_needs(t)
+    open_queues(t)
 
 
 def end_pass(t: Tables) -> None:
@@ -57,6 +59,7 @@ def end_pass(t: Tables) -> None:
     row = t.state[c.FIRST_RESERVED]
     while row != c.NONE:
         uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.RESERVATION])
+        note_change(t, t.work[row, c.QUEUE], c.BY_CHARGES)
         free_cells(t, t.work[row, c.RESERVATION])
         t.work[row, c.RESERVATION] = c.NONE
         row = t.work[row, c.NEXT_RESERVED]
@@ -72,6 +75,7 @@ def reserve(t: Tables, nom: int) -> None:
     """Keep the room of a nomination that waits for nothing but time."""
     row, ask, last = t.nom[nom, c.N_ROW], request_of(nom), c.NONE
     charge_all(t, t.nom[nom, c.N_QUEUE], ask)
+    note_change(t, t.nom[nom, c.N_QUEUE], c.BY_CHARGES)
     for k in range(1, t.ask[ask, 0, 0] + 1):
         cell = new_cell(t)
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
@@ -87,46 +91,111 @@ def reserve(t: Tables, nom: int) -> None:
 
 
 def best_nomination(t: Tables) -> int:
-    """The best of what all queues put up; NONE where nobody puts up anything."""
-    anything = False
-    for queue in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        t.node[node, c.ENTRY] = 0
-        if t.node[node, c.LINE] != c.NONE and t.node[node, c.CLOSED] != t.state[c.PASS]:
-            if put_up(t, queue, node):
-                t.node[node, c.ENTRY] = 1
-                anything = True
-            else:
-                t.node[node, c.CLOSED] = t.state[c.PASS]
-    return next_entry(t) if anything else c.NONE
+    """The best of what all open queues put up; NONE where nobody puts up anything. A queue that puts up nothing is closed."""
+    if t.state[c.KEEPS] == c.BY_SHARES:
+        note_needs(t)  # for the shares, which reservations and admissions change
+    last, node = c.NONE, t.state[c.FIRST_OPEN]
+    while node != c.NONE:
+        following = t.node[node, c.NEXT_OPEN]
+        if put_up(t, t.node[node, c.QUEUE_INDEX], node):
+            last = node
+        elif last == c.NONE:
+            t.state[c.FIRST_OPEN] = following
+        else:
+            t.node[last, c.NEXT_OPEN] = following
+        node = following
+    return c.NONE if last == c.NONE else next_entry(t)
 
 
 def put_up(t: Tables, queue: int, node: int) -> bool:
-    """Nominate the first workload of a queue for which something can be done; say whether there is one."""
+    """Nominate the first workload of a queue for which something can be done; say whether there is one.
+
+    Whoever is refused is refused for the rest of the pass, so a queue is gone on with where it was left, and those whose wishes are not
+    reached are passed by. Once more may be possible than before in a pass, all of a line is walked instead (`walk_from_now`).
+    """
     stamp = t.state[c.PASS]
     if t.node[node, c.STRICT] and t.node[node, c.RESERVES] == stamp:
         return False
-    row = first_in_line(t, node)
+    left_at = t.node[node, c.GOES_ON_FROM] if t.node[node, c.LOOKED_AT] == stamp and not t.node[node, c.WALKS] else c.NONE
+    if left_at != c.NONE and not is_passed_by(t, left_at) and fits_plainly(t, left_at, queue):
+        return True
+    further = note_reach(t, node)
+    if t.node[node, c.LOOKED_AT] != stamp:
+        t.node[node, c.LOOKED_AT], t.node[node, c.WALKS] = stamp, t.node[node, c.STRICT]
+        row = first_reached(t, node, t.node[node, c.LINE])
+        if row == c.NONE:
+            note_change(t, node, c.BY_CHARGES)  # it was listed by bounds that are out of date
+    else:
+        if further:
+            walk_from_now(t, node)
+        row = t.node[node, c.GOES_ON_FROM]
+        if row != c.NONE and not is_reached(t, node, row, c.WISH):
+            row = next_reached(t, node, row)
+    if t.node[node, c.WALKS]:
+        row = first_in_line(t, node)
     while row != c.NONE:
-        skipped = t.work[row, c.PASSED_OVER] == stamp or t.work[row, c.RESERVED] == stamp
-        if not skipped and t.shape[t.work[row, c.SHAPE], c.REFUSED] != stamp:
-            nominate(t, row, queue, c.NONE, c.NONE)
-            if runs(t, queue) or t.nom[queue, c.N_UNTIL] != c.NONE:
+        if not is_passed_by(t, row):
+            if t.node[node, c.WALKS] and not is_reached(t, node, row, c.WISH):
+                refuse_as_before(t, row)
+            elif fits_plainly(t, row, queue):
+                t.node[node, c.GOES_ON_FROM] = row
                 return True
-            wake_at(t, t.nom[queue, c.N_LATER])
-            if t.state[c.HAS_SUPERIORS]:  # it may evict fewer than others that ask for the same
-                t.work[row, c.PASSED_OVER] = stamp
+            elif waits_for_room(t, row):
+                if t.node[node, c.WALKS]:
+                    refuse_as_before(t, row)
             else:
-                t.shape[t.work[row, c.SHAPE], c.REFUSED] = stamp
+                nominate(t, row, queue, c.NONE, c.NONE)
+                if runs(t, queue) or t.nom[queue, c.N_UNTIL] != c.NONE:
+                    t.node[node, c.GOES_ON_FROM] = row
+                    return True
+                wake_at(t, t.nom[queue, c.N_LATER])
+                refuse(t, row)
             if t.node[node, c.STRICT]:
                 return False
-        row = next_in_line(t, row)
+        row = next_in_line(t, row) if t.node[node, c.WALKS] else next_reached(t, node, row)
     return False
+
+
+def is_passed_by(t: Tables, row: int) -> bool:
+    """Whether a waiting workload was refused in this pass, as itself or by its shape, or has its room reserved."""
+    stamp = t.state[c.PASS]
+    refused = t.work[row, c.PASSED_OVER] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
+    return refused or t.work[row, c.RESERVED] == stamp
+
+
+def refuse(t: Tables, row: int) -> None:
+    """Refuse a workload that was just nominated for the rest of the pass, and all of its shape."""
+    if t.state[c.HAS_SUPERIORS]:  # it may evict fewer than others that ask for the same
+        t.work[row, c.PASSED_OVER] = t.state[c.PASS]
+    else:
+        t.shape[t.work[row, c.SHAPE], c.REFUSED] = t.state[c.PASS]
+
+
+def refuse_as_before(t: Tables, row: int) -> None:
+    """The same where it need not be nominated."""
+    mark_superiors(t, row)
+    refuse(t, row)
+
+
+def walk_from_now(t: Tables, node: int) -> None:
+    """Note all in a line who were refused in this pass without being looked at: what they wish for may be reached from now."""
+    if not t.node[node, c.WALKS]:
+        t.node[node, c.WALKS] = 1
+        row = first_in_line(t, node)
+        while row != t.node[node, c.GOES_ON_FROM]:
+            if not is_passed_by(t, row):
+                refuse_as_before(t, row)
+            row = next_in_line(t, row)
 
 
 def carry_out(t: Tables, nom: int) -> None:
     """Evict the victims in the order in which they were chosen, end whom it replaces, and admit it; all of it is recorded."""
     row = t.nom[nom, c.N_ROW]
+    if t.nom[nom, c.N_VICTIMS] > 0 or t.nom[nom, c.N_REPLACED] != c.NONE:
+        node = t.state[c.FIRST_OPEN]
+        while node != c.NONE:
+            walk_from_now(t, node)
+            node = t.node[node, c.NEXT_OPEN]
     nominate(t, row, nom, c.NONE, c.NONE)  # once more, for the record
     begin_block(t, nom, c.ADMITTED_NOW)
     put_limit(t, nom, t.state[c.TAPE_END])
@@ -141,4 +210,5 @@ def carry_out(t: Tables, nom: int) -> None:
         evict(t, t.victim[at, c.V_ROW], t.work[row, c.NAME])
     if t.nom[nom, c.N_REPLACED] != c.NONE:
         close(t, t.nom[nom, c.N_REPLACED])
+    t.node[t.nom[nom, c.N_QUEUE], c.GOES_ON_FROM] = next_in_line(t, row)
     admit(t, nom)

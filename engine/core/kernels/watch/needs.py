@@ -1,0 +1,186 @@
+"""Whom a change may help: what the queues below a node need to arrive at it, least first, and the queues that get as much now.
+
+A queue needs what the one in its line wishes for who wishes for least. What a node asks its parent for (`ASKED_FOR`) is that, less what it
+keeps local; anything will do if a rule lets others go for as much at the node itself. A cohort needs the least of what is asked of it. So
+it takes no look at a queue to see that nobody in it can be helped.
+"""
+
+import numpy as np
+
+from ... import columns as c
+from ...tables import Tables
+from ..line import first_in_line
+from ..quota.tree import local_left
+from .reach import reach_by_rules, share_bound
+
+
+def note_needs(t: Tables) -> None:
+    """Bring up to date what nodes need, after all changes that were noted."""
+    nodes, count, deepest = np.empty(t.state[c.NODES], np.int64), 0, 0
+    queue = t.state[c.FIRST_CHANGED]
+    if queue == c.NONE:
+        return
+    while queue != c.NONE:
+        need_of_queue(t, queue)
+        nodes[count] = queue
+        count += 1
+        deepest = max(deepest, t.node[queue, c.DEPTH])
+        queue = t.node[queue, c.NEXT_CHANGED]
+    t.state[c.FIRST_CHANGED] = c.NONE
+    for depth in range(deepest, -1, -1):  # what is above comes after all that is below
+        for i in range(count):
+            if t.node[nodes[i], c.DEPTH] == depth:
+                node, parent = nodes[i], t.node[nodes[i], c.PARENT]
+                if pass_on(t, node):
+                    if t.node[parent, c.CHANGED] == 0:
+                        nodes[count] = parent
+                        count += 1
+                    t.node[parent, c.CHANGED] = max(t.node[parent, c.CHANGED], t.node[node, c.CHANGED])
+                t.node[node, c.CHANGED] = 0
+
+
+def need_of_queue(t: Tables, queue: int) -> None:
+    """Write what a queue needs: for the one in its line who wishes for least, or for the first, if others may not pass."""
+    row = first_in_line(t, queue) if t.node[queue, c.STRICT] else t.node[queue, c.LINE]
+    for slot in range(max(1, t.state[c.SLOTS])):
+        need = c.NEVER
+        if row != c.NONE:
+            need = t.wish[row, slot, c.WISH if t.node[queue, c.STRICT] else c.LEAST]
+        t.quota[queue, slot, c.NEED] = need if is_any_or_never(need) else need - t.quota[queue, slot, c.JOINED]
+
+
+def is_any_or_never(need: int) -> bool:
+    """Whether a need is one for anything, or one that nothing meets."""
+    return need <= -c.BEYOND or need >= c.BEYOND
+
+
+def pass_on(t: Tables, node: int) -> bool:
+    """Let the parent of a node know what the node asks for, and what its share is; say whether the parent has to be looked at."""
+    parent, charged = t.node[node, c.PARENT], t.node[node, c.CHANGED] == c.BY_CHARGES
+    if t.node[node, c.STALE]:
+        gather_needs(t, node)
+    if parent < 0:
+        return False
+    if charged and t.state[c.KEEPS] == c.BY_SHARES:
+        note_share_bound(t, node, parent)
+    changes = charged or t.node[parent, c.STALE] == 1
+    for slot in range(max(1, t.state[c.SLOTS])):
+        before, asks = t.quota[node, slot, c.ASKED_FOR], what_it_asks(t, node, slot)
+        t.quota[node, slot, c.ASKED_FOR] = asks
+        if asks < t.quota[parent, slot, c.NEED]:
+            t.quota[parent, slot, c.NEED] = asks
+            changes = True
+        elif asks > before and before == t.quota[parent, slot, c.NEED]:
+            t.node[parent, c.STALE] = max(1, t.node[parent, c.STALE])
+            changes = True
+    return changes
+
+
+def note_share_bound(t: Tables, node: int, parent: int) -> None:
+    """Note the share of a node, and the two greatest beside it; where one of them grew, what all of them ask for is found anew."""
+    before, bound = t.node[node, c.BOUND], share_bound(t, node)
+    t.node[node, c.BOUND] = bound
+    if bound == before:
+        return
+    first, second = t.node[parent, c.GREATEST], t.node[parent, c.SECOND]
+    if bound < before and (t.node[parent, c.GREATEST_OF] == node or before == second):
+        greatest_shares(t, parent)
+    elif t.node[parent, c.GREATEST_OF] == node:
+        t.node[parent, c.GREATEST] = bound
+    elif bound > first:
+        t.node[parent, c.GREATEST], t.node[parent, c.GREATEST_OF], t.node[parent, c.SECOND] = bound, node, first
+    else:
+        t.node[parent, c.SECOND] = max(bound, second)
+    if t.node[parent, c.GREATEST] > first or t.node[parent, c.SECOND] > second:
+        t.node[parent, c.STALE] = 2
+
+
+def greatest_shares(t: Tables, parent: int) -> None:
+    """Find the greatest share below a cohort, whose it is, and the next one."""
+    first, of, second, child = 0, c.NONE, 0, t.node[parent, c.FIRST_CHILD]
+    while child != c.NONE:
+        bound = t.node[child, c.BOUND]
+        if of == c.NONE or bound > first:
+            first, of, second = bound, child, first
+        else:
+            second = max(second, bound)
+        child = t.node[child, c.NEXT_CHILD]
+    t.node[parent, c.GREATEST], t.node[parent, c.GREATEST_OF], t.node[parent, c.SECOND] = first, of, second
+
+
+def gather_needs(t: Tables, node: int) -> None:
+    """Write what a cohort needs, of all that is asked of it; with the greatest share grown, what is asked as well."""
+    for slot in range(max(1, t.state[c.SLOTS])):
+        need, child = c.NEVER, t.node[node, c.FIRST_CHILD]
+        while child != c.NONE:
+            if t.node[node, c.STALE] == 2:
+                t.quota[child, slot, c.ASKED_FOR] = what_it_asks(t, child, slot)
+            need = min(need, t.quota[child, slot, c.ASKED_FOR])
+            child = t.node[child, c.NEXT_CHILD]
+        t.quota[node, slot, c.NEED] = need
+    t.node[node, c.STALE] = 0
+
+
+def what_it_asks(t: Tables, node: int, slot: int) -> int:
+    """What has to arrive at the parent of a node so that somebody below the node may be helped."""
+    need = t.quota[node, slot, c.NEED]
+    if is_any_or_never(need):
+        return c.ANYTIME if need < 0 else c.NEVER
+    if reach_by_rules(t, node, slot) >= need:
+        return c.ANYTIME
+    kept = local_left(t, node, slot)
+    if t.state[c.KEEPS] == c.BY_TRIGGERS and not t.state[c.RESTS_ON_COHORT] and kept + borrowable(t, node, slot) < need:
+        return c.NEVER  # no room above helps
+    return need - kept
+
+
+def borrowable(t: Tables, node: int, slot: int) -> int:
+    """How much a node may still take from above, by its own borrowing limit."""
+    limit = t.quota[node, slot, c.BORROWING]
+    if limit == c.NONE:
+        return c.BEYOND
+    local, used = t.quota[node, slot, c.LOCAL], t.quota[node, slot, c.USED]
+    return t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+
+
+# --- who is helped --------------------------------------------------------------------------------------------------------
+
+
+def open_queues(t: Tables) -> None:
+    """List the queues of which somebody may be helped as things stand (`FIRST_OPEN`, `NEXT_OPEN`); all changes have to be noted."""
+    t.state[c.FIRST_OPEN] = c.NONE
+    for slot in range(t.state[c.SLOTS]):
+        t.quota[0, slot, c.ROOM] = t.quota[0, slot, c.OWNED] - t.quota[0, slot, c.USED]
+        t.quota[0, slot, c.EXTRA] = c.ANYTIME
+    node = t.node[0, c.FIRST_CHILD]
+    while node != c.NONE:
+        helped = is_helped(t, node)
+        if helped and t.node[node, c.IS_QUEUE]:
+            t.node[node, c.NEXT_OPEN] = t.state[c.FIRST_OPEN]
+            t.state[c.FIRST_OPEN] = node
+        elif helped and t.node[node, c.FIRST_CHILD] != c.NONE:
+            note_what_arrives(t, node)
+            node = t.node[node, c.FIRST_CHILD]
+            continue
+        while node != c.NONE and t.node[node, c.NEXT_CHILD] == c.NONE:
+            node = t.node[node, c.PARENT]
+        if node != c.NONE:
+            node = t.node[node, c.NEXT_CHILD]
+
+
+def is_helped(t: Tables, node: int) -> bool:
+    """Whether as much arrives at the parent of a node as the node asks for, of some slot."""
+    parent = t.node[node, c.PARENT]
+    for slot in range(max(1, t.state[c.SLOTS])):
+        if t.quota[node, slot, c.ASKED_FOR] <= max(t.quota[parent, slot, c.ROOM], t.quota[parent, slot, c.EXTRA]):
+            return True
+    return False
+
+
+def note_what_arrives(t: Tables, node: int) -> None:
+    """Write how much may arrive at a cohort: by the room above it, and by rules."""
+    parent = t.node[node, c.PARENT]
+    for slot in range(t.state[c.SLOTS]):
+        kept = local_left(t, node, slot)
+        t.quota[node, slot, c.ROOM] = kept + min(t.quota[parent, slot, c.ROOM], borrowable(t, node, slot))
+        t.quota[node, slot, c.EXTRA] = max(t.quota[parent, slot, c.EXTRA] + kept, reach_by_rules(t, node, slot))

@@ -1,0 +1,170 @@
+"""How far a queue reaches in a slot: no request beyond it can be helped, neither by what is idle nor by evictions from others.
+
+A request is refused, at any moment, where it asks for more of a slot than the reach and all that the queue's own victims use of it.
+Proof: to fit it needs room. The first victim in another queue falls to a rule that wants a node on the queue's path to stay within what it
+owns with the request, or to one whose guard wants the share of that node not to exceed the share beside it that the victim is of. Either
+bounds the request by what is used now, and before that first victim only the queue's own ones are gone. A policy with a rule of another
+kind keeps no refusals (`KEEPS`). Time does not come into it, so who is refused for this wakes nobody.
+
+The reach only grows where something is set free, or where the share of another node grows.
+"""
+
+from ... import columns as c
+from ...tables import Tables
+from ..flavor.pod_sets import resource_at, slot_of
+from ..line import first_in_line, next_in_line
+from ..plain import asked_in_all, may_serve, plain_group
+from ..preemption.ahead import UNKNOWN_BOTH
+from ..preemption.rules import is_kept, rule_at
+from ..quota.shares import share
+from ..quota.tree import local_left, room
+from .wishes import gather_wishes, note_change, wish_for_anything
+
+
+def reach_of(t: Tables, queue: int, slot: int) -> int:
+    """How far a queue reaches in a slot as things stand."""
+    reach, kept, node = room(t, queue, slot), 0, queue
+    while t.node[node, c.PARENT] >= 0:
+        reach = max(reach, reach_by_rules(t, node, slot) + kept)
+        kept += local_left(t, node, slot)
+        node = t.node[node, c.PARENT]
+    return reach
+
+
+def reach_by_rules(t: Tables, node: int, slot: int) -> int:
+    """What may arrive at a node, below the top, of a slot so that some rule lets others go for it; far below 0: nothing."""
+    left = t.quota[node, slot, c.OWNED] - t.quota[node, slot, c.USED]
+    if t.state[c.KEEPS] == c.BY_SHARES:
+        return left + share_allows(t, node, slot)
+    if t.node[node, c.IS_QUEUE]:
+        return left if t.state[c.RESTS_ON_QUEUE] else c.ANYTIME
+    return left if t.state[c.RESTS_ON_COHORT] else c.ANYTIME
+
+
+def share_allows(t: Tables, node: int, slot: int) -> int:
+    """How much a node may use of a slot beyond what it owns, at most, until its share is above all shares beside it."""
+    parent = t.node[node, c.PARENT]
+    greatest = t.node[parent, c.SECOND if t.node[parent, c.GREATEST_OF] == node else c.GREATEST]
+    lendable, weight = t.quota[parent, slot, c.LENDABLE], t.node[node, c.WEIGHT]
+    parts = t.slot[slot, c.WORTH] * t.node[node, c.WEIGHT_PARTS]
+    if greatest >= c.WIDEST_SHARE or lendable <= 0 or parts == 0 or weight == 0:
+        return c.BEYOND
+    allowed = (greatest * (lendable // c.ONE_SHARE) + greatest * (lendable % c.ONE_SHARE) // c.ONE_SHARE + 1) // parts + 1
+    return c.BEYOND if allowed >= c.BEYOND // weight else allowed * weight
+
+
+def share_bound(t: Tables, node: int) -> int:
+    """The share of a node in parts of `ONE_SHARE`, rounded up; `WIDEST_SHARE` for any that is as great."""
+    level, above, below = share(t, node)
+    if level > 0 or above // below >= c.WIDEST_SHARE // c.ONE_SHARE:
+        return c.WIDEST_SHARE
+    found, rest, parts = above // below, above % below, c.ONE_SHARE
+    while parts > 1:
+        found, rest, parts = 2 * found, 2 * rest, parts // 2
+        if rest >= below:
+            found, rest = found + 1, rest - below
+    return found + 1
+
+
+def note_reach(t: Tables, queue: int) -> bool:
+    """Note how far a queue reaches; say whether that is further than it was in some slot."""
+    further = False
+    for slot in range(max(1, t.state[c.SLOTS])):
+        reach = 0
+        if slot < t.state[c.SLOTS]:
+            reach = min(c.BEYOND, reach_of(t, queue, slot)) + t.quota[queue, slot, c.JOINED]
+        further = further or reach > t.quota[queue, slot, c.REACH]
+        t.quota[queue, slot, c.REACH] = reach
+    return further
+
+
+# --- wishes of those who are refused ---------------------------------------------------------------------------------------
+
+
+def note_joined(t: Tables, queue: int, cell: int) -> None:
+    """Note that a workload runs in a queue from now, for what it uses (cells): those who wait may come to evict it.
+
+    Reach and wishes are compared with all that ever joined on top, so that it counts for wishes that were noted before.
+    """
+    while cell >= 0:
+        slot = t.cell[cell, c.SLOT]
+        t.quota[queue, slot, c.JOINED] += t.cell[cell, c.AMOUNT]
+        if t.quota[queue, slot, c.JOINED] > c.MOST_JOINED:
+            t.quota[queue, slot, c.JOINED] = 0
+            row = first_in_line(t, queue)
+            while row != c.NONE:
+                wish_for_anything(t, row)
+                gather_wishes(t, row)
+                row = next_in_line(t, row)
+        cell = t.cell[cell, c.NEXT]
+
+
+def waits_for_room(t: Tables, row: int) -> bool:
+    """Whether a workload is refused because each flavor is short of a slot beyond the reach of its queue; that is then its wish.
+
+    Only for plain requests (`plain.py`); the reach has to be noted.
+    """
+    spec = t.work[row, c.SPEC]
+    group = plain_group(t, row) if t.state[c.KEEPS] else c.NONE
+    if group == c.NONE:
+        return False
+    for slot in range(t.state[c.SLOTS]):
+        t.slot[slot, c.HELPS] = 0
+    refused = wish_by_flavor(t, row, spec, group)
+    if refused and t.state[c.EVICTS_OWN]:
+        note_own_victims(t, row)
+        refused = wish_by_flavor(t, row, spec, group)
+    if not refused:
+        wish_for_anything(t, row)
+    gather_wishes(t, row)
+    note_change(t, t.work[row, c.QUEUE], c.BY_WISHES)
+    return refused
+
+
+def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
+    """Wish, of each flavor that may do, for the slot that is missing most; say whether each is missing one."""
+    for slot in range(t.state[c.SLOTS]):
+        t.wish[row, slot, c.WISH] = c.NEVER
+    queue = t.work[row, c.QUEUE]
+    for i in range(t.pool[group]):
+        flavor = t.pool[group + 1 + i]
+        if may_serve(t, queue, spec, flavor):
+            slot, asked = most_missing(t, queue, spec, flavor)
+            if slot == c.NONE:
+                return False
+            wish = asked - t.slot[slot, c.HELPS] + t.quota[queue, slot, c.JOINED]
+            t.wish[row, slot, c.WISH] = min(t.wish[row, slot, c.WISH], wish)
+    return True
+
+
+def most_missing(t: Tables, queue: int, spec: int, flavor: int) -> tuple[int, int]:
+    """The slot of a flavor of which most is asked for beyond the reach and what own victims use, and how much is; NONE: of none is."""
+    missing, found, found_asked = 0, c.NONE, 0
+    for j in range(t.spec[spec + c.S_RESOURCES]):
+        asked = asked_in_all(t, spec, j)
+        if asked > 0:
+            slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
+            beyond = asked - t.slot[slot, c.HELPS] - (t.quota[queue, slot, c.REACH] - t.quota[queue, slot, c.JOINED])
+            if beyond > missing:
+                missing, found, found_asked = beyond, slot, asked
+    return found, found_asked
+
+
+def note_own_victims(t: Tables, row: int) -> None:
+    """Note how much those of a workload's own queue use whom it may evict, now or at any other moment, whatever the shares."""
+    each = t.node[t.work[row, c.QUEUE], c.FIRST_RUNNING]
+    while each != c.NONE:
+        if not t.work[each, c.PINNED] and may_ever_go(t, row, each):
+            cell = t.work[each, c.USAGE]
+            while cell >= 0:
+                t.slot[t.cell[cell, c.SLOT], c.HELPS] += t.cell[cell, c.AMOUNT]
+                cell = t.cell[cell, c.NEXT]
+        each = t.work[each, c.NEXT_RUNNING]
+
+
+def may_ever_go(t: Tables, row: int, each: int) -> bool:
+    """Whether some rule for the own queue may let a workload go for another one."""
+    for rule in range(t.pool[t.state[c.RULES]]):
+        if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.SAME_QUEUE and not is_kept(t, rule, row, each, t.state[c.TIME], UNKNOWN_BOTH):
+            return True
+    return False

@@ -1,0 +1,77 @@
+"""What those in a line wish for: the reach of their queue (`reach.py`) from which on they are looked at again, by slot.
+
+A wish stands with its row, and the least wish of all below a row in the line's tree beside it. So the first in line whom a reach may help
+is found without a walk. Who was never looked at wishes for nothing in particular, and is looked at whatever the reach.
+"""
+
+from ... import columns as c
+from ...tables import Tables
+
+
+def wish_for_anything(t: Tables, row: int) -> None:
+    """Let a row be looked at whatever the reach; `gather_wishes` has to follow."""
+    for slot in range(t.state[c.SLOTS]):
+        t.wish[row, slot, c.WISH] = c.NEVER
+    t.wish[row, 0, c.WISH] = c.ANYTIME
+
+
+def gather_least(t: Tables, row: int) -> None:
+    """Write the least wishes of a row and of those below it in the line's tree."""
+    earlier, later = t.work[row, c.EARLIER], t.work[row, c.LATER]
+    for slot in range(max(1, t.state[c.SLOTS])):
+        least = t.wish[row, slot, c.WISH]
+        if earlier != c.NONE:
+            least = min(least, t.wish[earlier, slot, c.LEAST])
+        if later != c.NONE:
+            least = min(least, t.wish[later, slot, c.LEAST])
+        t.wish[row, slot, c.LEAST] = least
+
+
+def gather_wishes(t: Tables, row: int) -> None:
+    """The same for a row (NONE: for nobody) and all above it."""
+    while row != c.NONE:
+        gather_least(t, row)
+        row = t.work[row, c.ABOVE]
+
+
+def is_reached(t: Tables, queue: int, row: int, column: int) -> bool:
+    """Whether the reach of a queue as it was noted comes up to a wish (`WISH`: of the row; `LEAST`: of somebody at or below it)."""
+    for slot in range(max(1, t.state[c.SLOTS])):
+        if t.wish[row, slot, column] <= t.quota[queue, slot, c.REACH]:
+            return True
+    return False
+
+
+def first_reached(t: Tables, queue: int, row: int) -> int:
+    """The first in line at or below a row (NONE: there is none) whose wish is reached; NONE where there is none."""
+    if row == c.NONE or not is_reached(t, queue, row, c.LEAST):
+        return c.NONE
+    while True:
+        if t.work[row, c.EARLIER] != c.NONE and is_reached(t, queue, t.work[row, c.EARLIER], c.LEAST):
+            row = t.work[row, c.EARLIER]
+        elif is_reached(t, queue, row, c.WISH):
+            return row
+        else:
+            row = t.work[row, c.LATER]
+
+
+def next_reached(t: Tables, queue: int, row: int) -> int:
+    """The first in line after a row whose wish is reached; NONE where there is none."""
+    found = first_reached(t, queue, t.work[row, c.LATER])
+    while found == c.NONE and t.work[row, c.ABOVE] != c.NONE:
+        above = t.work[row, c.ABOVE]
+        if t.work[above, c.EARLIER] == row:
+            found = above if is_reached(t, queue, above, c.WISH) else first_reached(t, queue, t.work[above, c.LATER])
+        row = above
+    return found
+
+
+# --- what changed since it was last looked at whom that may help -------------------------------------------------------------
+
+
+def note_change(t: Tables, queue: int, what: int) -> None:
+    """Note that the wishes in a queue's line changed (`BY_WISHES`), or what it uses as well (`BY_CHARGES`)."""
+    if t.node[queue, c.CHANGED] == 0:
+        t.node[queue, c.NEXT_CHANGED] = t.state[c.FIRST_CHANGED]
+        t.state[c.FIRST_CHANGED] = queue
+    t.node[queue, c.CHANGED] = max(t.node[queue, c.CHANGED], what)

@@ -1,0 +1,110 @@
+"""Refusals that are kept until there is more room, by the core over arrays: it decides as the definition does, which keeps none."""
+
+from typing import Any
+
+import pytest
+from cores_by_name import CORES
+from fuzzing import Tally, fuzz_one
+from gpol.dsl import check
+from gpol.engine.core import columns as c
+from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.kernels import settle as settling
+from player import Case, difference, fact_of
+
+SECOND = 1_000_000
+HISTORIES = 12
+FACTS = 150
+
+Plain = dict[str, Any]
+
+
+@pytest.mark.parametrize("number", range(HISTORIES))
+def test_crowded_histories_are_decided_alike(number: int) -> None:
+    """Long lines wait, under rules that keep refusals and some that do not."""
+    found = fuzz_one(f"crowded/{number}", False, CORES["definition"], CORES["array"], FACTS, Tally(), crowded=True)
+    assert found is None, f"fact {len(found[0].facts)}: {found[1]}"
+
+
+def submitted(time: int, name: str, queue: str, gpus: int, priority: int = 0) -> Plain:
+    """A submission of some GPUs."""
+    pods = [{"requests": {"gpu": str(gpus)}}]
+    return {"kind": "WorkloadSubmitted", "time": time, "workload": name, "queue": queue, "priority": priority, "pod_sets": pods}
+
+
+def ended(time: int, name: str) -> Plain:
+    """The end of a workload."""
+    return {"kind": "WorkloadFinished", "time": time, "workload": name}
+
+
+def decisions(policy: str, facts: list[Plain]) -> list[list[str]]:
+    """What the core over arrays decides after each fact, in words; it is the same as the definition does."""
+    activated = {"kind": "PolicyActivated", "time": 0, "policy": 0}
+    found = difference(Case((policy,), (activated, *facts)), CORES["definition"], CORES["array"], 1000)
+    assert found is None, str(found[0])
+    core = ArrayCore()
+    told = [core.step(*fact_of(fact, (policy,))) for fact in (activated, *facts)]
+    return [[f"{type(each).__name__[8:].lower()} {each.workload}" for each in some] for some in told[1:]]
+
+
+RECLAIM = """policy "p" { use gpol.reclaim }
+flavor pool { gpu 10 }
+queue mine { owns 4 gpu }
+queue guest { owns nothing }
+protect warm-up { where victim.running < 1m }
+"""
+
+
+def test_who_was_refused_in_a_pass_is_refused_for_the_rest_of_it() -> None:
+    """big may not evict, small may. Then there is room for another one like big, but not in this pass, and in the next one big is first."""
+    facts = [submitted(0, "all", "guest", 10), submitted(1, "big", "mine", 8), submitted(2, "small", "mine", 2)]
+    facts += [submitted(3, "big2", "mine", 8), {"kind": "TimeAdvanced", "time": 60 * SECOND}]
+    assert decisions(RECLAIM, facts)[-1] == ["evicted all", "admitted small", "admitted big"]
+
+
+def test_a_refusal_ends_where_enough_is_set_free() -> None:
+    """Of two who wait the end of a workload helps the one who asks for less, and the next end the other."""
+    facts = [submitted(0, "a", "guest", 3), submitted(1, "b", "guest", 5), submitted(2, "c", "guest", 2)]
+    facts += [submitted(3, "six", "guest", 6), submitted(4, "three", "guest", 3), ended(5, "a"), ended(6, "three"), ended(7, "b")]
+    assert decisions(RECLAIM, facts)[5:] == [["admitted three"], [], ["admitted six"]]
+
+
+def test_a_refusal_ends_where_one_joins_who_may_be_evicted() -> None:
+    """first and then second run in the queue of urgent, who needs the room of both."""
+    policy = 'policy "p" { use gpol.reclaim }\nflavor pool { gpu 10 }\nqueue mine { owns 6 gpu }\nqueue other { owns 4 gpu }\n'
+    facts = [submitted(0, "first", "mine", 2), submitted(1, "theirs", "other", 4), submitted(2, "urgent0", "mine", 4, 5)]
+    facts += [submitted(3, "urgent", "mine", 4, 1), ended(4, "urgent0"), submitted(5, "urgent2", "mine", 6, 2)]
+    told = decisions(policy, facts)
+    assert told[3] == []
+    assert told[4] == ["admitted urgent"]
+    assert told[5] == ["evicted urgent", "evicted first", "admitted urgent2"] or told[5] == [
+        "evicted first",
+        "evicted urgent",
+        "admitted urgent2",
+    ]
+
+
+def test_who_waits_for_room_is_not_nominated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand wait; what comes and goes beside them is decided without a look at them."""
+    core, policy = ArrayCore(), 'policy "p" { use gpol.fair }\nflavor pool { gpu 100 }\nqueue q { owns 50 gpu }\nqueue r { owns 50 gpu }\n'
+    assert not check(policy, "p.gpol").diagnostics
+    core.step(*fact_of({"kind": "PolicyActivated", "time": 0, "policy": 0}, (policy,)))
+    core.step(*fact_of(submitted(1, "long", "r", 45), (policy,)))
+    for number in range(200):
+        core.step(*fact_of(submitted(2, f"w{number}", "q", 56 + number % 44, number), (policy,)))
+    looked: list[int] = []
+    nominate, waits = settling.nominate, settling.waits_for_room
+
+    def noted(t: Any, row: int, *others: int) -> None:
+        looked.append(int(t.work[row, c.NAME]))
+        nominate(t, row, *others)
+
+    def noted_too(t: Any, row: int) -> bool:
+        looked.append(int(t.work[row, c.NAME]))
+        return waits(t, row)
+
+    monkeypatch.setattr(settling, "nominate", noted)
+    monkeypatch.setattr(settling, "waits_for_room", noted_too)
+    for turn in range(5):
+        assert core.step(*fact_of(submitted(3 + turn, f"x{turn}", "r", 1), (policy,)))
+        core.step(*fact_of(ended(3 + turn, f"x{turn}"), (policy,)))
+    assert len(set(looked)) == 5
