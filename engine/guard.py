@@ -152,6 +152,17 @@ def bounds_share(guard: Expr | None) -> bool:
             return False
 
 
+def ranks_by_priority(guard: Expr | None) -> bool:
+    """Whether a guard can only be true where the victim's priority is below that of the workload."""
+    match guard:
+        case And(items):
+            return any(ranks_by_priority(item) for item in items)
+        case Compare(op, Field(left, "priority"), Field(right, "priority")):
+            return (left, op, right) in (("victim", "<", "workload"), ("workload", ">", "victim"))
+        case _:
+            return False
+
+
 _BOUNDS = (("workload", "victim", "<"), ("workload", "victim", "<="), ("victim", "workload", ">"), ("victim", "workload", ">="))
 
 

@@ -45,9 +45,9 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
     PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
     ENTRY, RESERVES, NEXT_VICTIM, LAST_VICTIM,
-    CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS,
+    CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     NODE_WIDTH,
-) = range(52)  # fmt: skip
+) = range(54)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
@@ -142,6 +142,9 @@ BY_OWNED, BY_BORROWING, BY_CAPACITY = range(3)
 
 KEEPS_NOTHING, BY_TRIGGERS, BY_SHARES = range(3)
 """Which bound keeps refusals: none, what nodes own where rules rest on that, or their shares as well."""
+
+BY_PRIORITY, BY_ANY_GUARD = 1, 2
+"""By what a workload may evict others of its own queue: all rules want a lower priority, or something else; 0 where no rule lets it."""
 
 BY_WISHES, BY_CHARGES = 1, 2
 """What changed of a queue: what those in its line wish for, or what it uses too."""

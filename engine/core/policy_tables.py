@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eligibility import groups_of
 from ..event_parts import POD_COUNT
-from ..guard import bounds_share, is_timeless
+from ..guard import bounds_share, is_timeless, ranks_by_priority
 from ..policy_graph import PolicyGraph, Queue, covers
 from . import columns as c
 from .guard_programs import DEEPEST, Programs
@@ -121,7 +121,9 @@ def _kept_refusals(state: Ints, graph: PolicyGraph) -> None:
     """What the rules that look into other queues rest on: whether, and by which bounds, a refusal outlasts a fact."""
     others = [rule for rule in graph.preempt if rule.scope != "same-queue"]
     untriggered = [rule for rule in others if rule.trigger is None]
-    state[c.EVICTS_OWN] = len(others) < len(graph.preempt)
+    own = [rule for rule in graph.preempt if rule.scope == "same-queue"]
+    if own:
+        state[c.EVICTS_OWN] = c.BY_PRIORITY if all(ranks_by_priority(rule.guard) for rule in own) else c.BY_ANY_GUARD
     state[c.RESTS_ON_QUEUE] = any(rule.trigger == "fits-queue" for rule in others)
     state[c.RESTS_ON_COHORT] = any(rule.trigger == "fits-cohort" for rule in others)
     if not untriggered:

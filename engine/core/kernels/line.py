@@ -81,8 +81,9 @@ def queue_up(t: Tables, row: int) -> None:
         below = t.work[above, c.EARLIER if earlier else c.LATER]
     t.work[row, c.ABOVE] = above
     if above == c.NONE:
-        t.node[queue, c.LINE] = row
+        t.node[queue, c.LINE], t.node[queue, c.MOST_WAITING] = row, t.work[row, c.PRIORITY]
     else:
+        t.node[queue, c.MOST_WAITING] = max(t.node[queue, c.MOST_WAITING], t.work[row, c.PRIORITY])
         t.work[above, c.EARLIER if earlier else c.LATER] = row
     wish_for_anything(t, row)
     gather_wishes(t, row)

@@ -57,7 +57,7 @@ def enter(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.ADMITTED] != c.NONE:
         charge_list(t, queue, t.work[row, c.USAGE])
-        note_joined(t, queue, t.work[row, c.USAGE])
+        note_joined(t, queue, row)
         first = t.node[queue, c.FIRST_RUNNING]
         t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
         if first != c.NONE:

@@ -81,21 +81,27 @@ def note_reach(t: Tables, queue: int) -> bool:
 # --- wishes of those who are refused ---------------------------------------------------------------------------------------
 
 
-def note_joined(t: Tables, queue: int, cell: int) -> None:
-    """Note that a workload runs in a queue from now, for what it uses (cells): those who wait may come to evict it.
+def note_joined(t: Tables, queue: int, row: int) -> None:
+    """Note that a workload runs in a queue from now: those who wait there may come to evict it.
 
     Reach and wishes are compared with all that ever joined on top, so that it counts for wishes that were noted before.
     """
+    priority = t.work[row, c.PRIORITY]
+    is_first = t.node[queue, c.FIRST_RUNNING] == c.NONE
+    t.node[queue, c.LEAST_RUNNING] = priority if is_first else min(priority, t.node[queue, c.LEAST_RUNNING])
+    if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and (t.node[queue, c.LINE] == c.NONE or priority >= t.node[queue, c.MOST_WAITING]):
+        return
+    cell = t.work[row, c.USAGE]
     while cell >= 0:
         slot = t.cell[cell, c.SLOT]
         t.quota[queue, slot, c.JOINED] += t.cell[cell, c.AMOUNT]
         if t.quota[queue, slot, c.JOINED] > c.MOST_JOINED:
             t.quota[queue, slot, c.JOINED] = 0
-            row = first_in_line(t, queue)
-            while row != c.NONE:
-                wish_for_anything(t, row)
-                gather_wishes(t, row)
-                row = next_in_line(t, row)
+            waits = first_in_line(t, queue)
+            while waits != c.NONE:
+                wish_for_anything(t, waits)
+                gather_wishes(t, waits)
+                waits = next_in_line(t, waits)
         cell = t.cell[cell, c.NEXT]
 
 
@@ -152,7 +158,10 @@ def most_missing(t: Tables, queue: int, spec: int, flavor: int) -> tuple[int, in
 
 def note_own_victims(t: Tables, row: int) -> None:
     """Note how much those of a workload's own queue use whom it may evict, now or at any other moment, whatever the shares."""
-    each = t.node[t.work[row, c.QUEUE], c.FIRST_RUNNING]
+    queue = t.work[row, c.QUEUE]
+    if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and t.work[row, c.PRIORITY] <= t.node[queue, c.LEAST_RUNNING]:
+        return
+    each = t.node[queue, c.FIRST_RUNNING]
     while each != c.NONE:
         if not t.work[each, c.PINNED] and may_ever_go(t, row, each):
             cell = t.work[each, c.USAGE]
