@@ -1,46 +1,73 @@
-"""Compiling the kernels: the same functions as they stand in `engine/core/kernels/`, with one another in place of the plain ones.
+"""Compiling kernels: the same functions as they stand, say in `engine/core/kernels/`, with one another in place of the plain ones.
 
 The compiled code is kept in a folder whose name follows from the text of all kernels, so that it is never that of another version.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 
-from ..engine.core import kernels
+from ..engine.core import columns, kernels, tables
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.kernels.entry import run_kernel
-from ..engine.core.tables import Tables, zeros
+from ..engine.core.tables import Ints, Tables, zeros
+from ..engine.outcome import history
 from .inner_function import InnerFunction
 from .kernel_folder import kernel_version
-from .table_type import INT, address_block, tables_at
+from .table_type import INT, TablesType, address_block, tables_reader
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
+_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4} | dict.fromkeys(
+    ("state", "pool", "spec", "text", "pods", "taken", "tape"), 1
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """Kernels that call one another, in the modules of `package`; `entry` is the one that is called from outside, with two numbers.
+
+    `dimensions` has those of each table, by name in the order in which tables come; `beside` are modules that say what stands in them.
+    """
+
+    package: ModuleType
+    entry: Callable[[Any, int, int], int]
+    dimensions: Mapping[str, int]
+    beside: tuple[ModuleType, ...]
+
+
+_CORE = KernelSource(kernels, run_kernel, {name: _DIMENSIONS.get(name, 2) for name in Tables._fields}, (tables, columns, history))
+
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:
-    """The kernels, compiled. It takes most of a minute unless the `cache` folder has them."""
-    found = _plain_kernels()
+    """The kernels of the core, compiled. It takes most of a minute unless the `cache` folder has them."""
+    return KernelSet(compiled_entry(_CORE, cache))
+
+
+def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[[Any, int, int], int]:
+    """The entry of some kernels, compiled with all that it calls, or read from the `cache` folder."""
+    found = _plain_kernels(source.package)
     if cache is not None:
-        numba.config.CACHE_DIR = str(cache / kernel_version())
+        numba.config.CACHE_DIR = str(cache / kernel_version(source.package, source.beside))
     names: dict[str, Any] = {}
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
     for name, kernel in found.items():
         names[name] = numba.njit(_with_names(kernel, names), pipeline_class=InnerFunction, **_INNER)
-    names["tables_at"] = tables_at
-    return KernelSet(_Entry(_compiled_entry(names, cache is not None)))
+    names["tables_at"], names["entry"] = tables_reader(TablesType(source.dimensions)), names[source.entry.__name__]
+    return _Entry(_outer_function(names, cache is not None))
 
 
-def _plain_kernels() -> dict[str, FunctionType]:
+def _plain_kernels(package: ModuleType) -> dict[str, FunctionType]:
     """Every function of every module of kernels, by its name."""
     found: dict[str, FunctionType] = {}
-    for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
+    for module in walk_packages(package.__path__, f"{package.__name__}."):
         for name, value in vars(import_module(module.name)).items():
             if isinstance(value, FunctionType) and value.__module__ == module.name:
                 assert name not in found, f"two kernels are called {name}"
@@ -55,15 +82,20 @@ def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:
     return found
 
 
-def _compiled_entry(names: dict[str, Any], cached: bool) -> Callable[..., Any]:
-    """A compiled function that takes the address of the tables, and then what `run_kernel` takes."""
+def _outer_function(names: dict[str, Any], cached: bool) -> Callable[..., Any]:
+    """A compiled function that takes the address of the tables, and then the two numbers that the entry takes."""
     dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=cached)
     dispatcher.compile((INT, INT, INT))
     return dispatcher  # type: ignore[no-any-return]
 
 
-def _run_at(address: int, which: int, number: int) -> int:
-    return run_kernel(tables_at(address), which, number)
+tables_at: Callable[[int], Any]
+entry: Callable[[Any, int, int], int]
+"""Names that `_run_at` finds in compiled code alone."""
+
+
+def _run_at(address: int, first: int, second: int) -> int:
+    return entry(tables_at(address), first, second)  # noqa: F821, only declared
 
 
 class _Entry:
@@ -71,13 +103,13 @@ class _Entry:
 
     def __init__(self, compiled: Callable[..., Any]) -> None:
         self._compiled = compiled
-        self._tables: Tables | None = None
+        self._tables: Sequence[Ints] | None = None
         self._block = zeros(0)
         self._address = 0
 
-    def __call__(self, tables: Tables, which: int, number: int) -> int:
+    def __call__(self, tables: Sequence[Ints], first: int, second: int) -> int:
         """Run a kernel."""
         if tables is not self._tables:
             self._tables, self._block = tables, address_block(tables)
             self._address = self._block.ctypes.data
-        return int(self._compiled(self._address, which, number))
+        return int(self._compiled(self._address, first, second))

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from pkgutil import walk_packages
+from types import ModuleType
 
 from ..engine.core import columns, kernels, tables
 from ..engine.outcome import history
@@ -35,13 +36,13 @@ def kernels_are_there(folder: Path) -> bool:
     return (folder / kernel_version() / READY).exists()
 
 
-@lru_cache(maxsize=1)
-def kernel_version() -> str:
-    """What compiled code depends on: the text of all kernels, the tables and their columns, this room, the compiler, and the processor."""
+@lru_cache
+def kernel_version(package: ModuleType = kernels, beside: tuple[ModuleType, ...] = (tables, columns, history)) -> str:
+    """What the compiled kernels of a package depend on: their text and that of the modules `beside`, this room, compiler and processor."""
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
-    modules = [import_module(module.name) for module in walk_packages(kernels.__path__, f"{kernels.__name__}.")]
-    files = [*(module.__file__ for module in [*modules, tables, columns, history]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
+    modules = [import_module(module.name) for module in walk_packages(package.__path__, f"{package.__name__}.")]
+    files = [*(module.__file__ for module in [*modules, *beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
     texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
     machine = (sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
     return sha256(texts + repr(machine).encode()).hexdigest()[:16]

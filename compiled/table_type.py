@@ -5,6 +5,7 @@ changes while a kernel runs, so the compiler may read an address once.
 """
 
 import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numba
@@ -17,20 +18,17 @@ from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
 from numba.extending import infer_getattr, intrinsic, lower_builtin, overload, register_model
 
-from ..engine.core.tables import Ints, Tables
+from ..engine.core.tables import Ints
 
-_NAMES = Tables._fields
-_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4}
-_FLAT = ("state", "pool", "spec", "text", "pods", "taken", "tape")
 _WORDS = 5
 """Words of the block for each table: its address and up to four lengths."""
 
 _INT = ir.IntType(64)
 
 
-def address_block(tables: Tables) -> Ints:
+def address_block(tables: Sequence[Ints]) -> Ints:
     """The block for some tables; they must live as long as it is used."""
-    block = np.zeros(_WORDS * len(_NAMES), np.int64)
+    block = np.zeros(_WORDS * len(tables), np.int64)
     for number, table in enumerate(tables):
         assert table.flags.c_contiguous
         assert table.dtype == np.int64
@@ -40,19 +38,19 @@ def address_block(tables: Tables) -> Ints:
 
 
 class TablesType(types.Type):  # type: ignore[misc]
-    """All tables."""
+    """All tables of one set, each by its name with its dimensions."""
 
-    def __init__(self) -> None:
-        super().__init__("Tables")
+    def __init__(self, dimensions: Mapping[str, int]) -> None:
+        self.tables = {name: TableType(number, count) for number, (name, count) in enumerate(dimensions.items())}
+        super().__init__(f"Tables({', '.join(f'{name} {count}' for name, count in dimensions.items())})")
 
 
 class TableType(types.Type):  # type: ignore[misc]
-    """One of the tables, by its number."""
+    """A table: its place in its set, and its dimensions."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.dimensions = 1 if _NAMES[number] in _FLAT else _DIMENSIONS.get(_NAMES[number], 2)
-        super().__init__(f"Table({_NAMES[number]})")
+    def __init__(self, number: int, dimensions: int) -> None:
+        self.number, self.dimensions = number, dimensions
+        super().__init__(f"Table({number}, {dimensions})")
 
 
 @register_model(TablesType)
@@ -62,14 +60,17 @@ class _Pointer(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, type_, _INT.as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def tables_at(typing: Any, address: Any) -> Any:
-    """The tables whose block is at an address."""
+def tables_reader(tables: TablesType) -> Any:
+    """A function for compiled code: the tables whose block is at an address."""
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], _INT.as_pointer())
 
-    return TablesType()(types.int64), generate
+    @intrinsic  # type: ignore[untyped-decorator]
+    def tables_at(typing: Any, address: Any) -> Any:
+        return tables(types.int64), generate
+
+    return tables_at
 
 
 @infer_getattr
@@ -77,7 +78,7 @@ class _Attributes(AttributeTemplate):  # type: ignore[misc]
     key = TablesType
 
     def generic_resolve(self, tables: Any, name: str) -> Any:
-        return TableType(_NAMES.index(name)) if name in _NAMES else None
+        return tables.tables.get(name)
 
 
 @lower_getattr_generic(TablesType)  # type: ignore[untyped-decorator]

@@ -34,6 +34,15 @@ def _needs_postgres(item: pytest.Function) -> bool:
     return "postgres" in item.fixturenames or "postgresql" in parameters.values()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_compiling_in_the_background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Commands find no compiled kernels, and start no compiler that would run beside the tests; `tests/compiled` compiles by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("gpol.compiled.fast_core.compile_in_background", lambda folder: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root folder."""

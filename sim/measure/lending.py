@@ -18,41 +18,41 @@ class FlavorLending:
     idle: int = 0
     lent: int = 0
     lends: dict[str, int] = field(default_factory=dict)
-    _queues: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _shared_out: int | None = None  # what existed when it was shared out last, if nothing changed since
+    queues: dict[str, tuple[int, int]] = field(default_factory=dict)
+    shared_out: int | None = None  # what existed when it was shared out last, if nothing changed since
 
     def borrows(self, queue: str) -> int:
         """What a queue borrows."""
-        owned, used = self._queues.get(queue, (0, 0))
+        owned, used = self.queues.get(queue, (0, 0))
         return max(0, used - owned)
 
     def put(self, queue: str, owned: int, used: int) -> bool:
         """Set what a queue owns and uses; whether that is something new."""
-        if self._queues.get(queue) == (owned, used):
+        if self.queues.get(queue) == (owned, used):
             return False
-        self._shared_out = None
+        self.shared_out = None
         self._count(queue, -1)
-        self._queues[queue] = owned, used
+        self.queues[queue] = owned, used
         self._count(queue, 1)
         return True
 
     def _count(self, queue: str, sign: int) -> None:
-        owned, used = self._queues.get(queue, (0, 0))
+        owned, used = self.queues.get(queue, (0, 0))
         self.owned += sign * owned
         self.borrowed += sign * max(0, used - owned)
         self.idle += sign * max(0, owned - used)
 
     def share_out(self) -> dict[str, int]:
         """Set what each queue lends now; return by how much that changed, by queue. The parts add up to `lent` exactly."""
-        if self._shared_out == self.exists:
+        if self.shared_out == self.exists:
             return {}
-        self._shared_out = self.exists
+        self.shared_out = self.exists
         unowned = max(0, self.exists - self.owned)
         before, self.lent = self.lent, min(self.idle, max(0, self.borrowed - unowned))
         if not before and not self.lent:
             return {}
         changes, idle, given = {}, 0, 0
-        for queue, (owned, used) in self._queues.items():
+        for queue, (owned, used) in self.queues.items():
             idle += max(0, owned - used)
             upto = idle * self.lent // self.idle if self.lent else 0
             changes[queue] = upto - given - self.lends.get(queue, 0)

@@ -113,7 +113,10 @@ class QueueFigures:
 
 @dataclass(slots=True)
 class Measure:
-    """Takes batches in order; figures are by queue name."""
+    """Takes batches in order; figures are by queue name.
+
+    `live` has the account of each live workload by name, `pools` what is lent of each flavor.
+    """
 
     queues: dict[str, QueueFigures] = field(default_factory=dict)
     start: int | None = None
@@ -122,10 +125,10 @@ class Measure:
     decisions: int = 0
     capacity: dict[tuple[str, str], int] = field(default_factory=dict)
     used: dict[tuple[str, str], int] = field(default_factory=dict)
-    _live: dict[str, WorkloadAccount] = field(default_factory=dict)
+    live: dict[str, WorkloadAccount] = field(default_factory=dict)
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
-    _pools: dict[str, FlavorLending] = field(default_factory=dict)
+    pools: dict[str, FlavorLending] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
@@ -136,7 +139,7 @@ class Measure:
         if graph is not None:
             self._fact(fact, graph)
             if isinstance(fact, AboutSupply):
-                for flavor, pool in self._pools.items():
+                for flavor, pool in self.pools.items():
                     pool.exists = self._exists(flavor)
         for decision in decisions:
             self._decision(decision)
@@ -185,14 +188,14 @@ class Measure:
                 self._adopted(fact)
             case WorkloadUpdated():
                 if fact.requeued is not None and self._find(fact.workload, "is updated").evicting:
-                    self._wait_again(self._live[fact.workload], fact.time)
+                    self._wait_again(self.live[fact.workload], fact.time)
                 if fact.reclaimable is not None:
                     self._fewer_pods(fact.workload, fact.reclaimable)
             case _:
                 return
 
     def _policy(self, graph: PolicyGraph) -> None:
-        self._pools.clear()
+        self.pools.clear()
         for figures in self.queues.values():
             figures.owns, figures.owned, figures.lent = {}, 0, 0
             self._touched[figures.name] = None
@@ -229,32 +232,34 @@ class Measure:
             figures = self.queues[name]
             changed = False
             for flavor in figures.owns | figures.uses:
-                pool = self._pools.get(flavor) or self._new_pool(flavor)
+                pool = self.pools.get(flavor) or self._new_pool(flavor)
                 changed |= pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
             if changed:
-                figures.borrowed = sum(pool.borrows(name) for pool in self._pools.values())
-        for pool in self._pools.values():
+                figures.borrowed = sum(pool.borrows(name) for pool in self.pools.values())
+        for pool in self.pools.values():
             for name, change in pool.share_out().items():
                 self.queues[name].lent += change
 
     def _new_pool(self, flavor: str) -> FlavorLending:
-        pool = self._pools[flavor] = FlavorLending(exists=self._exists(flavor))
+        pool = self.pools[flavor] = FlavorLending(exists=self._exists(flavor))
         return pool
 
     def _exists(self, flavor: str) -> int:
         return sum(thousandths(resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor)
 
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
+        if fact.workload in self.live:
+            raise AccountError(f"`{fact.workload}` is submitted, but is live already")
         nodes = matching_queues(graph, fact)
         queue = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
-        live = self._live[fact.workload] = WorkloadAccount(fact, queue, fact.time)
+        live = self.live[fact.workload] = WorkloadAccount(fact, queue, fact.time)
         figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
 
     def _find(self, name: str, what: str) -> WorkloadAccount:
-        live = self._live.get(name)
+        live = self.live.get(name)
         if live is None:
             raise AccountError(f"`{name}` {what}, but is not live")
         return live
@@ -262,7 +267,7 @@ class Measure:
     def _over(self, name: str) -> QueueFigures:
         """A workload is gone: whatever it used or waited for ends."""
         live = self._find(name, "ends")
-        del self._live[name]
+        del self.live[name]
         figures = self.queues[live.queue]
         self._stop(live)
         figures.wait_no_more(name)
@@ -358,7 +363,7 @@ class Measure:
             return
         room = figures.room()
         most = sum(room.values())
-        fitting = (name for name, gpus in figures.waiting.items() if 0 < gpus <= most and self._live[name].fits(room))
+        fitting = (name for name, gpus in figures.waiting.items() if 0 < gpus <= most and self.live[name].fits(room))
         entitled = {name: figures.entitled.get(name, self.end) for name in fitting}
         for name, since in figures.entitled.items():
             if name not in entitled:
@@ -379,6 +384,6 @@ class Measure:
         """Every workload that was submitted runs, waits or has ended. Raises AccountError."""
         for figures in self.queues.values():
             ended = figures.finished + figures.cancelled + figures.rejected
-            live = sum(1 for live in self._live.values() if live.queue == figures.name)
+            live = sum(1 for live in self.live.values() if live.queue == figures.name)
             if figures.submitted != ended + live:
                 raise AccountError(f"queue `{figures.name}`: {figures.submitted} submitted, {ended} ended, {live} live")

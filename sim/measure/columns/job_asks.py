@@ -1,0 +1,85 @@
+"""What jobs ask for, as rows: worked out once for all whose submissions say the same. See `WorkloadAccount.asks`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....engine.event_parts import PodSet
+from ....engine.facts import WorkloadSubmitted
+from ....engine.intake.routing import matching_queues
+from ....engine.outcome.history import Columns
+from ....engine.policy_graph import PolicyGraph
+from ..gpu_amounts import thousandths
+from . import count_columns as c
+
+_Ask = tuple[int, tuple[str, ...]]
+"""The GPUs that a pod set asks for, and the flavors that will do (none: any)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobAsks:
+    """Jobs in the order of their submissions: a row for each in `job`, with the number of its queue, of its kind and of its name.
+
+    Jobs of a kind have pod sets that ask for the same; `kind` says where these begin in `ask`, which leaves out those that ask for no GPUs.
+    `gpus` has what each kind asks for in all, however large; `names` is how many different names there are.
+    """
+
+    facts: Sequence[WorkloadSubmitted]
+    gpus: tuple[int, ...]
+    names: int
+    job: Columns
+    kind: Columns
+    ask: Columns
+
+    @classmethod
+    def of(cls, graph: PolicyGraph, numbers: Mapping[int, int], facts: Sequence[WorkloadSubmitted]) -> "JobAsks":
+        """The rows of jobs; `numbers` has the number of each queue by its node, and that of no queue by NONE."""
+        names: dict[str, int] = {}
+        kinds: dict[tuple[_Ask, ...], int] = {}
+        seen: dict[tuple[int, ...] | int, int] = {}
+        queues: dict[object, int] = {}
+        name_of, kind_of, queue_of = list[int](), list[int](), list[int]()
+        for fact in facts:
+            name_of.append(names.setdefault(fact.workload, len(names)))
+            ids = _ids(fact.pod_sets)
+            kind = seen.get(ids)
+            if kind is None:
+                kind = seen[ids] = kinds.setdefault(tuple([_ask(pod_set) for pod_set in fact.pod_sets]), len(kinds))
+            kind_of.append(kind)
+            said = fact.queue or _what_decides_its_queue(fact)
+            queue = queues.get(said)
+            if queue is None:
+                nodes = matching_queues(graph, fact)
+                queue = queues[said] = numbers[nodes[0] if len(nodes) == 1 else c.NONE]
+            queue_of.append(queue)
+        job = np.zeros((len(facts), c.JOB_WIDTH), np.int64)
+        job[:, c.JOB_NAME], job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = name_of, kind_of, queue_of
+        kind_table, ask_table = _tables(list(kinds), [flavor.name for flavor in graph.flavors])
+        return cls(facts, tuple(sum(gpus for gpus, _ in asks) for asks in kinds), len(names), job, kind_table, ask_table)
+
+
+def _ids(pod_sets: tuple[PodSet, ...]) -> tuple[int, ...] | int:
+    """The pod sets by identity: the facts keep every pod set alive, and files have the same ones again and again."""
+    return id(pod_sets[0]) if len(pod_sets) == 1 else tuple([id(pod_set) for pod_set in pod_sets])
+
+
+def _ask(pod_set: PodSet) -> _Ask:
+    return sum(thousandths(*asked) for asked in pod_set.requests.items()) * pod_set.count, pod_set.flavors
+
+
+def _what_decides_its_queue(fact: WorkloadSubmitted) -> object:
+    """All that `matching_queues` reads of a submission that names no queue."""
+    if fact.local_queue is not None:
+        return "by local queue", fact.local_queue
+    return fact.namespace, fact.user, fact.group, fact.workload_kind, tuple(fact.labels.items())
+
+
+def _tables(kinds: Sequence[tuple[_Ask, ...]], flavors: Sequence[str]) -> tuple[Columns, Columns]:
+    """The rows of kinds and of their pod sets. An amount beyond all bounds fits nowhere, as one at the bound does."""
+    kind, asks = np.zeros((len(kinds), c.KIND_WIDTH), np.int64), list[list[int]]()
+    for number, pod_sets in enumerate(kinds):
+        some = [(gpus, names) for gpus, names in pod_sets if gpus]
+        kind[number] = len(asks), len(some), min(c.MOST, sum(gpus for gpus, _ in some))
+        asks += [[min(c.MOST, gpus), *(not names or flavor in names for flavor in flavors)] for gpus, names in some]
+    return kind, np.array(asks, np.int64).reshape(len(asks), c.MAY_USE + len(flavors))
