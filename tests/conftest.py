@@ -35,11 +35,10 @@ def _needs_postgres(item: pytest.Function) -> bool:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_compiling_in_the_background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Commands find no compiled kernels, and start no compiler that would run beside the tests; `tests/compiled` compiles by itself."""
+def _no_kernels_of_the_user() -> Iterator[None]:
+    """Commands find no place for compiled kernels, so that none starts a compiler beside the tests; `tests/compiled` has its own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("gpol.compiled.fast_core.compile_in_background", lambda folder: None)
+        patch.setenv("XDG_CACHE_HOME", os.devnull)
         yield
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import FactError
-from ...event_parts import PodSet
 from ...facts import WorkloadSubmitted
 from ...guard import Type, fields
 from ...intake.changes import submitted
@@ -43,7 +42,6 @@ class JobRows:
     table: Ints
     _kinds: list[_Kind] = field(default_factory=list)
     _numbers: dict[object, int] = field(default_factory=dict)
-    _texts: dict[int, bytes] = field(default_factory=dict)
     _kind_of: list[int] = field(default_factory=list)
     _named: dict[str, list[int]] = field(default_factory=dict)
 
@@ -80,19 +78,12 @@ class JobRows:
         who = (fact.queue, fact.namespace, fact.user, fact.group, fact.workload_kind, fact.priority, fact.local_queue, fact.boost)
         labels = tuple(sorted(fact.labels.items())), tuple(sorted(fact.namespace_labels.items()))
         alone = None if share else (fact.workload, fact.time, fact.created)
-        pod_sets = tuple([self._text(pod_set) for pod_set in fact.pod_sets])
+        pod_sets = tuple([pod_set.__pydantic_serializer__.to_json(pod_set) for pod_set in fact.pod_sets])
         key = (who, labels, fact.hold, fact.misconfigured, fact.replaces, pod_sets, alone)
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = len(self._kinds)
             self._kinds.append(self._new_kind(fact))
-        return known
-
-    def _text(self, pod_set: PodSet) -> bytes:
-        """A pod set as text. The jobs keep every pod set alive, so that each has a number of its own."""
-        known = self._texts.get(id(pod_set))
-        if known is None:
-            known = self._texts[id(pod_set)] = pod_set.__pydantic_serializer__.to_json(pod_set)
         return known
 
     def _new_kind(self, fact: WorkloadSubmitted) -> _Kind:

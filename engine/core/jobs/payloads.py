@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from pydantic_core import to_json
+from pydantic import TypeAdapter
 
 from ...cores import EncodedEvent
 from ...explain.decisions import tell
@@ -25,6 +25,9 @@ _Form = tuple[bytes, ...]
 
 _Admitted = tuple[bytes, bytes, tuple[int, ...]]
 """What admissions of one form have in common: the head of their block, the flavors, the charges but for what was used and is borrowed."""
+
+_text_as_json = TypeAdapter(str).dump_json
+"""A text as it stands in an event."""
 
 MOST_FORMS = 4_096
 """How many forms are kept; then all are forgotten, and it begins anew."""
@@ -58,7 +61,7 @@ class Payloads:
     @cached_property
     def _names(self) -> list[bytes]:
         """The names of the jobs, as JSON."""
-        return [to_json(fact.workload) for fact in self.rows.facts]
+        return [_text_as_json(fact.workload) for fact in self.rows.facts]
 
     def encoded(self, story: Story) -> Iterator[EncodedEvent]:
         """The events of a chunk."""
@@ -118,7 +121,7 @@ class Payloads:
     def _amount(self, slot: int, amount: int) -> bytes:
         if len(self._amounts) >= MOST_FORMS:
             self._amounts.clear()
-        known = self._amounts[slot, amount] = to_json(slot_amount(self.graph, slot, amount))
+        known = self._amounts[slot, amount] = _text_as_json(slot_amount(self.graph, slot, amount))
         return known
 
     def _learn(self, key: _Admitted, admission: Admission) -> _Form:
@@ -132,9 +135,9 @@ class Payloads:
         used = others[len(slots) :]
         name = f"<{_MARK}>"
         marked = tell(self.graph, [replace(admission, workload=name, borrowed=borrowed, used=tuple(used[: len(slots)]))], time, cause)[0]
-        texts = [(b'"time":', b"%d" % time), (b'"cause":', b"%d" % cause), (b'"workload":', to_json(name))]
+        texts = [(b'"time":', b"%d" % time), (b'"cause":', b"%d" % cause), (b'"workload":', _text_as_json(name))]
         texts += [(b'"amount":', b"%d" % amount) for _, amount in borrowed]
-        texts += [(b'"value":', to_json(slot_amount(self.graph, slot, amount))) for slot, amount in zip(slots, used, strict=False)]
+        texts += [(b'"value":', _text_as_json(slot_amount(self.graph, slot, amount))) for slot, amount in zip(slots, used, strict=False)]
         rest, parts = marked.payload(), list[bytes]()
         for label, text in texts:  # a label with its quotes stands in no text, where quotes are escaped
             before, found, rest = rest.partition(label + text)
