@@ -14,8 +14,18 @@ from pydantic import ValidationError
 from ..engine.errors import describe_error
 from ..engine.event_parts import PodSet
 from ..engine.facts import FACT, WorkloadSubmitted
-from ..engine.units import INT64_MAX, MILLI_RESOURCES, SECOND, UnitError, parse_amount, parse_duration, parse_time, split_quantity
-from ..sim.drive.job import LAST_MOMENT, InputError, Job, JobSource
+from ..engine.units import (
+    INT64_MAX,
+    LAST_MOMENT,
+    MILLI_RESOURCES,
+    SECOND,
+    UnitError,
+    parse_amount,
+    parse_duration,
+    parse_time,
+    split_quantity,
+)
+from ..sim.drive.job import InputError, Job, JobSource
 from .rows import DigestedStream, Input, Row, TwiceError, lines, once, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")

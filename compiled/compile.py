@@ -13,13 +13,12 @@ from typing import Any
 
 import numba
 
-from ..engine.core import columns, kernels, tables
+from ..engine.core import kernels
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Ints, Tables, zeros
-from ..engine.outcome import history
 from .inner_function import InnerFunction
-from .kernel_folder import kernel_version
+from .kernel_folder import BESIDE_CORE, kernel_version
 from .table_type import INT, TablesType, address_block, tables_reader
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -42,7 +41,7 @@ class KernelSource:
     beside: tuple[ModuleType, ...]
 
 
-_CORE = KernelSource(kernels, run_kernel, {name: _DIMENSIONS.get(name, 2) for name in Tables._fields}, (tables, columns, history))
+_CORE = KernelSource(kernels, run_kernel, {name: _DIMENSIONS.get(name, 2) for name in Tables._fields}, BESIDE_CORE)
 
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:

@@ -27,10 +27,11 @@ def core_for(facts: int) -> tuple[Core, str]:
     if find_spec("numba") is None:
         return new_core(), WITHOUT_COMPILER
     folder = kernel_folder()
-    if folder is None or not kernels_are_there(folder):
-        if folder is not None:
-            compile_in_background(folder)
-        return new_core(), COMPILING if folder is not None else ""
+    if folder is None:
+        return new_core(), ""
+    if not kernels_are_there(folder):
+        compile_in_background(folder)
+        return new_core(), COMPILING
     from ..engine.core.core import ArrayCore
     from .compile import compiled_kernels
 

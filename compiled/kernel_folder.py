@@ -14,6 +14,9 @@ from types import ModuleType
 from ..engine.core import columns, kernels, tables
 from ..engine.outcome import history
 
+BESIDE_CORE = (tables, columns, history)
+"""The modules that say what stands in the tables of the core's kernels."""
+
 READY = "ready"
 """A file in the folder of a version says that all of it is there."""
 
@@ -37,7 +40,7 @@ def kernels_are_there(folder: Path) -> bool:
 
 
 @lru_cache
-def kernel_version(package: ModuleType = kernels, beside: tuple[ModuleType, ...] = (tables, columns, history)) -> str:
+def kernel_version(package: ModuleType = kernels, beside: tuple[ModuleType, ...] = BESIDE_CORE) -> str:
     """What the compiled kernels of a package depend on: their text and that of the modules `beside`, this room, compiler and processor."""
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 

@@ -10,6 +10,9 @@ from fractions import Fraction
 
 INT64_MAX = 2**63 - 1
 
+LAST_MOMENT = 253_402_300_799_999_999
+"""The last microsecond of the year 9999, in microseconds since the epoch: simulations end before calendars do."""
+
 MILLI_RESOURCES = ("gpu", "cpu")
 """Resources counted in thousandths."""
 

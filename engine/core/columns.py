@@ -1,6 +1,7 @@
 """The columns of the tables in `tables.py`, and the codes that stand in them. Kernels read them as `c.NAME`."""
 
 from ..outcome.history import *  # noqa: F403
+from ..units import LAST_MOMENT as LAST_MOMENT
 
 NONE = -1
 """No limit, no node, no workload, no rule, no end of a list."""
@@ -209,9 +210,6 @@ it (a submission that is refused, or workloads that evict each other again and a
 
 MOST_TIME = 2**61
 """The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""
-
-LAST_MOMENT = 253_402_300_799_999_999
-"""The last microsecond of the year 9999: simulations end before calendars do."""
 
 MOST_TURNS = 16
 """How often wakes may evict a job between two other facts before the closed loop gives up."""

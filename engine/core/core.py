@@ -40,7 +40,7 @@ from . import columns as c
 from .bridge import Around, loaded, unloaded
 from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
-from .kernels.places import forget_who_gave_way, stir
+from .kernels.places import count_fact, forget_who_gave_way, stir
 from .outcomes import Tape
 from .policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
@@ -211,13 +211,10 @@ class ArrayCore:
 
     def _count(self, fact: Fact) -> None:
         """Note that there was a fact."""
-        state = self._tables.tables.state
-        state[c.SEQ] += 1
-        state[c.TIME], state[c.CAUSE] = fact.time, state[c.SEQ]
+        tables = self._tables.tables
         if not isinstance(fact, TimeAdvanced | WorkloadSubmitted):
-            forget_who_gave_way(self._tables.tables)
-        if not isinstance(fact, TimeAdvanced):
-            state[c.IDLE], state[c.FRESH] = 0, 1
+            forget_who_gave_way(tables)
+        count_fact(tables, fact.time, int(not isinstance(fact, TimeAdvanced)))
 
     def _update(self, fact: WorkloadUpdated) -> None:
         store, graph = self._tables, self._tables.graph
@@ -285,7 +282,7 @@ class ArrayCore:
         return None if wake == c.NONE else wake
 
     def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> TableLoop | None:
-        """See `gpol.engine.cores.Core`. Queues by usage, whose order floats along with time, are for the definition of the loop."""
+        """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, are for the definition of the loop."""
         if self._store is None or self._store.known or self._usage.nodes:
             return None
         self.next_wake()

@@ -43,7 +43,7 @@ class KernelSet:
         self.run(tables, c.END_WORKLOAD, row)
 
     def play(self, tables: Tables, most: int) -> int:
-        """See `kernels/closed_loop.py`."""
+        """See `kernels/loop/play.py`."""
         return self.run(tables, c.PLAY, most)
 
 

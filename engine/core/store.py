@@ -16,7 +16,7 @@ from . import columns as c
 from .demands import Demands, as_ints, packed
 from .kernel_set import KernelSet
 from .kernels.cycle import defer_row
-from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop
+from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, take_row
 from .outcomes import DEFERRALS, ENDS
 from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
@@ -168,13 +168,7 @@ class TableStore(Rows):
     def _new_row(self) -> int:
         if self.tables.state[c.FREE_ROW] == c.NONE:
             self.more_rows()
-        t = self.tables
-        row = int(t.state[c.FREE_ROW])
-        t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
-        t.state[c.LIVE] += 1
-        t.work[row] = 0
-        t.work[row, [c.USAGE, c.GIVEN, c.TRIED, c.SHOWN_VICTIMS, c.RESERVATION, c.ADMITTED]] = c.NONE
-        return row
+        return int(take_row(self.tables))
 
     # --- workloads ------------------------------------------------------------------------------------------------------
 

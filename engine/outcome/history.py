@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 Columns = NDArray[np.int64]
 """Rows of 64-bit integers."""
 
-E_KIND, E_TIME, E_JOB, E_QUEUE, E_CHARGES, E_CHARGED, E_BLOCK, E_PART, EVENT_WIDTH = range(9)
+E_KIND, E_TIME, E_JOB, E_QUEUE, E_CHARGES, E_CHARGED, E_BLOCK, EVENT_WIDTH = range(8)
 """The columns: the kind of the event; its moment, in microseconds; the job, and the node of the queue in which it is admitted or evicted
-(-1 where there is none). Of an admission, where its charges begin in `tape` and how many there are. The last two are for the core that
-wrote them."""
+(-1 where there is none). Of an admission, where its charges begin in `tape` and how many there are. The last one is for the core that
+wrote it."""
 
 SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
 """Kinds of events: three of facts, five of decisions."""

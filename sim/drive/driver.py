@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 from ...engine.cores import PlayedBatch, RunningJob
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from ...engine.facts import WorkloadFinished
-from .job import LAST_MOMENT
+from ...engine.units import LAST_MOMENT
 from .player import EndlessError, Player
 
 OnEvict = Literal["restart", "resume"]

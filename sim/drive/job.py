@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 from ...engine.facts import WorkloadSubmitted
 
-LAST_MOMENT = 253_402_300_799_999_999
-"""The last microsecond of the year 9999, in microseconds since the epoch: simulations end before calendars do."""
-
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
     parser.add_argument("--crowded", action="store_true", help="decide at once, with long lines of workloads most of which wait for room")
     parser.add_argument("--left", choices=CORES, default="definition")
-    parser.add_argument("--right", choices=CORES, default="definition")
+    parser.add_argument("--right", choices=CORES, default="array")
     parser.add_argument("--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found")
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"), help="where the smallest case that differs is written")
     parser.add_argument("--again", type=Path, metavar="FOLDER", help="play the case in this folder, and no other")

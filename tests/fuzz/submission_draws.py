@@ -173,7 +173,7 @@ def crowd(draw: Draw, core: Core, name: str) -> list[Plain]:
         return []
     slot, count = draw.pick(slots), draw.number(34, 40)
     flavor, resource = graph.slot_name(slot)
-    one = core.probe.most(queue, slot) // count
+    one = min(core.probe.most(queue, slot) // count, INT64_MAX)
     pods: Plain = {"requests": {resource: one}, "flavors": [flavor]}
     facts: list[Plain] = []
     for number in range(count):
@@ -183,6 +183,6 @@ def crowd(draw: Draw, core: Core, name: str) -> list[Plain]:
             placement = {"pod_set": "main", "count": 1, "flavors": {resource: flavor}, "usage": {resource: one}}
             facts.append({"kind": "WorkloadAdopted", **about, "queue": graph.nodes[queue].name, "since": 0, "placements": [placement]})
     other = queue if draw.chance(2) else draw.pick(graph.queues).node
-    all_of_it = {"requests": {resource: max(1, core.probe.most(other, slot))}, "flavors": [flavor]}
+    all_of_it = {"requests": {resource: min(max(1, core.probe.most(other, slot)), INT64_MAX)}, "flavors": [flavor]}
     facts.append({"kind": "WorkloadSubmitted", "workload": name, "queue": graph.nodes[other].name, "priority": 9, "pod_sets": [all_of_it]})
     return [*facts, {"kind": "TimeAdvanced"}]

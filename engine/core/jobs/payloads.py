@@ -7,6 +7,7 @@ places, and filled in for the next; whatever has no form is told in full. Nothin
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -101,20 +102,23 @@ class Payloads:
 
     def _admission(self, event: list[int], numbers: memoryview, content: bytes, cause: int, outcome: Callable[[int], Admission]) -> bytes:
         """The bytes of an admission; `numbers` and `content` are the tape, `outcome` reads the admission that begins at a place of it."""
-        _, time, job, _, charges_at, count, block, _ = event
+        _, time, job, _, charges_at, charged, block = event
         head = content[8 * (block + c.B_QUEUE) : 8 * (block + c.B_MODE + 1)]
         flavors = content[8 * (block + c.FLAVORS_AT) : 8 * numbers[block + c.B_VICTIMS]]
         fixed, borrowed, used = [], [], []
-        for at in range(charges_at, charges_at + c.CHARGE_WIDTH * count, c.CHARGE_WIDTH):
+        for at in range(charges_at, charges_at + c.CHARGE_WIDTH * charged, c.CHARGE_WIDTH):
             slot, amount, before, owned, beyond = numbers[at : at + c.CHARGE_WIDTH].tolist()
             fixed += [slot, amount, owned, beyond > 0]
             used.append(self._amounts.get((slot, before)) or self._amount(slot, before))
             if beyond > 0:
                 borrowed.append(b"%d" % beyond)
         key = (head, flavors, tuple(fixed))
-        form = self._admissions.get(key) or self._learn(key, outcome(block))
-        if not form:
-            return tell(self.graph, [outcome(block)], time, cause)[0].payload()
+        form = self._admissions.get(key)
+        if form is None:
+            admission = outcome(block)
+            if any(attempt.obstacles for pods in admission.flavors.pod_sets for attempt in pods.attempts):
+                return tell(self.graph, [admission], time, cause)[0].payload()  # flavors that were passed over, with numbers of their own
+            form = self._learn(key, admission)
         parts = [b"%d" % time, b"%d" % cause, self._names[job], *borrowed, *used]
         return b"".join([part for pair in zip(form, parts, strict=False) for part in pair]) + form[-1]
 
@@ -125,20 +129,16 @@ class Payloads:
         return known
 
     def _learn(self, key: _Admitted, admission: Admission) -> _Form:
-        """The form of an admission: empty where flavors that were passed over are told, whose numbers differ each time."""
-        if any(attempt.obstacles for pods in admission.flavors.pod_sets for attempt in pods.attempts):
-            return ()
-        slots = [slot for slot, _ in admission.request]
-        marks = [_MARK + k for k in range(2 * len(slots) + 3)]
-        time, cause, *others = marks
-        borrowed = tuple((slot, others[k]) for k, (slot, _) in enumerate(admission.borrowed))
-        used = others[len(slots) :]
-        name = f"<{_MARK}>"
-        marked = tell(self.graph, [replace(admission, workload=name, borrowed=borrowed, used=tuple(used[: len(slots)]))], time, cause)[0]
+        """The form of an admission that tells of no flavor that was passed over."""
+        marks, name = count(_MARK), f"<{_MARK}>"
+        time, cause = next(marks), next(marks)
+        borrowed = tuple((slot, next(marks)) for slot, _ in admission.borrowed)
+        used = tuple((slot, next(marks)) for slot, _ in admission.request)
+        outcome = replace(admission, workload=name, borrowed=borrowed, used=tuple(amount for _, amount in used))
+        rest, parts = tell(self.graph, [outcome], time, cause)[0].payload(), list[bytes]()
         texts = [(b'"time":', b"%d" % time), (b'"cause":', b"%d" % cause), (b'"workload":', _text_as_json(name))]
         texts += [(b'"amount":', b"%d" % amount) for _, amount in borrowed]
-        texts += [(b'"value":', _text_as_json(slot_amount(self.graph, slot, amount))) for slot, amount in zip(slots, used, strict=False)]
-        rest, parts = marked.payload(), list[bytes]()
+        texts += [(b'"value":', _text_as_json(slot_amount(self.graph, slot, amount))) for slot, amount in used]
         for label, text in texts:  # a label with its quotes stands in no text, where quotes are escaped
             before, found, rest = rest.partition(label + text)
             assert found, "an admission is not told as it was"

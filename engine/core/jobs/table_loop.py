@@ -20,11 +20,10 @@ from .story import Story
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """See `gpol.engine.cores.PlayedChunk`; the first event has the number `first`."""
+    """See `gpol.engine.cores.PlayedChunk`."""
 
     events: Ints
     tape: Ints
-    first: int
     goes_on: bool
     too_late: str | None
     batches: Callable[[], Iterator[PlayedBatch]]
@@ -57,7 +56,7 @@ class TableLoop:
         self._bring_up_to_date()
         late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
         story = Story(self.store, self.rows, events, tape, first, submitted)
-        return _Chunk(events, tape, first, why == c.ENOUGH, late, story.batches, lambda: self._payloads.encoded(story))
+        return _Chunk(events, tape, why == c.ENOUGH, late, story.batches, lambda: self._payloads.encoded(story))
 
     def _make_room(self) -> None:
         """Make room for one more fact and all that follows from it."""

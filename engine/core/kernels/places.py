@@ -39,6 +39,26 @@ def append_cell(t: Tables, row: int, column: int, last: int) -> int:
     return cell
 
 
+def take_row(t: Tables) -> int:
+    """Take a free row, with nothing in it, for one more live workload. There has to be one."""
+    row = t.state[c.FREE_ROW]
+    t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
+    t.state[c.LIVE] += 1
+    for column in range(c.WORK_WIDTH):
+        t.work[row, column] = 0
+    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
+    t.work[row, c.RESERVATION] = t.work[row, c.ADMITTED] = c.NONE
+    return row
+
+
+def count_fact(t: Tables, moment: int, outside: int) -> None:
+    """Note that there was a fact at a moment; `outside`: something happened, other than that time has passed."""
+    t.state[c.SEQ] += 1
+    t.state[c.TIME], t.state[c.CAUSE] = moment, t.state[c.SEQ]
+    if outside:
+        t.state[c.IDLE], t.state[c.FRESH] = 0, 1
+
+
 # --- places -------------------------------------------------------------------------------------------------------------
 
 

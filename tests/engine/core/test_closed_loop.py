@@ -1,11 +1,9 @@
 """The closed loop over tables plays jobs as its definition does, `sim/drive/driver.py`: the same events, the same state, the same end."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from careful import careful_kernels
-from draws import Dice
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core import columns as c
@@ -14,17 +12,16 @@ from gpol.engine.cores import Core, EncodedEvent
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.snapshot import frozen
 from gpol.engine.errors import FactError
-from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.units import LAST_MOMENT
 from gpol.sim.drive import player, simulation
 from gpol.sim.drive.driver import OnEvict
-from gpol.sim.drive.job import LAST_MOMENT, Job
+from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import EndlessError, Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
-from policy_draws import compiled, policy
+from job_draws import gang, policy_and_jobs
 from policy_texts import TURNS
-from submission_draws import submission
-from worlds import SECOND, world
+from worlds import SECOND
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 HISTORIES = 20
@@ -94,16 +91,7 @@ def test_the_jobs_of_the_examples_are_played_alike(on_evict: OnEvict) -> None:
 @pytest.mark.parametrize("number", range(HISTORIES))
 def test_generated_jobs_under_generated_policies_are_played_alike(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In chunks of every size, so that the loop stops and goes on in the middle."""
-    draw, in_cycles = Dice(f"closed loop/{number}"), number % 2 == 1
-    place = world(draw, in_cycles)
-    text = policy(draw, place, Counter())
-    drawn, time, jobs = Policy(compiled(text), "p.gpol", text, ()), 1_000 * SECOND, list[Job]()
-    core = DefinitionCore()
-    core.step(drawn.activation(0), drawn.graph)
-    for name in range(JOBS):
-        time += draw.pick([0, 0, 1, SECOND, 20 * SECOND])
-        plain = submission(draw, place, core, f"w{name if not draw.chance(40) else name // 2}", time)
-        jobs.append(Job(WorkloadSubmitted.model_validate({**plain, "time": time}), draw.pick([1, SECOND, 10 * SECOND, 45 * SECOND])))
+    drawn, jobs, draw = policy_and_jobs(f"closed loop/{number}", number % 2 == 1, JOBS)
     monkeypatch.setattr(simulation, "CHUNK", draw.pick([1, 7, 50, 2_000]))
     _compare(drawn, jobs, draw.pick(["restart", "resume"]))
 
@@ -111,15 +99,10 @@ def test_generated_jobs_under_generated_policies_are_played_alike(number: int, m
 PLAIN = 'policy "plain" {}\nflavor pool { gpu 8 }\nqueue owner { owns 8 gpu }\n'
 
 
-def _gang(name: str, time: int, gpus: int, duration: int, queue: str = "owner") -> Job:
-    pods = [{"name": "main", "count": 1, "requests": {"gpu": gpus * 1000}}]
-    return Job(WorkloadSubmitted.model_validate({"workload": name, "time": time, "queue": queue, "pod_sets": pods}), duration)
-
-
 def test_a_job_that_ends_after_the_last_moment_ends_the_simulation() -> None:
     """The journal has its admission; the driver is told which job it is."""
     policy = Policy.of(check(PLAIN, "p.gpol"))
-    jobs = [_gang("one", 0, 8, LAST_MOMENT), _gang("two", 1, 8, LAST_MOMENT - 1), _gang("three", 2, 8, 5)]
+    jobs = [gang("one", 0, 8, LAST_MOMENT), gang("two", 1, 8, LAST_MOMENT - 1), gang("three", 2, 8, 5)]
     _, end = _compare(policy, jobs)
     assert "`two` would not end before the year 10000" in end
 
@@ -127,15 +110,15 @@ def test_a_job_that_ends_after_the_last_moment_ends_the_simulation() -> None:
 def test_a_refused_submission_is_refused_in_the_same_words() -> None:
     """A name that is still live is refused by the core itself, once the loop has given up."""
     policy = Policy.of(check(PLAIN, "p.gpol"))
-    _, end = _compare(policy, [_gang("one", 0, 8, 100), _gang("one", 10, 8, 100)])
+    _, end = _compare(policy, [gang("one", 0, 8, 100), gang("one", 10, 8, 100)])
     assert end == "workload `one` is already submitted; finish or cancel it first, or use another name"
-    _compare(policy, [_gang("one", 0, 8, 5), _gang("one", 10, 8, 100)])  # the name is free again
+    _compare(policy, [gang("one", 0, 8, 5), gang("one", 10, 8, 100)])  # the name is free again
 
 
 def test_jobs_that_take_turns_are_left_to_the_definition_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time alone lets two jobs evict each other again and again; the loop gives up before the limit, and the end is the same."""
     monkeypatch.setattr(player, "MOST_TURNS", 2 * c.MOST_TURNS)
     policy = Policy.of(check(TURNS, "p.gpol"))
-    jobs = [_gang(name, time, 4, 3_600 * SECOND) for name, time in (("a", 0), ("b", 30 * SECOND), ("c", 31 * SECOND))]
+    jobs = [gang(name, time, 4, 3_600 * SECOND) for name, time in (("a", 0), ("b", 30 * SECOND), ("c", 31 * SECOND))]
     _, end = _compare(policy, jobs)
     assert "time alone evicted" in end

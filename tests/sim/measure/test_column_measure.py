@@ -14,7 +14,6 @@ from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import JobLoop, PlayedBatch, PlayedChunk, RunningJob
-from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.errors import FactError
 from gpol.engine.event_parts import Charge, PodSet, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
@@ -31,10 +30,8 @@ from gpol.sim.measure.columns.column_measure import ColumnMeasure
 from gpol.sim.measure.columns.count_tables import CountTables
 from gpol.sim.measure.columns.kernels.count_events import add_product, count_events
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure
-from policy_draws import compiled, policy
+from job_draws import gang, policy_and_jobs
 from policy_texts import TWO_QUEUES
-from submission_draws import submission
-from worlds import world
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 HISTORIES = 48
@@ -135,33 +132,12 @@ def _example(name: str) -> Policy:
     return Policy.of(check(path.read_text(), path.name))
 
 
-def _gang(name: str, time: int, gpus: int, duration: int, queue: str = "owner") -> Job:
-    pods = [{"name": "main", "count": 1, "requests": {"gpu": gpus * 1000}}]
-    return Job(WorkloadSubmitted.model_validate({"workload": name, "time": time, "queue": queue, "pod_sets": pods}), duration)
-
-
 # --- the same figures -----------------------------------------------------------------------------------------------------------
 
 
 def _drawn(number: int) -> tuple[Policy, list[Job], Dice]:
     """A policy and jobs; with an odd number it decides in cycles."""
-    draw = Dice(f"column measure/{number}")
-    place = world(draw, number % 2 == 1)
-    text = policy(draw, place, Counter())
-    drawn, time, jobs = Policy(compiled(text), "p.gpol", text, ()), 1_000 * SECOND, list[Job]()
-    core = DefinitionCore()
-    core.step(drawn.activation(0), drawn.graph)
-    for name in range(JOBS):
-        time += draw.pick([0, 0, 1, SECOND, 20 * SECOND])
-        plain = submission(draw, place, core, f"w{name if not draw.chance(40) else name // 2}", time)
-        if name and draw.chance(10):  # of its queue most likely, and maybe running by then
-            last = jobs[-1].fact
-            plain |= {"replaces": last.workload, "queue": last.queue, "namespace": last.namespace, "pod_sets": last.pod_sets}
-            plain.pop("local_queue", None)
-            if plain["replaces"] == plain["workload"]:
-                del plain["replaces"]
-        jobs.append(Job(WorkloadSubmitted.model_validate({**plain, "time": time}), draw.pick([1, SECOND, 10 * SECOND, 45 * SECOND])))
-    return drawn, jobs, draw
+    return policy_and_jobs(f"column measure/{number}", number % 2 == 1, JOBS, replacing=True)
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -192,8 +168,8 @@ def test_the_examples_have_the_same_figures(on_evict: OnEvict) -> None:
 def test_a_queue_that_there_is_not_has_figures() -> None:
     """They are there from the first job on that belongs to no queue."""
     drawn = Policy.of(check(TWO_QUEUES, "two.gpol"))
-    assert NO_QUEUE not in _measured(drawn, [_gang("a", 0, 8, 5)]).by_columns.queues
-    found = _measured(drawn, [_gang("a", 0, 8, 5), _gang("b", 1, 8, 5, "nowhere")])
+    assert NO_QUEUE not in _measured(drawn, [gang("a", 0, 8, 5)]).by_columns.queues
+    found = _measured(drawn, [gang("a", 0, 8, 5), gang("b", 1, 8, 5, "nowhere")])
     assert (found.by_columns.queues[NO_QUEUE].submitted, found.by_columns.queues[NO_QUEUE].rejected) == (1, 1)
 
 
@@ -211,7 +187,7 @@ cohort all {{
 def test_queues_lend_in_the_order_in_which_they_were_met() -> None:
     """The policy before the one that decides had but one of the two, and what is lent does not come out even."""
     before, after = (Policy.of(check(LENDERS.format(*names), "p.gpol")) for names in (("two", "three"), ("one", "two")))
-    core, found, wanted, job = ArrayCore(), Measure(), Measure(), _gang("g", 5, 1, DAY, "guest")
+    core, found, wanted, job = ArrayCore(), Measure(), Measure(), gang("g", 5, 1, DAY, "guest")
     for drawn in (before, after):
         core.step(drawn.activation(0), drawn.graph)
         found.take(drawn.activation(0), [], drawn.graph)
@@ -295,14 +271,14 @@ def test_products_are_added_up_exactly() -> None:
 def test_areas_beyond_64_bits_are_exact() -> None:
     """Two million GPUs for five thousand years; the second half is borrowed."""
     years = 5_000 * 365 * DAY
-    found = _measured(Policy.of(check(LARGE.format(gpus=2_000_000), "p.gpol")), [_gang("a", 7, 1_999_999, years, "guest")])
+    found = _measured(Policy.of(check(LARGE.format(gpus=2_000_000), "p.gpol")), [gang("a", 7, 1_999_999, years, "guest")])
     assert found.calls == 1
     assert found.by_columns.queues["guest"].borrowed_area == found.by_columns.queues["owner"].lent_area == 1_999_999_000 * years > 2**67
 
 
 def test_more_gpus_than_columns_hold_are_measured_from_objects() -> None:
     """Beyond two million GPUs that are owned, no column is proven to be wide enough."""
-    found = _measured(Policy.of(check(LARGE.format(gpus=2_200_000), "p.gpol")), [_gang("a", 7, 2_199_999, DAY, "guest")])
+    found = _measured(Policy.of(check(LARGE.format(gpus=2_200_000), "p.gpol")), [gang("a", 7, 2_199_999, DAY, "guest")])
     assert (found.calls, found.seen[h.ADMITTING]) == (0, 1)
     assert found.by_columns.queues["owner"].lent_area == 2_199_999_000 * DAY
 
@@ -310,22 +286,22 @@ def test_more_gpus_than_columns_hold_are_measured_from_objects() -> None:
 def test_more_devices_than_columns_hold_are_measured_from_objects() -> None:
     """Thousandths of those that exist are beyond 64 bits."""
     text = DEVICES.replace('"nvidia.com/gpu" 8\n}\nqueue', f'"nvidia.com/gpu" {2**60}\n}}\nqueue')
-    found = _measured(Policy.of(check(text, "p.gpol")), [_gang("a", 0, 8, DAY)])
+    found = _measured(Policy.of(check(text, "p.gpol")), [gang("a", 0, 8, DAY)])
     assert (found.calls, found.seen[h.ADMITTING]) == (0, 1)
 
 
 def test_a_job_that_asks_for_too_much_is_counted_as_it_is() -> None:
     """What waits may ask for more than all columns hold: it fits nowhere."""
     said = {"workload": "b", "time": 1, "queue": "owner", "pod_sets": [{"count": 4, "requests": {"nvidia.com/gpu": 2**60 - 1}}]}
-    found = _measured(Policy.of(check(DEVICES, "p.gpol")), [_gang("a", 0, 8, DAY), Job(WorkloadSubmitted.model_validate(said), DAY)])
+    found = _measured(Policy.of(check(DEVICES, "p.gpol")), [gang("a", 0, 8, DAY), Job(WorkloadSubmitted.model_validate(said), DAY)])
     assert found.calls == 1
     assert found.by_columns.queues["owner"].waiting_gpus == 4_000 * (2**60 - 1) > 2**64
 
 
 # --- events that contradict each other ------------------------------------------------------------------------------------------
 
-TWO = [_gang("a", 0, 8, 60 * SECOND), _gang("b", SECOND, 8, 60 * SECOND)]
-SIX = [_gang(name, time, 1, DAY) for time, name in enumerate("abcdef")]
+TWO = [gang("a", 0, 8, 60 * SECOND), gang("b", SECOND, 8, 60 * SECOND)]
+SIX = [gang(name, time, 1, DAY) for time, name in enumerate("abcdef")]
 SUBMIT_A, ADMIT_A, SUBMIT_B, END_A, ADMIT_B, END_B = range(6)
 """The rows of what is played."""
 

@@ -4,13 +4,12 @@ from ... import columns as c
 from ...tables import Tables
 
 
-def note_event(t: Tables, kind: int, job: int, queue: int, block: int, part: int) -> int:
+def note_event(t: Tables, kind: int, job: int, queue: int, block: int) -> int:
     """Note an event of the present moment: of which job and queue, and where the tape tells of it; return its row."""
     at = t.state[c.PAST_END]
     t.state[c.PAST_END] = at + 1
     t.past[at, c.E_KIND], t.past[at, c.E_TIME], t.past[at, c.E_JOB], t.past[at, c.E_QUEUE] = kind, t.state[c.TIME], job, queue
-    t.past[at, c.E_CHARGES], t.past[at, c.E_CHARGED] = 0, 0
-    t.past[at, c.E_BLOCK], t.past[at, c.E_PART] = block, part
+    t.past[at, c.E_CHARGES], t.past[at, c.E_CHARGED], t.past[at, c.E_BLOCK] = 0, 0, block
     return at
 
 
@@ -27,8 +26,8 @@ def note_admission(t: Tables, block: int) -> None:
     """Note an admission, and before it the end of the one whose place it takes."""
     if t.tape[block + c.B_REPLACED] != c.NONE:
         replaced = t.tape[block + c.B_REPLACED]
-        note_event(t, c.REPLACING, t.name[replaced, c.JOB], t.tape[block + c.B_REPLACED_QUEUE], block, c.NONE)
-    at = note_event(t, c.ADMITTING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block, c.NONE)
+        note_event(t, c.REPLACING, t.name[replaced, c.JOB], t.tape[block + c.B_REPLACED_QUEUE], block)
+    at = note_event(t, c.ADMITTING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block)
     t.past[at, c.E_CHARGES], t.past[at, c.E_CHARGED] = t.tape[block + c.B_REQUEST], t.tape[block + c.B_REQUESTED]
 
 
@@ -37,7 +36,7 @@ def note_victims(t: Tables, block: int) -> None:
     at = t.tape[block + c.B_VICTIMS]
     for _ in range(t.tape[block + c.B_EVICTED]):
         if not t.tape[at + 5]:
-            note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], t.tape[at + 1], block, at)
+            note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], t.tape[at + 1], block)
         at += 7 + 3 * t.tape[at + 6]
         at += 6 + 2 * t.tape[at + 5]
 
@@ -52,7 +51,7 @@ def note_cycle(t: Tables) -> None:
     block = t.state[c.FIRST_BLOCK]
     while block != c.NONE:
         if t.tape[block + c.B_ENDED] != c.ADMITTED_NOW and t.tape[block + c.B_TOLD]:
-            note_event(t, c.DEFERRING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block, c.NONE)
+            note_event(t, c.DEFERRING, t.name[t.tape[block + c.B_NAME], c.JOB], t.tape[block + c.B_QUEUE], block)
         block = t.tape[block + c.B_FOLLOWING]
     begin, block = t.state[c.PAST_END], t.state[c.FIRST_BLOCK]
     while block != c.NONE:

@@ -7,7 +7,7 @@ row, and on the tape.
 from ... import columns as c
 from ...tables import Tables
 from ..cycle import begin_cycle, next_cycle, run_cycle
-from ..places import end, enter, forget_who_gave_way
+from ..places import count_fact, end, enter, forget_who_gave_way, take_row
 from ..settle import settle
 from .ends import next_end, pop_end, push_end
 from .past import note_cycle, note_event, note_settled
@@ -60,7 +60,7 @@ def play_next_fact(t: Tables) -> int:
     if wake != c.NONE and (arrives == c.NONE or wake < arrives or (wake == arrives and not t.state[c.IN_CYCLES])):
         if wake > c.MOST_TIME:
             return c.GIVE_UP
-        count_fact(t, c.ADVANCING, wake, c.NONE)
+        note_fact(t, c.ADVANCING, wake, c.NONE)
         begin_cycle(t)
         return c.ENOUGH
     if arrives == c.NONE:
@@ -71,13 +71,13 @@ def play_next_fact(t: Tables) -> int:
     return c.ENOUGH
 
 
-def count_fact(t: Tables, kind: int, moment: int, job: int) -> None:
-    """Note that there was a fact."""
-    t.state[c.SEQ] += 1
-    t.state[c.TIME], t.state[c.CAUSE] = moment, t.state[c.SEQ]
-    if kind != c.ADVANCING:
-        t.state[c.IDLE], t.state[c.FRESH], t.state[c.LAST_OUTSIDE] = 0, 1, t.state[c.SEQ]
-    t.state[c.LAST_FACT] = note_event(t, kind, job, c.NONE, c.NONE, c.NONE)
+def note_fact(t: Tables, kind: int, moment: int, job: int) -> None:
+    """Note that there was a fact, and which."""
+    outside = int(kind != c.ADVANCING)
+    count_fact(t, moment, outside)
+    if outside:
+        t.state[c.LAST_OUTSIDE] = t.state[c.SEQ]
+    t.state[c.LAST_FACT] = note_event(t, kind, job, c.NONE, c.NONE)
 
 
 def finish_first(t: Tables) -> None:
@@ -87,19 +87,13 @@ def finish_first(t: Tables) -> None:
     t.job[job, c.J_ADMISSION] = c.NONE
     end(t, t.name[t.job[job, c.J_NAME], c.ROW])
     forget_who_gave_way(t)
-    count_fact(t, c.FINISHING, max(moment, t.state[c.TIME]), job)
+    note_fact(t, c.FINISHING, max(moment, t.state[c.TIME]), job)
 
 
 def submit(t: Tables, job: int) -> None:
     """Submit a job."""
-    row = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
-    t.state[c.LIVE] += 1
+    row = take_row(t)
     t.state[c.SUBMISSIONS] += 1
-    for column in range(c.WORK_WIDTH):
-        t.work[row, column] = 0
-    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
-    t.work[row, c.RESERVATION] = t.work[row, c.ADMITTED] = c.NONE
     t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS], t.job[job, c.J_NAME]
     t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
     t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
@@ -110,12 +104,12 @@ def submit(t: Tables, job: int) -> None:
     t.name[t.job[job, c.J_NAME], c.ROW], t.name[t.job[job, c.J_NAME], c.JOB] = row, job
     enter(t, row)
     t.state[c.NEXT_JOB] = job + 1
-    count_fact(t, c.SUBMITTING, t.job[job, c.J_TIME], job)
+    note_fact(t, c.SUBMITTING, t.job[job, c.J_TIME], job)
     if t.job[job, c.J_REJECTED]:
         end(t, row)
         t.state[c.SEQ] += 1
         t.state[c.IDLE] = 0
-        note_event(t, c.REJECTING, job, t.job[job, c.J_QUEUE], c.NONE, c.NONE)
+        note_event(t, c.REJECTING, job, t.job[job, c.J_QUEUE], c.NONE)
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------------
