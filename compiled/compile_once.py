@@ -1,26 +1,22 @@
-"""Compiles the kernels into a folder, if no other process is at it: `python -m gpol.compiled.compile_once FOLDER`."""
+"""Compiling kernels into a folder, if no other process is at it."""
 
 import fcntl
-import os
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from .compile import compiled_kernels
-from .kernel_folder import READY, kernel_version, kernels_are_there
+from .compile import compiled_entry
+from .kernel_folder import are_compiled, note_compiled
+from .kernel_source import KernelSource
 
 
-def compile_once(folder: Path) -> None:
+def compile_once(folder: Path, sources: Sequence[KernelSource]) -> None:
     """Compile what is not there yet."""
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        if not kernels_are_there(folder):
-            compiled_kernels(folder)
-            (folder / kernel_version() / READY).touch()
-
-
-if __name__ == "__main__":
-    os.nice(10)
-    compile_once(Path(sys.argv[1]))
+        for source in sources:
+            if not are_compiled(folder, source):
+                compiled_entry(source, folder)
+                note_compiled(folder, source)

@@ -1,17 +1,11 @@
-"""The core for a history of some length: over arrays with compiled kernels where it is long and they are there, else the definition.
+"""The core for a history of some length: over arrays with compiled kernels where it is long and they are there, else the definition."""
 
-Nobody waits for the compiler: where compiled kernels are missing, another process makes them for the next time.
-"""
-
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 from ..engine.cores import Core
 from ..engine.default_core import new_core
-from .kernel_folder import kernel_folder, kernels_are_there
+from .kernel_folder import are_compiled, kernel_folder
+from .kernel_source import CORE
 
 FEW = 2_000
 """Histories with fewer facts are decided by the definition: that takes less than loading the kernels."""
@@ -21,7 +15,10 @@ COMPILING = "compiled kernels are made in the background, once, in about a minut
 
 
 def core_for(facts: int) -> tuple[Core, str]:
-    """A core that nothing has happened to yet, for about so many facts; and a line that says why it is not the fast one, or nothing."""
+    """A core that nothing has happened to yet, for about so many facts; and a line that says why it is not the fast one, or nothing.
+
+    With `COMPILING` it is for the caller to let another process compile them: nobody waits for the compiler.
+    """
     if facts < FEW:
         return new_core(), ""
     if find_spec("numba") is None:
@@ -29,17 +26,9 @@ def core_for(facts: int) -> tuple[Core, str]:
     folder = kernel_folder()
     if folder is None:
         return new_core(), ""
-    if not kernels_are_there(folder):
-        compile_in_background(folder)
+    if not are_compiled(folder, CORE):
         return new_core(), COMPILING
     from ..engine.core.core import ArrayCore
     from .compile import compiled_kernels
 
     return ArrayCore(kernels=compiled_kernels(folder)), ""
-
-
-def compile_in_background(folder: Path) -> None:
-    """Let another process compile the kernels. It ends at once where one is at it already, and outlives this one."""
-    command = [sys.executable, "-m", f"{__package__}.compile_once", os.fspath(folder)]
-    nothing = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
