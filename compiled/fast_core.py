@@ -1,34 +1,49 @@
-"""The core for a history of some length: over arrays with compiled kernels where it is long and they are there, else the definition."""
+"""The core with compiled kernels, for histories that are long; until they are, and without kernels, the definition decides."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
 
+from ..engine.core.core import ArrayCore
+from ..engine.core.kernel_set import KernelSet
 from ..engine.cores import Core
-from ..engine.default_core import new_core
 from .kernel_folder import are_compiled, kernel_folder
 from .kernel_source import CORE
 
 FEW = 2_000
-"""Histories with fewer facts are decided by the definition: that takes less than loading the kernels."""
+"""Histories with fewer events are decided by the definition: that takes less than loading the kernels."""
 
 WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'` makes long histories many times faster"
-COMPILING = "compiled kernels are made in the background, once, in about a minute; this history is decided without them"
+COMPILING = "compiled kernels are made in the background, once, in about a minute; until then this history is decided without them"
 
 
-def core_for(facts: int) -> tuple[Core, str]:
-    """A core that nothing has happened to yet, for about so many facts; and a line that says why it is not the fast one, or nothing.
+def fast_core(tell: Callable[[str], None], is_long: bool = False) -> Core:
+    """A core that nothing has happened to yet. It takes the compiled kernels once its history is long, or at once if that `is_long`.
 
-    With `COMPILING` it is for the caller to let another process compile them: nobody waits for the compiler.
+    Why it does not, `tell` is told, once; with `COMPILING` it is for the caller to let another process compile them: nobody waits for that.
     """
-    if facts < FEW:
-        return new_core(), ""
-    if find_spec("numba") is None:
-        return new_core(), WITHOUT_COMPILER
-    folder = kernel_folder()
-    if folder is None:
-        return new_core(), ""
-    if not are_compiled(folder, CORE):
-        return new_core(), COMPILING
-    from ..engine.core.core import ArrayCore
-    from .compile import compiled_kernels
+    return ArrayCore(kernels=_Finder(tell, 0 if is_long else FEW))
 
-    return ArrayCore(kernels=compiled_kernels(folder)), ""
+
+class _Finder:
+    """Looks for compiled kernels once there are so many events, and again after each `FEW`."""
+
+    def __init__(self, tell: Callable[[str], None], least: int) -> None:
+        self._tell, self._least = tell, least
+        self._is_told = False
+
+    def __call__(self, events: int) -> KernelSet | None:
+        if events < self._least:
+            return None
+        self._least = events + FEW
+        folder = kernel_folder()
+        if folder is None:
+            return None
+        missing = WITHOUT_COMPILER if find_spec("numba") is None else "" if are_compiled(folder, CORE) else COMPILING
+        if missing:
+            if not self._is_told:
+                self._is_told = True
+                self._tell(missing)
+            return None
+        from .compile import compiled_kernels
+
+        return compiled_kernels(folder)

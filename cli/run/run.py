@@ -43,6 +43,7 @@ def run(
     from ...sim.drive.player import Player
     from ...sim.drive.policy import Policy
     from ...sim.measure.measure import Measure
+    from ..shared.kernels import core_for_command
     from .fact_lines import Facts, open_facts, play
     from .figures import show_figures
 
@@ -58,7 +59,7 @@ def run(
         decided = _open_out(out, (policy, facts, journal, wanted.key), stack)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(group=500 if decided is None else 1)  # no decision is out that is not kept
+        player = Player(core_for_command(), group=500 if decided is None else 1)  # no decision is out that is not kept
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
             decided.truncate(0)  # not before everything else is known to work

@@ -19,6 +19,9 @@ from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell
 if TYPE_CHECKING:
     from ...sim.drive.job import Job, JobSource
 
+LONG = 1_000
+"""From so many jobs on compiled kernels are taken at once: each job is at least two facts."""
+
 
 @click.command()
 @policy_file
@@ -51,7 +54,7 @@ def simulate(
     from ...sim.drive.simulation import Simulation
     from ...sim.measure.columns.compiled_count import count_at_hand
     from ...sim.measure.columns.simulation_measure import SimulationMeasure
-    from ..shared.kernels import core_of
+    from ..shared.kernels import core_for_command
     from .figures import show_figures
 
     if seed is not None:
@@ -71,7 +74,7 @@ def simulate(
         stack.callback(gc.unfreeze)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(core_of(2 * len(jobs)))
+        player = Player(core_for_command(len(jobs) >= LONG))
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
         figures = SimulationMeasure([job.fact for job in jobs], series, count_at_hand)

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from ...engine.cores import Core
 
 
-def core_of(facts: int) -> "Core":
-    """A core that nothing has happened to yet, for about so many facts. It is said if another one would be faster."""
-    from ...compiled.fast_core import COMPILING, core_for
+def core_for_command(is_long: bool = False) -> "Core":
+    """A core that nothing has happened to yet; whether its history `is_long` may be known. It is said if compiled kernels are missing."""
+    from ...compiled.fast_core import COMPILING, fast_core
 
-    core, why_slow = core_for(facts)
-    if why_slow == COMPILING:
-        compile_in_background()
-    if why_slow:
-        complain(why_slow)
-    return core
+    def tell(missing: str) -> None:
+        if missing == COMPILING:
+            compile_in_background()
+        complain(missing)
+
+    return fast_core(tell, is_long)
 
 
 def compile_in_background() -> None:

@@ -4,7 +4,7 @@ It decides over tables (`store.py`) by kernels (`kernels/`). What changes the po
 tables are made anew. Where numbers are too large for the tables, the definition decides as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..cores import View
 from ..definition.core import DefinitionCore
@@ -54,14 +54,18 @@ _IN_TABLES = (
 """The facts that change rows and no more; the others change the policy or what exists."""
 
 
+FindKernels = Callable[[int], KernelSet | None]
+"""Finds kernels for a core that has taken in so many events. None: it decides by the definition, and asks again after the next fact."""
+
+
 class ArrayCore:
     """A cluster under a policy, decided over tables.
 
-    `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
-    the tables.
+    `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, beyond the bounds of the
+    tables, and as long as no kernels are found.
     """
 
-    def __init__(self, state: State | None = None, kernels: KernelSet = PLAIN) -> None:
+    def __init__(self, state: State | None = None, kernels: KernelSet | FindKernels = PLAIN) -> None:
         self._kernels = kernels
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
@@ -71,13 +75,21 @@ class ArrayCore:
     def _load(self, core: DefinitionCore) -> None:
         """Decide over tables from now on where they are wide enough."""
         self._definition, self._store = core, None
-        if core.state.policy is not None:
+        if core.state.policy is not None and (kernels := self._found_kernels(core.seq)) is not None:
             try:
-                self._store, self._around = loaded(core.state, self._kernels)
+                self._store, self._around = loaded(core.state, kernels)
             except BeyondBoundsError:
                 return
             self._definition = None
             self._usage = UsageBooks(self._store, self._around.consumed)
+
+    def _found_kernels(self, events: int) -> KernelSet | None:
+        if not isinstance(self._kernels, KernelSet):
+            found = self._kernels(events)
+            if found is None:
+                return None
+            self._kernels = found
+        return self._kernels
 
     def state(self) -> State:
         """The state as the definition has it, to be read."""

@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
-from gpol.compiled import fast_core
-from gpol.compiled.fast_core import COMPILING, FEW, WITHOUT_COMPILER, core_for
+from gpol.compiled import fast_core as module
+from gpol.compiled.fast_core import COMPILING, FEW, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
+from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import PLAIN
-from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.cores import Core
+from gpol.engine.facts import TimeAdvanced
+from gpol.sim.drive.policy import Policy
+from policy_texts import TWO_QUEUES
 
 
 @pytest.fixture(autouse=True)
@@ -19,20 +23,26 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_few_facts_never_ask_for_the_compiler() -> None:
-    """They are decided by the definition, and nothing is said."""
-    core, why = core_for(FEW - 1)
-    assert (type(core), why) == (DefinitionCore, "")
+@pytest.fixture
+def told() -> list[str]:
+    """What was said about missing kernels."""
+    return []
 
 
-def test_many_facts_ask_for_the_compiler_and_do_not_wait() -> None:
-    """The definition decides meanwhile, and a line says so."""
-    core, why = core_for(FEW)
-    assert (type(core), why) == (DefinitionCore, COMPILING)
+def _play(core: Core, facts: int) -> None:
+    policy = Policy.of(check(TWO_QUEUES, "two.gpol"))
+    core.step(policy.activation(0), policy.graph)
+    for time in range(1, facts):
+        core.step(TimeAdvanced(time=time))
 
 
-def test_compiled_kernels_are_taken_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of this version, all of them."""
+def _decides_over_tables(core: Core) -> bool:
+    assert isinstance(core, ArrayCore)
+    return core._store is not None
+
+
+def _kernels_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if they were compiled."""
     folder = kernel_folder()
     assert folder is not None
     assert not are_compiled(folder, CORE)
@@ -40,22 +50,48 @@ def test_compiled_kernels_are_taken_where_they_are(monkeypatch: pytest.MonkeyPat
     assert not are_compiled(folder, CORE)
     note_compiled(folder, CORE)
     monkeypatch.setattr("gpol.compiled.compile.compiled_kernels", lambda cache: PLAIN)
-    core, why = core_for(FEW)
-    assert (type(core), why) == (ArrayCore, "")
 
 
-def test_without_the_compiler_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_history_never_asks_for_the_compiler(told: list[str]) -> None:
+    """The definition decides, and nothing is said."""
+    core = fast_core(told.append)
+    _play(core, FEW - 1)
+    assert (_decides_over_tables(core), told) == (False, [])
+
+
+def test_a_history_that_gets_long_asks_for_the_compiler_once_and_does_not_wait(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The definition goes on, a line says so, and compiled kernels are taken once they are there."""
+    core = fast_core(told.append)
+    _play(core, 2 * FEW + 10)
+    assert (_decides_over_tables(core), told) == (False, [COMPILING])
+    _kernels_there(monkeypatch)
+    for time in range(3 * FEW, 4 * FEW):
+        core.step(TimeAdvanced(time=time))
+    assert (_decides_over_tables(core), told) == (True, [COMPILING])
+
+
+def test_a_long_history_takes_compiled_kernels_at_once(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins with its policy."""
+    _kernels_there(monkeypatch)
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told) == (True, [])
+
+
+def test_without_the_compiler_a_line_says_what_to_install(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """numba comes with an extra."""
-    monkeypatch.setattr(fast_core, "find_spec", lambda name: None)
-    core, why = core_for(FEW)
-    assert (type(core), why) == (DefinitionCore, WITHOUT_COMPILER)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told) == (False, [WITHOUT_COMPILER])
 
 
-def test_a_folder_that_others_may_write_to_is_not_used(cache: Path) -> None:
+def test_a_folder_that_others_may_write_to_is_not_used(told: list[str], cache: Path) -> None:
     """What is in it would be run."""
     folder = cache / "gpol" / "kernels"
     folder.mkdir(parents=True)
     folder.chmod(0o777)
     assert kernel_folder() is None
-    core, why = core_for(FEW)
-    assert (type(core), why) == (DefinitionCore, "")
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told) == (False, [])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import seeded
 from careful import careful_kernels
 from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.kernel_set import PLAIN, KernelSet
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze, thaw
 from gpol.engine.definition.core import DefinitionCore
@@ -47,10 +48,21 @@ def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph), careful_kernels())
 
 
+def found_late(events: int) -> KernelSet | None:
+    """The kernels as they stand, but not before a core has decided by the definition for a while."""
+    return PLAIN if events >= 100 else None
+
+
+def thaw_late(content: bytes, graph: PolicyGraph | None) -> Core:
+    """The same with kernels that are found late."""
+    return ArrayCore(thawed(content, graph), found_late)
+
+
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
     "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
     "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
+    "late": Side(lambda: ArrayCore(kernels=found_late), freeze_tables, thaw_late, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""

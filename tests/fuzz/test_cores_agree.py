@@ -50,7 +50,7 @@ def test_cores_agree(other: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("other", [name for name in OTHERS if name != "late"])  # which is soon the same as "array"
 def test_cores_agree_for_long(other: str) -> None:
     """The same for two minutes."""
     compared(other, LONG, "long")
