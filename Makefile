@@ -14,7 +14,7 @@ FUZZ_MINUTES ?= 60
 BIN := $(VENV)/bin
 ROOMS := engine compiled dsl journal policies sim adapters cli
 
-.PHONY: demo test test-all conformance faults fuzz lint types coverage install install-dev clean
+.PHONY: demo test test-all conformance faults fuzz bench lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
@@ -40,6 +40,10 @@ faults: install-dev
 # Compares two cores on policies and facts that are new in every run; the seed is printed, and a difference is made small and written down.
 fuzz: install-dev
 	@$(BIN)/python tests/fuzz/run.py --minutes $(FUZZ_MINUTES) $(FUZZ)
+
+# What docs/performance.md tells, measured on this machine; takes half an hour. BENCH names groups, such as BENCH="start".
+bench: install-dev
+	@$(BIN)/python benchmarks/bench.py $(BENCH)
 
 lint: install-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,59 @@
+"""The page about performance, from figures that were stored."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .figure import Figure
+
+HEAD = """# Performance
+
+`make bench` measures all of this and writes this page; do not edit it. Figures are processor time of one process: medians of several runs
+on one machine, which other work may have kept busy. *Spread* is how far the runs were apart. *Definition* is how many times longer the
+definition ([architecture](architecture.md)) took for each thing in the same run. The goals are the project's own; a missed one says so.
+"""
+
+
+def stored(figures: Sequence[Figure], about: Mapping[str, str]) -> str:
+    """Figures and what they were measured on, as JSON."""
+    return json.dumps({"about": dict(about), "figures": [vars(figure) for figure in figures]}, indent=1) + "\n"
+
+
+def read(path: Path) -> tuple[list[Figure], dict[str, str]]:
+    """What was stored."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return [Figure(**{**each, "values": tuple(each["values"])}) for each in found["figures"]], found["about"]
+
+
+def page(figures: Sequence[Figure], about: Mapping[str, str]) -> str:
+    """The page."""
+    parts = [HEAD, "".join(f"- {name}: {value}\n" for name, value in about.items())]
+    for group in dict.fromkeys(figure.group for figure in figures):
+        rows = [figure for figure in figures if figure.group == group]
+        parts.append(f"## {group[0].upper()}{group[1:]}\n")
+        parts.append("| | median | spread | goal | definition |\n|---|--:|--:|--:|--:|\n" + "".join(map(_row, rows)))
+        compared = [figure for figure in rows if figure.times_faster is not None]
+        if len(compared) > 1:
+            parts.append(_plot(compared))
+    return "\n".join(parts)
+
+
+def amount(value: float, unit: str) -> str:
+    """A value with three digits."""
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
+def _row(figure: Figure) -> str:
+    goal = ""
+    if figure.goal is not None:
+        goal = amount(figure.goal, figure.unit) + (", reached" if figure.median <= figure.goal else ", missed")
+    times = "" if figure.times_faster is None else f"{figure.times_faster:,.1f} times"
+    return f"| {figure.name} | {amount(figure.median, figure.unit)} | {figure.spread:.0%} | {goal} | {times} |\n"
+
+
+def _plot(figures: Sequence[Figure]) -> str:
+    """How many times faster than the definition, as a chart that GitHub draws."""
+    names = ", ".join(f'"{figure.name}"' for figure in figures)
+    times = ", ".join(f"{figure.times_faster:.1f}" for figure in figures)
+    return f'```mermaid\nxychart-beta horizontal\n  title "times faster than the definition"\n  x-axis [{names}]\n  bar [{times}]\n```\n'
