@@ -15,35 +15,48 @@ FEW = 2_000
 WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'` makes long histories many times faster"
 COMPILING = "compiled kernels are made in the background, once, in about a minute; until then this history is decided without them"
 
+BEYOND = "decided without compiled kernels from here on, until they hold all numbers: {reason}"
+
 
 def fast_core(tell: Callable[[str], None], is_long: bool = False) -> Core:
     """A core that nothing has happened to yet. It takes the compiled kernels once its history is long, or at once if that `is_long`.
 
-    Why it does not, `tell` is told, once; with `COMPILING` it is for the caller to let another process compile them: nobody waits for that.
+    Why it does not, `tell` is told, each reason once; with `COMPILING` it is for the caller to let another process compile them: nobody
+    waits for that.
     """
-    return ArrayCore(kernels=_Finder(tell, 0 if is_long else FEW))
+    return ArrayCore(kernels=_Supply(tell, 0 if is_long else FEW))
 
 
-class _Finder:
+class _Supply:
     """Looks for compiled kernels once there are so many events, and again after each `FEW`."""
 
     def __init__(self, tell: Callable[[str], None], least: int) -> None:
         self._tell, self._least = tell, least
-        self._is_told = False
+        self._told: set[str] = set()
 
-    def __call__(self, events: int) -> KernelSet | None:
+    def find(self, events: int) -> KernelSet | None:
+        """See `gpol.engine.core.core.KernelSupply`."""
         if events < self._least:
             return None
         self._least = events + FEW
         folder = kernel_folder()
         if folder is None:
             return None
-        missing = WITHOUT_COMPILER if find_spec("numba") is None else "" if are_compiled(folder, CORE) else COMPILING
-        if missing:
-            if not self._is_told:
-                self._is_told = True
-                self._tell(missing)
+        if find_spec("numba") is None:
+            self._tell_once(WITHOUT_COMPILER)
+            return None
+        if not are_compiled(folder, CORE):
+            self._tell_once(COMPILING)
             return None
         from .compile import compiled_kernels
 
         return compiled_kernels(folder)
+
+    def tell_beyond(self, reason: str) -> None:
+        """See `gpol.engine.core.core.KernelSupply`."""
+        self._tell_once(BEYOND.format(reason=reason))
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)

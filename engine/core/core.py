@@ -4,7 +4,8 @@ It decides over tables (`store.py`) by kernels (`kernels/`). What changes the po
 tables are made anew. Where numbers are too large for the tables, the definition decides as well.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from ..cores import View
 from ..definition.core import DefinitionCore
@@ -54,8 +55,14 @@ _IN_TABLES = (
 """The facts that change rows and no more; the others change the policy or what exists."""
 
 
-FindKernels = Callable[[int], KernelSet | None]
-"""Finds kernels for a core that has taken in so many events. None: it decides by the definition, and asks again after the next fact."""
+class KernelSupply(Protocol):
+    """Has kernels for a core, maybe only later on."""
+
+    def find(self, events: int) -> KernelSet | None:
+        """The kernels, after so many events. None: the core decides by the definition for now, and asks again after the next fact."""
+
+    def tell_beyond(self, reason: str) -> None:
+        """Be told that a history goes on by the definition, and why its numbers are too large for tables."""
 
 
 class ArrayCore:
@@ -65,8 +72,9 @@ class ArrayCore:
     tables, and as long as no kernels are found.
     """
 
-    def __init__(self, state: State | None = None, kernels: KernelSet | FindKernels = PLAIN) -> None:
-        self._kernels = kernels
+    def __init__(self, state: State | None = None, kernels: KernelSet | KernelSupply = PLAIN) -> None:
+        self._supply = None if isinstance(kernels, KernelSet) else kernels
+        self._kernels = kernels if isinstance(kernels, KernelSet) else None
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
         self._around = Around()
@@ -78,17 +86,16 @@ class ArrayCore:
         if core.state.policy is not None and (kernels := self._found_kernels(core.seq)) is not None:
             try:
                 self._store, self._around = loaded(core.state, kernels)
-            except BeyondBoundsError:
+            except BeyondBoundsError as error:
+                if self._supply is not None:
+                    self._supply.tell_beyond(str(error))
                 return
             self._definition = None
             self._usage = UsageBooks(self._store, self._around.consumed)
 
     def _found_kernels(self, events: int) -> KernelSet | None:
-        if not isinstance(self._kernels, KernelSet):
-            found = self._kernels(events)
-            if found is None:
-                return None
-            self._kernels = found
+        if self._kernels is None and self._supply is not None:
+            self._kernels = self._supply.find(events)
         return self._kernels
 
     def state(self) -> State:
@@ -106,7 +113,7 @@ class ArrayCore:
         return self._store
 
     def copy(self) -> "ArrayCore":
-        return ArrayCore(self.state().copy(), self._kernels)
+        return ArrayCore(self.state().copy(), self._kernels or self._supply or PLAIN)
 
     @property
     def view(self) -> View:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from gpol.compiled import fast_core as module
-from gpol.compiled.fast_core import COMPILING, FEW, WITHOUT_COMPILER, fast_core
+from gpol.compiled.fast_core import BEYOND, COMPILING, FEW, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
 from gpol.dsl import check
@@ -76,6 +76,19 @@ def test_a_long_history_takes_compiled_kernels_at_once(told: list[str], monkeypa
     core = fast_core(told.append, is_long=True)
     _play(core, 1)
     assert (_decides_over_tables(core), told) == (True, [])
+
+
+def test_it_is_said_once_that_numbers_are_too_large(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The definition decides then."""
+    _kernels_there(monkeypatch)
+    core, policy = (
+        fast_core(told.append, is_long=True),
+        Policy.of(check(f'policy "p" {{}}\nflavor a {{ gpu {2**52} }}\nqueue q {{}}\n', "p.gpol")),
+    )
+    core.step(policy.activation(0), policy.graph)
+    core.step(TimeAdvanced(time=1))
+    assert not _decides_over_tables(core)
+    assert told == [BEYOND.format(reason="an amount is too large")]
 
 
 def test_without_the_compiler_a_line_says_what_to_install(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,21 +48,27 @@ def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph), careful_kernels())
 
 
-def found_late(events: int) -> KernelSet | None:
+class LateKernels:
     """The kernels as they stand, but not before a core has decided by the definition for a while."""
-    return PLAIN if events >= 100 else None
+
+    def find(self, events: int) -> KernelSet | None:
+        """None at first."""
+        return PLAIN if events >= 100 else None
+
+    def tell_beyond(self, reason: str) -> None:
+        """Nobody is told."""
 
 
 def thaw_late(content: bytes, graph: PolicyGraph | None) -> Core:
     """The same with kernels that are found late."""
-    return ArrayCore(thawed(content, graph), found_late)
+    return ArrayCore(thawed(content, graph), LateKernels())
 
 
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
     "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
     "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
-    "late": Side(lambda: ArrayCore(kernels=found_late), freeze_tables, thaw_late, way=way_of),
+    "late": Side(lambda: ArrayCore(kernels=LateKernels()), freeze_tables, thaw_late, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""
