@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from ..engine.cores import Core
 from ..engine.default_core import new_core
@@ -20,19 +21,29 @@ WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'`
 COMPILING = "compiled kernels are made in the background, once, in about a minute; this history is decided without them"
 
 
-def core_for(facts: int) -> tuple[Core, str]:
-    """A core that nothing has happened to yet, for about so many facts; and a line that says why it is not the fast one, or nothing."""
-    if facts < FEW:
+CoreName = Literal["definition", "arrays"]
+"""The two cores."""
+
+
+def core_for(facts: int, by: CoreName | None = None) -> tuple[Core, str]:
+    """A core that nothing has happened to yet, for about so many facts; and a line that says why it is not the fast one, or nothing.
+
+    `by` says which core it is to be. The one over arrays has its kernels as they stand where there are no compiled ones.
+    """
+    if by == "definition" or (by is None and facts < FEW):
         return new_core(), ""
+    folder, why = kernel_folder() if find_spec("numba") is not None else None, ""
     if find_spec("numba") is None:
-        return new_core(), WITHOUT_COMPILER
-    folder = kernel_folder()
-    if folder is None:
-        return new_core(), ""
-    if not kernels_are_there(folder):
+        why = WITHOUT_COMPILER
+    elif folder is not None and not kernels_are_there(folder):
         compile_in_background(folder)
-        return new_core(), COMPILING
+        folder, why = None, COMPILING
+    if by is None and folder is None:
+        return new_core(), why
     from ..engine.core.core import ArrayCore
+
+    if folder is None:
+        return ArrayCore(), why
     from .compile import compiled_kernels
 
     return ArrayCore(kernels=compiled_kernels(folder)), ""

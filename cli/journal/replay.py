@@ -1,26 +1,46 @@
 """replay: whether every decision is the one that the policy demands."""
 
+import gc
+from typing import TYPE_CHECKING, cast
+
 import click
 
 from ...journal.errors import JournalError
 from ..shared.journals import open_journal, refuse_use
 from ..shared.options import journal_place, with_format
-from ..shared.output import GOOD, NOT_VERIFIED, Format, counted, say, say_json
+from ..shared.output import GOOD, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json
 from ..shared.progress import progress
+
+if TYPE_CHECKING:
+    from ...compiled.fast_core import CoreName
 
 
 @click.command()
 @journal_place
+@click.option(
+    "--by",
+    metavar="definition|arrays",
+    help="which core decides: the plain one, which defines what is right, or the fast one; else the fast one for long journals",
+)
 @with_format
-def replay(journal: str, form: Format) -> int:
-    """Decide every recorded fact again and compare each decision byte for byte."""
+def replay(journal: str, by: str | None, form: Format) -> int:
+    """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
+    from ...compiled.fast_core import core_for
     from ...journal.audit.replay import replay
 
+    if by not in (None, "definition", "arrays"):
+        refuse(f"--by is definition or arrays, not `{by}`")
     try:
         with open_journal(journal) as read, progress("replaying", read.head.seq) as tick:
-            report = replay(read, tick)
+            core, why_slow = core_for(read.head.seq, cast("CoreName | None", by))
+            if why_slow:
+                complain(why_slow)
+            gc.freeze()  # what is loaded by now stays to the end: the collector of garbage need not go over it again and again
+            report = replay(read, tick, decider=core)
     except JournalError as error:
         refuse_use(error)
+    finally:
+        gc.unfreeze()
     if form is Format.json:
         say_json(
             "replay", same=report.same, seq=report.seq, facts=report.facts, decisions=report.decisions,

@@ -6,6 +6,7 @@ import pytest
 from gpol.compiled import fast_core
 from gpol.compiled.fast_core import COMPILING, FEW, WITHOUT_COMPILER, core_for
 from gpol.compiled.kernel_folder import kernel_folder, kernels_are_there
+from gpol.engine.core.core import ArrayCore
 from gpol.engine.definition.core import DefinitionCore
 
 
@@ -46,3 +47,14 @@ def test_a_folder_that_others_may_write_to_is_not_used(asked: list[Path], tmp_pa
     assert kernel_folder() is None
     assert core_for(FEW)[1] == ""
     assert asked == []
+
+
+def test_a_core_that_is_asked_for_decides(asked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the history is; over arrays with the kernels as they stand where there are no compiled ones, and a line says so."""
+    core, why = core_for(FEW, "definition")
+    assert (type(core), why, asked) == (DefinitionCore, "", [])
+    core, why = core_for(1, "arrays")
+    assert (type(core), why, asked) == (ArrayCore, COMPILING, [tmp_path / "gpol" / "kernels"])
+    monkeypatch.setattr(fast_core, "find_spec", lambda name: None)
+    core, why = core_for(1, "arrays")
+    assert (type(core), why) == (ArrayCore, WITHOUT_COMPILER)
