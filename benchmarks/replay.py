@@ -5,7 +5,6 @@ trace where that is in `../shared/traces`, else of as many generated jobs. Compi
 missing. The definition replays the beginning of the same journal, in the same run. Medians of some rounds, and the spread.
 """
 
-import gc
 import sys
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from gpol.adapters.traces import read_jobs
+from gpol.cli.shared.garbage import seldom_collecting
 from gpol.compiled.compile_once import compile_once
 from gpol.compiled.fast_core import core_for
 from gpol.compiled.kernel_folder import kernel_folder
@@ -113,8 +113,7 @@ def whole(place: Path, core: Core, took: Counter[str] | None = None) -> tuple[fl
     with Journal.open(place) as journal, ExitStack() as stack:
         if took is not None:
             stack.enter_context(timed(took))
-        gc.collect()
-        gc.freeze()
+        stack.enter_context(seldom_collecting())  # as the command does
         begin = time.process_time()
         report = replay(journal, decider=core)
         assert report.same, report

@@ -1,11 +1,11 @@
 """replay: whether every decision is the one that the policy demands."""
 
-import gc
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from ...journal.errors import JournalError
+from ..shared.garbage import seldom_collecting
 from ..shared.journals import open_journal, refuse_use
 from ..shared.options import journal_place, with_format
 from ..shared.output import GOOD, NOT_VERIFIED, Format, complain, counted, refuse, say, say_json
@@ -35,12 +35,10 @@ def replay(journal: str, by: str | None, form: Format) -> int:
             core, why_slow = core_for(read.head.seq, cast("CoreName | None", by))
             if why_slow:
                 complain(why_slow)
-            gc.freeze()  # what is loaded by now stays to the end: the collector of garbage need not go over it again and again
-            report = replay(read, tick, decider=core)
+            with seldom_collecting():
+                report = replay(read, tick, decider=core)
     except JournalError as error:
         refuse_use(error)
-    finally:
-        gc.unfreeze()
     if form is Format.json:
         say_json(
             "replay", same=report.same, seq=report.seq, facts=report.facts, decisions=report.decisions,
