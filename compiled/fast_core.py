@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from ..engine.core.core import ArrayCore
-from ..engine.core.kernel_set import KernelSet
+from ..engine.core.kernel_set import PLAIN, KernelSet
 from ..engine.cores import Core
 from .kernel_folder import are_compiled, kernel_folder
 from .kernel_source import CORE
@@ -18,20 +18,20 @@ COMPILING = "compiled kernels are made in the background, once, in about a minut
 BEYOND = "decided without compiled kernels from here on, until they hold all numbers: {reason}"
 
 
-def fast_core(tell: Callable[[str], None], is_long: bool = False) -> Core:
+def fast_core(tell: Callable[[str], None], is_long: bool = False, plain: bool = False) -> Core:
     """A core that nothing has happened to yet. It takes the compiled kernels once its history is long, or at once if that `is_long`.
 
-    Why it does not, `tell` is told, each reason once; with `COMPILING` it is for the caller to let another process compile them: nobody
-    waits for that.
+    Where there are none the definition decides, or with `plain` the kernels as they stand. `tell` is told why, each reason once; with
+    `COMPILING` it is for the caller to let another process compile them: nobody waits for that.
     """
-    return ArrayCore(kernels=_Supply(tell, 0 if is_long else FEW))
+    return ArrayCore(kernels=_Supply(tell, 0 if is_long else FEW, PLAIN if plain else None))
 
 
 class _Supply:
     """Looks for compiled kernels once there are so many events, and again after each `FEW`."""
 
-    def __init__(self, tell: Callable[[str], None], least: int) -> None:
-        self._tell, self._least = tell, least
+    def __init__(self, tell: Callable[[str], None], least: int, otherwise: KernelSet | None) -> None:
+        self._tell, self._least, self._otherwise = tell, least, otherwise
         self._told: set[str] = set()
 
     def find(self, events: int) -> KernelSet | None:
@@ -40,17 +40,15 @@ class _Supply:
             return None
         self._least = events + FEW
         folder = kernel_folder()
-        if folder is None:
-            return None
         if find_spec("numba") is None:
             self._tell_once(WITHOUT_COMPILER)
-            return None
-        if not are_compiled(folder, CORE):
+        elif folder is not None and not are_compiled(folder, CORE):
             self._tell_once(COMPILING)
-            return None
-        from .compile import compiled_kernels
+        elif folder is not None:
+            from .compile import compiled_kernels
 
-        return compiled_kernels(folder)
+            return compiled_kernels(folder)
+        return self._otherwise
 
     def tell_beyond(self, reason: str) -> None:
         """See `gpol.engine.core.core.KernelSupply`."""

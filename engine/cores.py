@@ -3,7 +3,7 @@
 Which core decides is said in one place, `default_core.py`; everything else names this interface alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
@@ -211,6 +211,35 @@ class JobLoop(Protocol):
         since the last fact of another kind."""
 
 
+class GivenFacts(NamedTuple):
+    """Facts to be played in a row, each a place in all of these: its kind (`outcome/history.py`: SUBMITTING, FINISHING, ADVANCING; or
+    CANCELLING), its time, its workload ("": none).
+
+    `alike` is the same for submissions that say the same but for names and times, and None for one that is alike to none, such as one with
+    `created` or `replaces`. `submission` gives the submission at a place.
+    """
+
+    kinds: Sequence[int]
+    times: Sequence[int]
+    workloads: Sequence[str]
+    alike: Sequence[Hashable]
+    submission: Callable[[int], WorkloadSubmitted]
+
+
+class PlayedFacts(NamedTuple):
+    """What came of given facts: where each that was played stands among all events, and the bytes of the decisions, in order."""
+
+    facts: Sequence[int]
+    decisions: Sequence[bytes]
+
+
+class FactLoop(Protocol):
+    """Plays given facts, many at a time."""
+
+    def play(self, given: GivenFacts) -> PlayedFacts:
+        """Play facts up to the first that is not for it, which may be the very first: that one is for `Core.step`, which may refuse it."""
+
+
 class Core(Protocol):
     """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
 
@@ -260,6 +289,10 @@ class Core(Protocol):
     def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
         """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds); with `resume` an evicted
         job runs only for what was left of it. None where this core, or its state, has none: the jobs are then to be played fact by fact."""
+
+    def given_loop(self) -> FactLoop | None:
+        """A loop that plays given facts from where the core stands, to be used until the core is used otherwise. None where this core, or
+        its state, has none."""
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         """Apply a recorded event again, fact or decision, without deciding anything."""

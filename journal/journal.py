@@ -1,7 +1,7 @@
 """The journal: every event there was, in order, appended a batch at a time and never changed."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import sleep
 from types import TracebackType
 from typing import NamedTuple, ParamSpec, Self, TypeVar
@@ -12,9 +12,9 @@ from ..engine.cores import EncodedEvent
 from ..engine.events import AnyEvent
 from ..engine.facts import Event
 from .errors import DamagedError, JournalError, UnavailableError
-from .records import START, Head, Recorded, encoded_stream, link, stream_of, workload_stream
+from .records import START, Head, ReadRow, Recorded, encoded_stream, link, recorded_as, sound_rows, stream_of, workload_stream
 from .store.location import locate
-from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot, Unread
+from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot
 from .store.store import PlainRow, Store, Stored
 from .store.writers import Writer
 
@@ -150,8 +150,8 @@ class Journal:
         if head == START:
             return START, 0
         *before, last = self._ask(self._recorder.page, max(0, head.seq - 2))
-        chain = _recorded(before[0]).chain if before else START.chain
-        recorded = _recorded(last)
+        chain = recorded_as(before[0]).chain if before else START.chain
+        recorded = recorded_as(last)
         if (head.seq > 1 and not before) or link(chain, recorded.payload) != head.chain:
             raise DamagedError(head.seq, f"event {head.seq}, the last of `{self.name}`, does not match its chain value")
         return head, recorded.event.time
@@ -171,18 +171,31 @@ class Journal:
         if stream is not None:
             yield from self._of_stream(stream, after, upto)
             return
+        for page in self.pages(after, upto):
+            for row in page:
+                yield Recorded(*row)
+
+    def pages(self, after: int = 0, upto: int | None = None) -> Iterator[Sequence[ReadRow]]:
+        """The same events a page at a time: of each its number, its payload and its chain value."""
         while page := self._ask(self._recorder.page, after, upto):
-            for unread in page:
-                if unread[0] != after + 1:
-                    raise DamagedError(after + 1, f"event {after + 1} of `{self.name}` is missing")
-                after += 1
-                yield _recorded(unread)
+            good = sound_rows(page, after)
+            if good:
+                yield page[:good]
+            if good < len(page):
+                if page[good][0] != after + 1 + good:
+                    raise DamagedError(after + 1 + good, f"event {after + 1 + good} of `{self.name}` is missing")
+                recorded_as(page[good])
+            after += len(page)
 
     def batches(self, after: int = 0, upto: int | None = None) -> Iterator[Batch]:
         """Each fact with its decisions, in order; `after` and `upto` are the last events of batches."""
+        return self.batches_of(self.events(after, upto), after)
+
+    def batches_of(self, events: Iterable[Recorded], after: int) -> Iterator[Batch]:
+        """Events that come after `after` as facts with their decisions."""
         fact: Recorded | None = None
         decisions: list[Recorded] = []
-        for recorded in self.events(after, upto):
+        for recorded in events:
             if recorded.event.is_decision:
                 decisions.append(recorded)
                 continue
@@ -228,13 +241,13 @@ class Journal:
 
     def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
         while page := self._ask(self._recorder.stream_page, stream, after, upto):
-            yield from map(_recorded, page)
+            yield from map(recorded_as, page)
             after = page[-1][0]
 
     def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of these kinds."""
         while kinds and (page := self._ask(self._recorder.page, after, upto, kinds)):
-            yield from map(_recorded, page)
+            yield from map(recorded_as, page)
             after = page[-1][0]
 
     def backwards(
@@ -246,7 +259,7 @@ class Journal:
         """
         upto = self.head.seq if upto is None else upto
         while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
-            yield from map(_recorded, page)
+            yield from map(recorded_as, page)
             upto = page[-1][0] - 1
 
     def at(self, seq: int) -> Recorded:
@@ -367,13 +380,6 @@ def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:
 
 def _backwards(seq: int, time: int, before: int) -> JournalError:
     return JournalError(f"time runs backwards at event {seq}: {time} comes after {before}", "append facts in the order of their times")
-
-
-def _recorded(unread: Unread) -> Recorded:
-    seq, payload, chain = unread
-    if not (isinstance(seq, int) and isinstance(payload, bytes) and isinstance(chain, bytes)):
-        raise DamagedError(seq if isinstance(seq, int) else None, f"event {seq} is not stored in the form of an event")
-    return Recorded(seq, payload, chain)
 
 
 def _sound(head: Head) -> Head:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
@@ -35,6 +35,10 @@ def tell(progress: Progress | None, seq: int) -> None:
     """Tell that event `seq` is done, if it is time."""
     if progress is not None and seq % TOLD_EVERY == 0:
         progress(seq)
+
+
+ReadRow = tuple[int, bytes, bytes]
+"""An event as it is stored: its number, its payload, its chain value."""
 
 
 class Head(NamedTuple):
@@ -124,3 +128,24 @@ class Recorded:
         if self._event is None:
             self._event = parse(self.seq, self.payload)
         return self._event
+
+
+def sound_rows(page: Sequence[tuple[Any, ...]], after: int) -> int:
+    """How many rows that were read are events numbered one after the other behind `after`, up to the first that is not."""
+    seqs, payloads, chains = zip(*page, strict=True)
+    if seqs == tuple(range(after + 1, after + 1 + len(page))) and {*map(type, payloads), *map(type, chains)} == {bytes}:
+        return len(page)
+    return next((at for at, row in enumerate(page) if row[0] != after + 1 + at or not _is_sound(row)), len(page))
+
+
+def _is_sound(unread: tuple[Any, ...]) -> bool:
+    seq, payload, chain = unread
+    return isinstance(seq, int) and isinstance(payload, bytes) and isinstance(chain, bytes)
+
+
+def recorded_as(unread: tuple[Any, ...]) -> Recorded:
+    """A row that was read as an event. Raises DamagedError for one that is none."""
+    seq, payload, chain = unread
+    if not _is_sound(unread):
+        raise DamagedError(seq if isinstance(seq, int) else None, f"event {seq} is not stored in the form of an event")
+    return Recorded(seq, payload, chain)

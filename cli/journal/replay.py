@@ -5,20 +5,32 @@ import click
 from ...journal.errors import JournalError
 from ..shared.journals import open_journal, refuse_use
 from ..shared.options import journal_place, with_format
-from ..shared.output import GOOD, NOT_VERIFIED, Format, counted, say, say_json
+from ..shared.output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json
 from ..shared.progress import progress
+from ..speed.garbage import seldom_collecting
 
 
 @click.command()
 @journal_place
+@click.option(
+    "--by",
+    metavar="definition|arrays",
+    help="which core decides: the plain one, which defines what is right, or the fast one; else the fast one for long journals",
+)
 @with_format
-def replay(journal: str, form: Format) -> int:
-    """Decide every recorded fact again and compare each decision byte for byte."""
+def replay(journal: str, by: str | None, form: Format) -> int:
+    """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
+    from ...compiled.fast_core import FEW
     from ...journal.audit.replay import replay
+    from ..speed.kernels import core_for_command
 
+    if by not in (None, "definition", "arrays"):
+        refuse(f"--by is definition or arrays, not `{by}`")
     try:
         with open_journal(journal) as read, progress("replaying", read.head.seq) as tick:
-            report = replay(read, tick)
+            core = core_for_command(read.head.seq >= FEW, by)
+            with seldom_collecting():
+                report = replay(read, tick, decider=core)
     except JournalError as error:
         refuse_use(error)
     if form is Format.json:

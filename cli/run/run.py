@@ -43,7 +43,7 @@ def run(
     from ...sim.drive.player import Player
     from ...sim.drive.policy import Policy
     from ...sim.measure.measure import Measure
-    from ..shared.kernels import core_for_command
+    from ..speed.kernels import core_for_command
     from .fact_lines import Facts, open_facts, play
     from .figures import show_figures
 

@@ -1,6 +1,5 @@
 """simulate: jobs in virtual time."""
 
-import gc
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
 from ..shared.report import series_for, write_report
+from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def simulate(
     from ...sim.drive.simulation import Simulation
     from ...sim.measure.columns.compiled_count import count_at_hand
     from ...sim.measure.columns.simulation_measure import SimulationMeasure
-    from ..shared.kernels import core_for_command
+    from ..speed.kernels import core_for_command
     from .figures import show_figures
 
     if seed is not None:
@@ -70,8 +70,7 @@ def simulate(
     jobs, source = _jobs(workloads, trace)
     series = series_for(report, (policy, workloads, journal, wanted.key))
     with ExitStack() as stack:
-        gc.freeze()  # the jobs stay to the end: the collector of garbage need not go over them again and again
-        stack.callback(gc.unfreeze)
+        stack.enter_context(seldom_collecting())
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
         player = Player(core_for_command(len(jobs) >= LONG))

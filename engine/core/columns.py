@@ -33,9 +33,9 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
-    NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES,  # the closed loop
+    NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     STATE_WIDTH,
-) = range(79)  # fmt: skip
+) = range(80)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -193,7 +193,7 @@ T_FLAVOR, T_GRADE, T_LEVEL, T_REASON, T_OBSTACLES, ATTEMPT_WIDTH = range(6)
 ) = range(8)  # fmt: skip
 OF_EXCEEDING, OF_NEEDED, OF_SHORT, OF_ANY = range(4)
 
-# --- the closed loop: a row for each job, a heap of ends, what was played ----------------------------------------------------
+# --- facts in a row: a row for each job, a heap of ends or given facts, what was played -----------------------------------------
 
 (
     J_TIME, J_LENGTH, J_RANK, J_REFUSED, J_REJECTED, J_STARTED, J_ADMISSION, J_TURNS, J_TURNS_SINCE,
@@ -201,12 +201,13 @@ OF_EXCEEDING, OF_NEEDED, OF_SHORT, OF_ANY = range(4)
     JOB_WIDTH,
 ) = range(22)  # fmt: skip
 END_TIME, END_ADMISSION, END_JOB, END_WIDTH = range(4)
+GIVEN_KIND, GIVEN_TIME, GIVEN_JOB, GIVEN_WIDTH = range(4)
 CHOOSING, DECIDING = range(2)
-"""Stages of the closed loop: which fact is next; what follows from it."""
+"""Stages of a loop: which fact is next; what follows from it."""
 
 OVER, MORE_ROOM, ENOUGH, GIVE_UP, TOO_LATE = range(5)
-"""Why the closed loop stops: nothing is left to play; tables have to grow; so much was played as was asked for; what comes next is not for
-it (a submission that is refused, or workloads that evict each other again and again); a job would end after the last moment."""
+"""Why a loop stops: nothing is left to play; tables have to grow; so much was played as was asked for; what comes next is not for
+it (a fact that is refused, or workloads that evict each other again and again); a job would end after the last moment."""
 
 MOST_TIME = 2**61
 """The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""

@@ -39,6 +39,7 @@ from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c
 from .bridge import Around, loaded, unloaded
+from .jobs.given_loop import GivenLoop
 from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import count_fact, forget_who_gave_way, stir
@@ -53,6 +54,9 @@ _IN_TABLES = (
     TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
 )  # fmt: skip
 """The facts that change rows and no more; the others change the policy or what exists."""
+
+MOST_GIVEN = 100_000
+"""After how many facts that were played in a row the tables are made anew, so that what is over is forgotten."""
 
 
 class KernelSupply(Protocol):
@@ -78,11 +82,12 @@ class ArrayCore:
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
         self._around = Around()
+        self._given: GivenLoop | None = None
         self._load(DefinitionCore(state))
 
     def _load(self, core: DefinitionCore) -> None:
         """Decide over tables from now on where they are wide enough."""
-        self._definition, self._store = core, None
+        self._definition, self._store, self._given = core, None, None
         if core.state.policy is not None and (kernels := self._found_kernels(core.seq)) is not None:
             try:
                 self._store, self._around = loaded(core.state, kernels)
@@ -306,3 +311,12 @@ class ArrayCore:
             return None
         self.next_wake()
         return TableLoop(self._store, jobs, lengths, resume)
+
+    def given_loop(self) -> GivenLoop | None:
+        """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`."""
+        if self._given is not None and self._given.facts > MOST_GIVEN + 8 * len(self._given.store.known):
+            self._load(DefinitionCore(self.state()))
+        if self._store is None or self._usage.nodes:
+            return None
+        self._given = self._given or GivenLoop(self._store)
+        return self._given

@@ -42,6 +42,11 @@ _EVICTIONS: tuple[EvictionKind, ...] = ("in-queue", "reclaim", "other", "fair-sh
 _LIMITS: tuple[LimitKind, ...] = ("owned", "borrowing", "capacity")
 
 
+def value_of(field: Field, numbers: Sequence[int], rounded: bool) -> Value:
+    """The value of a field that is no text, from the three numbers that the tape has of it."""
+    return fraction(numbers[0], numbers[1], numbers[2], rounded) if field.type is Type.SHARE else numbers[0]
+
+
 class Tape:
     """The tape of a fact, read with what its numbers stand for: names, the demand that begins at a place, the texts of workloads."""
 
@@ -60,7 +65,7 @@ class Tape:
         """What was decided by settling, in the order in which it was."""
         while block != c.NONE:
             admission = self.admission(block)
-            limit = self._limit(block)
+            limit = self.limit(block)
             for victim in admission.victims:
                 yield Eviction(victim, admission.workload, admission.queue, admission.priority, limit)
             yield from self._replacement(block)
@@ -77,7 +82,7 @@ class Tape:
                 admitted += [*self._replacement(block), self.admission(block)]
             else:
                 if self.tape[block + c.B_TOLD]:
-                    deferred.append(self._deferral(block, hold))
+                    deferred.append(self.deferral(block, hold))
                 if self.tape[block + c.B_ENDED] == c.ENDS_PREEMPTING:
                     evicted += self._evictions(block)
             block = self.tape[block + c.B_FOLLOWING]
@@ -102,7 +107,7 @@ class Tape:
             tuple(row[2] for row in rows),
             tuple(row[3] for row in rows),
             tuple((row[0], row[4]) for row in rows if row[4] > 0),
-            tuple(self._victims(block)),
+            tuple(self.victims(block)),
             None if replaced == c.NONE else self.names[replaced],
         )
 
@@ -112,7 +117,8 @@ class Tape:
             usage = self._usage(tape[block + c.B_HOLDS], tape[block + c.B_HELD])
             yield Replacement(self.names[replaced], tape[block + c.B_REPLACED_QUEUE], self._name(block), usage)
 
-    def _deferral(self, block: int, hold: Callable[[str], Hold]) -> Deferral:
+    def deferral(self, block: int, hold: Callable[[str], Hold]) -> Deferral:
+        """How the workload of a block waits; `hold` says why it is turned away."""
         tape, ended = self.tape, ENDS[self.tape[block + c.B_ENDED]]
         assert ended
         turned_away = ended == "turned away"
@@ -125,18 +131,19 @@ class Tape:
                 for resource in sorted(pods.flavors)
                 if pods.flavors[resource].tried >= 0
             )
-        victims = tuple(victim.workload for victim in self._victims(block)) if ended == "preempting" else ()
+        victims = tuple(victim.workload for victim in self.victims(block)) if ended == "preempting" else ()
         parked, preempting, alike = (bool(tape[block + column]) for column in (c.B_PARKED, c.B_PREEMPTING, c.B_ALIKE))
         last = LastDeferral(DEFERRALS[tape[block + c.B_REASON]], ended, parked, preempting, alike, tried, victims)
         name = self._name(block)
-        return Deferral(name, tape[block + c.B_QUEUE], last, flavors, self._limit(block), hold(name) if turned_away else None)
+        return Deferral(name, tape[block + c.B_QUEUE], last, flavors, self.limit(block), hold(name) if turned_away else None)
 
     def _evictions(self, block: int) -> list[Eviction]:
-        tape, limit = self.tape, self._limit(block)
+        tape, limit = self.tape, self.limit(block)
         who = (self._name(block), tape[block + c.B_QUEUE], tape[block + c.B_PRIORITY], limit)
-        return [Eviction(victim, *who) for victim in self._victims(block) if not victim.evicting]
+        return [Eviction(victim, *who) for victim in self.victims(block) if not victim.evicting]
 
-    def _limit(self, block: int) -> BindingLimit | None:
+    def limit(self, block: int) -> BindingLimit | None:
+        """The limit that binds the workload of a block."""
         node, kind, slot, asked, available = self.tape[block + c.B_LIMIT : block + c.B_LIMIT + 5]
         return None if node == c.NONE else BindingLimit(node, _LIMITS[kind], slot, asked, available)
 
@@ -145,7 +152,8 @@ class Tape:
 
     # --- victims --------------------------------------------------------------------------------------------------------
 
-    def _victims(self, block: int) -> Iterator[Victim]:
+    def victims(self, block: int) -> Iterator[Victim]:
+        """The victims of a block."""
         preemptor = self._name(block)
         tape, at = self.tape, self.tape[block + c.B_VICTIMS]
         for _ in range(tape[block + c.B_EVICTED]):
@@ -181,11 +189,7 @@ class Tape:
             )
 
     def _value(self, field: Field, numbers: Sequence[int], workload: str) -> Value:
-        if field.type is Type.TEXT:
-            return self.text(workload, field)
-        if field.type is Type.SHARE:
-            return fraction(numbers[0], numbers[1], numbers[2], self.rounded)
-        return numbers[0]
+        return self.text(workload, field) if field.type is Type.TEXT else value_of(field, numbers, self.rounded)
 
     # --- flavors --------------------------------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ class TableStore(Rows):
             tape=zeros(64),
             job=zeros(0, c.JOB_WIDTH),
             ends=zeros(0, c.END_WIDTH),
+            given=zeros(0, c.GIVEN_WIDTH),
             past=zeros(0, c.EVENT_WIDTH),
         )
 

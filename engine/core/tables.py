@@ -16,7 +16,7 @@ class Tables(NamedTuple):
     `work` [row, column], `wish` [row, slot, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside),
     `name`, `shape` and `local`.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
-    was decided. `job`, `ends` and `past` are for the closed loop. `state` is one row of what there is only once.
+    was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     """
 
     state: Ints
@@ -44,6 +44,7 @@ class Tables(NamedTuple):
     tape: Ints
     job: Ints
     ends: Ints
+    given: Ints
     past: Ints
 
 

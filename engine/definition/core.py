@@ -100,6 +100,9 @@ class DefinitionCore:
     def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
         """There is none: `gpol.sim.drive.driver` defines the loop, fact by fact."""
 
+    def given_loop(self) -> None:
+        """There is none: `step` defines what a fact does."""
+
     def next_wake(self) -> int | None:
         if self.state.policy is None:
             return None

@@ -13,10 +13,13 @@ Columns = NDArray[np.int64]
 E_KIND, E_TIME, E_JOB, E_QUEUE, E_CHARGES, E_CHARGED, E_BLOCK, EVENT_WIDTH = range(8)
 """The columns: the kind of the event; its moment, in microseconds; the job, and the node of the queue in which it is admitted or evicted
 (-1 where there is none). Of an admission, where its charges begin in `tape` and how many there are. The last one is for the core that
-wrote it."""
+wrote it; of an eviction, the one for where the charges begin is so as well."""
 
 SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
 """Kinds of events: three of facts, five of decisions."""
+
+CANCELLING = 8
+"""One more kind of facts that a core may be given (`GivenFacts`): a workload ends, whether it runs or not. Once played: FINISHING."""
 
 CHARGE_SLOT, CHARGE_AMOUNT, CHARGE_USED, CHARGE_OWNED, CHARGE_BORROWED, CHARGE_WIDTH = range(6)
 """What `tape` has of each charge of an admission: the slot, the amount, what its queue used before and owns, how much of it is borrowed."""

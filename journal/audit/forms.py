@@ -15,10 +15,12 @@ from ..records import stream_of
 
 
 class Form(NamedTuple):
-    """What all payloads of a frame have in common. `stream` is that of their events; None: that of the workload."""
+    """What all payloads of a frame have in common. `stream` is that of their events; None: that of the workload. With `compares`
+    another time or name could make them wrong, so each is looked at by itself."""
 
     is_decision: bool
     stream: str | None
+    compares: bool = False
 
 
 _forms: dict[Frame, Form] = {}
@@ -47,8 +49,8 @@ def _form_of_new(frame: Frame, payload: bytes) -> Form | None:
             return None
         if event.payload() != payload:
             return None
-        form = Form(event.is_decision, None if has_workload else stream_of(event))
-        if compares(event):
+        form = Form(event.is_decision, None if has_workload else stream_of(event), compares(event))
+        if form.compares:
             return form
         remember(_general_forms, general, form)
     remember(_forms, frame, form)

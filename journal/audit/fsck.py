@@ -22,7 +22,8 @@ from ..records import Head, Progress
 from ..store.writers import Writer
 from .evidence import Evidence, EvidenceComparison
 from .faults import Fault
-from .replay import Difference, other_semantics, replay_batch, writer_by_other_semantics
+from .replay import other_semantics, writer_by_other_semantics
+from .replay_batch import Difference, replay_batch
 from .row_checks import RowWalk, structure_faults, unreadable
 
 _RESTORE = "go back to a backup that verifies; what was appended since then, its sources have to tell again"

@@ -6,7 +6,7 @@ later one before an earlier one.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,6 +14,7 @@ from uuid import UUID
 from eventsourcing import persistence
 from eventsourcing.persistence import ApplicationRecorder, Notification, StoredEvent, Subscription
 from sqlalchemy import Connection, Engine, LargeBinary, Row, Select, case, cast, delete, func, insert, select, type_coerce
+from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
@@ -356,12 +357,30 @@ def _whole_page(connection: Connection, query: Select[Any]) -> list[Any]:
     """The same in less time; some more rows may come, and none where not all can be read."""
     page: list[Any] = []
     size = 0
-    for rows in connection.execute(query.limit(PAGE_EVENTS)).partitions(_AT_ONCE):
-        page += rows
-        size += sum(len(row[1]) for row in rows if isinstance(row[1], bytes))
-        if size >= PAGE_BYTES:
-            break
+    cursor = connection.execute(query.limit(PAGE_EVENTS)).cursor
+    assert cursor is not None
+    with closing(cursor):
+        while size < PAGE_BYTES and (rows := _fetched(cursor, connection)):
+            page += rows
+            size += _size(rows)
     return page
+
+
+def _fetched(cursor: DBAPICursor, connection: Connection) -> Sequence[Any]:
+    """The next rows as the driver gives them, without an object of SQLAlchemy's for each; no type of their columns changes a value."""
+    errors = connection.dialect.loaded_dbapi.Error
+    try:
+        return cursor.fetchmany(_AT_ONCE)
+    except errors as error:
+        raise DBAPIError.instance("", None, error, errors) from error
+
+
+def _size(rows: Sequence[Any]) -> int:
+    """How many bytes the payloads have together."""
+    try:
+        return sum(map(len, [row[1] for row in rows]))
+    except TypeError:  # a payload that is a number, or none
+        return sum(len(row[1]) for row in rows if isinstance(row[1], bytes))
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from gpol.cli.shared import kernels
-from gpol.cli.shared.kernels import compile_now, core_for_command
+from gpol.cli.speed import kernels
+from gpol.cli.speed.kernels import compile_now, core_for_command
 from gpol.compiled import compile_once
 from gpol.compiled.fast_core import COMPILING
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder
@@ -40,7 +40,7 @@ def test_a_history_that_may_be_short_starts_no_compiler(started: list[Sequence[s
 def test_a_long_history_starts_the_compiler_and_says_so(started: list[Sequence[str]], capsys: pytest.CaptureFixture[str]) -> None:
     """Another process compiles; this one decides without it."""
     _begin(core_for_command(is_long=True))
-    assert [command[1:] for command in started] == [["-m", "gpol.cli.shared.kernels"]]
+    assert [command[1:] for command in started] == [["-m", "gpol.cli.speed.kernels"]]
     assert COMPILING in capsys.readouterr().err
 
 

@@ -91,6 +91,13 @@ def test_it_is_said_once_that_numbers_are_too_large(told: list[str], monkeypatch
     assert told == [BEYOND.format(reason="an amount is too large")]
 
 
+def test_kernels_as_they_stand_may_decide(told: list[str]) -> None:
+    """Where there are no compiled ones, and a line says so."""
+    core = fast_core(told.append, is_long=True, plain=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told) == (True, [COMPILING])
+
+
 def test_without_the_compiler_a_line_says_what_to_install(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """numba comes with an extra."""
     monkeypatch.setattr(module, "find_spec", lambda name: None)

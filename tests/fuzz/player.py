@@ -65,7 +65,7 @@ class Play:
 
     def __post_init__(self) -> None:
         self.cores: list[tuple[Side, Core]] = [(side, side.new()) for side in (self.left, self.right)]
-        self._events: list[tuple[AnyEvent, PolicyGraph | None]] = []
+        self.events: list[tuple[AnyEvent, PolicyGraph | None]] = []
         self._active = ""
 
     @property
@@ -90,7 +90,7 @@ class Play:
             self.under[self._active] += 1
             if way := self.right.way(self.cores[1][1]):
                 self.seen[f"facts: {way}"] += 1
-            self._events += [(fact, graph), *((decision, None) for decision in left)]
+            self.events += [(fact, graph), *((decision, None) for decision in left)]
         self.wake, other_wake = (self._ask(side, lambda core: core.next_wake(), core) for side, core in self.cores)
         if self.wake != other_wake:
             raise DifferenceError("next wake", f"{self.wake} and {other_wake}")
@@ -108,7 +108,7 @@ class Play:
         self._answers()
         for side in (self.left, self.right):
             core = side.new()
-            for event, graph in self._events:
+            for event, graph in self.events:
                 self._ask(side, lambda core, event=event, graph=graph: core.apply(event, graph), core)
             if (again := side.freeze(core)) != state:
                 raise DifferenceError("replay", differing(state, again))

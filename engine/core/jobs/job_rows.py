@@ -53,7 +53,7 @@ class JobRows:
         return rows
 
     def _fill(self, lengths: Sequence[int]) -> None:
-        table, store, share = self.table, self.store, _may_share(self.store.graph)
+        table, store, share = self.table, self.store, may_share(self.store.graph)
         self._kind_of = [self._kind(fact, share) for fact in self.facts]
         if not self._kind_of:
             return
@@ -129,7 +129,7 @@ class JobRows:
         return workload
 
 
-def _may_share(graph: PolicyGraph) -> bool:
+def may_share(graph: PolicyGraph) -> bool:
     """Whether no rule of admission reads a field in which jobs of one kind may differ."""
     read = [field for rule in graph.admission for field in fields(rule.guard)]
     return all(field.path in _SHARED or field.label is not None or field.type is Type.AMOUNT for field in read)

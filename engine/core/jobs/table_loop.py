@@ -1,87 +1,103 @@
-"""The closed loop: jobs are played by the kernel, so many events at a time, and what was played is read from the tables.
+"""The closed loop: jobs are played by the kernel, so many events at a time.
 
 `sim/drive/driver.py` defines the order of what happens at the same time; the kernel (`kernels/loop/play.py`) keeps it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ...cores import EncodedEvent, PlayedBatch, RunningJob
-from ...facts import WorkloadSubmitted
+from ...facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from ...workload import Workload
 from .. import columns as c
 from ..store import TableStore
-from ..tables import Ints, longer, zeros
+from ..tables import Ints, zeros
+from .fact_payloads import FactPayloads
 from .job_rows import JobRows
+from .kernel_loop import KernelLoop
 from .payloads import Payloads
 from .story import Story
 
+_KINDS = {
+    c.ADMITTING: "WorkloadAdmitted",
+    c.EVICTING_ONE: "WorkloadEvicted",
+    c.REPLACING: "WorkloadReplaced",
+    c.REJECTING: "WorkloadRejected",
+    c.DEFERRING: "WorkloadDeferred",
+}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class _Chunk:
-    """See `gpol.engine.cores.PlayedChunk`."""
+    """See `gpol.engine.cores.PlayedChunk`. `submitted` jobs were submitted before the chunk."""
 
+    loop: "TableLoop"
     events: Ints
     tape: Ints
     goes_on: bool
     too_late: str | None
-    batches: Callable[[], Iterator[PlayedBatch]]
-    encoded: Callable[[], Iterator[EncodedEvent]]
+    first: int
+    submitted: int
+
+    @cached_property
+    def _story(self) -> Story:
+        return Story(self.loop.store, self.events, self.tape, self.first, self._workload)
+
+    @cached_property
+    def _submitted_by(self) -> list[int]:
+        """How many jobs were submitted up to each event."""
+        counts: list[int] = (np.cumsum(self.events[:, c.E_KIND] == c.SUBMITTING) + self.submitted).tolist()
+        return counts
+
+    def _workload(self, name: str, at: int) -> Workload:
+        """The workload that had a name at an event; a name may be used again once it is free."""
+        rows = self.loop.rows
+        jobs = rows.named(name)
+        return rows.workload(jobs[bisect_left(jobs, self._submitted_by[at]) - 1])
+
+    def batches(self) -> Iterator[PlayedBatch]:
+        for at, event in enumerate(self._story.events):
+            if event[c.E_KIND] <= c.ADVANCING:
+                yield self._fact(event), self._story.decisions(at)
+
+    def _fact(self, event: list[int]) -> Fact:
+        if event[c.E_KIND] == c.ADVANCING:
+            return TimeAdvanced(time=event[c.E_TIME])
+        fact = self.loop.facts[event[c.E_JOB]]
+        return fact if event[c.E_KIND] == c.SUBMITTING else WorkloadFinished(time=event[c.E_TIME], workload=fact.workload)
+
+    def encoded(self) -> Iterator[EncodedEvent]:
+        facts, names, decisions = self.loop.facts, self.loop.payloads.names, iter(self.loop.payloads.decisions(self._story))
+        for (kind, time, job, *_), named in zip(self._story.events, self._story.named, strict=True):
+            if kind <= c.ADVANCING:
+                yield self.loop.fact_payloads.encoded(kind, time, job, names[named])
+            else:
+                yield EncodedEvent(_KINDS[kind], facts[job].workload, next(decisions))
 
 
-class TableLoop:
+class TableLoop(KernelLoop):
     """Plays jobs through tables in which nobody waits or runs yet."""
 
     def __init__(self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
-        self.store, self.facts = store, facts
+        super().__init__(store)
+        self.facts = facts
         self.rows = JobRows.of(store, facts, lengths)
-        self._payloads = Payloads(store.graph, self.rows)
-        store.tables = store.tables._replace(job=self.rows.table, ends=zeros(64, c.END_WIDTH), past=zeros(64, c.EVENT_WIDTH))
-        state = store.tables.state
-        for column in (c.NEXT_JOB, c.ENDS, c.ADMISSIONS, c.PAST_END, c.LAST_OUTSIDE):
-            state[column] = 0
-        state[c.STAGE], state[c.RESUMES] = c.CHOOSING, resume
+        self.payloads, self.fact_payloads = Payloads(store), FactPayloads(self.rows)
+        self.begin(self.rows.table, zeros(0, c.GIVEN_WIDTH), False)
+        store.tables.state[c.RESUMES] = resume
 
     def play(self, most: int) -> _Chunk:
         """Play facts until there are so many events."""
-        store = self.store
-        store.tables.state[c.PAST_END] = store.tables.state[c.TAPE_END] = 0
-        store.grow()
-        first, submitted = int(store.tables.state[c.SEQ]) + 1, int(store.tables.state[c.NEXT_JOB])
-        while (why := store.kernels.play(store.tables, most)) == c.MORE_ROOM:
-            self._make_room()
-        t = store.tables
-        events, tape = t.past[: t.state[c.PAST_END]].copy(), t.tape[: t.state[c.TAPE_END]].copy()
-        self._bring_up_to_date()
-        late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
-        story = Story(self.store, self.rows, events, tape, first, submitted)
-        return _Chunk(events, tape, why == c.ENOUGH, late, story.batches, lambda: self._payloads.encoded(story))
-
-    def _make_room(self) -> None:
-        """Make room for one more fact and all that follows from it."""
-        store = self.store
-        if store.tables.state[c.FREE_ROW] == c.NONE:
-            store.more_rows()
-        t = store.tables
-        rows = len(t.work)
-        if len(t.past) - t.state[c.PAST_END] <= 4 * rows + 4:
-            t = t._replace(past=longer(t.past, int(t.state[c.PAST_END]) + 4 * rows + 5))
-        if len(t.ends) - t.state[c.ENDS] <= rows:
-            t = t._replace(ends=longer(t.ends, int(t.state[c.ENDS]) + rows + 1))
-        store.tables = t
-        store.grow_further() if t.state[c.STAGE] == c.DECIDING else store.grow()
-
-    def _bring_up_to_date(self) -> None:
-        """Let the store know who is live now."""
-        store, work, names = self.store, self.store.tables.work, self.store.tables.name
-        live = np.flatnonzero(work[:, c.NUMBER])
-        before, store.known = store.known, {}
-        for row, number, name in zip(live.tolist(), work[live, c.NUMBER].tolist(), work[live, c.NAME].tolist(), strict=True):
-            known = before.get(store.names[name])
-            workload = known[0] if known is not None and known[0].number == number else self.rows.workload(int(names[name, c.JOB]), number)
-            store.known[store.names[name]] = workload, row
-        store.given = {name: given for name, given in store.given.items() if name in store.known}
+        state = self.store.tables.state
+        first, submitted = int(state[c.SEQ]) + 1, int(state[c.NEXT_JOB])
+        why, events, tape = self.run(most)
+        self.bring_up_to_date(self.rows.workload)
+        late = self.facts[self.store.tables.state[c.LATE]].workload if why == c.TOO_LATE else None
+        return _Chunk(self, events, tape, why == c.ENOUGH, late, first, submitted)
 
     # --- what the definition of the loop goes on with -------------------------------------------------------------------
 

@@ -7,6 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
+from gpol.compiled import fast_core
+
 Gpol = Callable[..., Any]
 
 
@@ -33,6 +36,22 @@ def test_a_good_journal(gpol: Gpol, journal: str) -> None:
     assert gpol("verify", journal, "--head", head).code == 0
     [record] = replayed.records
     assert (record["same"], record["facts"], record["decisions"], record["bad_seq"]) == (True, 7, 5, None)
+
+
+def test_which_core_decides(gpol: Gpol, journal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either says the same, also of a forged decision; a line on stderr says where there are no compiled kernels. There is no third."""
+    monkeypatch.setattr(fast_core, "find_spec", lambda name: None)
+    plain = gpol("replay", journal, "--by", "definition")
+    fast = gpol("replay", journal, "--by", "arrays")
+    assert (plain.code, plain.err) == (0, "")
+    assert (fast.code, fast.out) == (0, plain.out)
+    assert fast_core.WITHOUT_COMPILER in fast.err
+    _change(journal, 9, b'"queue":"', b'"queue":"x', rechain=True)
+    assert gpol("replay", journal, "--by", "arrays").out == gpol("replay", journal, "--by", "definition").out
+    assert gpol("replay", journal).code == 4
+    wrong = gpol("replay", journal, "--by", "reference")
+    assert wrong.code == 3
+    assert "--by is definition or arrays, not `reference`" in wrong.err
 
 
 def test_a_noted_head_that_is_gone(gpol: Gpol, journal: str) -> None:

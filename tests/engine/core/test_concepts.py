@@ -18,7 +18,7 @@ def played(policy: str, facts: list[Plain]) -> list[str]:
     for plain in ({"kind": "PolicyActivated", "time": 0, "policy": 0}, *facts):
         play.step(plain)
     play.finish()
-    return [f"{event.kind.removeprefix('Workload')} {event.workload}" for event, _ in play._events if isinstance(event, AnyDecision)]
+    return [f"{event.kind.removeprefix('Workload')} {event.workload}" for event, _ in play.events if isinstance(event, AnyDecision)]
 
 
 def submitted(name: str, queue: str, *pods: Plain, time: int = 0, **said: Any) -> Plain:

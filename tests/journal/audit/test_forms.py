@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 from gpol.engine.events import EVENT, AnyDecision
 from gpol.journal.audit.forms import Form, form_of
-from gpol.journal.decode import FORM
+from gpol.journal.decode import FORM, compares
 from gpol.journal.records import stream_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ def _slow(payload: bytes) -> Form | None:
     match = FORM.fullmatch(event.payload().decode())
     if event.payload() != payload or match is None:
         return None
-    return Form(event.is_decision, None if match[4] else stream_of(event))
+    return Form(event.is_decision, None if match[4] else stream_of(event), compares(event))
 
 
 @given(st.lists(payloads(), min_size=1, max_size=6))

@@ -1,1 +1,1 @@
-"""The closed loop."""
+"""Facts in a row: a closed loop, or given facts."""

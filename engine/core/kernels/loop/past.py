@@ -36,7 +36,8 @@ def note_victims(t: Tables, block: int) -> None:
     at = t.tape[block + c.B_VICTIMS]
     for _ in range(t.tape[block + c.B_EVICTED]):
         if not t.tape[at + 5]:
-            note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], t.tape[at + 1], block)
+            event = note_event(t, c.EVICTING_ONE, t.name[t.tape[at], c.JOB], t.tape[at + 1], block)
+            t.past[event, c.E_CHARGES] = at
         at += 7 + 3 * t.tape[at + 6]
         at += 6 + 2 * t.tape[at + 5]
 

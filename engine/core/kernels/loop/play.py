@@ -1,7 +1,7 @@
-"""The closed loop over tables: jobs are submitted, run for their length and end; evicted jobs run again (`sim/drive/driver.py` defines it).
+"""Facts in a row over tables: those of a closed loop, or given ones. What was played stands in `past`, an event a row, and on the tape.
 
-Ends come before wakes, and wakes before submissions; in cycles submissions come before wakes. What was played stands in `past`, an event a
-row, and on the tape.
+In a closed loop jobs are submitted, run for their length and end; evicted jobs run again (`sim/drive/driver.py` defines it). Ends
+come before wakes, and wakes before submissions; in cycles submissions come before wakes.
 """
 
 from ... import columns as c
@@ -16,7 +16,7 @@ from .past import note_cycle, note_event, note_settled
 def play(t: Tables, most: int) -> int:
     """Play facts until there are so many events; return why it stops.
 
-    `WAKE` must be the next wake where the policy decides at once.
+    In a closed loop `WAKE` must be the next wake where the policy decides at once.
     """
     while True:
         if t.state[c.STAGE] == c.CHOOSING:
@@ -24,7 +24,7 @@ def play(t: Tables, most: int) -> int:
                 return c.ENOUGH
             if not has_room(t):
                 return c.MORE_ROOM
-            found = play_next_fact(t)
+            found = play_given_fact(t) if t.state[c.IS_GIVEN] else play_next_fact(t)
             if found != c.ENOUGH:
                 return found
             t.state[c.STAGE] = c.DECIDING
@@ -68,6 +68,33 @@ def play_next_fact(t: Tables) -> int:
     if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
         return c.GIVE_UP
     submit(t, job)
+    t.state[c.NEXT_JOB] = job + 1
+    return c.ENOUGH
+
+
+def play_given_fact(t: Tables) -> int:
+    """Take in the given fact that comes next; return ENOUGH, or why it is not taken in. `NEXT_JOB` counts given facts."""
+    t.state[c.FIRST_BLOCK] = t.state[c.LAST_BLOCK] = c.NONE
+    at = t.state[c.NEXT_JOB]
+    if at == len(t.given):
+        return c.OVER
+    kind, moment, job = t.given[at, c.GIVEN_KIND], t.given[at, c.GIVEN_TIME], t.given[at, c.GIVEN_JOB]
+    if moment < t.state[c.TIME]:
+        return c.GIVE_UP
+    if kind == c.ADVANCING:
+        note_fact(t, c.ADVANCING, moment, c.NONE)
+        begin_cycle(t)
+    else:
+        row = t.name[t.job[job, c.J_NAME], c.ROW]
+        if kind == c.SUBMITTING:
+            if row != c.NONE or t.job[job, c.J_REFUSED]:
+                return c.GIVE_UP
+            submit(t, job)
+        else:
+            if row == c.NONE or (kind == c.FINISHING and t.work[row, c.ADMITTED] == c.NONE):
+                return c.GIVE_UP
+            end_job(t, job, moment)
+    t.state[c.NEXT_JOB] = at + 1
     return c.ENOUGH
 
 
@@ -85,9 +112,14 @@ def finish_first(t: Tables) -> None:
     moment, job = t.ends[0, c.END_TIME], t.ends[0, c.END_JOB]
     pop_end(t)
     t.job[job, c.J_ADMISSION] = c.NONE
+    end_job(t, job, max(moment, t.state[c.TIME]))
+
+
+def end_job(t: Tables, job: int, moment: int) -> None:
+    """Let a job end."""
     end(t, t.name[t.job[job, c.J_NAME], c.ROW])
     forget_who_gave_way(t)
-    note_fact(t, c.FINISHING, max(moment, t.state[c.TIME]), job)
+    note_fact(t, c.FINISHING, moment, job)
 
 
 def submit(t: Tables, job: int) -> None:
@@ -103,7 +135,6 @@ def submit(t: Tables, job: int) -> None:
     t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
     t.name[t.job[job, c.J_NAME], c.ROW], t.name[t.job[job, c.J_NAME], c.JOB] = row, job
     enter(t, row)
-    t.state[c.NEXT_JOB] = job + 1
     note_fact(t, c.SUBMITTING, t.job[job, c.J_TIME], job)
     if t.job[job, c.J_REJECTED]:
         end(t, row)
@@ -124,6 +155,8 @@ def note_decisions(t: Tables) -> int:
     else:
         note_settled(t)
     found = c.ENOUGH
+    if t.state[c.IS_GIVEN]:
+        return found
     for at in range(begin, t.state[c.PAST_END]):
         kind, job = t.past[at, c.E_KIND], t.past[at, c.E_JOB]
         if kind == c.ADMITTING:

@@ -5,22 +5,28 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from .output import complain
+from ..shared.output import complain
 
 if TYPE_CHECKING:
     from ...engine.cores import Core
 
 
-def core_for_command(is_long: bool = False) -> "Core":
-    """A core that nothing has happened to yet; whether its history `is_long` may be known. It is said if compiled kernels are missing."""
+def core_for_command(is_long: bool = False, by: str | None = None) -> "Core":
+    """A core that nothing has happened to yet; whether its history `is_long` may be known. It is said if compiled kernels are missing.
+
+    `by` names the core that is to decide, however long the history is: `definition` or `arrays`.
+    """
     from ...compiled.fast_core import COMPILING, fast_core
+    from ...engine.default_core import new_core
 
     def tell(missing: str) -> None:
         if missing == COMPILING:
             compile_in_background()
         complain(missing)
 
-    return fast_core(tell, is_long)
+    if by == "definition":
+        return new_core()
+    return fast_core(tell, is_long or by == "arrays", plain=by == "arrays")
 
 
 def compile_in_background() -> None:

@@ -1,0 +1,125 @@
+"""Given facts, such as recorded ones, played by the kernel a stretch at a time; decisions are handed back as the bytes of a journal."""
+
+import numpy as np
+
+from ...cores import GivenFacts, PlayedFacts
+from ...intake.changes import submitted
+from ...intake.routing import route
+from ...intake.shapes import shape_of
+from ...workload import Workload
+from .. import columns as c
+from ..store import TableStore
+from ..tables import Ints, longer, zeros
+from .job_rows import JobRows, may_share
+from .kernel_loop import KernelLoop
+from .payloads import MOST_FORMS, Payloads
+from .story import Story
+
+_ENOUGH = 2**62
+"""More events than there are: the given facts alone are the end."""
+
+
+class GivenLoop(KernelLoop):
+    """Plays given facts through tables. The row of a job is the number of its name: in one go a name is submitted once at most.
+
+    `facts` were played so far: with each of them tables may grow.
+    """
+
+    def __init__(self, store: TableStore) -> None:
+        super().__init__(store)
+        self.facts = 0
+        self._shares = may_share(store.graph) and not store.tells_apart
+        self._payloads = Payloads(store)
+        self._jobs = zeros(0, c.JOB_WIDTH)
+        self._alike: dict[object, int] = {}
+        self._rows = zeros(64, c.JOB_WIDTH)
+        """A row for submissions that are alike but for their names and times."""
+
+    def play(self, given: GivenFacts) -> PlayedFacts:
+        """Play facts up to the first that is not for the kernel: one that is refused, or whose name is used again."""
+        store = self.store
+        first, before, in_cycles = int(store.tables.state[c.SEQ]) + 1, store.known, store.tables.state[c.IN_CYCLES]
+        facts, places = self._take_in(given)
+        self.begin(self._jobs, facts, True)
+        _, events, tape = self.run(_ENOUGH)
+
+        def workload(name: str, at: int) -> Workload:
+            place = places.get(name)
+            return before[name][0] if place is None else self._submitted(given, place, 0)
+
+        self.bring_up_to_date(lambda job, number: self._submitted(given, places[store.names[job]], number))
+        played = int(store.tables.state[c.NEXT_JOB])
+        self.facts += played
+        if played and not in_cycles:
+            store.tables.state[c.WAKE_IS_KNOWN] = 1
+        story = Story(store, events, tape, first, workload)
+        return PlayedFacts(np.flatnonzero(events[:, c.E_KIND] <= c.ADVANCING).tolist(), self._payloads.decisions(story))
+
+    def _submitted(self, given: GivenFacts, place: int, number: int) -> Workload:
+        """The workload of a submission, in its queue."""
+        workload = submitted(given.submission(place), number)
+        route(self.store.graph, workload)
+        workload.shape = shape_of(workload, self.store.tells_apart)
+        return workload
+
+    # --- rows -------------------------------------------------------------------------------------------------------------
+
+    def _take_in(self, given: GivenFacts) -> tuple[Ints, dict[str, int]]:
+        """Facts as rows, up to the first that is too late or whose name is used again; and where each name is submitted. Makes the rows of
+        jobs."""
+        store, places, end = self.store, dict[str, int](), len(given.kinds)
+        if max(given.times, default=0) > c.MOST_TIME:
+            end = next(place for place, moment in enumerate(given.times) if moment > c.MOST_TIME)
+        for place in [place for place, kind in enumerate(given.kinds[:end]) if kind == c.SUBMITTING]:
+            name = given.workloads[place]
+            if name in places or name in store.known:
+                end = place
+                break
+            places[name] = place
+        known = store.name_ids
+        ids = [known[name] if name in known else store.name_id(name) if name else c.NONE for name in given.workloads[:end]]
+        rows = zeros(end, c.GIVEN_WIDTH)
+        rows[:, c.GIVEN_KIND], rows[:, c.GIVEN_TIME], rows[:, c.GIVEN_JOB] = given.kinds[:end], given.times[:end], ids
+        self._make_jobs(given, sorted(places[name] for name in sorted(places)), rows)
+        return rows, places
+
+    def _make_jobs(self, given: GivenFacts, places: list[int], rows: Ints) -> None:
+        """The rows of jobs that are submitted at these places, and of those that are live."""
+        if len(self._jobs) < len(self.store.names):
+            self._jobs = longer(self._jobs, len(self.store.names))
+        jobs, at, ids = self._jobs, np.array(places, np.int64), rows[places, c.GIVEN_JOB]
+        if self._shares:
+            jobs[ids] = self._rows[self._kinds(given, places)]
+            jobs[ids, c.J_TIME] = jobs[ids, c.J_SUBMITTED] = rows[at, c.GIVEN_TIME]
+        unlike = [place for place in places if given.alike[place] is None or not self._shares]
+        if unlike:
+            jobs[rows[unlike, c.GIVEN_JOB]] = self._new_rows(given, unlike)
+        numbers = np.arange(len(self.store.names))
+        jobs[: len(numbers), c.J_NAME] = self.store.tables.name[: len(numbers), c.JOB] = numbers
+        if self.store.tables.state[c.IN_CYCLES]:
+            self._rank([*self.store.known, *(given.workloads[place] for place in places)])
+
+    def _kinds(self, given: GivenFacts, places: list[int]) -> list[int]:
+        """The rows of submissions that are alike to others; 0 of one that is alike to none."""
+        alike = given.alike
+        if len(self._alike) >= MOST_FORMS:
+            self._alike.clear()
+        new, begin = list[int](), len(self._alike) + 1
+        for place in places:
+            if alike[place] is not None and alike[place] not in self._alike:
+                self._alike[alike[place]] = begin + len(new)
+                new.append(place)
+        if new:
+            self._rows = longer(self._rows, begin + len(new)) if begin + len(new) > len(self._rows) else self._rows
+            self._rows[begin : begin + len(new)] = self._new_rows(given, new)
+        return [self._alike.get(alike[place], 0) for place in places]
+
+    def _new_rows(self, given: GivenFacts, places: list[int]) -> Ints:
+        """Rows of submissions, each looked at by itself."""
+        facts = [given.submission(place) for place in places]
+        return JobRows.of(self.store, facts, [0] * len(facts)).table
+
+    def _rank(self, names: list[str]) -> None:
+        """Number names in their order."""
+        ranked = [self.store.name_ids[name] for name in sorted(names)]
+        self._jobs[ranked, c.J_RANK] = range(len(ranked))
