@@ -23,8 +23,8 @@ from .table_type import INT, TablesType, address_block, tables_reader
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4} | dict.fromkeys(
-    ("state", "pool", "spec", "text", "pods", "taken", "tape"), 1
+_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "key": 3, "held": 3, "choice": 4} | dict.fromkeys(
+    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival"), 1
 )
 
 

@@ -10,7 +10,7 @@ from ..intake.local_usage import Books
 from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
-from .kernels.places import is_stirred
+from .kernels.places import is_stirred, park
 from .policy_tables import BeyondBoundsError
 from .store import TableStore
 
@@ -55,7 +55,7 @@ def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
         store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
     for workload in queue.line:
         if workload.parked:
-            store.tables.work[store.known[workload.name][1], c.PARKED] = row[c.EPOCH]
+            park(store.tables, store.known[workload.name][1])
 
 
 def unloaded(store: TableStore, around: Around) -> State:

@@ -5,15 +5,15 @@ import numpy as np
 from .. import columns as c
 from ..tables import Ints, Tables
 from .flavor.pod_sets import serving_order
-from .line import first_in_line, next_in_line
 from .nominate import nominate
-from .order import next_entry
-from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred
+from .order import line_up, next_in_turn
+from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred, park
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge, charge_all, fits
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 from .requests import request_of, usage_of, whole_of
+from .watch.wishes import first_reached, next_reached
 
 
 def next_cycle(t: Tables) -> int:
@@ -27,15 +27,12 @@ def anything_waits(t: Tables) -> bool:
     """Whether a cycle would have anything to look at."""
     if t.state[c.WAITING] == 0:
         return False
-    for queue in range(t.state[c.QUEUES]):
+    for i in range(t.state[c.QUEUES]):
+        queue = (t.state[c.WAITS_AT] + i) % t.state[c.QUEUES]
         node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        row = first_in_line(t, node)
-        if row != c.NONE and is_stirred(t, node):
+        if t.node[node, c.LINE] != c.NONE and (is_stirred(t, node) or first_unparked(t, node) != c.NONE):
+            t.state[c.WAITS_AT] = queue
             return True
-        while row != c.NONE:
-            if not is_parked(t, row):
-                return True
-            row = next_in_line(t, row)
     return False
 
 
@@ -57,17 +54,32 @@ def head(t: Tables, node: int) -> int:
     The usage of local queues comes first, then who waits for its victims' room (unless the queue is strict), then the policy's order.
     """
     first = c.NONE if t.node[node, c.STRICT] else t.node[node, c.PREEMPTOR]
+    if first != c.NONE and is_parked(t, first):
+        first = c.NONE
+    row = first_unparked(t, node)
+    if not t.node[node, c.BY_USAGE]:
+        return row if first == c.NONE else first
     best, best_rank = c.NONE, 0
-    row = first_in_line(t, node)
     while row != c.NONE:
-        if not is_parked(t, row):
-            rank = rank_of_local(t, row)
-            if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
-                best, best_rank = row, rank
-            if not t.node[node, c.BY_USAGE] and (first == c.NONE or best == first):
-                return best
-        row = next_in_line(t, row)
+        rank = rank_of_local(t, row)
+        if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
+            best, best_rank = row, rank
+        row = unparked_from(t, node, next_reached(t, node, row))
     return best
+
+
+def first_unparked(t: Tables, node: int) -> int:
+    """The first in a queue's line who is not parked; NONE where there is none. Who is parked wishes for the epoch after this one."""
+    t.quota[node, 0, c.REACH] = t.node[node, c.EPOCH]
+    return unparked_from(t, node, first_reached(t, node, t.node[node, c.LINE]))
+
+
+def unparked_from(t: Tables, node: int, row: int) -> int:
+    """The same from a row on; whoever turns out to be parked by its shape is passed by until the epoch ends."""
+    while row != c.NONE and is_parked(t, row):
+        park(t, row)
+        row = next_reached(t, node, row)
+    return row
 
 
 def goes_on_from(t: Tables, row: int) -> int:
@@ -120,7 +132,7 @@ def run_cycle(t: Tables) -> int:
     What is charged in its course is taken back at the end. Heads end in the order of their turns, which `ended` keeps.
     """
     start = t.state[c.TAPE_END]
-    if nominate_heads(t) == c.MORE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED] * (t.state[c.QUEUES] + 1):
+    if nominate_heads(t) == c.MORE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
         t.state[c.TAPE_END] = start
         return c.MORE
     nodes, slots = t.state[c.NODES], t.state[c.SLOTS]
@@ -130,17 +142,14 @@ def run_cycle(t: Tables) -> int:
             used[node, slot], total[node, slot] = t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL]
     ended, count = np.empty(max(1, t.state[c.QUEUES]), np.int64), 0
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
-    room_left = True
-    while room_left:
-        nom = next_entry(t)
-        if nom == c.NONE:
-            break
-        t.node[t.nom[nom, c.N_QUEUE], c.ENTRY] = 0
+    nom, room_left = line_up(t), True
+    while nom != c.NONE and room_left:
         ended[count] = nom
         count += 1
         room_left = len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
         if room_left:
             gone_count = process(t, nom, gone, gone_count)
+            nom = next_in_turn(t, t.nom[nom, c.N_QUEUE])
     for node in range(nodes):
         for slot in range(slots):
             t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL] = used[node, slot], total[node, slot]
@@ -378,6 +387,6 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
     elif t.node[queue, c.PREEMPTOR] == row:
         t.node[queue, c.PREEMPTOR] = c.NONE
     if parked:
-        t.work[row, c.PARKED] = t.node[queue, c.EPOCH]
+        park(t, row)
         if alike:
             t.shape[t.work[row, c.SHAPE], c.HOPELESS] = t.node[queue, c.EPOCH]

@@ -92,6 +92,7 @@ def queue_up(t: Tables, row: int) -> None:
     t.work[row, c.IN_LINE] = 1
     t.node[queue, c.WAITS] += 1
     t.state[c.WAITING] += 1
+    t.state[c.WAITS_AT] = t.node[queue, c.QUEUE_INDEX]
 
 
 def leave_line(t: Tables, row: int) -> None:

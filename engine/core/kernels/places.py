@@ -7,7 +7,7 @@ from .line import leave_line, queue_up
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
 from .watch.reach import note_joined
-from .watch.wishes import note_change
+from .watch.wishes import gather_wishes, note_change
 
 
 def new_cell(t: Tables) -> int:
@@ -66,6 +66,15 @@ def is_parked(t: Tables, row: int) -> bool:
     """Whether a waiting workload is looked at again only when capacity may have become free."""
     epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
     return t.work[row, c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
+
+
+def park(t: Tables, row: int) -> None:
+    """Park a workload for the present epoch of its queue: in its line, it wishes for the next one."""
+    epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
+    t.work[row, c.PARKED] = epoch
+    if t.work[row, c.IN_LINE]:
+        t.wish[row, 0, c.WISH] = epoch + 1
+        gather_wishes(t, row)
 
 
 def enter(t: Tables, row: int) -> None:

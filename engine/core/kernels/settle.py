@@ -7,7 +7,7 @@ from .. import columns as c
 from ..tables import Tables
 from .line import first_in_line, next_in_line
 from .nominate import mark_superiors, nominate, runs
-from .order import next_entry
+from .order import line_up
 from .places import admit, close, evict, free_cells, new_cell
 from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
@@ -104,7 +104,7 @@ def best_nomination(t: Tables) -> int:
         else:
             t.node[last, c.NEXT_OPEN] = following
         node = following
-    return c.NONE if last == c.NONE else next_entry(t)
+    return line_up(t)
 
 
 def put_up(t: Tables, queue: int, node: int) -> bool:

@@ -183,6 +183,15 @@ def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
     return left, right
 
 
+def next_node(t: Tables, node: int, top: int) -> int:
+    """The node after another one, of all at or below `top`, each before those below it; NONE after the last one."""
+    if t.node[node, c.FIRST_CHILD] != c.NONE:
+        return t.node[node, c.FIRST_CHILD]
+    while node != top and t.node[node, c.NEXT_CHILD] == c.NONE:
+        node = t.node[node, c.PARENT]
+    return c.NONE if node == top else t.node[node, c.NEXT_CHILD]
+
+
 def is_below(t: Tables, node: int, top: int) -> bool:
     """Whether a node is another one or below it."""
     while node >= 0:
