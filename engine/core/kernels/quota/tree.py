@@ -185,8 +185,12 @@ def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
 
 def next_node(t: Tables, node: int, top: int) -> int:
     """The node after another one, of all at or below `top`, each before those below it; NONE after the last one."""
-    if t.node[node, c.FIRST_CHILD] != c.NONE:
-        return t.node[node, c.FIRST_CHILD]
+    below = t.node[node, c.FIRST_CHILD]
+    return below if below != c.NONE else next_beside(t, node, top)
+
+
+def next_beside(t: Tables, node: int, top: int) -> int:
+    """The same without those below the node."""
     while node != top and t.node[node, c.NEXT_CHILD] == c.NONE:
         node = t.node[node, c.PARENT]
     return c.NONE if node == top else t.node[node, c.NEXT_CHILD]
