@@ -49,6 +49,7 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
 def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
     row = store.tables.node[node]
     row[c.GENERATION], row[c.UNPARKED] = queue.generation, -1 if queue.stirred else 0
+    store.tables.state[c.STIRS] = 1
     row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.known[queue.preemptor.name][1]
     for shape in sorted(queue.hopeless):
         number = store.shape_id(node, shape)

@@ -24,7 +24,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
 # --- state: one row -------------------------------------------------------------------------------------------------
 
 (
-    TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, WAITS_AT, GAVE_WAY, FIRST_GAVE,  # what decides
+    TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, WAITS_AT, FIRST_WAITING, STIRS, GAVE_WAY, FIRST_GAVE,  # what decides
     NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT, BY_USAGE_SOMEWHERE,
     KEEPS, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN,  # refusals that are kept
@@ -35,7 +35,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES,  # the closed loop
     STATE_WIDTH,
-) = range(80)  # fmt: skip
+) = range(82)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -44,11 +44,11 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     BEST, MET, MEETS_AT, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
-    PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
-    ENTRY, RESERVES, NEXT_VICTIM, LAST_VICTIM,
+    PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
+    RESERVES, NEXT_VICTIM, LAST_VICTIM,
     CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     NODE_WIDTH,
-) = range(55)  # fmt: skip
+) = range(56)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

@@ -1,15 +1,13 @@
 """Whose turn it is among the workloads that queues put up, over tables (`definition/admission/entry_order.py`).
 
-A queue's nomination has the number of the queue. Deciding at once, the open queues each put one up; in cycles those with an `ENTRY` do.
+A queue's nomination has the number of the queue.
 `BEST` of a node is the best at or below it. The nodes below which something is put up are rivals where they meet (`MEETS_AT`): at their
 parent; heads that are compared all at once, and trees, at the first node. The rivals of a node are a heap in `rival`, the best one on top,
 with the values of their keys in `key`. Who has a turn is on top everywhere on its path, and changes nothing beside it.
 """
 
-import numpy as np
-
 from .. import columns as c
-from ..tables import Tables
+from ..tables import Ints, Tables
 from .guards import number_of
 from .line import tie_break
 from .quota.shares import order_of_shares, share
@@ -17,23 +15,12 @@ from .quota.tree import borrows, charge_all, uncharge_all
 from .requests import request_of, usage_of
 
 
-def line_up(t: Tables) -> int:
-    """Compare all that queues put up; only nodes with something below are looked at. Return the nomination whose turn it is, or NONE."""
-    nodes, count, at = np.empty(t.state[c.NODES], np.int64), 0, 0
-    t.state[c.TICK] += 1
-    if t.state[c.BY_RULES]:
-        queue = t.state[c.FIRST_OPEN]
-        while queue != c.NONE:
-            nodes[count] = queue
-            count += 1
-            queue = t.node[queue, c.NEXT_OPEN]
-    else:
-        for i in range(t.state[c.QUEUES]):
-            if t.node[t.pool[t.state[c.QUEUE_NODES] + i], c.ENTRY]:
-                nodes[count] = t.pool[t.state[c.QUEUE_NODES] + i]
-                count += 1
+def line_up(t: Tables, nodes: Ints, count: int) -> int:
+    """Compare what so many queues put up; `nodes` has them first, and room for all above them. Return whose turn it is, or NONE."""
     if count == 0:
         return c.NONE
+    t.state[c.TICK] += 1
+    at = 0
     for i in range(count):
         t.node[nodes[i], c.BEST] = t.node[nodes[i], c.QUEUE_INDEX]
         join_rivals(t, nodes[i])

@@ -122,6 +122,7 @@ def stir(t: Tables, row: int) -> None:
     """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
     queue = t.work[row, c.QUEUE]
     if queue != c.NONE:
+        t.state[c.STIRS] = 1
         t.node[queue, c.GENERATION] += 1
         t.node[t.node[queue, c.TOP], c.STIRRED] += 1
 
