@@ -7,13 +7,25 @@ from ..tables import Ints, Tables
 from .flavor.pod_sets import serving_order
 from .nominate import nominate
 from .order import line_up, next_in_turn
-from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred, park
+from .places import (
+    admit,
+    anything_waits,
+    append_cell,
+    close,
+    evict,
+    first_unparked,
+    forget_cycle,
+    is_parked,
+    is_stirred,
+    park,
+    unparked_from,
+)  # fmt: skip
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge_all, fits, uncharge_all
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 from .requests import request_of, usage_of, whole_of
-from .watch.wishes import first_reached, next_reached
+from .watch.wishes import next_reached
 
 
 def next_cycle(t: Tables) -> int:
@@ -21,22 +33,6 @@ def next_cycle(t: Tables) -> int:
     if t.state[c.IDLE] >= t.state[c.MOST_IDLE] or not anything_waits(t):
         return c.NONE
     return t.state[c.TIME] + (0 if t.state[c.FRESH] else t.state[c.PERIOD])
-
-
-def anything_waits(t: Tables) -> bool:
-    """Whether a cycle would have anything to look at."""
-    if t.state[c.WAITING] == 0:
-        return False
-    node = t.state[c.WAITS_AT]  # most likely there, or where somebody was found the last time
-    if t.node[node, c.WAITS] > 0 and (is_stirred(t, node) or first_unparked(t, node) != c.NONE):
-        return True
-    node = t.state[c.FIRST_WAITING]
-    while node != c.NONE:
-        if is_stirred(t, node) or first_unparked(t, node) != c.NONE:
-            t.state[c.WAITS_AT] = node
-            return True
-        node = t.node[node, c.NEXT_WAITING]
-    return False
 
 
 def begin_cycle(t: Tables) -> None:
@@ -72,20 +68,6 @@ def head(t: Tables, node: int) -> int:
             best, best_rank = row, rank
         row = unparked_from(t, node, next_reached(t, node, row))
     return best
-
-
-def first_unparked(t: Tables, node: int) -> int:
-    """The first in a queue's line who is not parked; NONE where there is none. Who is parked wishes for the epoch after this one."""
-    t.quota[node, 0, c.REACH] = t.node[node, c.EPOCH]
-    return unparked_from(t, node, first_reached(t, node, t.node[node, c.LINE]))
-
-
-def unparked_from(t: Tables, node: int, row: int) -> int:
-    """The same from a row on; whoever turns out to be parked by its shape is passed by until the epoch ends."""
-    while row != c.NONE and is_parked(t, row):
-        park(t, row)
-        row = next_reached(t, node, row)
-    return row
 
 
 def goes_on_from(t: Tables, row: int) -> int:
