@@ -1,81 +1,124 @@
-"""How long deciding takes after one fact in a large cluster: microseconds of processor time in the compiled kernel `settle`, with its call.
+"""How long deciding takes after one fact in a large cluster: microseconds of processor time in the compiled kernels, with their calls.
 
-    python benchmarks/one_decision.py [--queues N ...] [--admitted N] [--refused N ...] [--facts N] [--profile NAME] [--cache FOLDER]
+    python benchmarks/one_decision.py [--size QUEUES ADMITTED ...] [--profile NAME ...] [--refused N ...] [--facts N] [--cache FOLDER]
 
-Queues stand in cohorts of ten and own what runs in them. Each who waits asks for a number of GPUs of its own, so that no two are of one
-shape. Three kinds of facts are measured:
+Queues stand in cohorts of ten, below one cohort, and own gpu, cpu and memory in bytes. Each who is refused asks for a number of GPUs of its
+own, so that no two are of one shape. What is measured, under profiles that decide in cycles in the first cycle after the fact:
 
     submit  a workload comes that fits, while as many as `--refused` wait for more than is idle, spread over all queues
     finish  one ends, and what becomes idle helps nobody
+    victims a workload comes for what its queue owns, and eight that borrow it have to go
     contest one ends in a full cluster, and every queue proposes a workload for its place
 """
 
 import argparse
 import random
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gpol.compiled.compile import compiled_kernels
 from gpol.dsl import check
+from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import KernelSet
 from gpol.engine.event_parts import PodSet
-from gpol.engine.facts import Fact, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.sim.drive.policy import Policy
 
-EACH = 8
-"""GPUs of each workload that runs."""
+EACH = 1
+"""GPUs of each workload that runs; with it come 8 cpu and 8 GiB."""
+
+VICTIMS = 8
+"""How many of a queue's places others borrow."""
+
+FAR = 10**15
+"""Microseconds for which workloads run."""
+
+PROFILES = ("gpol.fair", "kueue.classical", "kueue.fair")
+_TIMED = (c.SETTLE, c.RUN_CYCLE, c.NEXT_CYCLE, c.BEGIN_CYCLE)
 
 
 class Cluster:
-    """A core with so many queues whose calls of `settle` are timed, in nanoseconds."""
+    """A core with so many queues whose decisions are timed: `spent` is nanoseconds since it was last set to 0."""
 
-    def __init__(self, kernels: KernelSet, profile: str, queues: int, admitted: int, idle: int) -> None:
-        self.settle, self.spent = kernels.settle, 0
-        self.now, self.names, self.queues, self.running = 0, 0, queues, list[str]()
-        self.core = ArrayCore(kernels=replace(kernels, settle=self._timed))
-        owned = EACH * (admitted // queues)
-        lines = [f'policy "large" {{ use {profile} }}', f"flavor pool {{ gpu {owned * queues + idle} }}"]
+    def __init__(self, kernels: KernelSet, profile: str, queues: int, admitted: int, idle: int, lent: int = 0) -> None:
+        self.run, self.spent, self.queues, self.names = kernels.run, 0, queues, 0
+        self.core = ArrayCore(kernels=KernelSet(self._timed))
+        places = admitted // queues
+        body = owns(EACH * places) + ("" if profile == "gpol.fair" else "\n   reclaims from anyone")
+        lines = [f'policy "large" {{ use {profile} }}', "flavor pool {\n  gpu, cpu, memory as owned\n}", "cohort all {", owns(idle)]
         for first in range(0, queues, 10):
-            inside = [f"  queue q{number} {{ owns {owned} gpu }}" for number in range(first, min(first + 10, queues))]
-            lines += [f"cohort c{first} {{", *inside, "}"]
-        policy = Policy.of(check("\n".join(lines), "large.gpol"))
+            inside = [f"  queue q{number} {{\n{body}\n  }}" for number in range(first, min(first + 10, queues))]
+            lines += [f" cohort c{first} {{", *inside, " }"]
+        policy = Policy.of(check("\n".join([*lines, "}"]), "large.gpol"))
         self.core.step(policy.activation(0), policy.graph)
-        for number in range(admitted):
-            self.running.append(self.submit(EACH, number % queues))
+        facts = []
+        for place in range(places):
+            for number in range(queues):
+                borrower = number + 1 if place < lent and number % 10 == 0 else number
+                facts.append(self.submission(EACH, borrower, 0))
+        loop = self.core.closed_loop(facts, [FAR] * len(facts), False)
+        assert loop is not None
+        self.running = [fact.workload for fact in facts]
+        while (left := len(facts) - int(self.state[c.ADMISSIONS])) > 0:
+            loop.play(left)
+        assert self.core.time < FAR
 
-    def _timed(self, *arguments: Any) -> Any:
+    @property
+    def state(self) -> Any:
+        """The row of what there is only once."""
+        return self.core._tables.tables.state
+
+    def _timed(self, tables: Any, which: int, number: int) -> Any:
         begin = time.thread_time_ns()
-        found = self.settle(*arguments)
-        self.spent += time.thread_time_ns() - begin
+        found = self.run(tables, which, number)
+        if which in _TIMED:
+            self.spent += time.thread_time_ns() - begin
         return found
 
-    def _submission(self, gpus: int, queue: int) -> WorkloadSubmitted:
-        self.names, self.now = self.names + 1, self.now + 1
-        pods = PodSet(requests={"gpu": gpus * 1000})
-        return WorkloadSubmitted(time=self.now, workload=f"w{self.names}", queue=f"q{queue}", pod_sets=(pods,))
+    def submission(self, gpus: int, queue: int, moment: int) -> WorkloadSubmitted:
+        """A workload comes."""
+        self.names += 1
+        pods = PodSet(requests={"gpu": gpus * 1000, "cpu": 8 * gpus * 1000, "memory": gpus << 33})
+        return WorkloadSubmitted(time=moment, workload=f"w{self.names}", queue=f"q{queue}", pod_sets=(pods,))
 
     def wait(self, gpus: int, queue: int) -> None:
         """Let a workload come without deciding anything."""
-        self.core.apply(self._submission(gpus, queue))
+        self.core.apply(self.submission(gpus, queue, self.core.time + 1))
 
-    def submit(self, gpus: int, queue: int) -> str:
-        """Let a workload come; return its name."""
-        fact = self._submission(gpus, queue)
-        self.step(fact)
-        return fact.workload
+    def submit(self, gpus: int, queue: int) -> tuple[str, int]:
+        """Let a workload come; return its name, and how many decisions follow."""
+        fact = self.submission(gpus, queue, self.core.time + 1)
+        return fact.workload, self.step(fact)
 
     def finish(self, name: str) -> int:
         """Let a workload end; return how many decisions follow."""
-        self.now += 1
-        return self.step(WorkloadFinished(time=self.now, workload=name))
+        return self.step(WorkloadFinished(time=self.core.time + 1, workload=name))
 
     def step(self, fact: Fact) -> int:
-        """Take in a fact; `spent` is then the time in `settle`."""
+        """Take in a fact, and decide; `spent` is then the time for that."""
         self.spent = 0
-        return len(self.core.step(fact))
+        found = len(self.core.step(fact))
+        if self.core.decides_in_cycles and self.core.next_wake() is not None:
+            found = len(self.core.step(TimeAdvanced(time=self.core.time)))
+        return found
+
+    def rest(self) -> None:
+        """Play cycles until nothing is left to decide."""
+        while self.core.decides_in_cycles and (wake := self.core.next_wake()) is not None:
+            self.core.step(TimeAdvanced(time=wake))
+
+    def end_one(self, draw: random.Random) -> int:
+        """Let some workload end; return how many decisions follow."""
+        last = draw.randrange(len(self.running))
+        self.running[last], self.running[-1] = self.running[-1], self.running[last]
+        return self.finish(self.running.pop())
+
+
+def owns(gpus: int) -> str:
+    """That so many GPUs are owned, with what cpu and memory comes with them."""
+    return f"   owns {gpus} gpu\n   owns {8 * gpus} cpu\n   owns {8 * gpus}Gi memory"
 
 
 def figures(times: list[int]) -> str:
@@ -88,13 +131,28 @@ def plain(cluster: Cluster, facts: int, draw: random.Random) -> tuple[list[int],
     """Times of submissions that fit, and of ends that help nobody, in turn."""
     submits, finishes = list[int](), list[int]()
     for _ in range(facts):
-        cluster.running.append(cluster.submit(EACH, draw.randrange(cluster.queues)))
+        name, _ = cluster.submit(EACH, draw.randrange(cluster.queues))
+        cluster.running.append(name)
         submits.append(cluster.spent)
-        last = draw.randrange(len(cluster.running))
-        cluster.running[last], cluster.running[-1] = cluster.running[-1], cluster.running[last]
-        assert cluster.finish(cluster.running.pop()) == 0
+        cluster.rest()
+        cluster.end_one(draw)
         finishes.append(cluster.spent)
+        cluster.rest()
     return submits, finishes
+
+
+def victims(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
+    """Times of submissions for which eight have to go; they come back once it ends."""
+    times = list[int]()
+    for _ in range(facts):
+        name, decisions = cluster.submit(EACH * VICTIMS, 10 * draw.randrange(cluster.queues // 10))
+        assert decisions >= VICTIMS + 1, decisions
+        times.append(cluster.spent)
+        cluster.rest()
+        cluster.finish(name)
+        cluster.rest()
+        assert not cluster.state[c.WAITING]
+    return times
 
 
 def contest(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
@@ -103,35 +161,41 @@ def contest(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
         for _ in range(1 + facts // cluster.queues):
             cluster.wait(EACH, queue)
     times = list[int]()
+    cluster.rest()
     for _ in range(facts):
-        last = draw.randrange(len(cluster.running))
-        cluster.running[last], cluster.running[-1] = cluster.running[-1], cluster.running[last]
-        cluster.finish(cluster.running.pop())
+        assert cluster.end_one(draw) > 0
         times.append(cluster.spent)
+        cluster.rest()
     return times[1:]
 
 
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queues", type=int, nargs="+", default=[100, 1000])
-    parser.add_argument("--admitted", type=int, default=10_000)
-    parser.add_argument("--refused", type=int, nargs="+", default=[0, 1000])
+    parser.add_argument("--size", type=int, nargs=2, action="append", metavar=("QUEUES", "ADMITTED"))
+    parser.add_argument("--refused", type=int, nargs="+", default=[0, 10_000])
     parser.add_argument("--facts", type=int, default=300)
-    parser.add_argument("--profile", default="gpol.fair")
+    parser.add_argument("--profile", nargs="+", default=PROFILES)
     parser.add_argument("--cache", type=Path, default=Path("build/kernels"))
     asked = parser.parse_args()
     kernels = compiled_kernels(asked.cache)
-    print(f"{'queues':>8} {'admitted':>9} {'refused':>8} {'fact':>8} {'median us':>10} {'p99 us':>10}")
-    for queues in asked.queues:
-        for refused in asked.refused:
-            draw, cluster = random.Random(1), Cluster(kernels, asked.profile, queues, asked.admitted, 10 * EACH)
-            for number in range(refused):
-                cluster.wait(20 * EACH + number, number % queues)
-            for kind, times in zip(("submit", "finish"), plain(cluster, asked.facts, draw), strict=True):
-                print(f"{queues:>8} {asked.admitted:>9} {refused:>8} {kind:>8} {figures(times[1:])}", flush=True)
-        draw, cluster = random.Random(1), Cluster(kernels, asked.profile, queues, asked.admitted, 0)
-        print(f"{queues:>8} {asked.admitted:>9} {0:>8} {'contest':>8} {figures(contest(cluster, asked.facts, draw))}", flush=True)
+    print(f"{'':<16} {'queues':>8} {'admitted':>9} {'refused':>8} {'fact':>8} {'median us':>10} {'p99 us':>10}")
+    for profile in asked.profile:
+        for queues, admitted in asked.size or [(1000, 50_000), (10_000, 200_000)]:
+            draw = random.Random(1)
+
+            def tell(refused: int, kind: str, times: list[int]) -> None:
+                print(f"{profile:<16} {queues:>8} {admitted:>9} {refused:>8} {kind:>8} {figures(times)}", flush=True)  # noqa: B023
+
+            for refused in asked.refused:
+                cluster = Cluster(kernels, profile, queues, admitted, 10 * EACH)
+                for number in range(refused):
+                    cluster.wait(20 * EACH + number, number % queues)
+                cluster.rest()
+                for kind, times in zip(("submit", "finish"), plain(cluster, asked.facts, draw), strict=True):
+                    tell(refused, kind, times[1:])
+            tell(0, "victims", victims(Cluster(kernels, profile, queues, admitted, 0, VICTIMS), asked.facts, draw)[1:])
+            tell(0, "contest", contest(Cluster(kernels, profile, queues, admitted, 0), asked.facts, draw))
     return 0
 
 

@@ -43,8 +43,8 @@ class KernelSource:
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 
-_THREE_OR_FOUR = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4}
-_ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape"), 1)
+_THREE_OR_FOUR = {"quota": 3, "wish": 3, "ask": 3, "key": 3, "held": 3, "choice": 4}
+_ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape", "rival"), 1)
 
 CORE = KernelSource(
     kernels,

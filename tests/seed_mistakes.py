@@ -298,7 +298,7 @@ MISTAKES = (
     Mistake(
         "over tables, there is no wake for whom only the fact that admitted it keeps",
         "core/kernels/preemption/ahead.py",
-        "if t.state[c.FRESH_PASSED_OVER] and search_by_rules",
+        "if fresh and earliest <= now and search_by_rules",
         "if False and search_by_rules",
         "core/test_histories.py::test_generated_histories_are_decided_alike",
     ),

@@ -10,7 +10,7 @@ from ..intake.local_usage import Books
 from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
-from .kernels.places import is_stirred
+from .kernels.places import is_stirred, park
 from .policy_tables import BeyondBoundsError
 from .store import TableStore
 
@@ -49,13 +49,14 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
 def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
     row = store.tables.node[node]
     row[c.GENERATION], row[c.UNPARKED] = queue.generation, -1 if queue.stirred else 0
+    store.tables.state[c.STIRS] = 1
     row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.known[queue.preemptor.name][1]
     for shape in sorted(queue.hopeless):
         number = store.shape_id(node, shape)
         store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
     for workload in queue.line:
         if workload.parked:
-            store.tables.work[store.known[workload.name][1], c.PARKED] = row[c.EPOCH]
+            park(store.tables, store.known[workload.name][1])
 
 
 def unloaded(store: TableStore, around: Around) -> State:

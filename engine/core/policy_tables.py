@@ -163,6 +163,15 @@ def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
             covering = [program for rule, program in zip(graph.protect, protects, strict=True) if covers(rule, path)]
             row[c.PROTECTED_BY] = programs.listed(covering) if covering else forever
             _queue(row, graph, graph.queue_at(index))
+    _rivals(node, graph)
+
+
+def _rivals(node: Ints, graph: PolicyGraph) -> None:
+    """Where each node meets its rivals, and which part of `rival` is for those who meet at a node."""
+    above = np.maximum(node[1:, c.PARENT], 0)
+    node[0, c.MEETS_AT], node[1:, c.MEETS_AT] = c.NONE, 0 if graph.settings.flat else above
+    children = np.bincount(above, minlength=len(node))
+    node[:, c.FIRST_RIVAL] = np.cumsum(children) - children
 
 
 def _queue(row: Ints, graph: PolicyGraph, queue: Queue) -> None:

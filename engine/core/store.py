@@ -61,7 +61,7 @@ class TableStore(Rows):
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
         for column in (
             c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
-            c.FIRST_CHANGED, c.FIRST_OPEN,
+            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING,
         ):  # fmt: skip
             policy.state[column] = c.NONE
         policy.quota[:, :, [c.NEED, c.ASKED_FOR]] = c.NEVER
@@ -83,6 +83,8 @@ class TableStore(Rows):
             name=zeros(0, c.NAME_WIDTH),
             shape=zeros(1, c.SHAPE_WIDTH),
             local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
+            rival=zeros(len(self.graph.nodes)),
+            key=zeros(len(self.graph.nodes), max(1, len(self.graph.settings.queue_order)), 3),
             nom=zeros(queues + 1, c.N_PODS + 1),
             choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),
             ask=zeros(c.ASKS + c.REQUESTS * (queues + 1), slots + 1, 3),
@@ -120,16 +122,16 @@ class TableStore(Rows):
         )
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
-        t.state[c.CELLS_NEED] = (live + 1) * 2 + sets * (resources + 1) * 2 + 3 * slots
+        heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             t = t._replace(tape=longer(t.tape, int(t.state[c.TAPE_END] + 2 * t.state[c.TAPE_NEED])))
         if len(t.victim) <= live:
             t = t._replace(victim=longer(t.victim, live + 1))
         if len(t.taken) - t.state[c.TAKEN] < live + 1:
             t = t._replace(taken=longer(t.taken, int(t.state[c.TAKEN]) + live + 1))
-        needed = int(t.state[c.CELLS_NEED]) * (1 if t.state[c.BY_RULES] else queues + 1)
-        if t.state[c.FREE_CELLS] < needed:
-            t = self._more_cells(t, needed)
+        if t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
+            t = self._more_cells(t, int(t.state[c.CELLS_NEED]))
         self.tables = t
 
     def grow_further(self) -> None:

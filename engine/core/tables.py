@@ -15,6 +15,7 @@ class Tables(NamedTuple):
     Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
     `work` [row, column], `wish` [row, slot, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside),
     `name`, `shape` and `local`.
+    Of the nodes that are compared: `rival` (heaps), `key` [node, key, part].
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     """
@@ -32,6 +33,8 @@ class Tables(NamedTuple):
     name: Ints
     shape: Ints
     local: Ints
+    rival: Ints
+    key: Ints
     nom: Ints
     choice: Ints
     ask: Ints

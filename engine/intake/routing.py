@@ -37,6 +37,8 @@ def queue_named(graph: PolicyGraph, name: str) -> int | None:
 
 def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
     """The queues to which a local queue of this name is the entry."""
+    if name is None:
+        return []
     return [queue for queue in graph.queues if queue.local_queue(name) is not None]
 
 

@@ -5,15 +5,27 @@ import numpy as np
 from .. import columns as c
 from ..tables import Ints, Tables
 from .flavor.pod_sets import serving_order
-from .line import first_in_line, next_in_line
 from .nominate import nominate
-from .order import next_entry
-from .places import admit, append_cell, close, evict, forget_cycle, is_parked, is_stirred
+from .order import line_up, next_in_turn
+from .places import (
+    admit,
+    anything_waits,
+    append_cell,
+    close,
+    evict,
+    first_unparked,
+    forget_cycle,
+    is_parked,
+    is_stirred,
+    park,
+    unparked_from,
+)  # fmt: skip
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
-from .quota.tree import charge, charge_all, fits
+from .quota.tree import charge_all, fits, uncharge_all
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 from .requests import request_of, usage_of, whole_of
+from .watch.wishes import next_reached
 
 
 def next_cycle(t: Tables) -> int:
@@ -23,27 +35,14 @@ def next_cycle(t: Tables) -> int:
     return t.state[c.TIME] + (0 if t.state[c.FRESH] else t.state[c.PERIOD])
 
 
-def anything_waits(t: Tables) -> bool:
-    """Whether a cycle would have anything to look at."""
-    if t.state[c.WAITING] == 0:
-        return False
-    for queue in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        row = first_in_line(t, node)
-        if row != c.NONE and is_stirred(t, node):
-            return True
-        while row != c.NONE:
-            if not is_parked(t, row):
-                return True
-            row = next_in_line(t, row)
-    return False
-
-
 def begin_cycle(t: Tables) -> None:
     """Count a cycle, and return who is parked where something became free; the cycle is idle until it decides something."""
     t.state[c.CYCLE] += 1
     t.state[c.IDLE] += 1
     t.state[c.FRESH] = 0
+    if not t.state[c.STIRS]:
+        return
+    t.state[c.STIRS] = 0
     for queue in range(t.state[c.QUEUES]):
         node = t.pool[t.state[c.QUEUE_NODES] + queue]
         if is_stirred(t, node):
@@ -57,16 +56,17 @@ def head(t: Tables, node: int) -> int:
     The usage of local queues comes first, then who waits for its victims' room (unless the queue is strict), then the policy's order.
     """
     first = c.NONE if t.node[node, c.STRICT] else t.node[node, c.PREEMPTOR]
+    if first != c.NONE and is_parked(t, first):
+        first = c.NONE
+    row = first_unparked(t, node)
+    if not t.node[node, c.BY_USAGE]:
+        return row if first == c.NONE else first
     best, best_rank = c.NONE, 0
-    row = first_in_line(t, node)
     while row != c.NONE:
-        if not is_parked(t, row):
-            rank = rank_of_local(t, row)
-            if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
-                best, best_rank = row, rank
-            if not t.node[node, c.BY_USAGE] and (first == c.NONE or best == first):
-                return best
-        row = next_in_line(t, row)
+        rank = rank_of_local(t, row)
+        if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
+            best, best_rank = row, rank
+        row = unparked_from(t, node, next_reached(t, node, row))
     return best
 
 
@@ -81,26 +81,34 @@ def goes_on_from(t: Tables, row: int) -> int:
 # --- one cycle ----------------------------------------------------------------------------------------------------------
 
 
-def nominate_heads(t: Tables) -> int:
-    """Nominate the head of each queue; return MORE, with nothing decided, where the tables have to grow first."""
-    t.state[c.TAKEN] = 0
-    for queue in range(t.state[c.QUEUES]):
-        if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED] or len(t.taken) - t.state[c.TAKEN] < t.state[c.LIVE]:
-            return c.MORE
-        node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        t.node[node, c.ENTRY] = 0
-        t.nom[queue, c.N_ROW] = c.NONE
-        row = c.NONE if t.node[node, c.INACTIVE] else head(t, node)
-        if row == c.NONE:
-            continue
-        if t.work[row, c.TURNED_AWAY]:
+def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
+    """Nominate the head of each queue, and list the queues; those whose heads are turned away stand at the end.
+
+    Return how many are nominated, and how many turned away; NONE, with nothing decided, where the tables have to grow first.
+    """
+    t.state[c.TAKEN], count, away = 0, 0, 0
+    node = t.state[c.FIRST_WAITING]
+    while node != c.NONE:
+        if not has_room_for_one(t):
+            return c.NONE, 0
+        queue, row = t.node[node, c.QUEUE_INDEX], c.NONE if t.node[node, c.INACTIVE] else head(t, node)
+        if row != c.NONE and t.work[row, c.TURNED_AWAY]:
             t.nom[queue, c.N_ROW], t.nom[queue, c.N_QUEUE] = row, node
             t.nom[queue, c.N_ENDED] = c.ENDS_TURNED_AWAY
-            continue
-        nominate(t, row, queue, goes_on_from(t, row), c.NONE)
-        record_head(t, queue)
-        t.node[node, c.ENTRY] = 1
-    return c.DONE
+            away += 1
+            nodes[len(nodes) - away] = node
+        elif row != c.NONE:
+            nominate(t, row, queue, goes_on_from(t, row), c.NONE)
+            record_head(t, queue)
+            nodes[count] = node
+            count += 1
+        node = t.node[node, c.NEXT_WAITING]
+    return count, away
+
+
+def has_room_for_one(t: Tables) -> bool:
+    """Whether there is room for the record and the victims of one more nomination."""
+    return len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
 
 
 def record_head(t: Tables, nom: int) -> None:
@@ -119,39 +127,41 @@ def run_cycle(t: Tables) -> int:
 
     What is charged in its course is taken back at the end. Heads end in the order of their turns, which `ended` keeps.
     """
-    start = t.state[c.TAPE_END]
-    if nominate_heads(t) == c.MORE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED] * (t.state[c.QUEUES] + 1):
+    start, nodes = t.state[c.TAPE_END], np.empty(t.state[c.NODES], np.int64)
+    count, away = nominate_heads(t, nodes)
+    if count == c.NONE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
         t.state[c.TAPE_END] = start
         return c.MORE
-    nodes, slots = t.state[c.NODES], t.state[c.SLOTS]
-    used, total = np.empty((nodes, slots), np.int64), np.empty((nodes, slots), np.int64)
-    for node in range(nodes):
-        for slot in range(slots):
-            used[node, slot], total[node, slot] = t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL]
-    ended, count = np.empty(max(1, t.state[c.QUEUES]), np.int64), 0
+    ended, done = np.empty(count + away, np.int64), 0
+    for i in range(away):
+        ended[count + i] = t.node[nodes[len(nodes) - away + i], c.QUEUE_INDEX]
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
-    room_left = True
-    while room_left:
-        nom = next_entry(t)
-        if nom == c.NONE:
-            break
-        t.node[t.nom[nom, c.N_QUEUE], c.ENTRY] = 0
-        ended[count] = nom
-        count += 1
-        room_left = len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
-        if room_left:
-            gone_count = process(t, nom, gone, gone_count)
-    for node in range(nodes):
-        for slot in range(slots):
-            t.quota[node, slot, c.USED], t.quota[node, slot, c.TOTAL] = used[node, slot], total[node, slot]
+    nom = line_up(t, nodes, count)
+    while nom != c.NONE and has_room_for_one(t):
+        gone_count = process(t, nom, gone, gone_count)
+        ended[done] = nom
+        done += 1
+        nom = next_in_turn(t, t.nom[nom, c.N_QUEUE])
+    for i in range(done):
+        take_back(t, ended[i])
     for i in range(gone_count):
         t.work[gone[i], c.GONE] = 0
-        t.work[gone[i], c.OUT] = 0
-    if not room_left:
+    if nom != c.NONE:
         t.state[c.TAPE_END] = start
         return c.MORE
     finish(t, ended, count)
     return c.DONE
+
+
+def take_back(t: Tables, nom: int) -> None:
+    """Take back what was charged for a nomination in the course of a cycle."""
+    ended = t.nom[nom, c.N_ENDED]
+    if ended == c.ADMITTED_NOW or ended == c.ENDS_NO_CANDIDATES:
+        uncharge_all(t, t.nom[nom, c.N_QUEUE], whole_of(nom))
+    elif ended == c.ENDS_PREEMPTING or ended == c.ENDS_DEFERRED:
+        uncharge_all(t, t.nom[nom, c.N_QUEUE], request_of(nom))
+    if ended == c.ADMITTED_NOW and t.nom[nom, c.N_REPLACED] != c.NONE:
+        give_back(t, t.nom[nom, c.N_REPLACED])
 
 
 def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
@@ -163,11 +173,11 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
         t.nom[nom, c.N_ENDED] = c.ENDS_NO_FIT
         return gone_count
     if t.nom[nom, c.N_MODE] == c.BY_EVICTION and t.nom[nom, c.N_VICTIMS] == 0:
-        if t.node[queue, c.RECLAIMS] != c.POLICY_ANY:
-            for k in range(1, t.ask[usage_of(nom), 0, 0] + 1):
-                amount = to_reserve(t, nom, k)
-                if amount > 0:
-                    charge(t, queue, t.ask[usage_of(nom), k, c.SLOT], amount)
+        t.ask[whole_of(nom), 0, 0] = 0 if t.node[queue, c.RECLAIMS] == c.POLICY_ANY else t.ask[usage_of(nom), 0, 0]
+        for k in range(1, t.ask[whole_of(nom), 0, 0] + 1):
+            t.ask[whole_of(nom), k, c.SLOT] = t.ask[usage_of(nom), k, c.SLOT]
+            t.ask[whole_of(nom), k, c.AMOUNT] = max(0, to_reserve(t, nom, k))
+        charge_all(t, queue, whole_of(nom))
         t.nom[nom, c.N_ENDED] = c.ENDS_NO_CANDIDATES
         return gone_count
     if overlaps(t, nom):
@@ -254,14 +264,16 @@ def to_reserve(t: Tables, nom: int, k: int) -> int:
 
 
 def finish(t: Tables, ended: Ints, count: int) -> None:
-    """Record what came of each head, then carry it out: admissions, what waits and how, evictions."""
+    """Record what came of each head, then carry it out: admissions, what waits and how, evictions.
+
+    The first `count` were nominated; the others are turned away, and told of in the order of their queues.
+    """
     for i in range(count):
         record_end(t, ended[i])
-    for queue in range(t.state[c.QUEUES]):
-        if t.nom[queue, c.N_ROW] != c.NONE and t.nom[queue, c.N_ENDED] == c.ENDS_TURNED_AWAY:
-            record_turned_away(t, queue)
-            ended[count] = queue
-            count += 1
+    ended[count:].sort()
+    for nom in ended[count:]:
+        record_turned_away(t, nom)
+    count = len(ended)
     for i in range(count):
         if t.nom[ended[i], c.N_ENDED] == c.ADMITTED_NOW:
             if t.nom[ended[i], c.N_REPLACED] != c.NONE:
@@ -378,6 +390,6 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
     elif t.node[queue, c.PREEMPTOR] == row:
         t.node[queue, c.PREEMPTOR] = c.NONE
     if parked:
-        t.work[row, c.PARKED] = t.node[queue, c.EPOCH]
+        park(t, row)
         if alike:
             t.shape[t.work[row, c.SHAPE], c.HOPELESS] = t.node[queue, c.EPOCH]

@@ -90,8 +90,15 @@ def queue_up(t: Tables, row: int) -> None:
     while t.work[row, c.ABOVE] != c.NONE and t.work[t.work[row, c.ABOVE], c.HEAP] > t.work[row, c.HEAP]:
         lift(t, queue, row)
     t.work[row, c.IN_LINE] = 1
-    t.node[queue, c.WAITS] += 1
+    t.state[c.WAITS_AT] = queue
     t.state[c.WAITING] += 1
+    t.node[queue, c.WAITS] += 1
+    if t.node[queue, c.WAITS] == 1:
+        first = t.state[c.FIRST_WAITING]
+        t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING] = first, c.NONE
+        if first != c.NONE:
+            t.node[first, c.LAST_WAITING] = queue
+        t.state[c.FIRST_WAITING] = queue
 
 
 def leave_line(t: Tables, row: int) -> None:
@@ -104,8 +111,16 @@ def leave_line(t: Tables, row: int) -> None:
     replace_below(t, queue, t.work[row, c.ABOVE], row, below)
     gather_wishes(t, t.work[row, c.ABOVE])
     t.work[row, c.IN_LINE] = 0
-    t.node[queue, c.WAITS] -= 1
     t.state[c.WAITING] -= 1
+    t.node[queue, c.WAITS] -= 1
+    if t.node[queue, c.WAITS] == 0:
+        before, after = t.node[queue, c.LAST_WAITING], t.node[queue, c.NEXT_WAITING]
+        if before == c.NONE:
+            t.state[c.FIRST_WAITING] = after
+        else:
+            t.node[before, c.NEXT_WAITING] = after
+        if after != c.NONE:
+            t.node[after, c.LAST_WAITING] = before
 
 
 def first_in_line(t: Tables, queue: int) -> int:

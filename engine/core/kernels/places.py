@@ -7,7 +7,7 @@ from .line import leave_line, queue_up
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
 from .watch.reach import note_joined
-from .watch.wishes import note_change
+from .watch.wishes import first_reached, gather_wishes, next_reached, note_change
 
 
 def new_cell(t: Tables) -> int:
@@ -68,6 +68,15 @@ def is_parked(t: Tables, row: int) -> bool:
     return t.work[row, c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
 
 
+def park(t: Tables, row: int) -> None:
+    """Park a workload for the present epoch of its queue: in its line, it wishes for the next one."""
+    epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
+    t.work[row, c.PARKED] = epoch
+    if t.work[row, c.IN_LINE]:
+        t.wish[row, 0, c.WISH] = epoch + 1
+        gather_wishes(t, row)
+
+
 def enter(t: Tables, row: int) -> None:
     """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
     t.work[row, c.PARKED] = 0
@@ -113,6 +122,7 @@ def stir(t: Tables, row: int) -> None:
     """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
     queue = t.work[row, c.QUEUE]
     if queue != c.NONE:
+        t.state[c.STIRS] = 1
         t.node[queue, c.GENERATION] += 1
         t.node[t.node[queue, c.TOP], c.STIRRED] += 1
 
@@ -120,6 +130,36 @@ def stir(t: Tables, row: int) -> None:
 def is_stirred(t: Tables, queue: int) -> bool:
     """Whether what is parked in a queue returns at the start of the next cycle."""
     return t.node[t.node[queue, c.TOP], c.STIRRED] != t.node[queue, c.UNPARKED]
+
+
+def first_unparked(t: Tables, node: int) -> int:
+    """The first in a queue's line who is not parked; NONE where there is none. Who is parked wishes for the epoch after this one."""
+    t.quota[node, 0, c.REACH] = t.node[node, c.EPOCH]
+    return unparked_from(t, node, first_reached(t, node, t.node[node, c.LINE]))
+
+
+def unparked_from(t: Tables, node: int, row: int) -> int:
+    """The same from a row on; whoever turns out to be parked by its shape is passed by until the epoch ends."""
+    while row != c.NONE and is_parked(t, row):
+        park(t, row)
+        row = next_reached(t, node, row)
+    return row
+
+
+def anything_waits(t: Tables) -> bool:
+    """Whether a cycle would have anything to look at."""
+    if t.state[c.WAITING] == 0:
+        return False
+    node = t.state[c.WAITS_AT]  # most likely there, or where somebody was found the last time
+    if t.node[node, c.WAITS] > 0 and (is_stirred(t, node) or first_unparked(t, node) != c.NONE):
+        return True
+    node = t.state[c.FIRST_WAITING]
+    while node != c.NONE:
+        if is_stirred(t, node) or first_unparked(t, node) != c.NONE:
+            t.state[c.WAITS_AT] = node
+            return True
+        node = t.node[node, c.NEXT_WAITING]
+    return False
 
 
 # --- what becomes of a workload -----------------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 A pass can be left and gone on with: where the tape or the cells run out, the tables grow in between.
 """
 
+import numpy as np
+
 from .. import columns as c
 from ..tables import Tables
 from .line import first_in_line, next_in_line
 from .nominate import mark_superiors, nominate, runs
-from .order import next_entry
+from .order import line_up
 from .places import admit, close, evict, free_cells, new_cell
 from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
@@ -95,16 +97,18 @@ def best_nomination(t: Tables) -> int:
     if t.state[c.KEEPS] == c.BY_SHARES:
         note_needs(t)  # for the shares, which reservations and admissions change
     last, node = c.NONE, t.state[c.FIRST_OPEN]
+    nodes, count = np.empty(t.state[c.NODES], np.int64), 0
     while node != c.NONE:
         following = t.node[node, c.NEXT_OPEN]
         if put_up(t, t.node[node, c.QUEUE_INDEX], node):
-            last = node
+            last = nodes[count] = node
+            count += 1
         elif last == c.NONE:
             t.state[c.FIRST_OPEN] = following
         else:
             t.node[last, c.NEXT_OPEN] = following
         node = following
-    return c.NONE if last == c.NONE else next_entry(t)
+    return line_up(t, nodes, count)
 
 
 def put_up(t: Tables, queue: int, node: int) -> bool:

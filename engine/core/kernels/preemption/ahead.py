@@ -33,16 +33,14 @@ def search_ahead(t: Tables, row: int, ask: int) -> tuple[int, int]:
 
 def judge_ahead(t: Tables, row: int, ask: int, now: int) -> tuple[int, int]:
     """The same, with the request charged and what is short noted."""
+    if search_by_rules(t, row, ask, now, t.state[c.CAUSE]):
+        return c.PREEMPT, c.NONE
+    fresh = t.state[c.FRESH_PASSED_OVER] == 1
     helpers, free = find_helpers(t, row, now)
-    if len(helpers) == 0:
-        return c.NO_VICTIMS, c.NONE
-    earliest = earliest_room(t, row, ask, helpers, free)
+    earliest = earliest_room(t, row, ask, helpers, free) if len(helpers) else c.NONE
     if earliest == c.NONE:
         return c.NO_VICTIMS, c.NONE
-    t.state[c.FRESH_PASSED_OVER] = 0
-    if earliest <= now and search_by_rules(t, row, ask, now, t.state[c.CAUSE]):
-        return c.PREEMPT, c.NONE
-    if t.state[c.FRESH_PASSED_OVER] and search_by_rules(t, row, ask, now, c.NONE):
+    if fresh and earliest <= now and search_by_rules(t, row, ask, now, c.NONE):
         t.state[c.VICTIMS] = 0
         return c.PROTECTED, now
     moment = max(now, earliest - 1)

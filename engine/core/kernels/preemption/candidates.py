@@ -75,7 +75,9 @@ def gather(t: Tables, row: int, need: int, node: int, found: Ints, count: int) -
 
 def sort_run(t: Tables, rows: Ints, begin: int, end: int, queue: int, in_one_queue: bool) -> None:
     """Sort a part of a list of candidates in place, by merging ever longer runs."""
-    merged = np.empty(max(1, end - begin), np.int64)
+    if end - begin < 2:
+        return
+    merged = np.empty(end - begin, np.int64)
     length = 1
     while length < end - begin:
         for start in range(begin, end, 2 * length):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Ints, Tables
-from ..quota.tree import borrows, copy_request, exceeds_owned, local_left
+from ..quota.tree import borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
 from .candidates import gather, merge_queues, satisfies, sort_run
 from .trial import add_victim, enough, fill_back, give_all_back
 
@@ -118,12 +118,7 @@ def gather_below(t: Tables, row: int, need: int, top: int, skip: int, rows: Ints
         entered = node != skip and borrows(t, node, need)
         if entered and t.node[node, c.IS_QUEUE]:
             count = gather(t, row, need, node, rows, count)
-        if entered and t.node[node, c.FIRST_CHILD] != c.NONE:
-            node = t.node[node, c.FIRST_CHILD]
-            continue
-        while node != top and t.node[node, c.NEXT_CHILD] == c.NONE:
-            node = t.node[node, c.PARENT]
-        node = c.NONE if node == top else t.node[node, c.NEXT_CHILD]
+        node = next_node(t, node, top) if entered else next_beside(t, node, top)
     return count
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..quota.shares import ShareNumbers, order_of_shares, share, share_without
-from ..quota.tree import borrows, borrows_anything, charge_all, is_below, sides, uncharge_all
+from ..quota.tree import borrows, borrows_anything, charge_all, is_below, next_node, sides, uncharge_all
 from .candidates import gather, precedes
 from .classical import grade_of
 from .trial import add_victim, enough, fill_back, give_all_back, note_share
@@ -20,8 +20,7 @@ def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     rows = np.empty(max(1, t.state[c.LIVE]), np.int64)
     retry = np.empty(max(1, t.state[c.LIVE]), np.int64)
     t.state[c.VICTIMS] = 0
-    count = list_candidates(t, row, need, rows)
-    if count == 0:
+    if list_candidates(t, row, need, rows) == 0:
         return c.NO_VICTIMS
     charge_all(t, queue, ask)
     fit, retried = by_first(t, row, ask, need, rows, retry)
@@ -40,13 +39,13 @@ def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
 def list_candidates(t: Tables, row: int, need: int, rows: Ints) -> int:
     """List the candidates of the queue itself and of all of its tree that borrow, each queue in its own order; return how many."""
     queue, count = t.work[row, c.QUEUE], 0
-    for i in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + i]
-        t.node[node, c.NEXT_VICTIM] = t.node[node, c.LAST_VICTIM] = 0
-        if t.node[node, c.TOP] == t.node[queue, c.TOP] and (node == queue or borrows(t, node, need)):
-            t.node[node, c.NEXT_VICTIM] = count
+    node = t.node[queue, c.TOP]
+    while node != c.NONE:
+        t.node[node, c.NEXT_VICTIM] = count
+        if t.node[node, c.IS_QUEUE] and (node == queue or borrows(t, node, need)):
             count = gather(t, row, need, node, rows, count)
-            t.node[node, c.LAST_VICTIM] = count
+        t.node[node, c.LAST_VICTIM] = count
+        node = next_node(t, node, t.node[queue, c.TOP])
     return count
 
 
@@ -75,8 +74,10 @@ def by_first(t: Tables, row: int, ask: int, need: int, rows: Ints, retry: Ints) 
     """Take victims by the first strategy, wherever the share is greatest; say whether they are enough, and how many were refused."""
     queue, refused = t.work[row, c.QUEUE], 0
     within = not borrows(t, queue, need)
+    heap, shares = np.empty(t.state[c.NODES], np.int64), np.empty((t.state[c.NODES], 3), np.int64)
+    rank_givers(t, queue, rows, heap, shares)
     while True:
-        target = next_queue(t, queue, rows)
+        target = next_queue(t, queue, heap)
         if target == c.NONE:
             return False, refused
         if target == queue or within:
@@ -85,8 +86,9 @@ def by_first(t: Tables, row: int, ask: int, need: int, rows: Ints, retry: Ints) 
             add_victim(t, each, c.IN_QUEUE if target == queue else c.RECLAIM, c.NONE)
             if enough(t, row, ask, True, False):
                 return True, refused
+            rank_again(t, queue, target, rows, heap, shares)
             continue
-        while t.node[target, c.NEXT_VICTIM] < t.node[target, c.LAST_VICTIM]:
+        while has_victims(t, target):
             each = rows[t.node[target, c.NEXT_VICTIM]]
             t.node[target, c.NEXT_VICTIM] += 1
             if try_victim(t, row, each, t.state[c.STRATEGY_1]):
@@ -95,50 +97,83 @@ def by_first(t: Tables, row: int, ask: int, need: int, rows: Ints, retry: Ints) 
                 break
             retry[refused] = each
             refused += 1
+        rank_again(t, queue, target, rows, heap, shares)
 
 
 def by_second(t: Tables, row: int, ask: int, rows: Ints, retry: Ints, refused: int) -> bool:
     """Take at most one victim of each queue that is left, by the second strategy."""
     queue = t.work[row, c.QUEUE]
-    for i in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + i]
+    node = t.node[queue, c.TOP]
+    while node != c.NONE:
         t.node[node, c.NEXT_VICTIM] = t.node[node, c.LAST_VICTIM] = 0
+        node = next_node(t, node, t.node[queue, c.TOP])
     for i in range(refused - 1, -1, -1):  # of each queue the one that was refused first
         node = t.work[retry[i], c.QUEUE]
         rows[i] = retry[i]
         t.node[node, c.NEXT_VICTIM], t.node[node, c.LAST_VICTIM] = i, i + 1
+    heap, shares = np.empty(t.state[c.NODES], np.int64), np.empty((t.state[c.NODES], 3), np.int64)
+    rank_givers(t, queue, rows, heap, shares)
     while True:
-        target = next_queue(t, queue, rows)
+        target = next_queue(t, queue, heap)
         if target == c.NONE:
             return False
         if try_victim(t, row, rows[t.node[target, c.NEXT_VICTIM]], t.state[c.STRATEGY_2]) and enough(t, row, ask, True, False):
             return True
         t.node[target, c.NEXT_VICTIM] = t.node[target, c.LAST_VICTIM]
+        rank_again(t, queue, target, rows, heap, shares)
 
 
 # --- the queue to take the next victim of -------------------------------------------------------------------------------
 
 
-def next_queue(t: Tables, queue: int, rows: Ints) -> int:
-    """The queue to take the next victim of: down from the top, each time to the child with the greatest share; NONE: nobody is left.
-
-    Where a child turns out to have nothing to give it is marked as `SPENT`, and its cohort is looked at again.
-    """
-    node = t.node[queue, c.TOP]
-    if node == queue:
-        return queue if has_victims(t, queue) else c.NONE
-    t.state[c.TICK] += 1
+def rank_givers(t: Tables, queue: int, rows: Ints, heap: Ints, shares: Ints) -> None:
+    """Bring the children of each cohort of a queue's tree that have something to give into a heap, the greatest share on top."""
+    top = node = t.node[queue, c.TOP]
     while True:
-        child = greatest_child(t, node, queue, rows)
-        if child == c.NONE:
-            if node == t.node[queue, c.TOP]:
-                return c.NONE
-            t.node[node, c.SPENT] = t.state[c.TICK]
-            node = t.node[node, c.PARENT]
-        elif t.node[child, c.IS_QUEUE]:
-            return child
+        t.node[node, c.GIVERS] = 0
+        while t.node[node, c.FIRST_CHILD] != c.NONE:
+            node = t.node[node, c.FIRST_CHILD]
+            t.node[node, c.GIVERS] = 0
+        while True:  # all below a node comes before it
+            first, count, parent = t.node[node, c.FIRST_RIVAL], t.node[node, c.GIVERS], t.node[node, c.PARENT]
+            for i in range(count):
+                note_share_of(t, heap[first + i], shares)
+            for at in range(count // 2 - 1, -1, -1):
+                sink_giver(t, queue, rows, heap, shares, first, count, at)
+            if node == top:
+                return
+            if gives(t, queue, node):
+                heap[t.node[parent, c.FIRST_RIVAL] + t.node[parent, c.GIVERS]] = node
+                t.node[parent, c.GIVERS] += 1
+            if t.node[node, c.NEXT_CHILD] != c.NONE:
+                node = t.node[node, c.NEXT_CHILD]
+                break
+            node = parent
+
+
+def rank_again(t: Tables, queue: int, target: int, rows: Ints, heap: Ints, shares: Ints) -> None:
+    """Bring a queue to its place that was the one to take the next victim of, and all above it."""
+    node = target
+    while node != t.node[queue, c.TOP]:
+        parent = t.node[node, c.PARENT]
+        first = t.node[parent, c.FIRST_RIVAL]
+        if gives(t, queue, node):
+            note_share_of(t, node, shares)
         else:
-            node = child
+            t.node[parent, c.GIVERS] -= 1
+            heap[first] = heap[first + t.node[parent, c.GIVERS]]
+        sink_giver(t, queue, rows, heap, shares, first, t.node[parent, c.GIVERS], 0)
+        node = parent
+
+
+def next_queue(t: Tables, queue: int, heap: Ints) -> int:
+    """The queue to take the next victim of: down from the top, each time to the child with the greatest share; NONE: nobody is left."""
+    node = t.node[queue, c.TOP]
+    while not t.node[node, c.IS_QUEUE]:
+        if t.node[node, c.GIVERS] == 0:
+            return c.NONE
+        node = heap[t.node[node, c.FIRST_RIVAL]]
+    return node if has_victims(t, node) else c.NONE
 
 
 def has_victims(t: Tables, node: int) -> bool:
@@ -146,27 +181,41 @@ def has_victims(t: Tables, node: int) -> bool:
     return t.node[node, c.NEXT_VICTIM] < t.node[node, c.LAST_VICTIM]
 
 
-def greatest_child(t: Tables, node: int, queue: int, rows: Ints) -> int:
-    """The child of a cohort with the greatest share that may have something to give.
+def gives(t: Tables, queue: int, node: int) -> bool:
+    """Whether a node has something to give to a queue: it borrows, or the queue is below it, and candidates are left below it."""
+    left = has_victims(t, node) if t.node[node, c.IS_QUEUE] else t.node[node, c.GIVERS] > 0
+    return left and (is_below(t, queue, node) or borrows_anything(t, node))
+
+
+def note_share_of(t: Tables, node: int, shares: Ints) -> None:
+    """Write the share of a node."""
+    shares[node, 0], shares[node, 1], shares[node, 2] = share(t, node)
+
+
+def sink_giver(t: Tables, queue: int, rows: Ints, heap: Ints, shares: Ints, first: int, count: int, at: int) -> None:
+    """Bring a node to its place in a heap whose other nodes are in theirs."""
+    while True:
+        best = at
+        for child in range(2 * at + 1, min(2 * at + 3, count)):
+            if gives_before(t, queue, rows, shares, heap[first + child], heap[first + best]):
+                best = child
+        if best == at:
+            return
+        heap[first + at], heap[first + best] = heap[first + best], heap[first + at]
+        at = best
+
+
+def gives_before(t: Tables, queue: int, rows: Ints, shares: Ints, node: int, other: int) -> bool:
+    """Whether a node gives before another one: the greater share does.
 
     A cohort wins a tie with a queue, and the last by name a tie of cohorts; of queues it is the one whose best victim goes first.
     """
-    best, best_share = c.NONE, (0, 0, 1)
-    child = t.node[node, c.FIRST_CHILD]
-    while child != c.NONE:
-        is_queue = t.node[child, c.IS_QUEUE] == 1
-        gives = t.node[child, c.SPENT] != t.state[c.TICK] and (not is_queue or has_victims(t, child))
-        if gives and (is_below(t, queue, child) or borrows_anything(t, child)):
-            mine = share(t, child)
-            order = 1 if best == c.NONE else order_of_shares(t, mine, best_share)
-            if order == 0:
-                if is_queue != (t.node[best, c.IS_QUEUE] == 1):
-                    order = -1 if is_queue else 1
-                elif is_queue:
-                    order = 1 if precedes(t, rows[t.node[child, c.NEXT_VICTIM]], rows[t.node[best, c.NEXT_VICTIM]], queue) else -1
-                else:
-                    order = 1 if child > best else -1
-            if order > 0:
-                best, best_share = child, mine
-        child = t.node[child, c.NEXT_CHILD]
-    return best
+    mine, others = (shares[node, 0], shares[node, 1], shares[node, 2]), (shares[other, 0], shares[other, 1], shares[other, 2])
+    order = order_of_shares(t, mine, others)
+    if order != 0:
+        return order > 0
+    if t.node[node, c.IS_QUEUE] != t.node[other, c.IS_QUEUE]:
+        return t.node[other, c.IS_QUEUE] == 1
+    if not t.node[node, c.IS_QUEUE]:
+        return node > other
+    return precedes(t, rows[t.node[node, c.NEXT_VICTIM]], rows[t.node[other, c.NEXT_VICTIM]], queue)

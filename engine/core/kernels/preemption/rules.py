@@ -6,7 +6,7 @@ from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
 from ..quota.shares import ShareNumbers, order_of_shares
-from ..quota.tree import borrows, is_below, sides
+from ..quota.tree import borrows, is_below, next_beside, next_node, sides
 from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
 KeyNumbers = tuple[int, int, int]
@@ -46,31 +46,24 @@ def reaches(t: Tables, rule: int, row: int, node: int) -> bool:
         node = t.node[node, c.PARENT]
 
 
-def in_range(t: Tables, rule: int, row: int, rests_on: int, node: int) -> bool:
-    """Whether a rule may find victims in a queue, by where it stands in the tree and what it uses now."""
-    queue, at = t.work[row, c.QUEUE], rule_at(t, rule)
-    if t.pool[at + c.L_SCOPE] == c.SAME_QUEUE:
-        return node == queue
-    if node == queue or t.node[node, c.FIRST_RUNNING] == c.NONE:
-        return False
-    if t.pool[at + c.L_SAME_COHORT] and not is_below(t, node, t.node[queue, c.PARENT]):
-        return False
-    return (rests_on == queue or not is_below(t, node, rests_on)) and reaches(t, rule, row, node)
-
-
 def places(t: Tables, rule: int, row: int, rests_on: int, found: Ints) -> int:
-    """Write the queues where a rule may find victims; return how many."""
-    count = 0
+    """Write the queues where a rule may find victims, by where they stand in the tree and what is used now; return how many."""
+    queue, at, count = t.work[row, c.QUEUE], rule_at(t, rule), 0
     if rests_on == c.NONE:
         return count
-    if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.SAME_QUEUE:
-        found[0] = t.work[row, c.QUEUE]
+    if t.pool[at + c.L_SCOPE] == c.SAME_QUEUE:
+        found[0] = queue
         return 1
-    for i in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + i]
-        if in_range(t, rule, row, rests_on, node):
-            found[count] = node
-            count += 1
+    seen, above = rests_on, t.node[rests_on, c.PARENT]
+    while above >= 0 and (above == t.node[queue, c.PARENT] or not t.pool[at + c.L_SAME_COHORT]):
+        node = t.node[above, c.FIRST_CHILD]
+        while node != c.NONE:
+            entered = node != seen and (t.pool[at + c.L_SCOPE] != c.BORROWING_QUEUES or borrows(t, node, c.ASK_SHORT))
+            if entered and t.node[node, c.FIRST_RUNNING] != c.NONE:
+                found[count] = node
+                count += 1
+            node = next_node(t, node, above) if entered else next_beside(t, node, above)
+        seen, above = above, t.node[above, c.PARENT]
     return count
 
 
@@ -200,20 +193,33 @@ def is_touched(t: Tables, row: int, queue: int, taken_from: int) -> bool:
 
 
 def best_of_queue(t: Tables, rule: int, row: int, node: int, now: int, cause: int, besides: int, best_values: Ints) -> int:
-    """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go."""
+    """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go.
+
+    Whether somebody may go is asked only of who would be better than the best so far, and of whom the fact `cause` admitted.
+    """
     best, keys = c.NONE, t.pool[rule_at(t, rule) + c.L_ORDER]
-    values = np.empty((max(1, t.pool[keys]), 3), np.int64)
     if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.BORROWING_QUEUES and not reaches(t, rule, row, node):
         return best
     each = t.node[node, c.FIRST_RUNNING]
     while each != c.NONE:
-        if each != besides and could_help(t, row, each) and may_go(t, rule, row, each, now, cause):
-            note_keys(t, keys, row, each, now, values)
-            if is_better(t, keys, each, values, best, best_values):
+        if each != besides and could_help(t, row, each):
+            better = best == c.NONE or is_better_beside(t, keys, row, each, best, now)
+            if (better or t.work[each, c.STARTED_BY] == cause) and may_go(t, rule, row, each, now, cause) and better:
                 best = each
-                best_values[:] = values
         each = t.work[each, c.NEXT_RUNNING]
+    if best != c.NONE:
+        note_keys(t, keys, row, best, now, best_values)
     return best
+
+
+def is_better_beside(t: Tables, keys: int, row: int, each: int, other: int, now: int) -> bool:
+    """Whether a workload is a better victim than another one of its queue, whose share is the same."""
+    for at in range(keys + 1, keys + 1 + t.pool[keys] * c.KEY_WIDTH, c.KEY_WIDTH):
+        if t.pool[at + c.K_FIELD] != c.F_SHARE:
+            order = order_of_keys(t, at, key_of(t, at, row, each, now), key_of(t, at, row, other, now))
+            if order != 0:
+                return order < 0
+    return t.work[each, c.NUMBER] > t.work[other, c.NUMBER]
 
 
 def note_victim(t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int) -> None:

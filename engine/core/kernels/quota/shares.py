@@ -49,12 +49,10 @@ def nearest_double(above: int, below: int) -> tuple[int, int]:
     while digits >= 2 << 53:  # one binary digit more than a double has, to round by
         dropped = dropped or digits & 1 == 1
         digits, exponent = digits >> 1, exponent + 1
-    while digits < 1 << 53:
-        rest <<= 1
-        digits <<= 1
-        if rest >= below:
-            digits, rest = digits | 1, rest - below
-        exponent -= 1
+    for step in (32, 16, 8, 4, 2, 1):  # so many binary digits at once
+        while digits < 1 << (54 - step) and below <= 1 << (62 - step):
+            rest <<= step
+            digits, rest, exponent = digits << step | rest // below, rest % below, exponent - step
     half, digits, exponent = digits & 1, digits >> 1, exponent + 1
     if half and (dropped or rest > 0 or digits & 1):
         digits += 1
@@ -99,11 +97,12 @@ def weighed(t: Tables, node: int, level: int, above: int, below: int, borrows_of
     """A share by the weight of its node, and rounded where the policy rounds."""
     weight, parts = t.node[node, c.WEIGHT], t.node[node, c.WEIGHT_PARTS]
     if t.state[c.ROUNDED]:
-        digits, exponent = nearest_double(above, below)
         if level == 0 and above > 0:  # in thousandths, rounded after each step
             digits, exponent = nearest_double(above * 1000, 1)
             digits, more = nearest_double(digits, below)
             exponent += more
+        else:
+            digits, exponent = nearest_double(above, below)
         if weight == 0 and (above > 0 or borrows_of_nothing):
             return max(level, 1), digits, exponent
         if above == 0:

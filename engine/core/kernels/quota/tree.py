@@ -183,6 +183,19 @@ def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
     return left, right
 
 
+def next_node(t: Tables, node: int, top: int) -> int:
+    """The node after another one, of all at or below `top`, each before those below it; NONE after the last one."""
+    below = t.node[node, c.FIRST_CHILD]
+    return below if below != c.NONE else next_beside(t, node, top)
+
+
+def next_beside(t: Tables, node: int, top: int) -> int:
+    """The same without those below the node."""
+    while node != top and t.node[node, c.NEXT_CHILD] == c.NONE:
+        node = t.node[node, c.PARENT]
+    return c.NONE if node == top else t.node[node, c.NEXT_CHILD]
+
+
 def is_below(t: Tables, node: int, top: int) -> bool:
     """Whether a node is another one or below it."""
     while node >= 0:
