@@ -3,8 +3,7 @@
 The compiled code is kept in a folder whose name follows from the text of all kernels, so that it is never that of another version.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -13,40 +12,19 @@ from typing import Any
 
 import numba
 
-from ..engine.core import kernels
 from ..engine.core.kernel_set import KernelSet
-from ..engine.core.kernels.entry import run_kernel
-from ..engine.core.tables import Ints, Tables, zeros
+from ..engine.core.tables import Ints, zeros
 from .inner_function import InnerFunction
-from .kernel_folder import BESIDE_CORE, kernel_version
+from .kernel_folder import kernel_version
+from .kernel_source import SOURCE, KernelSource
 from .table_type import INT, TablesType, address_block, tables_reader
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4} | dict.fromkeys(
-    ("state", "pool", "spec", "text", "pods", "taken", "tape"), 1
-)
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSource:
-    """Kernels that call one another, in the modules of `package`; `entry` is the one that is called from outside, with two numbers.
-
-    `dimensions` has those of each table, by name in the order in which tables come; `beside` are modules that say what stands in them.
-    """
-
-    package: ModuleType
-    entry: Callable[[Any, int, int], int]
-    dimensions: Mapping[str, int]
-    beside: tuple[ModuleType, ...]
-
-
-_CORE = KernelSource(kernels, run_kernel, {name: _DIMENSIONS.get(name, 2) for name in Tables._fields}, BESIDE_CORE)
-
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:
     """The kernels of the core, compiled. It takes most of a minute unless the `cache` folder has them."""
-    return KernelSet(compiled_entry(_CORE, cache))
+    return KernelSet(compiled_entry(SOURCE, cache))
 
 
 def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[[Any, int, int], int]:
@@ -102,13 +80,12 @@ class _Entry:
 
     def __init__(self, compiled: Callable[..., Any]) -> None:
         self._compiled = compiled
-        self._tables: Sequence[Ints] | None = None
-        self._block = zeros(0)
-        self._address = 0
+        self._last: tuple[Sequence[Ints], Ints, int] = ((), zeros(0), 0)
 
     def __call__(self, tables: Sequence[Ints], first: int, second: int) -> int:
         """Run a kernel."""
-        if tables is not self._tables:
-            self._tables, self._block = tables, address_block(tables)
-            self._address = self._block.ctypes.data
-        return int(self._compiled(self._address, first, second))
+        last = self._last  # read once: other threads may run kernels on tables of their own
+        if tables is not last[0]:
+            block = address_block(tables)
+            last = self._last = tables, block, block.ctypes.data
+        return int(self._compiled(last[2], first, second))

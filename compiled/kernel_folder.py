@@ -11,11 +11,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 
-from ..engine.core import columns, kernels, tables
-from ..engine.outcome import history
-
-BESIDE_CORE = (tables, columns, history)
-"""The modules that say what stands in the tables of the core's kernels."""
+from .kernel_source import SOURCE, KernelSource
 
 READY = "ready"
 """A file in the folder of a version says that all of it is there."""
@@ -34,13 +30,13 @@ def kernel_folder() -> Path | None:
     return folder if is_own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
-def kernels_are_there(folder: Path) -> bool:
-    """Whether the kernels of this version are compiled."""
-    return (folder / kernel_version() / READY).exists()
+def kernels_are_there(folder: Path, source: KernelSource = SOURCE) -> bool:
+    """Whether some kernels are compiled, as they are in this version."""
+    return (folder / kernel_version(source.package, source.beside) / READY).exists()
 
 
 @lru_cache
-def kernel_version(package: ModuleType = kernels, beside: tuple[ModuleType, ...] = BESIDE_CORE) -> str:
+def kernel_version(package: ModuleType = SOURCE.package, beside: tuple[ModuleType, ...] = SOURCE.beside) -> str:
     """What the compiled kernels of a package depend on: their text and that of the modules `beside`, this room, compiler and processor."""
     from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 

@@ -9,9 +9,10 @@ from typing import NamedTuple, Protocol
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
 from .outcome.decision import BindingLimit, Hold
-from .outcome.history import Columns
+from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from .policy_graph import PolicyGraph
+from .units import LAST_MOMENT
 from .workload import Workload
 
 
@@ -166,10 +167,10 @@ class EncodedEvent(NamedTuple):
 
 
 class RunningJob(NamedTuple):
-    """A live job of a closed loop: how long it runs still, and since when, by which admission (both -1: it waits)."""
+    """A live job of a closed loop: how long it runs still (None: nobody knows), and since when, by which admission (both -1: it waits)."""
 
     workload: str
-    left: int
+    left: int | None
     started: int
     admission: int
 
@@ -196,8 +197,14 @@ class PlayedChunk(Protocol):
     def batches(self) -> Iterator[PlayedBatch]:
         """What was played, as facts and decisions."""
 
+    def batch(self, at: int) -> PlayedBatch:
+        """The fact in a row of `events`, and what it caused."""
+
     def encoded(self) -> Iterator[EncodedEvent]:
         """What was played, as the bytes of a journal."""
+
+    def decided(self, number: NumberOf) -> Decided:
+        """What each decision decides, as numbers that can be compared."""
 
 
 class JobLoop(Protocol):
@@ -257,9 +264,14 @@ class Core(Protocol):
         that cannot have happened now.
         """
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
-        """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds); with `resume` an evicted
-        job runs only for what was left of it. None where this core, or its state, has none: the jobs are then to be played fact by fact."""
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> JobLoop | None:
+        """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds; ENDLESS: nobody knows).
+
+        With `resume` an evicted job runs only for what was left of it. Once nothing is submitted and nothing ends any more, wakes are
+        played up to the moment `until`. None where this core, or its state, has none: the jobs are then to be played fact by fact.
+        """
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         """Apply a recorded event again, fact or decision, without deciding anything."""

@@ -8,7 +8,7 @@ import click
 
 from ..shared.journals import new_journal, open_journal
 from ..shared.options import PLACE, journal_place, with_format
-from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, refuse
+from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, refuse
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.report import series_for, write_report
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...journal.journal import Journal
     from ...sim.drive.driver import OnEvict
     from ...sim.drive.policy import Policy
+    from ...sim.impact.columns.played_columns import Tools
 
 
 @click.command()
@@ -71,7 +72,7 @@ def impact(
         upto = recorded.head.seq
         with _told():
             evicted = recorded_settings(recorded, evicted, upto).on_evict
-    return show_sweep(journal, tried, evicted, form, upto=upto, **how)
+    return show_sweep(journal, tried, evicted, form, upto=upto, tools=_tools(upto), **how)
 
 
 def _alone(how: dict[str, Any]) -> None:
@@ -101,15 +102,26 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
+        tools = _tools(journal.head.seq) if kept is None and report is None else None
         sink = new_journal(kept, stack)
         tick = stack.enter_context(progress("playing again", journal.head.seq))
-        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick)
+        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools)
     show_closed(found, form, place)
     if series is not None and report is not None:
         from ...sim.report.impact_report import impact_page
 
         write_report(report, impact_page(found, *series), form)
     return GOOD if found.nothing_changes else NO
+
+
+def _tools(events: int) -> "Tools | None":
+    """What plays a history of so many events quickly; where there is nothing that does, say why."""
+    from ...sim.impact.columns.played_columns import fast_tools
+
+    tools, why_slow = fast_tools(events)
+    if why_slow:
+        complain(why_slow)
+    return tools
 
 
 def _on_evict(text: str | None) -> "OnEvict | None":

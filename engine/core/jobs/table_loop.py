@@ -5,14 +5,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...cores import EncodedEvent, PlayedBatch, RunningJob
 from ...facts import WorkloadSubmitted
+from ...intake.jobs import ENDLESS
+from ...outcome.history import Columns, Decided, NumberOf
 from .. import columns as c
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
+from .decided import what_was_decided
 from .job_rows import JobRows
 from .payloads import Payloads
 from .story import Story
@@ -27,13 +31,17 @@ class _Chunk:
     goes_on: bool
     too_late: str | None
     batches: Callable[[], Iterator[PlayedBatch]]
+    batch: Callable[[int], PlayedBatch]
     encoded: Callable[[], Iterator[EncodedEvent]]
+    decided: Callable[[NumberOf], Decided]
 
 
 class TableLoop:
     """Plays jobs through tables in which nobody waits or runs yet."""
 
-    def __init__(self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
+    def __init__(
+        self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int
+    ) -> None:
         self.store, self.facts = store, facts
         self.rows = JobRows.of(store, facts, lengths)
         self._payloads = Payloads(store.graph, self.rows)
@@ -41,7 +49,7 @@ class TableLoop:
         state = store.tables.state
         for column in (c.NEXT_JOB, c.ENDS, c.ADMISSIONS, c.PAST_END, c.LAST_OUTSIDE):
             state[column] = 0
-        state[c.STAGE], state[c.RESUMES] = c.CHOOSING, resume
+        state[c.STAGE], state[c.RESUMES], state[c.HORIZON] = c.CHOOSING, resume, until
 
     def play(self, most: int) -> _Chunk:
         """Play facts until there are so many events."""
@@ -56,7 +64,8 @@ class TableLoop:
         self._bring_up_to_date()
         late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
         story = Story(self.store, self.rows, events, tape, first, submitted)
-        return _Chunk(events, tape, why == c.ENOUGH, late, story.batches, lambda: self._payloads.encoded(story))
+        encoded, decided = partial(self._payloads.encoded, story), partial(what_was_decided, store, events, tape)
+        return _Chunk(events, tape, why == c.ENOUGH, late, story.batches, story.batch, encoded, decided)
 
     def _make_room(self) -> None:
         """Make room for one more fact and all that follows from it."""
@@ -92,7 +101,8 @@ class TableLoop:
         for name in sorted(self.store.known, key=lambda name: self.store.known[name][0].number):
             job = t.job[t.name[self.store.name_ids[name], c.JOB]].tolist()
             running = job[c.J_ADMISSION] != c.NONE
-            found.append(RunningJob(name, job[c.J_LENGTH], job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))
+            left = None if job[c.J_LENGTH] == ENDLESS else job[c.J_LENGTH]
+            found.append(RunningJob(name, left, job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))
             if job[c.J_TURNS_SINCE] == t.state[c.LAST_OUTSIDE] and job[c.J_TURNS]:
                 turns[name] = job[c.J_TURNS]
         return int(t.state[c.NEXT_JOB]), found, turns

@@ -1,15 +1,20 @@
 """The kernel that counts, compiled by numba, which has to be there; as it stands it is slower than `Measure`."""
 
+from functools import lru_cache
 from pathlib import Path
 
-from ....compiled.compile import KernelSource, compiled_entry
+from ....compiled.kernel_source import KernelSource
 from ....engine.outcome import history
 from . import count_columns, count_tables, kernels
 from .kernels.count_events import count_events
 from .table_count import CountKernel
 
+SOURCE = KernelSource(kernels, count_events, count_tables.DIMENSIONS, (count_columns, count_tables, history))
 
+
+@lru_cache(maxsize=1)
 def compiled_count(cache: Path | None = None) -> CountKernel:
-    """`count_events`, compiled. It takes some seconds of processor time unless the `cache` folder has it."""
-    source = KernelSource(kernels, count_events, count_tables.DIMENSIONS, (count_columns, count_tables, history))
-    return compiled_entry(source, cache)
+    """`count_events`, compiled and loaded once. It takes some seconds of processor time unless the `cache` folder has it."""
+    from ....compiled.compile import compiled_entry
+
+    return compiled_entry(SOURCE, cache)

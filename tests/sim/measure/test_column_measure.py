@@ -19,7 +19,8 @@ from gpol.engine.event_parts import Charge, PodSet, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.outcome import history as h
-from gpol.engine.units import DAY, SECOND
+from gpol.engine.outcome.history import Columns
+from gpol.engine.units import DAY, LAST_MOMENT, SECOND
 from gpol.sim.drive import simulation
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
@@ -71,9 +72,11 @@ class _Core(ArrayCore):
     watch: Callable[[JobLoop], _Watched]
     watched: _Watched | None = None
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> JobLoop | None:
         """The loop of the core, watched."""
-        loop = super().closed_loop(jobs, lengths, resume)
+        loop = super().closed_loop(jobs, lengths, resume, until)
         self.watched = None if loop is None else self.watch(loop)
         return self.watched
 
