@@ -106,9 +106,8 @@ def main() -> int:
         made = [outcome for outcome in outcomes if isinstance(outcome, VariantOutcome)]
         print(f"{events:,} events, {len(tried)} variants, {len(tried) - len(made)} failed, backend {asked.backend}")
         print(f"  wall {wall:.1f} s, processor {taken:.1f} s, {taken / len(tried):.2f} s a variant")
-        print(
-            f"  {sum(each.changed > 0 for each in made)} decide otherwise than recorded, {len({repr(each) for each in made})} outcomes differ"
-        )
+        otherwise, apart = sum(each.changed > 0 for each in made), len({repr(each) for each in made})
+        print(f"  {otherwise} decide otherwise than recorded; {apart} different outcomes")
         with Journal.open(place) as journal:
             begin = time.process_time()
             record = read_record(journal, "restart", events, tools)

@@ -102,7 +102,7 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
-        tools = _tools(journal.head.seq) if kept is None and report is None else None
+        tools = _tools(journal.head.seq) if report is None else None
         sink = new_journal(kept, stack)
         tick = stack.enter_context(progress("playing again", journal.head.seq))
         found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools)

@@ -24,7 +24,7 @@ from ..measure.figures import History
 from ..measure.measure import Measure
 from ..measure.series import Series
 from .closed_loop import ClosedLoop, Impossible
-from .columns.played_columns import Tools
+from .columns.played_columns import Tools, keep
 from .columns.record import compare, read_record
 from .columns.revisit import Revisited
 from .history_diff import Changes, Parting, Tally
@@ -148,15 +148,15 @@ def closed_impact(
     """Play a journal again under a policy and compare.
 
     `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
-    up. With `tools` a history of jobs alone is played and compared by columns, in a fraction of the time, unless it is to be kept or
-    drawn; the outcome is the same. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is
+    up. With `tools` a history of jobs alone is played and compared by columns, in a fraction of the time, unless it is to be drawn;
+    the outcome is the same. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is
     appended meanwhile. Evicted runs do as the journal records or, where it does not, as `on_evict` says. Raises JournalError,
     DamagedError, EndlessError and SettingsError.
     """
     last = journal.head.seq if upto is None else upto
     setting = recorded_settings(journal, on_evict, last)
-    if tools is not None and kept is None and series is None:
-        found = _by_columns(journal, policy, setting, last, tools, progress, explain)
+    if tools is not None and series is None:
+        found = _by_columns(journal, policy, setting, last, tools, kept, progress, explain)
         if found is not None:
             return found
     with _kept(kept, explain) as sink:
@@ -208,13 +208,22 @@ def _kept(kept: Journal | None, explain: bool) -> Iterator[Journal | None]:
 
 
 def _by_columns(
-    journal: Journal, policy: Policy, setting: EvictionSetting, last: int, tools: Tools, progress: Progress | None, explain: bool
+    journal: Journal,
+    policy: Policy,
+    setting: EvictionSetting,
+    last: int,
+    tools: Tools,
+    kept: Journal | None,
+    progress: Progress | None,
+    explain: bool,
 ) -> ClosedImpact | None:
     """The impact from columns; None where they do not say it."""
     record = read_record(journal, setting.on_evict, last, tools, progress)
     found = None if record is None else compare(record, policy, tools)
     if record is None or found is None:
         return None
+    if kept is not None:
+        keep(found.todo, policy.graph, tools, kept)
     before = Revisited(record.todo, record.played, compile_recorded(record.activation), tools)
     after = Revisited(found.todo, found.played, policy.graph, tools)
     parting = _parting(found.changes.first, before, after)

@@ -12,7 +12,9 @@ from ....engine.intake.jobs import NAME, Jobs
 from ....engine.outcome import history as h
 from ....engine.outcome.history import Columns, NumberOf
 from ....engine.policy_graph import PolicyGraph
+from ....journal.records import BatchSink
 from ...drive.driver import OnEvict
+from ...drive.player import Player
 from ...measure.columns import compiled_count
 from ...measure.columns.column_measure import ColumnMeasure
 from ...measure.columns.table_count import CountKernel
@@ -118,6 +120,18 @@ def play(
     if fates is None:
         return None
     return Played(History.of(measured), events, _decisions(parts, events, todo.jobs), fates, endless)
+
+
+def keep(todo: JobsToPlay, graph: PolicyGraph, tools: Tools, sink: BatchSink) -> None:
+    """Play jobs again that were played to the end, and keep the history."""
+    player = Player(tools.core(), sink)
+    for fact in todo.opening:
+        player.step(fact, graph if isinstance(fact, PolicyActivated) else None)
+    player.flush()
+    loop = player.core.closed_loop(todo.jobs, todo.lengths, todo.on_evict == "resume", todo.until)
+    assert loop is not None, "it was played before"
+    for chunk in _chunks(loop):
+        player.keep(chunk)
 
 
 def _chunks(loop: JobLoop) -> Iterator[PlayedChunk]:

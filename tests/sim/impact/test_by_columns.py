@@ -1,8 +1,8 @@
 """Impact by columns is impact from objects, in every field: on generated histories, on the examples, and where it leaves the rest to it."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,12 @@ from gpol.sim.drive.player import EndlessError, Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.impact import closed_impact as module
+from gpol.sim.impact import sweep as module_of_sweeps
 from gpol.sim.impact.closed_impact import ClosedImpact, closed_impact
 from gpol.sim.impact.columns import played_columns
 from gpol.sim.impact.columns.played_columns import Tools
 from gpol.sim.impact.columns.record import Compared, compare
+from gpol.sim.impact.sweep import Backend, PolicyVariant, VariantOutcome, play_variant, sweep, variants
 from gpol.sim.measure.columns.kernels.count_events import count_events
 from job_draws import drawn_jobs
 from policy_draws import PROFILES, compiled
@@ -55,13 +57,15 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[Compared | None]:
 
 
 def _same(folder: Path, batches: Sequence[PlayedBatch | Sequence[AnyEvent]], policy: Policy, on_evict: OnEvict = "restart") -> ClosedImpact:
-    """The impact, by columns where that is possible; it must be that from objects, standings and decisions included."""
+    """The impact, by columns where that is possible; it must be that from objects, as must the history that is kept."""
     place = folder / f"{len(list(folder.glob('*.db')))}.db"
     with Journal.create(place) as journal:
         journal.append([[batch[0], *batch[1]] if isinstance(batch, tuple) else batch for batch in batches])
-    with Journal.open(place) as journal:
-        found, wanted = (closed_impact(journal, policy, on_evict, tools=tools) for tools in (PLAIN, None))
-    assert found == wanted
+    kept = [place.with_suffix(f".{number}") for number in range(2)]
+    with Journal.open(place) as journal, Journal.create(kept[0]) as first, Journal.create(kept[1]) as second:
+        found = closed_impact(journal, policy, on_evict, kept=first, tools=PLAIN)
+        assert found == closed_impact(journal, policy, on_evict, kept=second)
+        assert first.head == second.head
     return found
 
 
@@ -179,3 +183,49 @@ def test_a_job_that_is_refused(tmp_path: Path, policy: Make, job: MakeJob, simul
     found = _same(tmp_path, simulated(policy(TWO_QUEUES), jobs), policy(text))
     assert found.impossible
     assert compared == [None]
+
+
+# --- sweeps ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def swept(tmp_path: Path, policy: Make, job: MakeJob, simulated: Run) -> str:
+    """A journal in which a guest yields to an owner after ten minutes, and jobs come and go."""
+    jobs = [job(f"{queue}{at}", queue, f"{at}m", f"{40 + at % 7}m", str(at % 5 + 1)) for at in range(60) for queue in ("guest", "owner")]
+    path = tmp_path / "swept.db"
+    with Journal.create(path) as journal:
+        journal.append([[fact, *decisions] for fact, decisions in simulated(policy(PROTECTED), jobs)])
+    return str(path)
+
+
+SETTINGS = {"protect.warm-up.victim.running": ("30m", "10m", "0s"), "queue.owner.owns.a100": ("8", "3")}
+TRIED = variants([PolicyVariant("p.gpol", PROTECTED)], SETTINGS)
+
+
+@pytest.mark.parametrize("backend", ["alone", "local", "dask"])
+def test_a_sweep_has_the_outcomes_of_single_runs(swept: str, monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
+    """In this process, in others to which the record is sent, and on a Dask cluster; each variant as the definition plays it."""
+    wanted = [play_variant(swept, variant, None) for variant in TRIED]
+    assert len({repr(outcome) for outcome in wanted}) == len(TRIED)
+    monkeypatch.setattr(module_of_sweeps, "fast_tools", lambda facts: (PLAIN, ""))
+    with ExitStack() as stack:
+        scheduler = stack.enter_context(_dask_cluster()) if backend == "dask" else None
+        chosen: Backend = "dask" if backend == "dask" else "local"
+        outcomes = sweep(swept, TRIED, None, chosen, 1 if backend == "alone" else 2, scheduler, tools=PLAIN)
+        assert list(stack.enter_context(closing(outcomes))) == wanted
+
+
+def test_the_columns_are_used(swept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variant reads the journal again."""
+    monkeypatch.setattr(module_of_sweeps, "fast_tools", lambda facts: (PLAIN, ""))
+    monkeypatch.delattr(module_of_sweeps, "closed_impact")
+    with closing(sweep(swept, TRIED, None, "local", 1, tools=PLAIN)) as outcomes:
+        assert all(isinstance(outcome, VariantOutcome) for outcome in outcomes)
+
+
+@contextmanager
+def _dask_cluster() -> Iterator[str]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
