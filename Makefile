@@ -63,7 +63,7 @@ install-dev: $(VENV)/.gpol-dev
 
 # Stamps: an environment that is newer than the project's description is up to date.
 $(VENV)/.gpol: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fast]'
 	@touch $@
 
 $(VENV)/.gpol-dev: pyproject.toml | $(BIN)/python

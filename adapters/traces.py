@@ -41,6 +41,8 @@ _COLUMNS = {"workload_kind": "kind", "time": "submitted"}
 _PHILLY_COLUMNS = {"queue": "cluster", "time": "timestamp"}
 _MOST_PODS = 1_000_000
 
+_WHOLE_SECONDS = re.compile(r"([0-9]{1,12})(?:\.0*)?")
+
 Located = tuple[int, Job]
 """A job and its line."""
 
@@ -107,6 +109,8 @@ def _naive_time(row: Row) -> int:
 def _seconds(row: Row, column: str) -> int:
     """A number of seconds such as `2951.0` as microseconds."""
     text = row.cells[column]
+    if (whole := _WHOLE_SECONDS.fullmatch(text)) is not None:
+        return int(whole[1]) * SECOND
     try:
         number, rest = split_quantity(text)
     except UnitError:

@@ -4,10 +4,8 @@ The compiled code is kept in a folder whose name follows from the text of all ke
 """
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -15,8 +13,8 @@ import numba
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.tables import Ints, zeros
 from .inner_function import InnerFunction
-from .kernel_folder import kernel_version
-from .kernel_source import SOURCE, KernelSource
+from .kernel_folder import version_folder
+from .kernel_source import CORE, KernelSource
 from .table_type import INT, TablesType, address_block, tables_reader
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -24,14 +22,14 @@ _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper"
 
 def compiled_kernels(cache: Path | None = None) -> KernelSet:
     """The kernels of the core, compiled. It takes most of a minute unless the `cache` folder has them."""
-    return KernelSet(compiled_entry(SOURCE, cache))
+    return KernelSet(compiled_entry(CORE, cache))
 
 
 def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[[Any, int, int], int]:
     """The entry of some kernels, compiled with all that it calls, or read from the `cache` folder."""
-    found = _plain_kernels(source.package)
+    found = _plain_kernels(source)
     if cache is not None:
-        numba.config.CACHE_DIR = str(cache / kernel_version(source.package, source.beside))
+        numba.config.CACHE_DIR = str(version_folder(cache, source))
     names: dict[str, Any] = {}
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
@@ -41,12 +39,12 @@ def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[
     return _Entry(_outer_function(names, cache is not None))
 
 
-def _plain_kernels(package: ModuleType) -> dict[str, FunctionType]:
+def _plain_kernels(source: KernelSource) -> dict[str, FunctionType]:
     """Every function of every module of kernels, by its name."""
     found: dict[str, FunctionType] = {}
-    for module in walk_packages(package.__path__, f"{package.__name__}."):
-        for name, value in vars(import_module(module.name)).items():
-            if isinstance(value, FunctionType) and value.__module__ == module.name:
+    for module in source.modules():
+        for name, value in vars(module).items():
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__:
                 assert name not in found, f"two kernels are called {name}"
                 found[name] = value
     return found

@@ -2,18 +2,11 @@
 
 import os
 import stat
-import sys
-from functools import lru_cache
-from hashlib import sha256
-from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
-from pkgutil import walk_packages
-from types import ModuleType
 
-from .kernel_source import SOURCE, KernelSource
+from .kernel_source import KernelSource
 
-READY = "ready"
+_READY = "ready"
 """A file in the folder of a version says that all of it is there."""
 
 
@@ -30,18 +23,16 @@ def kernel_folder() -> Path | None:
     return folder if is_own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
-def kernels_are_there(folder: Path, source: KernelSource = SOURCE) -> bool:
-    """Whether some kernels are compiled, as they are in this version."""
-    return (folder / kernel_version(source.package, source.beside) / READY).exists()
+def version_folder(folder: Path, source: KernelSource) -> Path:
+    """The folder of what these kernels are compiled to, for this version of them."""
+    return folder / source.version()
 
 
-@lru_cache
-def kernel_version(package: ModuleType = SOURCE.package, beside: tuple[ModuleType, ...] = SOURCE.beside) -> str:
-    """What the compiled kernels of a package depend on: their text and that of the modules `beside`, this room, compiler and processor."""
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+def are_compiled(folder: Path, source: KernelSource) -> bool:
+    """Whether all of these kernels, as they are now, are compiled."""
+    return (version_folder(folder, source) / _READY).exists()
 
-    modules = [import_module(module.name) for module in walk_packages(package.__path__, f"{package.__name__}.")]
-    files = [*(module.__file__ for module in [*modules, *beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
-    texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
-    machine = (sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
-    return sha256(texts + repr(machine).encode()).hexdigest()[:16]
+
+def note_compiled(folder: Path, source: KernelSource) -> None:
+    """Note that all of these kernels are compiled."""
+    (version_folder(folder, source) / _READY).touch()

@@ -1,8 +1,14 @@
-"""What there is to compile: some kernels, and the tables that they read and write. `SOURCE` is that of the core's own."""
+"""What is compiled: a package of kernels, with its entry, its tables and its version."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from pkgutil import walk_packages
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from ..engine.core import columns, kernels, tables
@@ -10,12 +16,8 @@ from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Tables
 from ..engine.outcome import history
 
-_DIMENSIONS = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4} | dict.fromkeys(
-    ("state", "pool", "spec", "text", "pods", "taken", "tape"), 1
-)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelSource:
     """Kernels that call one another, in the modules of `package`; `entry` is the one that is called from outside, with two numbers.
 
@@ -27,5 +29,27 @@ class KernelSource:
     dimensions: Mapping[str, int]
     beside: tuple[ModuleType, ...]
 
+    def modules(self) -> list[ModuleType]:
+        """All modules of the package."""
+        return [import_module(module.name) for module in walk_packages(self.package.__path__, f"{self.package.__name__}.")]
 
-SOURCE = KernelSource(kernels, run_kernel, {name: _DIMENSIONS.get(name, 2) for name in Tables._fields}, (tables, columns, history))
+    def version(self) -> str:
+        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor."""
+        from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+
+        files = [*(module.__file__ for module in [*self.modules(), *self.beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
+        texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
+        machine = (sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
+        return sha256(texts + repr(machine).encode()).hexdigest()[:16]
+
+
+_THREE_OR_FOUR = {"quota": 3, "wish": 3, "ask": 3, "held": 3, "choice": 4}
+_ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape"), 1)
+
+CORE = KernelSource(
+    kernels,
+    run_kernel,
+    MappingProxyType({name: (_THREE_OR_FOUR | _ONE).get(name, 2) for name in Tables._fields}),
+    (tables, columns, history),
+)
+"""The kernels of the core over arrays."""

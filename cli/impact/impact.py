@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..shared.journals import new_journal, open_journal
+from ..shared.kernels import tools_of
 from ..shared.options import PLACE, journal_place, with_format
-from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, refuse
+from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, refuse
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.report import series_for, write_report
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ...journal.journal import Journal
     from ...sim.drive.driver import OnEvict
     from ...sim.drive.policy import Policy
-    from ...sim.impact.columns.played_columns import Tools
 
 
 @click.command()
@@ -72,7 +72,7 @@ def impact(
         upto = recorded.head.seq
         with _told():
             evicted = recorded_settings(recorded, evicted, upto).on_evict
-    return show_sweep(journal, tried, evicted, form, upto=upto, tools=_tools(upto), **how)
+    return show_sweep(journal, tried, evicted, form, upto=upto, tools=tools_of(upto), **how)
 
 
 def _alone(how: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
-        tools = _tools(journal.head.seq) if report is None else None
+        tools = tools_of(journal.head.seq) if report is None else None
         sink = new_journal(kept, stack)
         tick = stack.enter_context(progress("playing again", journal.head.seq))
         found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools)
@@ -112,16 +112,6 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
 
         write_report(report, impact_page(found, *series), form)
     return GOOD if found.nothing_changes else NO
-
-
-def _tools(events: int) -> "Tools | None":
-    """What plays a history of so many events quickly; where there is nothing that does, say why."""
-    from ...sim.impact.columns.played_columns import fast_tools
-
-    tools, why_slow = fast_tools(events)
-    if why_slow:
-        complain(why_slow)
-    return tools
 
 
 def _on_evict(text: str | None) -> "OnEvict | None":

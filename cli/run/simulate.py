@@ -9,7 +9,7 @@ import click
 
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, policy_file, with_format
-from ..shared.output import FAILED, GOOD, INVALID, Format, complain, counted, refuse, say, say_json
+from ..shared.output import FAILED, GOOD, INVALID, Format, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
@@ -45,12 +45,13 @@ def simulate(
 ) -> int:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     from ...adapters.traces import READERS
-    from ...compiled.fast_core import core_for
     from ...journal.errors import JournalError
     from ...sim.drive.player import EndlessError, Player
     from ...sim.drive.policy import Policy
     from ...sim.drive.simulation import Simulation
-    from ...sim.measure.measure import Measure
+    from ...sim.measure.columns.compiled_count import count_at_hand
+    from ...sim.measure.columns.simulation_measure import SimulationMeasure
+    from ..shared.kernels import core_of
     from .figures import show_figures
 
     if seed is not None:
@@ -64,33 +65,28 @@ def simulate(
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
     jobs, source = _jobs(workloads, trace)
-    measure = Measure()
     series = series_for(report, (policy, workloads, journal, wanted.key))
     with ExitStack() as stack:
         gc.freeze()  # the jobs stay to the end: the collector of garbage need not go over them again and again
         stack.callback(gc.unfreeze)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        core, why_slow = core_for(2 * len(jobs))
-        if why_slow:
-            complain(why_slow)
-        player = Player(core)
+        player = Player(core_of(2 * len(jobs)))
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
+        figures = SimulationMeasure([job.fact for job in jobs], series, count_at_hand)
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
-            for fact, decisions in stack.enter_context(closing(simulation.run())):  # closed before its journal is
-                measure.take(fact, decisions, player.core.graph)
-                if series is not None:
-                    series.take(fact, decisions, measure)
-                if measure.facts % 500 == 0:
-                    tick(player.core.view.submissions)
+            for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is
+                figures.take(played, active.graph)
+                tick(player.core.view.submissions)
         except EndlessError as error:
             refuse(str(error), INVALID)
         except JournalError as error:
             refuse(str(error), FAILED)
         head = kept.head if kept is not None else None
     name = kept.name if kept is not None else None
+    measure = figures.measure()
     measure.check_accounts()
     show_figures(measure, form, name)
     if head is not None:

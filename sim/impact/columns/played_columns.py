@@ -1,11 +1,12 @@
 """Jobs played under a policy by a core itself, and what of it is kept: figures, and columns that can be compared."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ....compiled import fast_core
+from ....compiled.fast_core import COMPILING, core_with, kernels_for
 from ....engine.cores import Core, JobLoop, PlayedChunk
 from ....engine.facts import PolicyActivated, SimulationStarted
 from ....engine.intake.jobs import NAME, Jobs
@@ -15,8 +16,8 @@ from ....engine.policy_graph import PolicyGraph
 from ....journal.records import BatchSink
 from ...drive.driver import OnEvict
 from ...drive.player import Player
-from ...measure.columns import compiled_count
 from ...measure.columns.column_measure import ColumnMeasure
+from ...measure.columns.compiled_count import count_at_hand
 from ...measure.columns.table_count import CountKernel
 from ...measure.figures import History
 from ...measure.gpu_amounts import thousandths
@@ -37,11 +38,12 @@ class Tools(NamedTuple):
 
 
 def fast_tools(facts: int) -> tuple[Tools | None, str]:
-    """The tools for a history of about so many facts; or None, and a line that says why, or nothing."""
-    folder, why = fast_core.kernels_for(facts, [fast_core.CORE, compiled_count.__name__])
-    if folder is None:
+    """The tools for a history of about so many facts; or None, and a line that says why, or nothing. See `core_for`."""
+    kernels, why = kernels_for(facts)
+    if kernels is None:
         return None, why
-    return Tools(lambda: fast_core.fast_core(folder), compiled_count.compiled_count(folder)), ""
+    counts = count_at_hand()
+    return (None, COMPILING) if counts is None else (Tools(partial(core_with, kernels), counts), "")
 
 
 class JobsToPlay(NamedTuple):

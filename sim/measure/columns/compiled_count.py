@@ -1,20 +1,28 @@
-"""The kernel that counts, compiled by numba, which has to be there; as it stands it is slower than `Measure`."""
+"""The kernel that counts, compiled by numba; as it stands it is slower than `Measure`."""
 
 from functools import lru_cache
 from pathlib import Path
 
+from ....compiled.kernel_folder import are_compiled, kernel_folder
 from ....compiled.kernel_source import KernelSource
 from ....engine.outcome import history
 from . import count_columns, count_tables, kernels
 from .kernels.count_events import count_events
 from .table_count import CountKernel
 
-SOURCE = KernelSource(kernels, count_events, count_tables.DIMENSIONS, (count_columns, count_tables, history))
+COUNT = KernelSource(kernels, count_events, count_tables.DIMENSIONS, (count_columns, count_tables, history))
+"""The kernels that count."""
 
 
 @lru_cache(maxsize=1)
 def compiled_count(cache: Path | None = None) -> CountKernel:
-    """`count_events`, compiled and loaded once. It takes some seconds of processor time unless the `cache` folder has it."""
+    """`count_events`, compiled, and loaded once. It takes some seconds of processor time unless the `cache` folder has it."""
     from ....compiled.compile import compiled_entry
 
-    return compiled_entry(SOURCE, cache)
+    return compiled_entry(COUNT, cache)
+
+
+def count_at_hand() -> CountKernel | None:
+    """`count_events` as the user's folder of compiled kernels has it; None where it does not."""
+    folder = kernel_folder()
+    return None if folder is None or not are_compiled(folder, COUNT) else compiled_count(folder)

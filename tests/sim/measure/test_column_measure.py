@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +16,7 @@ from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import JobLoop, PlayedBatch, PlayedChunk, RunningJob
+from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.errors import FactError
 from gpol.engine.event_parts import Charge, PodSet, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
@@ -30,6 +33,9 @@ from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.columns.column_measure import ColumnMeasure
 from gpol.sim.measure.columns.count_tables import CountTables
 from gpol.sim.measure.columns.kernels.count_events import add_product, count_events
+from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
+from gpol.sim.measure.columns.table_count import CountKernel
+from gpol.sim.measure.figures import History
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure
 from job_draws import gang, policy_and_jobs
 from policy_texts import TWO_QUEUES
@@ -474,3 +480,25 @@ def test_figures_are_whole_numbers() -> None:
         numbers += [*queue.uses.values(), *queue.waits, *queue.waits.values(), *queue.running.values()]
     assert {type(number) for number in numbers} == {int}
     assert not any(isinstance(number, np.integer) for number in numbers)
+
+
+# --- batches and chunks together ------------------------------------------------------------------------------------------------
+
+
+def _given(kernel: CountKernel | None) -> CountKernel | None:
+    return kernel
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_simulation_has_the_same_figures_whatever_it_yields(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches, chunks that are counted by their columns or event by event, and batches again where the loop gives up."""
+    drawn, jobs, draw = _drawn(number)
+    monkeypatch.setattr(simulation, "CHUNK", draw.pick([1, 7, 50, 2_000]))
+    found = []
+    for core, kernel in ((DefinitionCore, None), (ArrayCore, None), (ArrayCore, count_events)):
+        measure = SimulationMeasure([job.fact for job in jobs], None, partial(_given, kernel))
+        with suppress(FactError, EndlessError):
+            for played in Simulation(drawn, jobs, Player(core())).chunks():
+                measure.take(played, drawn.graph)
+        found.append(History.of(measure.measure()))
+    assert found[0] == found[1] == found[2]
