@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
+from .intake.jobs import Jobs
 from .outcome.decision import BindingLimit, Hold
 from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
@@ -177,6 +178,10 @@ class RunningJob(NamedTuple):
 
 class PlayedChunk(Protocol):
     """What a closed loop has played in one go: `events` and `tape` as `outcome/history.py` says, and the same as facts and decisions."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs of the loop."""
 
     @property
     def events(self) -> Columns:

@@ -35,7 +35,9 @@ class Jobs(Sequence[WorkloadSubmitted]):
 
     @classmethod
     def of(cls, facts: Iterable[WorkloadSubmitted]) -> "Jobs":
-        """The columns of submissions."""
+        """The columns of submissions; of such columns, themselves."""
+        if isinstance(facts, Jobs):
+            return facts
         kinds, numbers, names = list[WorkloadSubmitted](), dict[bytes, int](), dict[str, int]()
         rows, uids = list[tuple[int, int, int, int, int]](), list[str]()
         for fact in facts:

@@ -38,10 +38,11 @@ class _Kind(NamedTuple):
 
 @dataclass(slots=True)
 class JobRows:
-    """The jobs of a closed loop, in the order of their submissions: `facts`, and `table` with a row for each."""
+    """The jobs of a closed loop, in the order of their submissions: as `facts`, as columns, and `table` with a row for each."""
 
     store: TableStore
     facts: Sequence[WorkloadSubmitted]
+    jobs: Jobs
     table: Ints
     _kinds: list[_Kind] = field(default_factory=list)
     _kind_of: Columns = field(default_factory=lambda: zeros(0))
@@ -50,12 +51,12 @@ class JobRows:
     @classmethod
     def of(cls, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns) -> "JobRows":
         """The rows of jobs and how long they run, in microseconds (ENDLESS: nobody knows it)."""
-        rows = cls(store, facts, zeros(len(facts), c.JOB_WIDTH))
-        rows._fill(facts if isinstance(facts, Jobs) else Jobs.of(facts), lengths)
+        rows = cls(store, facts, Jobs.of(facts), zeros(len(facts), c.JOB_WIDTH))
+        rows._fill(lengths)
         return rows
 
-    def _fill(self, jobs: Jobs, lengths: Sequence[int] | Columns) -> None:
-        table, store = self.table, self.store
+    def _fill(self, lengths: Sequence[int] | Columns) -> None:
+        table, store, jobs = self.table, self.store, self.jobs
         if not len(jobs):
             return
         if _may_share(store.graph):

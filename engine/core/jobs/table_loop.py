@@ -11,7 +11,7 @@ import numpy as np
 
 from ...cores import EncodedEvent, PlayedBatch, RunningJob
 from ...facts import WorkloadSubmitted
-from ...intake.jobs import ENDLESS
+from ...intake.jobs import ENDLESS, Jobs
 from ...outcome.history import Columns, Decided, NumberOf
 from .. import columns as c
 from ..store import TableStore
@@ -26,6 +26,7 @@ from .story import Story
 class _Chunk:
     """See `gpol.engine.cores.PlayedChunk`."""
 
+    jobs: Jobs
     events: Ints
     tape: Ints
     goes_on: bool
@@ -65,7 +66,7 @@ class TableLoop:
         late = self.facts[t.state[c.LATE]].workload if why == c.TOO_LATE else None
         story = Story(self.store, self.rows, events, tape, first, submitted)
         encoded, decided = partial(self._payloads.encoded, story), partial(what_was_decided, store, events, tape)
-        return _Chunk(events, tape, why == c.ENOUGH, late, story.batches, story.batch, encoded, decided)
+        return _Chunk(self.rows.jobs, events, tape, why == c.ENOUGH, late, story.batches, story.batch, encoded, decided)
 
     def _make_room(self) -> None:
         """Make room for one more fact and all that follows from it."""

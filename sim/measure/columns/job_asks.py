@@ -36,7 +36,7 @@ class JobAsks:
     @classmethod
     def of(cls, graph: PolicyGraph, numbers: Mapping[int, int], facts: Sequence[WorkloadSubmitted]) -> "JobAsks":
         """The rows of jobs; `numbers` has the number of each queue by its node, and that of no queue by NONE."""
-        jobs = facts if isinstance(facts, Jobs) else Jobs.of(facts)
+        jobs = Jobs.of(facts)
         kinds: dict[tuple[_Ask, ...], int] = {}
         queues: dict[object, int] = {}
         asked, queue_of = list[int](), list[int]()

@@ -496,7 +496,7 @@ def test_a_simulation_has_the_same_figures_whatever_it_yields(number: int, monke
     monkeypatch.setattr(simulation, "CHUNK", draw.pick([1, 7, 50, 2_000]))
     found = []
     for core, kernel in ((DefinitionCore, None), (ArrayCore, None), (ArrayCore, count_events)):
-        measure = SimulationMeasure([job.fact for job in jobs], None, partial(_given, kernel))
+        measure = SimulationMeasure(None, partial(_given, kernel))
         with suppress(FactError, EndlessError):
             for played in Simulation(drawn, jobs, Player(core())).chunks():
                 measure.take(played, drawn.graph)
