@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ CHUNK = 50_000
 
 _MOST = float(2**62)
 
+_LOADING = Lock()
+"""A worker of a cluster may have several threads, and numba loads from one folder at a time."""
+
 
 class Tools(NamedTuple):
     """What plays and counts quickly: makes new cores, and the kernel that counts."""
@@ -39,10 +43,11 @@ class Tools(NamedTuple):
 
 def fast_tools(facts: int) -> tuple[Tools | None, str]:
     """The tools for a history of about so many facts; or None, and a line that says why, or nothing. See `core_for`."""
-    kernels, why = kernels_for(facts)
-    if kernels is None:
-        return None, why
-    counts = count_at_hand()
+    with _LOADING:
+        kernels, why = kernels_for(facts)
+        if kernels is None:
+            return None, why
+        counts = count_at_hand()
     return (None, COMPILING) if counts is None else (Tools(partial(core_with, kernels), counts), "")
 
 

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
+from careful import careful_kernels
 from draws import Dice
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
@@ -37,6 +39,7 @@ from worlds import world
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PLAIN = Tools(ArrayCore, count_events)
+CAREFUL = Tools(partial(ArrayCore, kernels=careful_kernels()), count_events)
 NINE = TWO_QUEUES.replace("8", "9")
 Make = Callable[..., Policy]
 MakeJob = Callable[..., Job]
@@ -56,14 +59,20 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[Compared | None]:
     return found
 
 
-def _same(folder: Path, batches: Sequence[PlayedBatch | Sequence[AnyEvent]], policy: Policy, on_evict: OnEvict = "restart") -> ClosedImpact:
+def _same(
+    folder: Path,
+    batches: Sequence[PlayedBatch | Sequence[AnyEvent]],
+    policy: Policy,
+    on_evict: OnEvict = "restart",
+    tools: Tools = PLAIN,
+) -> ClosedImpact:
     """The impact, by columns where that is possible; it must be that from objects, as must the history that is kept."""
     place = folder / f"{len(list(folder.glob('*.db')))}.db"
     with Journal.create(place) as journal:
         journal.append([[batch[0], *batch[1]] if isinstance(batch, tuple) else batch for batch in batches])
     kept = [place.with_suffix(f".{number}") for number in range(2)]
     with Journal.open(place) as journal, Journal.create(kept[0]) as first, Journal.create(kept[1]) as second:
-        found = closed_impact(journal, policy, on_evict, kept=first, tools=PLAIN)
+        found = closed_impact(journal, policy, on_evict, kept=first, tools=tools)
         assert found == closed_impact(journal, policy, on_evict, kept=second)
         assert first.head == second.head
     return found
@@ -139,7 +148,7 @@ def test_jobs_without_an_end(tmp_path: Path, policy: Make, job: MakeJob, simulat
         old, new = map(policy, texts)
         batches = simulated(old, jobs)
         for length in range(2, len(batches) + 1):
-            found = _same(tmp_path, batches[:length], new)
+            found = _same(tmp_path, batches[:length], new, tools=CAREFUL)
     assert found.endless
     assert sum(each is not None for each in compared) > len(compared) // 2
 
