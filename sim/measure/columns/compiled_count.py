@@ -14,9 +14,8 @@ COUNT = KernelSource(kernels, count_events, count_tables.DIMENSIONS, (count_colu
 """The kernels that count."""
 
 
-@lru_cache(maxsize=1)
 def compiled_count(cache: Path | None = None) -> CountKernel:
-    """`count_events`, compiled, and loaded once. It takes some seconds of processor time unless the `cache` folder has it."""
+    """`count_events`, compiled. It takes some seconds of processor time unless the `cache` folder has it."""
     from ....compiled.compile import compiled_entry
 
     return compiled_entry(COUNT, cache)
@@ -25,4 +24,10 @@ def compiled_count(cache: Path | None = None) -> CountKernel:
 def count_at_hand() -> CountKernel | None:
     """`count_events` as the user's folder of compiled kernels has it; None where it does not."""
     folder = kernel_folder()
-    return None if folder is None or not are_compiled(folder, COUNT) else compiled_count(folder)
+    return None if folder is None or not are_compiled(folder, COUNT) else _loaded(folder)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path) -> CountKernel:
+    """The kernel of a folder, loaded once for all who count."""
+    return compiled_count(folder)
