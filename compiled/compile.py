@@ -78,13 +78,12 @@ class _Entry:
 
     def __init__(self, compiled: Callable[..., Any]) -> None:
         self._compiled = compiled
-        self._tables: Sequence[Ints] | None = None
-        self._block = zeros(0)
-        self._address = 0
+        self._last: tuple[Sequence[Ints], Ints, int] = ((), zeros(0), 0)
 
     def __call__(self, tables: Sequence[Ints], first: int, second: int) -> int:
         """Run a kernel."""
-        if tables is not self._tables:
-            self._tables, self._block = tables, address_block(tables)
-            self._address = self._block.ctypes.data
-        return int(self._compiled(self._address, first, second))
+        last = self._last  # read once: other threads may run kernels on tables of their own
+        if tables is not last[0]:
+            block = address_block(tables)
+            last = self._last = tables, block, block.ctypes.data
+        return int(self._compiled(last[2], first, second))

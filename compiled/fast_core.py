@@ -1,7 +1,9 @@
 """The core with compiled kernels, for histories that are long; until they are, and without kernels, the definition decides."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 
 from ..engine.core.core import ArrayCore
 from ..engine.core.kernel_set import PLAIN, KernelSet
@@ -39,16 +41,10 @@ class _Supply:
         if events < self._least:
             return None
         self._least = events + FEW
-        folder = kernel_folder()
-        if find_spec("numba") is None:
-            self._tell_once(WITHOUT_COMPILER)
-        elif folder is not None and not are_compiled(folder, CORE):
-            self._tell_once(COMPILING)
-        elif folder is not None:
-            from .compile import compiled_kernels
-
-            return compiled_kernels(folder)
-        return self._otherwise
+        kernels, missing = _kernels_at_hand()
+        if missing:
+            self._tell_once(missing)
+        return self._otherwise if kernels is None else kernels
 
     def tell_beyond(self, reason: str) -> None:
         """See `gpol.engine.core.core.KernelSupply`."""
@@ -58,3 +54,31 @@ class _Supply:
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
+
+
+def core_with(kernels: KernelSet) -> Core:
+    """A core over arrays that nothing has happened to yet."""
+    return ArrayCore(kernels=kernels)
+
+
+def kernels_for(events: int) -> tuple[KernelSet | None, str]:
+    """The compiled kernels for a history of so many events; or None, and a line that says why, or nothing."""
+    return (None, "") if events < FEW else _kernels_at_hand()
+
+
+def _kernels_at_hand() -> tuple[KernelSet | None, str]:
+    """The compiled kernels; or None, and a line that says why, or nothing where the user has no folder for them."""
+    folder = kernel_folder()
+    if find_spec("numba") is None:
+        return None, WITHOUT_COMPILER
+    if folder is None:
+        return None, ""
+    return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, COMPILING)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path) -> KernelSet:
+    """The kernels of a folder, loaded once for all cores."""
+    from .compile import compiled_kernels
+
+    return compiled_kernels(folder)

@@ -8,10 +8,12 @@ from typing import NamedTuple, Protocol
 
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
+from .intake.jobs import Jobs
 from .outcome.decision import BindingLimit, Hold
-from .outcome.history import Columns
+from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
 from .policy_graph import PolicyGraph
+from .units import LAST_MOMENT
 from .workload import Workload
 
 
@@ -166,16 +168,20 @@ class EncodedEvent(NamedTuple):
 
 
 class RunningJob(NamedTuple):
-    """A live job of a closed loop: how long it runs still, and since when, by which admission (both -1: it waits)."""
+    """A live job of a closed loop: how long it runs still (None: nobody knows), and since when, by which admission (both -1: it waits)."""
 
     workload: str
-    left: int
+    left: int | None
     started: int
     admission: int
 
 
 class PlayedChunk(Protocol):
     """What a closed loop has played in one go: `events` and `tape` as `outcome/history.py` says, and the same as facts and decisions."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs of the loop."""
 
     @property
     def events(self) -> Columns:
@@ -196,8 +202,14 @@ class PlayedChunk(Protocol):
     def batches(self) -> Iterator[PlayedBatch]:
         """What was played, as facts and decisions."""
 
+    def batch(self, at: int) -> PlayedBatch:
+        """The fact in a row of `events`, and what it caused."""
+
     def encoded(self) -> Iterator[EncodedEvent]:
         """What was played, as the bytes of a journal."""
+
+    def decided(self, number: NumberOf) -> Decided:
+        """What each decision decides, as numbers that can be compared."""
 
 
 class JobLoop(Protocol):
@@ -286,9 +298,14 @@ class Core(Protocol):
         that cannot have happened now.
         """
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
-        """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds); with `resume` an evicted
-        job runs only for what was left of it. None where this core, or its state, has none: the jobs are then to be played fact by fact."""
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> JobLoop | None:
+        """A loop that plays jobs, in the order in which they are submitted, with how long they run (microseconds; ENDLESS: nobody knows).
+
+        With `resume` an evicted job runs only for what was left of it. Once nothing is submitted and nothing ends any more, wakes are
+        played up to the moment `until`. None where this core, or its state, has none: the jobs are then to be played fact by fact.
+        """
 
     def given_loop(self) -> FactLoop | None:
         """A loop that plays given facts from where the core stands, to be used until the core is used otherwise. None where this core, or

@@ -12,6 +12,7 @@ from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, ref
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.report import series_for, write_report
+from ..speed.kernels import tools_of
 
 if TYPE_CHECKING:
     from ...journal.journal import Journal
@@ -71,7 +72,7 @@ def impact(
         upto = recorded.head.seq
         with _told():
             evicted = recorded_settings(recorded, evicted, upto).on_evict
-    return show_sweep(journal, tried, evicted, form, upto=upto, **how)
+    return show_sweep(journal, tried, evicted, form, upto=upto, tools=tools_of(upto), **how)
 
 
 def _alone(how: dict[str, Any]) -> None:
@@ -101,9 +102,10 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
+        tools = tools_of(journal.head.seq) if report is None else None
         sink = new_journal(kept, stack)
         tick = stack.enter_context(progress("playing again", journal.head.seq))
-        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick)
+        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools)
     show_closed(found, form, place)
     if series is not None and report is not None:
         from ...sim.report.impact_report import impact_page

@@ -11,6 +11,7 @@ from ...dsl.settable import SettingError
 from ...dsl.syntax.names import listed
 from ...sim.drive.driver import OnEvict
 from ...sim.drive.policy import Policy
+from ...sim.impact.columns.played_columns import Tools
 from ...sim.impact.sweep import Backend, MissingExtraError, PolicyVariant, VariantFailure, VariantOutcome, sweep, values_of, variants
 from ...sim.measure.figures import Figures, History
 from ...sim.report.wording import hours, short, signed
@@ -92,6 +93,7 @@ def show_sweep(
     form: Format,
     *,
     upto: int,
+    tools: Tools | None,
     backend: str,
     jobs: int | None,
     scheduler: str | None,
@@ -105,7 +107,7 @@ def show_sweep(
     try:
         with (
             progress("playing policies", len(tried)) as tick,
-            closing(sweep(place, tried, on_evict, _BACKENDS[backend], jobs or -1, scheduler, upto)) as outcomes,
+            closing(sweep(place, tried, on_evict, _BACKENDS[backend], jobs or -1, scheduler, upto, tools)) as outcomes,
         ):
             for outcome in outcomes:
                 found.append(outcome)

@@ -76,7 +76,7 @@ def simulate(
         player = Player(core_for_command(len(jobs) >= LONG))
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
-        figures = SimulationMeasure([job.fact for job in jobs], series, count_at_hand)
+        figures = SimulationMeasure(series, count_at_hand)
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is

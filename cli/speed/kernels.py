@@ -9,6 +9,7 @@ from ..shared.output import complain
 
 if TYPE_CHECKING:
     from ...engine.cores import Core
+    from ...sim.impact.columns.played_columns import Tools
 
 
 def core_for_command(is_long: bool = False, by: str | None = None) -> "Core":
@@ -16,17 +17,30 @@ def core_for_command(is_long: bool = False, by: str | None = None) -> "Core":
 
     `by` names the core that is to decide, however long the history is: `definition` or `arrays`.
     """
-    from ...compiled.fast_core import COMPILING, fast_core
+    from ...compiled.fast_core import fast_core
     from ...engine.default_core import new_core
-
-    def tell(missing: str) -> None:
-        if missing == COMPILING:
-            compile_in_background()
-        complain(missing)
 
     if by == "definition":
         return new_core()
-    return fast_core(tell, is_long or by == "arrays", plain=by == "arrays")
+    return fast_core(_tell, is_long or by == "arrays", plain=by == "arrays")
+
+
+def tools_of(events: int) -> "Tools | None":
+    """What plays and counts a history of so many events quickly. It is said if there could be something."""
+    from ...sim.impact.columns.played_columns import fast_tools
+
+    tools, missing = fast_tools(events)
+    if missing:
+        _tell(missing)
+    return tools
+
+
+def _tell(missing: str) -> None:
+    from ...compiled.fast_core import COMPILING
+
+    if missing == COMPILING:
+        compile_in_background()
+    complain(missing)
 
 
 def compile_in_background() -> None:

@@ -33,9 +33,9 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = r
     PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
-    NEXT_JOB, ENDS, ADMISSIONS, RESUMES, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
+    NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     STATE_WIDTH,
-) = range(83)  # fmt: skip
+) = range(84)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -207,7 +207,8 @@ CHOOSING, DECIDING = range(2)
 
 OVER, MORE_ROOM, ENOUGH, GIVE_UP, TOO_LATE = range(5)
 """Why a loop stops: nothing is left to play; tables have to grow; so much was played as was asked for; what comes next is not for
-it (a fact that is refused, or workloads that evict each other again and again); a job would end after the last moment."""
+it (a fact that is refused, workloads that evict each other again and again, or, where only jobs are left whose end nobody knows, a wake
+after `HORIZON`); a job would end after the last moment."""
 
 MOST_TIME = 2**61
 """The latest moment and the longest duration; a quarter of what 64 bits hold, so that they can be added."""

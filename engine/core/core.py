@@ -35,7 +35,9 @@ from ..intake.holds import turned_away
 from ..intake.local_usage import report_usage
 from ..intake.routing import route
 from ..outcome.decision import Hold, Outcome
+from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..units import LAST_MOMENT
 from ..workload import Workload
 from . import columns as c
 from .bridge import Around, loaded, unloaded
@@ -305,12 +307,14 @@ class ArrayCore:
         wake = int(store.tables.state[c.WAKE])
         return None if wake == c.NONE else wake
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> TableLoop | None:
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> TableLoop | None:
         """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, are for the definition of the loop."""
         if self._store is None or self._store.known or self._usage.nodes:
             return None
         self.next_wake()
-        return TableLoop(self._store, jobs, lengths, resume)
+        return TableLoop(self._store, jobs, lengths, resume, until)
 
     def given_loop(self) -> GivenLoop | None:
         """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`."""

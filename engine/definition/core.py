@@ -9,7 +9,9 @@ from ..explain.decisions import tell
 from ..facts import Fact, TimeAdvanced, WorkloadSubmitted
 from ..intake.at_once import decided_at_once
 from ..intake.check import check_fact
+from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..units import LAST_MOMENT
 from .admission.cycle import next_cycle, run_cycle
 from .admission.settle import Waits, next_wake, settle
 from .probe import DefinitionProbe
@@ -97,7 +99,9 @@ class DefinitionCore:
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
             self._waits.clear()
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> None:
         """There is none: `gpol.sim.drive.driver` defines the loop, fact by fact."""
 
     def given_loop(self) -> None:

@@ -4,6 +4,9 @@ A core that plays jobs by itself (`JobLoop` in `engine/cores.py`) gives what it 
 in the order in which they are submitted, nodes and slots those of the policy graph.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,3 +26,22 @@ CANCELLING = 8
 
 CHARGE_SLOT, CHARGE_AMOUNT, CHARGE_USED, CHARGE_OWNED, CHARGE_BORROWED, CHARGE_WIDTH = range(6)
 """What `tape` has of each charge of an admission: the slot, the amount, what its queue used before and owns, how much of it is borrowed."""
+
+NumberOf = Callable[[tuple[str, ...]], int]
+"""Numbers what has a name: `("queue", name)`, `("flavor", name)`, `("resource", name)`, `("slot", flavor, resource)`. Histories that are
+compared are numbered alike."""
+
+NOTHING = -(2**63)
+"""What stands in `Decided.content` behind the last number of a row."""
+
+
+class Decided(NamedTuple):
+    """What the decisions of a chunk decide: a row for each, in their order.
+
+    `rows` are those of its events, `queues` the numbers of their queues (-1: none counts). Two decisions of one kind about one workload
+    decide the same if their queues and the numbers in `content` are the same; reasons do not count.
+    """
+
+    rows: Columns
+    queues: Columns
+    content: Columns

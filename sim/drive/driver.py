@@ -63,9 +63,10 @@ class Runs:
         runs = cls(on_evict)
         for job in jobs:
             runs._live[job.workload] = _Run(job.left, 0, job.started, job.admission)
-            if job.admission >= 0:
+            runs._unknown += job.left is None
+            runs._admissions = max(runs._admissions, job.admission)
+            if job.admission >= 0 and job.left is not None:
                 heappush(runs._ends, RunEnd(job.started + job.left, job.admission, job.workload))
-                runs._admissions = max(runs._admissions, job.admission)
         return runs
 
     def submission(self, workload: str) -> int | None:

@@ -1,6 +1,6 @@
 """The impact of another policy on a recorded history, in a closed loop: both histories are measured, compared and explained."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +24,16 @@ from ..measure.figures import History
 from ..measure.measure import Measure
 from ..measure.series import Series
 from .closed_loop import ClosedLoop, Impossible
+from .columns.played_columns import Tools, keep
+from .columns.record import compare, read_record
+from .columns.revisit import Revisited
 from .history_diff import Changes, Parting, Tally
 from .recorded_settings import EvictionSetting, recorded_settings
-from .standing_lookup import standings_at
+from .standing_lookup import WorkloadMoment, standings_at
 from .workload_fates import Affected, Fate, FateComparison, Fates
+
+_LookUp = Callable[[Iterable[WorkloadMoment]], dict[WorkloadMoment, Standing]]
+"""Finds the standings of workloads at some moments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +143,22 @@ def closed_impact(
     progress: Progress | None = None,
     explain: bool = True,
     upto: int | None = None,
+    tools: Tools | None = None,
 ) -> ClosedImpact:
     """Play a journal again under a policy and compare.
 
     `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
-    up. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is appended meanwhile. Evicted runs
-    do as the journal records or, where it does not, as `on_evict` says. Raises JournalError, DamagedError, EndlessError and SettingsError.
+    up. With `tools` a history of jobs alone is played and compared by columns, in a fraction of the time, unless it is to be drawn;
+    the outcome is the same. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is
+    appended meanwhile. Evicted runs do as the journal records or, where it does not, as `on_evict` says. Raises JournalError,
+    DamagedError, EndlessError and SettingsError.
     """
     last = journal.head.seq if upto is None else upto
     setting = recorded_settings(journal, on_evict, last)
+    if tools is not None and series is None:
+        found = _by_columns(journal, policy, setting, last, tools, kept, progress, explain)
+        if found is not None:
+            return found
     with _kept(kept, explain) as sink:
         changes = Changes()
         comparison = FateComparison(Fates(setting.on_evict), Fates(setting.on_evict))
@@ -176,7 +189,7 @@ def closed_impact(
             compared=comparison.compared,
             worse=comparison.worse,
             better=comparison.better,
-            affected=_explained(affected, journal, sink),
+            affected=_explained(affected, _standings_in(journal if explain else None), _standings_in(sink if explain else None)),
             impossible=tuple(loop.impossible),
             activations=recorded.activations,
             recorded_policy=recorded.policy,
@@ -194,6 +207,61 @@ def _kept(kept: Journal | None, explain: bool) -> Iterator[Journal | None]:
         yield journal
 
 
+def _by_columns(
+    journal: Journal,
+    policy: Policy,
+    setting: EvictionSetting,
+    last: int,
+    tools: Tools,
+    kept: Journal | None,
+    progress: Progress | None,
+    explain: bool,
+) -> ClosedImpact | None:
+    """The impact from columns; None where they do not say it."""
+    record = read_record(journal, setting.on_evict, last, tools, progress)
+    found = None if record is None else compare(record, policy, tools)
+    if record is None or found is None:
+        return None
+    if kept is not None:
+        keep(found.todo, policy.graph, tools, kept)
+    before = Revisited(record.todo, record.played, compile_recorded(record.activation), tools)
+    after = Revisited(found.todo, found.played, policy.graph, tools)
+    parting = _parting(found.changes.first, before, after)
+    until, most = max(record.played.fates.end, found.played.fates.end), found.effect.most
+    affected = tuple(Affected(*fates, until) for fates in zip(before.fates(most), after.fates(most), strict=True))
+    return ClosedImpact(
+        policy=policy,
+        setting=setting,
+        before=record.played.history,
+        after=found.played.history,
+        same_decisions=found.changes.same,
+        tallies=tuple((kind, queue, found.changes.tallies[kind, queue]) for kind, queue in sorted(found.changes.tallies)),
+        parting=parting,
+        parting_seq=_seq(journal, parting),
+        compared=len(record.todo.jobs),
+        worse=found.effect.worse,
+        better=found.effect.better,
+        affected=_explained(affected, before.standings, after.standings) if explain else _explained(affected, None, None),
+        impossible=(),
+        activations=1,
+        recorded_policy=record.activation,
+        endless=found.played.endless,
+    )
+
+
+def _parting(time: int | None, before: Revisited, after: Revisited) -> Parting | None:
+    """What only one of two histories has at the first moment at which they differ."""
+    if time is None:
+        return None
+    changes = Changes()
+    for seq, (_, decisions) in before.batches_at(time):
+        changes.take_recorded(seq, time, decisions)
+    for _, (_, decisions) in after.batches_at(time):
+        changes.take_played(time, decisions)
+    changes.finish()
+    return changes.parting
+
+
 def _seq(journal: Journal, parting: Parting | None) -> int:
     """The recorded decision that is no longer made or, where only others are made, the last event up to that moment."""
     if parting is None:
@@ -201,16 +269,19 @@ def _seq(journal: Journal, parting: Parting | None) -> int:
     return parting.recorded[0][0] if parting.recorded else journal.seq_at(parting.time)
 
 
-def _explained(affected: tuple[Affected, ...], before: Journal, after: Journal | None) -> tuple[Explained, ...]:
-    old = _told(before if after is not None else None, [each.before for each in affected])
-    new = _told(after, [each.after for each in affected])
+def _standings_in(journal: Journal | None) -> _LookUp | None:
+    return None if journal is None else lambda places: standings_at(journal, places)
+
+
+def _explained(affected: tuple[Affected, ...], before: _LookUp | None, after: _LookUp | None) -> tuple[Explained, ...]:
+    old, new = _told(before, [each.before for each in affected]), _told(after, [each.after for each in affected])
     return tuple(
         Explained(each.after.submission[0], each.cost, each.extra_wait, *told) for each, *told in zip(affected, old, new, strict=True)
     )
 
 
-def _told(journal: Journal | None, fates: list[Fate]) -> list[Told]:
+def _told(look_up: _LookUp | None, fates: list[Fate]) -> list[Told]:
     """Each with where it stood when its longest time in line began, if it was ever in line."""
     places = {(fate.longest_from, fate.submission[0]) for fate in fates if fate.longest > 0}
-    standings = standings_at(journal, places) if journal is not None else {}
+    standings = look_up(places) if look_up is not None else {}
     return [Told(fate, standings.get((fate.longest_from, fate.submission[0])) if fate.longest > 0 else None) for fate in fates]

@@ -16,6 +16,9 @@ from ..drive.player import EndlessError
 from ..drive.policy import Policy
 from ..measure.figures import History
 from .closed_impact import closed_impact
+from .columns.played_columns import Tools, fast_tools
+from .columns.record import Record, compare, read_record
+from .recorded_settings import SettingsError, recorded_settings
 
 MOST_VARIANTS = 200
 """How many policies a sweep plays at most."""
@@ -118,18 +121,22 @@ def sweep(
     jobs: int = -1,
     scheduler: str | None = None,
     upto: int | None = None,
+    tools: Tools | None = None,
 ) -> Generator[VariantOutcome | VariantFailure]:
     """What each variant makes of a journal, in their order whatever the backend. Close it to stop all workers.
 
     All play the journal up to event `upto`; without it each as far as it goes by then. `jobs` workers play at once (-1: one for each core),
-    and each opens the journal by its place. `scheduler` is the address of a Dask cluster that is there already; without it one is started
-    on this machine. Where workers are lost, so are the variants that have no outcome yet. Raises MissingExtraError, and ConnectionError.
+    and each opens the journal by its place. With `tools` a history of jobs alone is read once, and shared: each worker then plays it with
+    tools of its own, in a fraction of the time, and with the same outcome. `scheduler` is the address of a Dask cluster that is there
+    already; without it one is started on this machine. Where workers are lost, so are the variants that have no outcome yet. Raises
+    MissingExtraError, and ConnectionError.
     """
     from joblib import Parallel, delayed
 
+    record = None if tools is None else _shared_record(place, on_evict, upto, tools)
     with ExitStack() as stack:
-        stack.enter_context(_backend(backend, jobs, scheduler))
-        work = (delayed(play_variant)(place, variant, on_evict, upto) for variant in tried)
+        stack.enter_context(_backend(backend, jobs, scheduler, record))
+        work = (delayed(play_variant)(place, variant, on_evict, upto, record) for variant in tried)
         played = 0
         try:
             if backend == "ray":  # it returns all results at once
@@ -144,9 +151,19 @@ def sweep(
             yield from [VariantFailure("lost", message)] * (len(tried) - played)
 
 
+def _shared_record(place: str, on_evict: OnEvict | None, upto: int | None, tools: Tools) -> Record | None:
+    """The history, if it is one of jobs alone. What is wrong with a journal each variant tells for itself."""
+    try:
+        with Journal.open(place) as journal:
+            last = journal.head.seq if upto is None else upto
+            return read_record(journal, recorded_settings(journal, on_evict, last).on_evict, last, tools)
+    except (JournalError, SettingsError):
+        return None
+
+
 @contextmanager
-def _backend(name: Backend, jobs: int, scheduler: str | None) -> Iterator[None]:
-    """Let joblib use this backend inside the context."""
+def _backend(name: Backend, jobs: int, scheduler: str | None, record: Record | None) -> Iterator[None]:
+    """Let joblib use this backend inside the context. Workers of this machine map the columns of the record; to others it is sent once."""
     from joblib import parallel_config
 
     with ExitStack() as stack:
@@ -154,7 +171,8 @@ def _backend(name: Backend, jobs: int, scheduler: str | None) -> Iterator[None]:
             stack.enter_context(_dask(jobs, scheduler))
         elif name == "ray":
             stack.enter_context(_ray(jobs))
-        stack.enter_context(parallel_config(backend="loky" if name == "local" else name))
+        shared = {"scatter": [record]} if name == "dask" and record is not None else {}
+        stack.enter_context(parallel_config(backend="loky" if name == "local" else name, **shared))
         yield
 
 
@@ -188,12 +206,19 @@ def _ray(jobs: int) -> Iterator[None]:
         ray.shutdown()
 
 
-def play_variant(place: str, variant: PolicyVariant, on_evict: OnEvict | None, upto: int | None = None) -> VariantOutcome | VariantFailure:
-    """Play one variant, in any process. An error is returned as data."""
+def play_variant(
+    place: str, variant: PolicyVariant, on_evict: OnEvict | None, upto: int | None = None, record: Record | None = None
+) -> VariantOutcome | VariantFailure:
+    """Play one variant, in any process, by the columns of the record where there are some. An error is returned as data."""
     from ...dsl.analysis.checker import check
 
     try:
         policy = Policy.of(check(variant.text, variant.file))
+        if record is not None and (tools := fast_tools(len(record.played.events))[0]) is not None:
+            compared = compare(record, policy, tools)
+            if compared is not None:
+                worse, better, _ = compared.effect
+                return _outcome(record.played.history, compared.played.history, compared.changes.changed, worse, better, 0)
         with Journal.open(place) as journal:
             found = closed_impact(journal, policy, on_evict, explain=False, upto=upto)
     except EndlessError as error:
@@ -204,8 +229,11 @@ def play_variant(place: str, variant: PolicyVariant, on_evict: OnEvict | None, u
         return VariantFailure("journal", str(error))
     except Exception as error:  # a defect in one worker must not stop the others
         return VariantFailure("defect", f"{type(error).__name__}: {error}")
-    queue, more = _worst(found.before, found.after)
-    return VariantOutcome(found.before, found.after, found.changed, found.worse, found.better, len(found.impossible), queue, more)
+    return _outcome(found.before, found.after, found.changed, found.worse, found.better, len(found.impossible))
+
+
+def _outcome(before: History, after: History, changed: int, worse: int, better: int, impossible: int) -> VariantOutcome:
+    return VariantOutcome(before, after, changed, worse, better, impossible, *_worst(before, after))
 
 
 def _worst(before: History, after: History) -> tuple[str | None, Fraction]:

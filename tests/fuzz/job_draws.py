@@ -9,7 +9,7 @@ from gpol.sim.drive.job import Job
 from gpol.sim.drive.policy import Policy
 from policy_draws import compiled, policy
 from submission_draws import Plain, submission
-from worlds import SECOND, world
+from worlds import SECOND, World, world
 
 
 def policy_and_jobs(name: str, in_cycles: bool, count: int, replacing: bool = False) -> tuple[Policy, list[Job], Dice]:
@@ -17,16 +17,21 @@ def policy_and_jobs(name: str, in_cycles: bool, count: int, replacing: bool = Fa
     draw = Dice(name)
     place = world(draw, in_cycles)
     text = policy(draw, place, Counter())
-    drawn, time, jobs = Policy(compiled(text), "p.gpol", text, ()), 1_000 * SECOND, list[Job]()
-    core = DefinitionCore()
-    core.step(drawn.activation(0), drawn.graph)
+    drawn = Policy(compiled(text), "p.gpol", text, ())
+    return drawn, drawn_jobs(draw, place, drawn, count, replacing), draw
+
+
+def drawn_jobs(draw: Dice, place: World, policy: Policy, count: int, replacing: bool = False) -> list[Job]:
+    """So many jobs for a policy of a world; with `replacing` some jobs replace the one before."""
+    time, jobs, core = 1_000 * SECOND, list[Job](), DefinitionCore()
+    core.step(policy.activation(0), policy.graph)
     for number in range(count):
         time += draw.pick([0, 0, 1, SECOND, 20 * SECOND])
         plain = submission(draw, place, core, f"w{number if not draw.chance(40) else number // 2}", time)
         if replacing and number and draw.chance(10):
             _replace_last(plain, jobs[-1].fact)
         jobs.append(Job(WorkloadSubmitted.model_validate({**plain, "time": time}), draw.pick([1, SECOND, 10 * SECOND, 45 * SECOND])))
-    return drawn, jobs, draw
+    return jobs
 
 
 def _replace_last(plain: Plain, last: WorkloadSubmitted) -> None:

@@ -9,10 +9,13 @@ import numpy as np
 from ...errors import FactError
 from ...facts import WorkloadSubmitted
 from ...guard import Type, fields
+from ...intake import jobs as j
 from ...intake.changes import submitted
 from ...intake.check import check_entry
+from ...intake.jobs import Jobs
 from ...intake.rejection import rejection
 from ...intake.routing import route
+from ...outcome.history import Columns
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
@@ -35,56 +38,49 @@ class _Kind(NamedTuple):
 
 @dataclass(slots=True)
 class JobRows:
-    """The jobs of a closed loop, in the order of their submissions: `facts`, and `table` with a row for each."""
+    """The jobs of a closed loop, in the order of their submissions: as `facts`, as columns, and `table` with a row for each."""
 
     store: TableStore
     facts: Sequence[WorkloadSubmitted]
+    jobs: Jobs
     table: Ints
     _kinds: list[_Kind] = field(default_factory=list)
-    _numbers: dict[object, int] = field(default_factory=dict)
-    _kind_of: list[int] = field(default_factory=list)
+    _kind_of: Columns = field(default_factory=lambda: zeros(0))
     _named: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int]) -> "JobRows":
-        """The rows of jobs and how long they run, in microseconds."""
-        rows = cls(store, facts, zeros(len(facts), c.JOB_WIDTH))
+    def of(cls, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns) -> "JobRows":
+        """The rows of jobs and how long they run, in microseconds (ENDLESS: nobody knows it)."""
+        rows = cls(store, facts, Jobs.of(facts), zeros(len(facts), c.JOB_WIDTH))
         rows._fill(lengths)
         return rows
 
-    def _fill(self, lengths: Sequence[int]) -> None:
-        table, store, share = self.table, self.store, may_share(self.store.graph)
-        self._kind_of = [self._kind(fact, share) for fact in self.facts]
-        if not self._kind_of:
+    def _fill(self, lengths: Sequence[int] | Columns) -> None:
+        table, store, jobs = self.table, self.store, self.jobs
+        if not len(jobs):
             return
-        kinds, columns = np.array(self._kind_of, np.int64), np.array([kind.columns for kind in self._kinds], np.int64)
+        if may_share(store.graph):
+            self._kind_of, first = jobs.columns[:, j.KIND], jobs.kinds
+        else:
+            self._kind_of, first = np.arange(len(jobs)), tuple(self.facts)
+        self._kinds = [self._new_kind(fact) for fact in first]
+        kinds, columns = self._kind_of, np.array([kind.columns for kind in self._kinds], np.int64)
         table[:, c.J_SPEC : c.JOB_WIDTH] = columns[kinds]
         table[:, c.J_REFUSED] = np.array([kind.refused for kind in self._kinds], np.int64)[kinds]
         table[:, c.J_REJECTED] = np.array([kind.rejected for kind in self._kinds], np.int64)[kinds]
-        table[:, c.J_TIME], table[:, c.J_LENGTH] = [fact.time for fact in self.facts], lengths
-        table[:, c.J_NAME] = [store.name_id(fact.workload) for fact in self.facts]
-        table[:, c.J_SUBMITTED] = [fact.time if fact.created is None else fact.created for fact in self.facts]
-        table[np.argsort(np.array([fact.workload for fact in self.facts], object), kind="stable"), c.J_RANK] = range(len(table))
-        table[:, c.J_ADMISSION] = c.NONE
-        for job, fact in enumerate(self.facts):
-            if fact.uid:
-                table[job, c.J_UID] = store.text(fact.uid)
-            table[job, c.J_REPLACES] = c.NONE if fact.replaces is None else store.name_id(fact.replaces)
-            if store.tells_apart and table[job, c.J_QUEUE] != c.NONE:
-                table[job, c.J_SHAPE] = store.shape_id(int(table[job, c.J_QUEUE]), fact.workload)
+        table[:, c.J_NAME] = np.array([store.name_id(name) for name in jobs.names], np.int64)[jobs.columns[:, j.NAME]]
+        table[:, c.J_REPLACES] = np.array([self._replaces(fact) for fact in first], np.int64)[kinds]
+        table[:, c.J_TIME], table[:, c.J_RANK], created = jobs.columns[:, j.TIME], jobs.columns[:, j.RANK], jobs.columns[:, j.CREATED]
+        table[:, c.J_SUBMITTED] = np.where(created == j.NONE, table[:, c.J_TIME], created)
+        table[:, c.J_LENGTH], table[:, c.J_ADMISSION] = lengths, c.NONE
+        for job, uid in enumerate(jobs.uids):
+            table[job, c.J_UID] = store.text(uid)
+        if store.tells_apart:
+            for job in np.flatnonzero(table[:, c.J_QUEUE] != c.NONE).tolist():
+                table[job, c.J_SHAPE] = store.shape_id(int(table[job, c.J_QUEUE]), jobs.name(job))
 
-    def _kind(self, fact: WorkloadSubmitted, share: bool) -> int:
-        """The number of the kind of a job."""
-        who = (fact.queue, fact.namespace, fact.user, fact.group, fact.workload_kind, fact.priority, fact.local_queue, fact.boost)
-        labels = tuple(sorted(fact.labels.items())), tuple(sorted(fact.namespace_labels.items()))
-        alone = None if share else (fact.workload, fact.time, fact.created)
-        pod_sets = tuple([pod_set.__pydantic_serializer__.to_json(pod_set) for pod_set in fact.pod_sets])
-        key = (who, labels, fact.hold, fact.misconfigured, fact.replaces, pod_sets, alone)
-        known = self._numbers.get(key)
-        if known is None:
-            known = self._numbers[key] = len(self._kinds)
-            self._kinds.append(self._new_kind(fact))
-        return known
+    def _replaces(self, fact: WorkloadSubmitted) -> int:
+        return c.NONE if fact.replaces is None else self.store.name_id(fact.replaces)
 
     def _new_kind(self, fact: WorkloadSubmitted) -> _Kind:
         graph, workload = self.store.graph, submitted(fact, 0)
@@ -112,13 +108,13 @@ class JobRows:
     def named(self, name: str) -> list[int]:
         """The jobs of a name, in the order in which they are submitted."""
         if not self._named:
-            for job, fact in enumerate(self.facts):
-                self._named.setdefault(fact.workload, []).append(job)
+            for job, number in enumerate(self.table[:, c.J_NAME].tolist()):
+                self._named.setdefault(self.store.names[number], []).append(job)
         return self._named[name]
 
     def kind(self, job: int) -> int:
         """A number for all jobs whose submissions say the same but for their names, their times and their identity outside."""
-        return self._kind_of[job]
+        return int(self._kind_of[job])
 
     def workload(self, job: int, number: int = 0) -> Workload:
         """A job as a workload that has just been submitted, in its queue."""

@@ -12,10 +12,13 @@ import numpy as np
 
 from ...cores import EncodedEvent, PlayedBatch, RunningJob
 from ...facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from ...intake.jobs import ENDLESS, Jobs
+from ...outcome.history import Columns, Decided, NumberOf
 from ...workload import Workload
 from .. import columns as c
 from ..store import TableStore
 from ..tables import Ints, zeros
+from .decided import what_was_decided
 from .fact_payloads import FactPayloads
 from .job_rows import JobRows
 from .kernel_loop import KernelLoop
@@ -43,6 +46,10 @@ class _Chunk:
     first: int
     submitted: int
 
+    @property
+    def jobs(self) -> Jobs:
+        return self.loop.rows.jobs
+
     @cached_property
     def _story(self) -> Story:
         return Story(self.loop.store, self.events, self.tape, self.first, self._workload)
@@ -62,7 +69,10 @@ class _Chunk:
     def batches(self) -> Iterator[PlayedBatch]:
         for at, event in enumerate(self._story.events):
             if event[c.E_KIND] <= c.ADVANCING:
-                yield self._fact(event), self._story.decisions(at)
+                yield self.batch(at)
+
+    def batch(self, at: int) -> PlayedBatch:
+        return self._fact(self._story.events[at]), self._story.decisions(at)
 
     def _fact(self, event: list[int]) -> Fact:
         if event[c.E_KIND] == c.ADVANCING:
@@ -78,17 +88,22 @@ class _Chunk:
             else:
                 yield EncodedEvent(_KINDS[kind], facts[job].workload, next(decisions))
 
+    def decided(self, number: NumberOf) -> Decided:
+        return what_was_decided(self.loop.store, self.events, self.tape, number)
+
 
 class TableLoop(KernelLoop):
     """Plays jobs through tables in which nobody waits or runs yet."""
 
-    def __init__(self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> None:
+    def __init__(
+        self, store: TableStore, facts: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int
+    ) -> None:
         super().__init__(store)
         self.facts = facts
         self.rows = JobRows.of(store, facts, lengths)
         self.payloads, self.fact_payloads = Payloads(store), FactPayloads(self.rows)
         self.begin(self.rows.table, zeros(0, c.GIVEN_WIDTH), False)
-        store.tables.state[c.RESUMES] = resume
+        store.tables.state[c.RESUMES], store.tables.state[c.HORIZON] = resume, until
 
     def play(self, most: int) -> _Chunk:
         """Play facts until there are so many events."""
@@ -108,7 +123,8 @@ class TableLoop(KernelLoop):
         for name in sorted(self.store.known, key=lambda name: self.store.known[name][0].number):
             job = t.job[t.name[self.store.name_ids[name], c.JOB]].tolist()
             running = job[c.J_ADMISSION] != c.NONE
-            found.append(RunningJob(name, job[c.J_LENGTH], job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))
+            left = None if job[c.J_LENGTH] == ENDLESS else job[c.J_LENGTH]
+            found.append(RunningJob(name, left, job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))
             if job[c.J_TURNS_SINCE] == t.state[c.LAST_OUTSIDE] and job[c.J_TURNS]:
                 turns[name] = job[c.J_TURNS]
         return int(t.state[c.NEXT_JOB]), found, turns

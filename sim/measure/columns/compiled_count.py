@@ -1,5 +1,6 @@
 """The kernel that counts, compiled by numba; as it stands it is slower than `Measure`."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from ....compiled.kernel_folder import are_compiled, kernel_folder
@@ -23,4 +24,10 @@ def compiled_count(cache: Path | None = None) -> CountKernel:
 def count_at_hand() -> CountKernel | None:
     """`count_events` as the user's folder of compiled kernels has it; None where it does not."""
     folder = kernel_folder()
-    return None if folder is None or not are_compiled(folder, COUNT) else compiled_count(folder)
+    return None if folder is None or not are_compiled(folder, COUNT) else _loaded(folder)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path) -> CountKernel:
+    """The kernel of a folder, loaded once for all who count."""
+    return compiled_count(folder)

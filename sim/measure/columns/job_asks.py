@@ -7,6 +7,7 @@ import numpy as np
 
 from ....engine.event_parts import PodSet
 from ....engine.facts import WorkloadSubmitted
+from ....engine.intake.jobs import KIND, NAME, Jobs
 from ....engine.intake.routing import matching_queues
 from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
@@ -35,33 +36,23 @@ class JobAsks:
     @classmethod
     def of(cls, graph: PolicyGraph, numbers: Mapping[int, int], facts: Sequence[WorkloadSubmitted]) -> "JobAsks":
         """The rows of jobs; `numbers` has the number of each queue by its node, and that of no queue by NONE."""
-        names: dict[str, int] = {}
+        jobs = Jobs.of(facts)
         kinds: dict[tuple[_Ask, ...], int] = {}
-        seen: dict[tuple[int, ...] | int, int] = {}
         queues: dict[object, int] = {}
-        name_of, kind_of, queue_of = list[int](), list[int](), list[int]()
-        for fact in facts:
-            name_of.append(names.setdefault(fact.workload, len(names)))
-            ids = _ids(fact.pod_sets)
-            kind = seen.get(ids)
-            if kind is None:
-                kind = seen[ids] = kinds.setdefault(tuple([_ask(pod_set) for pod_set in fact.pod_sets]), len(kinds))
-            kind_of.append(kind)
+        asked, queue_of = list[int](), list[int]()
+        for fact in jobs.kinds:
+            asked.append(kinds.setdefault(tuple([_ask(pod_set) for pod_set in fact.pod_sets]), len(kinds)))
             said = fact.queue or _what_decides_its_queue(fact)
             queue = queues.get(said)
             if queue is None:
                 nodes = matching_queues(graph, fact)
                 queue = queues[said] = numbers[nodes[0] if len(nodes) == 1 else c.NONE]
             queue_of.append(queue)
-        job = np.zeros((len(facts), c.JOB_WIDTH), np.int64)
-        job[:, c.JOB_NAME], job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = name_of, kind_of, queue_of
+        job, kind = np.zeros((len(jobs), c.JOB_WIDTH), np.int64), jobs.columns[:, KIND]
+        job[:, c.JOB_NAME] = jobs.columns[:, NAME]
+        job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = np.array(asked, np.int64)[kind], np.array(queue_of, np.int64)[kind]
         kind_table, ask_table = _tables(list(kinds), [flavor.name for flavor in graph.flavors])
-        return cls(facts, tuple(sum(gpus for gpus, _ in asks) for asks in kinds), len(names), job, kind_table, ask_table)
-
-
-def _ids(pod_sets: tuple[PodSet, ...]) -> tuple[int, ...] | int:
-    """The pod sets by identity: the facts keep every pod set alive, and files have the same ones again and again."""
-    return id(pod_sets[0]) if len(pod_sets) == 1 else tuple([id(pod_set) for pod_set in pod_sets])
+        return cls(facts, tuple(sum(gpus for gpus, _ in asks) for asks in kinds), len(jobs.names), job, kind_table, ask_table)
 
 
 def _ask(pod_set: PodSet) -> _Ask:

@@ -1,10 +1,9 @@
 """The figures of a simulation, from batches and from chunks, whichever come."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 from ....engine.cores import PlayedBatch, PlayedChunk
-from ....engine.facts import WorkloadSubmitted
 from ....engine.policy_graph import PolicyGraph
 from ..measure import Measure
 from ..series import Series
@@ -13,18 +12,17 @@ from .table_count import CountKernel
 
 
 class SimulationMeasure:
-    """Takes all that `Simulation.chunks` yields for `jobs`, in order; with `series` also the lines of charts.
+    """Takes all that `Simulation.chunks` yields, in order; with `series` also the lines of charts.
 
     At the first chunk `find_kernel` is asked for what counts chunks by their columns. Without it, and for charts, every event is looked at.
     """
 
     def __init__(
         self,
-        jobs: Sequence[WorkloadSubmitted],
         series: Series | None = None,
         find_kernel: Callable[[], CountKernel | None] = lambda: None,
     ) -> None:
-        self._jobs, self._series, self._find_kernel = jobs, series, find_kernel
+        self._series, self._find_kernel = series, find_kernel
         self._measure = Measure()
         self._columns: ColumnMeasure | None = None
 
@@ -34,7 +32,7 @@ class SimulationMeasure:
             self._take_batch(played, graph)
             return
         if self._columns is None and (kernel := self._kernel) is not None:
-            self._columns = ColumnMeasure(self._measure, graph, self._jobs, kernel)
+            self._columns = ColumnMeasure(self._measure, graph, played.jobs, kernel)
         if self._columns is not None:
             self._columns.take(played)
             return

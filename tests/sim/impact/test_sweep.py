@@ -19,6 +19,7 @@ from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.run_lengths import Submission, recorded_lengths
 from gpol.sim.drive.simulation import Simulation
+from gpol.sim.impact.columns.record import Record
 from gpol.sim.impact.sweep import MissingExtraError, PolicyVariant, VariantFailure, VariantOutcome, play_variant, sweep, values_of, variants
 
 TEXT = """policy "p" { use gpol.fair }
@@ -138,10 +139,12 @@ def test_a_failure_is_data(place: str, tmp_path: Path) -> None:
 def test_a_worker_that_is_killed_takes_no_other_outcome_with_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the kernel kills one that takes too much memory: outcomes that are there stay, the others are lost by name."""
 
-    def killed(place: str, variant: PolicyVariant, on_evict: OnEvict, upto: int | None = None) -> VariantOutcome | VariantFailure:
+    def killed(
+        place: str, variant: PolicyVariant, on_evict: OnEvict, upto: int | None = None, record: Record | None = None
+    ) -> VariantOutcome | VariantFailure:
         if variant is not TRIED[0]:
             raise BrokenProcessPool("killed")
-        return play_variant(place, variant, on_evict, upto)
+        return play_variant(place, variant, on_evict, upto, record)
 
     monkeypatch.setattr("gpol.sim.impact.sweep.play_variant", killed)
     found = list(sweep(place, TRIED, "restart", "local", 1))

@@ -22,7 +22,8 @@ from gpol.engine.event_parts import Charge, PodSet, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.outcome import history as h
-from gpol.engine.units import DAY, SECOND
+from gpol.engine.outcome.history import Columns
+from gpol.engine.units import DAY, LAST_MOMENT, SECOND
 from gpol.sim.drive import simulation
 from gpol.sim.drive.driver import OnEvict
 from gpol.sim.drive.job import Job
@@ -77,9 +78,11 @@ class _Core(ArrayCore):
     watch: Callable[[JobLoop], _Watched]
     watched: _Watched | None = None
 
-    def closed_loop(self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int], resume: bool) -> JobLoop | None:
+    def closed_loop(
+        self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
+    ) -> JobLoop | None:
         """The loop of the core, watched."""
-        loop = super().closed_loop(jobs, lengths, resume)
+        loop = super().closed_loop(jobs, lengths, resume, until)
         self.watched = None if loop is None else self.watch(loop)
         return self.watched
 
@@ -493,7 +496,7 @@ def test_a_simulation_has_the_same_figures_whatever_it_yields(number: int, monke
     monkeypatch.setattr(simulation, "CHUNK", draw.pick([1, 7, 50, 2_000]))
     found = []
     for core, kernel in ((DefinitionCore, None), (ArrayCore, None), (ArrayCore, count_events)):
-        measure = SimulationMeasure([job.fact for job in jobs], None, partial(_given, kernel))
+        measure = SimulationMeasure(None, partial(_given, kernel))
         with suppress(FactError, EndlessError):
             for played in Simulation(drawn, jobs, Player(core())).chunks():
                 measure.take(played, drawn.graph)

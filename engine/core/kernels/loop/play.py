@@ -58,7 +58,7 @@ def play_next_fact(t: Tables) -> int:
         finish_first(t)
         return c.ENOUGH
     if wake != c.NONE and (arrives == c.NONE or wake < arrives or (wake == arrives and not t.state[c.IN_CYCLES])):
-        if wake > c.MOST_TIME:
+        if wake > c.MOST_TIME or (wake > t.state[c.HORIZON] and arrives == c.NONE and ends == c.NONE):
             return c.GIVE_UP
         note_fact(t, c.ADVANCING, wake, c.NONE)
         begin_cycle(t)
@@ -172,9 +172,11 @@ def note_decisions(t: Tables) -> int:
 
 
 def start_job(t: Tables, job: int) -> int:
-    """Let a job run from now; return when it ends."""
+    """Let a job run from now; return when it ends, or NONE where nobody knows it."""
     t.state[c.ADMISSIONS] += 1
     t.job[job, c.J_STARTED], t.job[job, c.J_ADMISSION] = t.state[c.TIME], t.state[c.ADMISSIONS]
+    if t.job[job, c.J_LENGTH] == c.NONE:
+        return c.NONE
     ends = t.state[c.TIME] + t.job[job, c.J_LENGTH]
     push_end(t, ends, t.state[c.ADMISSIONS], job)
     return ends
@@ -182,7 +184,7 @@ def start_job(t: Tables, job: int) -> int:
 
 def stop_job(t: Tables, job: int) -> bool:
     """Let a job run no longer; say whether time alone has evicted it too often by now."""
-    if t.state[c.RESUMES]:
+    if t.state[c.RESUMES] and t.job[job, c.J_LENGTH] != c.NONE:
         t.job[job, c.J_LENGTH] -= t.state[c.TIME] - t.job[job, c.J_STARTED]
     t.job[job, c.J_ADMISSION] = c.NONE
     if t.job[job, c.J_TURNS_SINCE] != t.state[c.LAST_OUTSIDE]:

@@ -1,0 +1,1 @@
+"""A recorded history of jobs under other policies, played by a core itself and compared by columns."""
