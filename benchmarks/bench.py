@@ -16,7 +16,9 @@ from gpol.compiled.compile_once import compile_once
 from gpol.compiled.kernel_folder import kernel_folder
 from gpol.compiled.kernel_source import CORE
 from gpol.sim.measure.columns.compiled_count import COUNT
+from suite.audit import audit
 from suite.closed_loop import closed_loop
+from suite.clusters import decisions, loads
 from suite.figure import Figure
 from suite.page import amount, page, read, stored
 from suite.start import start
@@ -24,7 +26,13 @@ from suite.start import start
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 
-GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {"start": start, "closed loop": closed_loop}
+GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
+    "start": start,
+    "closed loop": closed_loop,
+    "audit": audit,
+    "one decision": decisions,
+    "Kueue's loads": loads,
+}
 
 
 def about() -> dict[str, str]:

@@ -21,6 +21,7 @@ from gpol.cli.speed.garbage import seldom_collecting
 from gpol.compiled.compile_once import compile_once
 from gpol.compiled.fast_core import fast_core
 from gpol.compiled.kernel_folder import kernel_folder
+from gpol.compiled.kernel_source import CORE
 from gpol.dsl.analysis.checker import check
 from gpol.engine.core.jobs.given_loop import GivenLoop
 from gpol.engine.core.jobs.kernel_loop import KernelLoop
@@ -142,7 +143,7 @@ def main() -> None:
     """Measure and print."""
     folder = kernel_folder()
     assert folder is not None
-    compile_once(folder)
+    compile_once(folder, (CORE,))
     with TemporaryDirectory() as temporary:
         place = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary) / "replay.db"
         if len(sys.argv) < 2:

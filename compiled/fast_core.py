@@ -11,7 +11,7 @@ from ..engine.cores import Core
 from .kernel_folder import are_compiled, kernel_folder
 from .kernel_source import CORE
 
-FEW = 2_000
+FEW = 500
 """Histories with fewer events are decided by the definition: that takes less than loading the kernels."""
 
 WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'` makes long histories many times faster"

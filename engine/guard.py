@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import lru_cache
 
 
 class Type(Enum):
@@ -166,6 +167,7 @@ def ranks_by_priority(guard: Expr | None) -> bool:
 _BOUNDS = (("workload", "victim", "<"), ("workload", "victim", "<="), ("victim", "workload", ">"), ("victim", "workload", ">="))
 
 
+@lru_cache(maxsize=4_096)
 def matches(text: str, pattern: str) -> bool:
     """Whether a text matches a pattern in which * is any text and ? any one character; nothing else is special."""
     return fnmatchcase(text, pattern.replace("[", "[[]"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpol.adapters.traces import read_jobs
+from gpol.cli.speed.garbage import seldom_collecting
 from gpol.compiled.compile import compiled_kernels
 from gpol.compiled.kernel_folder import kernel_folder
 from gpol.dsl import check
@@ -57,7 +58,7 @@ def _seconds(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> floa
 def _play(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> None:
     """As `gpol simulate` does, from jobs in memory to figures."""
     player = Player(core)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, seldom_collecting():
         if not journal:
             _measure(policy, jobs, player)
             return
@@ -67,7 +68,7 @@ def _play(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> None:
 
 
 def _measure(policy: Policy, jobs: list[Job], player: Player) -> None:
-    figures = SimulationMeasure([job.fact for job in jobs], None, lambda: compiled_count(kernel_folder()))
+    figures = SimulationMeasure(None, lambda: compiled_count(kernel_folder()))
     for played in Simulation(policy, jobs, player).chunks():
         figures.take(played, policy.graph)
     figures.measure().check_accounts()

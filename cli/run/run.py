@@ -13,6 +13,7 @@ from ..shared.options import PLACE, policy_file, with_format
 from ..shared.output import FAILED, GOOD, INVALID, Format, complain, refuse
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
+from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
 
 
@@ -55,6 +56,7 @@ def run(
     signer = Signer.of(wanted, journal)
     measure = Measure()
     with explained(out), ExitStack() as stack:
+        stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid)
         decided = _open_out(out, (policy, facts, journal, wanted.key), stack)
         kept = new_journal(journal, stack)

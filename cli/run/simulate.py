@@ -19,7 +19,7 @@ from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell
 if TYPE_CHECKING:
     from ...sim.drive.job import Job, JobSource
 
-LONG = 1_000
+LONG = 250
 """From so many jobs on compiled kernels are taken at once: each job is at least two facts."""
 
 

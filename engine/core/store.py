@@ -125,7 +125,7 @@ class TableStore(Rows):
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
         t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
-            t = t._replace(tape=longer(t.tape, int(t.state[c.TAPE_END] + 2 * t.state[c.TAPE_NEED])))
+            t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED])))
         if len(t.victim) <= live:
             t = t._replace(victim=longer(t.victim, live + 1))
         if len(t.taken) - t.state[c.TAKEN] < live + 1:
@@ -135,11 +135,13 @@ class TableStore(Rows):
         self.tables = t
 
     def grow_further(self) -> None:
-        """Make more room than there was, for a kernel that asked for it."""
-        t = self.tables
-        cells = self._more_cells(t, len(t.cell) + 1)
-        self.tables = cells._replace(tape=longer(t.tape, 2 * len(t.tape)), taken=longer(t.taken, 2 * len(t.taken)))
+        """Make room for a kernel that asked for it: for one decision more, or, if there is that much, for twice as many."""
+        before = self.tables
         self.grow()
+        if self.tables is before:
+            more = self._more_cells(before, len(before.cell) + 1)
+            self.tables = more._replace(tape=longer(more.tape, 2 * len(more.tape)), taken=longer(more.taken, 2 * len(more.taken)))
+            self.grow()
 
     def _more_cells(self, t: Tables, needed: int) -> Tables:
         old = len(t.cell)
