@@ -17,7 +17,7 @@ from .replay_walk import ReplayWalk
 
 __all__ = ["Decider", "Difference", "ReplayReport", "other_semantics", "replay", "writer_by_other_semantics"]
 
-HAND = 16_000
+AT_ONCE = 16_000
 """So many events are taken at a time, or a page more."""
 
 
@@ -74,7 +74,7 @@ def replay(
     """
     walk = ReplayWalk(journal, _core() if decider is None else decider, compile_policy)
     try:
-        for rows, is_end in _hands(journal):
+        for rows, is_end in _portions(journal):
             begin = walk.seq
             walk.take(rows, is_end)
             del rows[: walk.seq - begin]
@@ -89,18 +89,18 @@ def replay(
     return ReplayReport(walk.facts, walk.decisions)
 
 
-def _hands(journal: Journal) -> Iterator[tuple[list[ReadRow], bool]]:
+def _portions(journal: Journal) -> Iterator[tuple[list[ReadRow], bool]]:
     """The events of a journal, many at a time, and whether they are the last ones.
 
     Whoever takes them deletes those that are done; the others come again, with more behind them.
     """
-    rows, most = list[ReadRow](), HAND
+    rows, most = list[ReadRow](), AT_ONCE
     try:
         for page in journal.pages():
             rows += page
             if len(rows) >= most:
                 yield rows, False
-                most = len(rows) + HAND
+                most = len(rows) + AT_ONCE
     except DamagedError:
         yield rows, False
         raise

@@ -54,6 +54,7 @@ def test_four_times_the_events_take_no_more_memory(tmp_path: Path, monkeypatch: 
     long enough to come near it.
     """
     monkeypatch.setattr(recorder, "PAGE_EVENTS", 50)
+    monkeypatch.setattr(replay, "AT_ONCE", 50)
     monkeypatch.setattr(fsck, "_ANCHOR_EVERY", 50)
     peaks, sizes = [], []
     for name, workloads in (("warm", 100), ("short", 400), ("long", 1600)):

@@ -64,7 +64,7 @@ class Counting(ArrayCore):
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few events at a time, so that there are many goes."""
-    monkeypatch.setattr(replay_module, "HAND", 40)
+    monkeypatch.setattr(replay_module, "AT_ONCE", 40)
     monkeypatch.setattr(recorder, "PAGE_EVENTS", 30)
     monkeypatch.setattr(replay_walk, "FEW", 2)
 

@@ -199,7 +199,7 @@ def test_unreadable_event(small: Path, hood) -> None:
 
 def test_progress(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is told now and then, and at the end."""
-    monkeypatch.setattr("gpol.journal.audit.replay.HAND", 3)
+    monkeypatch.setattr("gpol.journal.audit.replay.AT_ONCE", 3)
     monkeypatch.setattr("gpol.journal.store.recorder.PAGE_EVENTS", 2)
     told: list[int] = []
     with Journal.open(small, readonly=True) as journal:
