@@ -68,9 +68,9 @@ def kernels_for(events: int) -> tuple[KernelSet | None, str]:
 
 def _kernels_at_hand() -> tuple[KernelSet | None, str]:
     """The compiled kernels; or None, and a line that says why, or nothing where the user has no folder for them."""
-    folder = kernel_folder()
     if find_spec("numba") is None:
         return None, WITHOUT_COMPILER
+    folder = kernel_folder()
     if folder is None:
         return None, ""
     return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, COMPILING)

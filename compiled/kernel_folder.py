@@ -25,7 +25,7 @@ def kernel_folder() -> Path | None:
 
 def version_folder(folder: Path, source: KernelSource) -> Path:
     """The folder of what these kernels are compiled to, for this version of them."""
-    return folder / source.version()
+    return folder / source.version
 
 
 def are_compiled(folder: Path, source: KernelSource) -> bool:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from ..engine.core.tables import Tables
 from ..engine.outcome import history
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class KernelSource:
     """Kernels that call one another, in the modules of `package`; `entry` is the one that is called from outside, with two numbers.
 
@@ -33,6 +34,7 @@ class KernelSource:
         """All modules of the package."""
         return [import_module(module.name) for module in walk_packages(self.package.__path__, f"{self.package.__name__}.")]
 
+    @cached_property
     def version(self) -> str:
         """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor."""
         from llvmlite.binding import get_host_cpu_features, get_host_cpu_name

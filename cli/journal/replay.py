@@ -20,7 +20,6 @@ from ..speed.garbage import seldom_collecting
 @with_format
 def replay(journal: str, by: str | None, form: Format) -> int:
     """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
-    from ...compiled.fast_core import FEW
     from ...journal.audit.replay import replay
     from ..speed.kernels import core_for_command
 
@@ -28,7 +27,7 @@ def replay(journal: str, by: str | None, form: Format) -> int:
         refuse(f"--by is definition or arrays, not `{by}`")
     try:
         with open_journal(journal) as read, progress("replaying", read.head.seq) as tick:
-            core = core_for_command(read.head.seq >= FEW, by)
+            core = core_for_command(read.head.seq, by)
             with seldom_collecting():
                 report = replay(read, tick, decider=core)
     except JournalError as error:

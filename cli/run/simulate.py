@@ -19,9 +19,6 @@ from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell
 if TYPE_CHECKING:
     from ...sim.drive.job import Job, JobSource
 
-LONG = 250
-"""From so many jobs on compiled kernels are taken at once: each job is at least two facts."""
-
 
 @click.command()
 @policy_file
@@ -73,7 +70,7 @@ def simulate(
         stack.enter_context(seldom_collecting())
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
-        player = Player(core_for_command(len(jobs) >= LONG))
+        player = Player(core_for_command(2 * len(jobs)))
         player.sink = sink_of(kept, checkpointer, player.core, stack)
         simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
         figures = SimulationMeasure(series, count_at_hand)

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from ...sim.impact.columns.played_columns import Tools
 
 
-def core_for_command(is_long: bool = False, by: str | None = None) -> "Core":
-    """A core that nothing has happened to yet; whether its history `is_long` may be known. It is said if compiled kernels are missing.
+def core_for_command(events: int = 0, by: str | None = None) -> "Core":
+    """A core that nothing has happened to yet; so many events are known to come, at least. It is said if compiled kernels are missing.
 
     `by` names the core that is to decide, however long the history is: `definition` or `arrays`.
     """
-    from ...compiled.fast_core import fast_core
+    from ...compiled.fast_core import FEW, fast_core
     from ...engine.default_core import new_core
 
     if by == "definition":
         return new_core()
-    return fast_core(_tell, is_long or by == "arrays", plain=by == "arrays")
+    return fast_core(_tell, events >= FEW or by == "arrays", plain=by == "arrays")
 
 
 def tools_of(events: int) -> "Tools | None":

@@ -7,7 +7,7 @@ import pytest
 from gpol.cli.speed import kernels
 from gpol.cli.speed.kernels import compile_now, core_for_command
 from gpol.compiled import compile_once
-from gpol.compiled.fast_core import COMPILING
+from gpol.compiled.fast_core import COMPILING, FEW
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder
 from gpol.compiled.kernel_source import CORE, KernelSource
 from gpol.dsl import check
@@ -39,7 +39,7 @@ def test_a_history_that_may_be_short_starts_no_compiler(started: list[Sequence[s
 
 def test_a_long_history_starts_the_compiler_and_says_so(started: list[Sequence[str]], capsys: pytest.CaptureFixture[str]) -> None:
     """Another process compiles; this one decides without it."""
-    _begin(core_for_command(is_long=True))
+    _begin(core_for_command(FEW))
     assert [command[1:] for command in started] == [["-m", "gpol.cli.speed.kernels"]]
     assert COMPILING in capsys.readouterr().err
 
@@ -49,7 +49,7 @@ def test_the_other_process_compiles_all_kernels_once(monkeypatch: pytest.MonkeyP
     compiled: list[KernelSource] = []
 
     def compile_entry(source: KernelSource, folder: Path) -> None:
-        (folder / source.version()).mkdir()
+        (folder / source.version).mkdir()
         compiled.append(source)
 
     monkeypatch.setattr(compile_once, "compiled_entry", compile_entry)

@@ -46,7 +46,7 @@ def _kernels_there(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = kernel_folder()
     assert folder is not None
     assert not are_compiled(folder, CORE)
-    (folder / CORE.version()).mkdir()
+    (folder / CORE.version).mkdir()
     assert not are_compiled(folder, CORE)
     note_compiled(folder, CORE)
     monkeypatch.setattr("gpol.compiled.compile.compiled_kernels", lambda cache: PLAIN)

@@ -25,14 +25,6 @@ from .kernel_loop import KernelLoop
 from .payloads import Payloads
 from .story import Story
 
-_KINDS = {
-    c.ADMITTING: "WorkloadAdmitted",
-    c.EVICTING_ONE: "WorkloadEvicted",
-    c.REPLACING: "WorkloadReplaced",
-    c.REJECTING: "WorkloadRejected",
-    c.DEFERRING: "WorkloadDeferred",
-}
-
 
 @dataclass(frozen=True)
 class _Chunk:
@@ -86,7 +78,7 @@ class _Chunk:
             if kind <= c.ADVANCING:
                 yield self.loop.fact_payloads.encoded(kind, time, job, names[named])
             else:
-                yield EncodedEvent(_KINDS[kind], facts[job].workload, next(decisions))
+                yield EncodedEvent(c.DECISION_NAMES[kind], facts[job].workload, next(decisions))
 
     def decided(self, number: NumberOf) -> Decided:
         return what_was_decided(self.loop.store, self.events, self.tape, number)

@@ -12,14 +12,6 @@ from ..history_diff import Tally
 from .job_fates import Flags
 from .played_columns import Decisions
 
-KINDS = {
-    h.ADMITTING: "WorkloadAdmitted",
-    h.EVICTING_ONE: "WorkloadEvicted",
-    h.REPLACING: "WorkloadReplaced",
-    h.REJECTING: "WorkloadRejected",
-    h.DEFERRING: "WorkloadDeferred",
-}
-
 
 class DecisionChanges(NamedTuple):
     """`same` decisions are in both histories. Of the others: `tallies` by kind and queue, and the `first` moment of one (None: there is
@@ -89,7 +81,7 @@ class _Found:
         self.first = first if self.first is None else min(first, self.first)
         pairs, counts = np.unique(np.stack([decisions.kinds[which], decisions.queues[which]]), axis=1, return_counts=True)
         for (kind, queue), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-            tally = self.tallies.setdefault((KINDS[kind], self._queues[queue]), Tally())
+            tally = self.tallies.setdefault((h.DECISION_NAMES[kind], self._queues[queue]), Tally())
             setattr(tally, row, getattr(tally, row) + count)
 
 

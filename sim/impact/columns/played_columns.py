@@ -42,7 +42,7 @@ class Tools(NamedTuple):
 
 
 def fast_tools(facts: int) -> tuple[Tools | None, str]:
-    """The tools for a history of about so many facts; or None, and a line that says why, or nothing. See `core_for`."""
+    """The tools for a history of about so many facts; or None, and a line that says why, or nothing. See `kernels_for`."""
     with _LOADING:
         kernels, why = kernels_for(facts)
         if kernels is None:
@@ -64,6 +64,10 @@ class JobsToPlay(NamedTuple):
     def under(self, activation: PolicyActivated) -> "JobsToPlay":
         """The same jobs under another policy, activated at the same time."""
         return self._replace(opening=(activation, *self.opening[1:]))
+
+    def loop(self, core: Core) -> JobLoop | None:
+        """The loop of a core that has taken in the opening; None where it has none."""
+        return core.closed_loop(self.jobs, self.lengths, self.on_evict == "resume", self.until)
 
 
 class Decisions(NamedTuple):
@@ -94,7 +98,7 @@ def begun(core: Core, todo: JobsToPlay, graph: PolicyGraph, measure: Measure | N
         decisions = core.step(fact, graph if isinstance(fact, PolicyActivated) else None)
         if measure is not None:
             measure.take(fact, decisions, graph)
-    return core.closed_loop(todo.jobs, todo.lengths, todo.on_evict == "resume", todo.until)
+    return todo.loop(core)
 
 
 def play(
@@ -135,7 +139,7 @@ def keep(todo: JobsToPlay, graph: PolicyGraph, tools: Tools, sink: BatchSink) ->
     for fact in todo.opening:
         player.step(fact, graph if isinstance(fact, PolicyActivated) else None)
     player.flush()
-    loop = player.core.closed_loop(todo.jobs, todo.lengths, todo.on_evict == "resume", todo.until)
+    loop = todo.loop(player.core)
     assert loop is not None, "it was played before"
     for chunk in _chunks(loop):
         player.keep(chunk)
