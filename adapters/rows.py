@@ -33,6 +33,12 @@ class DigestedStream:
         self._hash.update(line)
         return line
 
+    def read(self, size: int = -1, /) -> bytes:
+        """So many bytes, or all that are left."""
+        some = self._stream.read(size)
+        self._hash.update(some)
+        return some
+
     @property
     def digest(self) -> str:
         """`sha256:` and 64 hexadecimal digits, over all that was read so far."""
@@ -117,6 +123,9 @@ def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Seq
 
 def _check_header(file: str, header: list[str], needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str]) -> None:
     columns = [*needed, *known]
+    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
+        if set(needed) <= set(separator.join(header).split(separator)) and not set(needed) <= set(header):
+            raise InputError(file, 1, f"{word} stand between the cells", "save the file with commas between them")
     for column in header:
         if column not in columns and not (column.startswith(tuple(prefixes)) and column not in prefixes):
             near = get_close_matches(column, columns, n=1)

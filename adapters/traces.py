@@ -3,11 +3,14 @@
 Files are read row by row, then the jobs are put in order of time; equal times keep the order of the input. All numbers are exact.
 """
 
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from pydantic import ValidationError
 
@@ -26,7 +29,7 @@ from ..engine.units import (
     split_quantity,
 )
 from ..sim.drive.job import InputError, Job, JobSource
-from .rows import DigestedStream, Input, Row, TwiceError, lines, once, rows
+from .rows import DigestedStream, Input, LineStream, Row, TwiceError, lines, once, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -52,18 +55,24 @@ def read_jobs(path: Path, form: str | None = None) -> list[Job]:
     return read_source(path, form)[0]
 
 
+def form_of(path: Path) -> str:
+    """The form of a file, by its name, packed or not: a key of READERS."""
+    name = path.name.removesuffix(".gz")
+    return "jsonl" if name.endswith(".jsonl") else "csv"
+
+
 def read_source(path: Path, form: str | None = None) -> tuple[list[Job], JobSource]:
     """The jobs of a file in the order in which they are submitted, and what the file was.
 
-    `form` is a key of READERS; without it the file's name decides: `*.jsonl`, else CSV. Raises InputError, and OSError where the
-    file cannot be read.
+    `form` is a key of READERS; without it the file's name decides: `*.jsonl`, else CSV. A name that ends in `.gz` is unpacked.
+    Raises InputError, and OSError where the file cannot be read.
     """
-    chosen = form if form is not None else ("jsonl" if path.suffix == ".jsonl" else "csv")
+    chosen = form_of(path) if form is None else form
     seen: dict[str, int] = {}
     jobs = []
     with path.open("rb") as file:
         stream = DigestedStream(file)
-        for line, job in READERS[chosen](Input(path.name, stream)):
+        for line, job in _unpacked(path.name, READERS[chosen](Input(path.name, _lines_of(path, stream)))):
             name = job.fact.workload
             if name in seen:
                 raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
@@ -73,6 +82,21 @@ def read_source(path: Path, form: str | None = None) -> tuple[list[Job], JobSour
             seen[name] = line
             jobs.append(job)
     return sorted(jobs, key=lambda job: job.fact.time), JobSource(path.name, stream.digest)
+
+
+def _lines_of(path: Path, stream: DigestedStream) -> LineStream:
+    """What the lines of a file are read from."""
+    return gzip.GzipFile(fileobj=cast(BinaryIO, stream)) if path.suffix == ".gz" else stream
+
+
+def _unpacked(name: str, located: Iterator[Located]) -> Iterator[Located]:
+    """Jobs of a file that may be packed, as long as it can be unpacked."""
+    try:
+        yield from located
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(
+            name, 1, f"the file cannot be unpacked: {error}", "write or copy it again; a name that ends in .gz is packed"
+        ) from None
 
 
 # --- the Philly trace -----------------------------------------------------------------------------------------------
@@ -279,6 +303,10 @@ def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) ->
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = str(first["loc"][0])
+        if field == "time" and first["type"] == "greater_than_equal":
+            raise row.wrong(
+                columns.get(field, field), "the moment is before 1970-01-01T00:00:00Z, where time begins", "correct it"
+            ) from None
         raise row.wrong(columns.get(field, field), first["msg"].removeprefix("Value error, "), "correct the cell") from None
 
 

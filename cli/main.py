@@ -6,7 +6,7 @@ import sys
 import click
 
 from .app import app
-from .shared.output import FAILED, INVALID, RefusalError, complain, complain_text
+from .shared.output import FAILED, INVALID, STOPPED, RefusalError, complain, complain_text
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def run_command(arguments: list[str]) -> int:
         return INVALID
     except (click.Abort, KeyboardInterrupt):
         complain("gpol: stopped")
-        return 130
+        return STOPPED
     except BrokenPipeError:
         return 141
     except OSError as error:  # the world's doing, not a defect: no such folder, a full disk, no rights

@@ -48,6 +48,12 @@ WARNINGS: dict[str, str] = {
     "GP056": "a lending limit above what is owned",
     "GP057": "victims that may take their room back",
     "GP058": "resource groups that overlap, in cycles",
+    "GP059": "a quota on a flavor that the queue does not use",
+    "GP060": "a guard that always holds",
+    "GP061": "rules that together refuse everything",
+    "GP062": "queues that are for the same workloads",
+    "GP063": "a test that expects nothing",
+    "GP064": "names that look alike",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

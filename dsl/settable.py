@@ -153,5 +153,6 @@ def _find(known: list[Settable], text: str, file: str) -> Settable:
     guess = closest(text, [*paths, *(written(each.path[:-1]) for each in known if len(each.path) == _QUOTA)])
     near = [each for each in paths if each.startswith(written(path[:2]) + ".")]
     raise SettingError(
-        f"`{file}` has no number called `{text}`; " + (f"did you mean `{guess}`?" if guess else f"there are {listed(near or paths)}")
+        f"`{file}` has no number called `{text}`; "
+        + (f"did you mean `{guess}`?" if guess else f"there are {listed(near or paths, like=text)}")
     )

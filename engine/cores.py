@@ -3,15 +3,27 @@
 Which core decides is said in one place, `default_core.py`; everything else names this interface alone.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from .event_parts import PodSet
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
 from .intake.jobs import Jobs
 from .outcome.decision import BindingLimit, Hold
 from .outcome.history import Columns, Decided, NumberOf
-from .outcome.nomination import FlavorAssignment, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim
+from .outcome.nomination import (
+    FlavorAssignment,
+    KeptCandidate,
+    Nomination,
+    Note,
+    Obstacle,
+    ProtectedVictim,
+    Request,
+    Share,
+    Verdict,
+    Victim,
+)
 from .policy_graph import PolicyGraph
 from .units import LAST_MOMENT
 from .workload import Workload
@@ -67,6 +79,9 @@ class Probe(Protocol):
     ) -> "Probe":
         """The same questions under another policy of the same nodes and slots, with more of some slots, without some who run, with a
         waiting workload that asks for something else, or with requests charged to queues. Reservations, lines and heads stay."""
+
+    def barrier(self, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
+        """What keeps a pod set off a flavor, from which it would get these resources, whatever is free there."""
 
     def available(self, queue: int, slot: int) -> int:
         """What a queue may still use of a slot; below 0 where more is used than may be."""
@@ -125,6 +140,11 @@ class Probe(Protocol):
 
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         """The victims that only time keeps from going for a nominated workload, and the rule by which they would go (-1: none)."""
+
+    def kept(self, nomination: Nomination, most: int) -> Sequence[KeptCandidate]:
+        """What keeps each running workload that uses a slot which a nomination lacks, in a policy with preempt rules: who uses most first.
+
+        Of the `most` first ones in full, of the others without `until` and `values`."""
 
     def triggered(self, nomination: Nomination) -> Sequence[bool]:
         """Of each preempt rule, whether its condition on ownership holds for a nomination."""
@@ -297,6 +317,10 @@ class Core(Protocol):
         Evictions come before the admission that they make room for. Raises FactError, with nothing changed, for a fact
         that cannot have happened now.
         """
+
+    def only_waits(self, fact: WorkloadSubmitted) -> bool:
+        """Whether a submission, which may be impossible, would do nothing but wait: it is not rejected, and as things stand it would not
+        be admitted were it the next. Nothing changes by the question."""
 
     def closed_loop(
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT

@@ -1,13 +1,14 @@
-"""Which flavors a pod set may run on at all: taints it tolerates, labels it selects.
+"""Which flavors a pod set may run on at all: taints it tolerates, labels it selects, nodes that are large enough for one of its pods.
 
 A node selector or affinity term is compared with the keys that the flavor itself declares; a term that says nothing about them
 matches (Kueue: pkg/scheduler/flavorassigner, flavorSelector; Kubernetes: NodeAffinity and TaintToleration).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from . import event_parts, policy_graph
-from .event_parts import PodSet
+from .event_parts import PodSet, asked_by_one
+from .intake.capacity import NodeSizes
 from .outcome.nomination import Obstacle
 from .policy_graph import Flavor, Group, PolicyGraph, Queue, Taint
 
@@ -20,8 +21,11 @@ Tolerance = event_parts.Toleration | policy_graph.Toleration
 _REPELLING = ("NoSchedule", "NoExecute")
 
 
-def barrier(graph: PolicyGraph, flavor: int, pod_set: PodSet) -> Obstacle | None:
-    """What keeps a pod set off a flavor, whatever is free there: its list of flavors, a taint, its selectors."""
+def barrier(graph: PolicyGraph, sizes: NodeSizes, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
+    """What keeps a pod set off a flavor, whatever is free there: its list of flavors, a taint, its selectors, the size of its pods.
+
+    `resources` are those that it would get from the flavor.
+    """
     known = graph.flavors[flavor]
     if known.missing:
         return Obstacle("missing", flavor)
@@ -30,7 +34,23 @@ def barrier(graph: PolicyGraph, flavor: int, pod_set: PodSet) -> Obstacle | None
     taint = untolerated(known, pod_set)
     if taint is not None:
         return Obstacle("taint", flavor, index=known.taints.index(taint))
-    return None if selects(known, pod_set) else Obstacle("not-selected", flavor)
+    return _too_large(sizes, flavor, pod_set, resources) if selects(known, pod_set) else Obstacle("not-selected", flavor)
+
+
+def _too_large(sizes: NodeSizes, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
+    """One pod of a pod set is larger than every node of a flavor, as if all of them were empty.
+
+    It names the first resource of which no node has enough; none where it takes several resources to say so: one node has enough of
+    one of them, and another node enough of another one.
+    """
+    asked = {resource: asked_by_one(pod_set, resource) for resource in sorted(resources)}
+    if not sizes[flavor] or any(all(size.get(each, 0) >= asked[each] for each in asked) for size in sizes[flavor]):
+        return None
+    for resource in asked:
+        largest = max(size.get(resource, 0) for size in sizes[flavor])
+        if largest < asked[resource]:
+            return Obstacle("too-large", flavor, resource, asked=asked[resource], limit=largest)
+    return Obstacle("too-large", flavor)
 
 
 def untolerated(flavor: Flavor, pod_set: PodSet) -> Taint | None:

@@ -41,6 +41,8 @@ def _plain(item: Any) -> str:
             return f"kind: `{said['tag'][:_MOST_SHOWN]}` is none of {known}"
         case "union_tag_not_found":
             return "kind: is missing; it says what happened"
+        case "greater_than_equal" if item["loc"][-1] == "time":
+            return "is before 1970-01-01T00:00:00Z, where time begins"
         case "model_attributes_type" | "model_type":
             return "is no object with named fields"
         case _:

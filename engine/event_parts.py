@@ -161,7 +161,7 @@ class Why(Part):
 
 
 ObstacleKind = Literal[
-    "unserved", "lacks-resource", "missing", "taint", "not-selected", "not-nominated", "other-flavor", "exceeds", "short"
+    "unserved", "lacks-resource", "missing", "taint", "not-selected", "too-large", "not-nominated", "other-flavor", "exceeds", "short"
 ]
 """Why a flavor does not serve a resource at once."""
 
@@ -170,7 +170,8 @@ class FlavorObstacle(Part):
     """Why a flavor did not serve a resource at once.
 
     `short` and `exceeds`: `asked` of it in smallest units, with what earlier pod sets took, `limit` of it were available, or could ever
-    be. `detail` is the taint, or the flavor on which the workload runs whose place is taken.
+    be. `too-large`: one pod asks for `asked`, and the largest node has `limit`; without a resource no node has all that one pod asks for
+    together. `detail` is the taint, or the flavor on which the workload runs whose place is taken.
     """
 
     kind: ObstacleKind

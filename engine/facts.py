@@ -29,8 +29,12 @@ class ProfileText(Part):
     text: str
 
 
+MOST_NOTE = 4096
+"""The longest note of a person, in characters."""
+
+
 class PolicyActivated(Event):
-    """From now on this policy decides. `digest` is over the normalised syntax tree, profiles merged in; `by` says who activated it."""
+    """From now on this policy decides. `digest` is over the normalised syntax tree, profiles merged in; `by` and `note`: who and why."""
 
     kind: Literal["PolicyActivated"] = "PolicyActivated"
     file: NameText
@@ -39,6 +43,7 @@ class PolicyActivated(Event):
     digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
     language: Literal[1] = 1
     by: Annotated[str, Field(max_length=MOST_NAME)] = later("")
+    note: Annotated[str, Field(max_length=MOST_NOTE)] = later("")
 
 
 class SimulationStarted(Event):
@@ -199,7 +204,7 @@ class OperatorAction(Event):
     by: NameText
     action: Literal["evict", "hold", "release"]
     workload: NameText
-    note: Annotated[str, Field(max_length=4096)] = ""
+    note: Annotated[str, Field(max_length=MOST_NOTE)] = ""
 
 
 AboutSupply = CapacityChanged | NodeAdded | NodeChanged | NodeRemoved

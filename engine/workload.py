@@ -36,7 +36,8 @@ class Workload:
     the queue's ceiling; `pinned` says that its class is never evicted. `remaining` holds the pods of each pod set that
     are not done. While it runs, `admitted` is when it started (microseconds), `started_by` the fact that caused it; `evicting`
     says that an outside system has told it to stop. `boost` is part of its priority, `checks` are what admission checks say of it,
-    `requeued` is the moment from which it counts as waiting, where that is not its creation.
+    `requeued` is the moment by which it stands in its queue, where that is not its creation. `entered` is when it came to wait in its queue
+    for the last time: with its submission, an eviction, the end of what held it, or from another queue.
 
     While it waits and nothing holds it, it is `in_line` in its queue, where `shape` says what it asks for. In a policy that decides in
     cycles `parked` says that it is looked at again only when capacity may have become free, `deferred` how the last cycle ended, `scan`
@@ -63,6 +64,7 @@ class Workload:
     boost: int = 0
     checks: Mapping[str, CheckState] = field(default_factory=dict)
     requeued: int | None = None
+    entered: int = 0
     parked: bool = False
     deferred: LastDeferral | None = None
     scan: Scan | None = None
@@ -88,6 +90,10 @@ class Workload:
     def queued(self) -> int:
         """The moment by which it stands in its queue, in microseconds."""
         return self.submitted if self.requeued is None else self.requeued
+
+    def waiting(self, now: int) -> int:
+        """How long it has been waiting in its queue, in microseconds; 0 while it runs."""
+        return now - self.entered if self.admitted is None else 0
 
     @property
     def pods(self) -> int:

@@ -1,1 +1,1 @@
-"""The journal: every event, durable and tamper-evident; reading, replay, as-of state and verification."""
+"""The journal: every event, durable, in a chain of hashes; reading, replay, as-of state and verification."""

@@ -12,7 +12,10 @@ class JournalError(Exception):
 
 def unwritten(path: object, error: OSError) -> JournalError:
     """The error for a file that the system does not let be written."""
-    return JournalError(f"`{path}` cannot be written: {error.strerror or error}", "check the rights and the room in its folder")
+    remedy = "check the rights and the room in its folder"
+    if isinstance(error, FileExistsError):
+        remedy = "look at what is there now, then run the command again, or choose another name"
+    return JournalError(f"`{path}` cannot be written: {error.strerror or error}", remedy)
 
 
 class TakenError(JournalError):

@@ -10,9 +10,10 @@ from eventsourcing.persistence import PersistenceError
 
 from ..engine.cores import EncodedEvent
 from ..engine.events import AnyEvent
-from ..engine.facts import Event
+from .append_checks import backwards_error, check_batch, moved_error
 from .errors import DamagedError, JournalError, UnavailableError
-from .records import START, Head, ReadRow, Recorded, encoded_stream, link, recorded_as, sound_rows, stream_of, workload_stream
+from .records import START, Head, ReadRow, Recorded, encoded_stream, is_sound_head, link, recorded_as, sound_head, sound_rows, stream_of
+from .records import workload_stream as _workload_stream
 from .store.location import locate
 from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot
 from .store.store import PlainRow, Store, Stored
@@ -48,14 +49,15 @@ class Journal:
     the event from which on the journal can't be trusted.
     """
 
-    def __init__(self, store: Store, *, readonly: bool) -> None:
+    def __init__(self, store: Store, *, readonly: bool, to_audit: bool = False) -> None:
         self.name = store.name
         """What messages call it: its path, or its URL without a password."""
         self.readonly = readonly
         self._store = store
-        self._recorder = Recorder(store, store.open(readonly=readonly))
+        self._recorder = Recorder(store, store.open(readonly=readonly, to_audit=to_audit))
         self._closed = False
         self._unsure = False  # whether what was last appended is there
+        self._whole: Head | None = None  # where a reader is to take the journal to end, if not at its end
         try:
             if not readonly:
                 self._head, self._time = self._end()
@@ -74,6 +76,11 @@ class Journal:
     def open(cls, path_or_url: str | os.PathLike[str], readonly: bool = True) -> Self:
         """Open a journal that exists: to read, or also to append, which one program may do at a time."""
         return cls(locate(path_or_url), readonly=readonly)
+
+    @classmethod
+    def open_to_audit(cls, path_or_url: str | os.PathLike[str]) -> Self:
+        """Open a journal that exists to say what is wrong with it: also one whose tables are not all as they should be."""
+        return cls(locate(path_or_url), readonly=True, to_audit=True)
 
     def close(self) -> None:
         """Let go of the store, and let the next writer in. Closing twice is fine."""
@@ -97,7 +104,7 @@ class Journal:
         new: list[NewEvent] = []
         seq, time = self._head.seq, self._time
         for batch in batches:
-            _check_batch(batch, seq + 1, time)
+            check_batch(batch, seq + 1, time)
             time = batch[0].time
             for event in batch:
                 seq += 1
@@ -111,7 +118,7 @@ class Journal:
         """Append whole batches as a core has encoded them, from the first fact at `begin` to the last one at `end`; see `append`."""
         self._check_may_append()
         if begin < self._time:
-            raise _backwards(self._head.seq + 1, begin, self._time)
+            raise backwards_error(self._head.seq + 1, begin, self._time)
         first = self._head.seq + 1
         new = [(encoded_stream(event), seq, event.kind, event.payload) for seq, event in enumerate(events, first)]
         if new:
@@ -146,7 +153,7 @@ class Journal:
 
     def _end(self) -> tuple[Head, int]:
         """The head, and the time of the last event. Nothing is appended to a journal whose last event is not sound."""
-        head = _sound(self._ask(self._recorder.head))
+        head = sound_head(self._ask(self._recorder.head))
         if head == START:
             return START, 0
         *before, last = self._ask(self._recorder.page, max(0, head.seq - 2))
@@ -160,8 +167,27 @@ class Journal:
 
     @property
     def head(self) -> Head:
-        """The last event's sequence number and chain value; 0 and 32 zero bytes where there is none."""
-        return _sound(self._ask(self._recorder.head)) if self.readonly else self._head
+        """The last event's sequence number and chain value; 0 and 32 zero bytes where there is none.
+
+        Raises DamagedError where the last row is no event; `end_before` passes over it.
+        """
+        if not self.readonly:
+            return self._head
+        return self._whole if self._whole is not None else sound_head(self._ask(self._recorder.head))
+
+    @property
+    def last_row(self) -> int:
+        """The number of the last row, whatever is in it."""
+        return self._ask(self._recorder.head).seq
+
+    def end_before(self, seq: int) -> None:
+        """From now on read the journal as if it ended before event `seq`, with the last row before it that may be an event."""
+        self._whole = START
+        while (seq := seq - 1) > 0:
+            row = next(iter(self._ask(self._recorder.page, seq - 1, seq)), None)
+            if row is not None and is_sound_head(Head(row[0], row[2])):
+                self._whole = Head(row[0], row[2])
+                return
 
     def events(self, after: int = 0, upto: int | None = None, stream: str | None = None) -> Iterator[Recorded]:
         """The events after `after` up to and with `upto` (None: to the end), a page in memory at a time.
@@ -177,6 +203,7 @@ class Journal:
 
     def pages(self, after: int = 0, upto: int | None = None) -> Iterator[Sequence[ReadRow]]:
         """The same events a page at a time: of each its number, its payload and its chain value."""
+        upto = self._within(upto)
         while page := self._ask(self._recorder.page, after, upto):
             good = sound_rows(page, after)
             if good:
@@ -186,6 +213,12 @@ class Journal:
                     raise DamagedError(after + 1 + good, f"event {after + 1 + good} of `{self.name}` is missing")
                 recorded_as(page[good])
             after += len(page)
+
+    def _within(self, upto: int | None) -> int | None:
+        """How far to read, where the journal is to be taken to end before its end."""
+        if self._whole is None:
+            return upto
+        return self._whole.seq if upto is None else min(upto, self._whole.seq)
 
     def batches(self, after: int = 0, upto: int | None = None) -> Iterator[Batch]:
         """Each fact with its decisions, in order; `after` and `upto` are the last events of batches."""
@@ -237,15 +270,17 @@ class Journal:
 
     def of_workload(self, name: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of one workload, found without reading the others."""
-        return self._of_stream(workload_stream(name), after, upto)
+        return self._of_stream(_workload_stream(name), after, upto)
 
     def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
+        upto = self._within(upto)
         while page := self._ask(self._recorder.stream_page, stream, after, upto):
             yield from map(recorded_as, page)
             after = page[-1][0]
 
     def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of these kinds."""
+        upto = self._within(upto)
         while kinds and (page := self._ask(self._recorder.page, after, upto, kinds)):
             yield from map(recorded_as, page)
             after = page[-1][0]
@@ -257,7 +292,7 @@ class Journal:
 
         With `stream` those of one stream alone, found without reading the others; with `kinds` only these.
         """
-        upto = self.head.seq if upto is None else upto
+        upto = self.head.seq if upto is None else self._within(upto) or 0
         while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
             yield from map(recorded_as, page)
             upto = page[-1][0] - 1
@@ -327,6 +362,11 @@ class Journal:
         """For `verify`: the first thing that the database itself finds wrong; None: nothing."""
         return self._ask(self._recorder.structural_damage)
 
+    @property
+    def table_damage(self) -> DamagedError | None:
+        """For `verify`: what is wrong with the tables of a journal opened to be audited, for which it can't be opened otherwise."""
+        return self._store.damage
+
     def structure_differences(self) -> list[str]:
         """For `fsck`: what of the tables and triggers is not as gpol makes them."""
         return self._ask(self._recorder.structure_differences)
@@ -342,47 +382,8 @@ class Journal:
         try:
             return question(*args, **kwargs)
         except HeadMovedError as moved:
-            raise _moved(self.name, moved) from None
+            raise moved_error(self.name, moved) from None
         except CommitError:
             raise
         except PersistenceError as error:
             raise self._store.explain(getattr(error.__cause__, "orig", None)) from None
-
-
-def _moved(name: str, moved: HeadMovedError) -> JournalError:
-    """What it means that a journal does not end as its writer believes."""
-    ends, expected = moved.found.seq, moved.expected.seq
-    if ends == expected:
-        return DamagedError(ends, f"event {ends}, the last of `{name}`, is another one than it was; nothing was appended")
-    return JournalError(
-        f"somebody else has appended to `{name}`: it ends at event {ends}, not as expected at {expected}; nothing was appended",
-        "open it again, and go on from where it ends",
-    )
-
-
-def _check_batch(batch: Sequence[AnyEvent], seq: int, time: int) -> None:
-    """Raise JournalError unless a batch can have happened at `seq`, after `time`. An event that is not one of ours is an error too."""
-    remedy = "append one fact and then the decisions that the core took for it"
-    for event in batch:
-        if not isinstance(event, Event):
-            raise JournalError(f"the batch at {seq} holds something that is no event", remedy)
-    if not batch or batch[0].is_decision:
-        raise JournalError(f"the batch at {seq} does not begin with a fact", remedy)
-    fact = batch[0]
-    if fact.time < time:
-        raise _backwards(seq, fact.time, time)
-    for place, decision in enumerate(batch[1:], seq + 1):
-        if not decision.is_decision:
-            raise JournalError(f"event {place} is a second fact in its batch", remedy)
-        if getattr(decision, "cause", None) != seq or decision.time != fact.time:
-            raise JournalError(f"the decision at event {place} was not caused by the fact at event {seq} in the same moment", remedy)
-
-
-def _backwards(seq: int, time: int, before: int) -> JournalError:
-    return JournalError(f"time runs backwards at event {seq}: {time} comes after {before}", "append facts in the order of their times")
-
-
-def _sound(head: Head) -> Head:
-    if not (isinstance(head.seq, int) and isinstance(head.chain, bytes) and len(head.chain) == len(START.chain)):
-        raise DamagedError(None, f"event {head.seq}, the last one, has no chain value of 32 bytes")
-    return head

@@ -149,3 +149,16 @@ def recorded_as(unread: tuple[Any, ...]) -> Recorded:
     if not _is_sound(unread):
         raise DamagedError(seq if isinstance(seq, int) else None, f"event {seq} is not stored in the form of an event")
     return Recorded(seq, payload, chain)
+
+
+def sound_head(head: Head) -> Head:
+    """The head as it was read. Raises DamagedError for one that no event has."""
+    if not is_sound_head(head):
+        seq = head.seq if isinstance(head.seq, int) else None
+        raise DamagedError(seq, f"event {head.seq}, the last one, has no chain value of 32 bytes")
+    return head
+
+
+def is_sound_head(head: Head) -> bool:
+    """Whether a head has a number and a chain value as those of events are."""
+    return isinstance(head.seq, int) and isinstance(head.chain, bytes) and len(head.chain) == len(START.chain)

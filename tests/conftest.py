@@ -1,7 +1,9 @@
 """What all tests share: hypothesis profiles, which tests are slow, the reference data beside the repository, a PostgreSQL server."""
 
+import fcntl
 import itertools
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,10 +38,28 @@ def _needs_postgres(item: pytest.Function) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_kernels_of_the_user() -> Iterator[None]:
-    """Commands find no place for compiled kernels, so that none starts a compiler beside the tests; `tests/compiled` has its own."""
+    """Commands find no place for compiled kernels, so that none starts a compiler beside the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", os.devnull)
         yield
+
+
+@pytest.fixture(scope="session")
+def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with all compiled kernels. The processes of a test run share it: the first that asks for it compiles, and the others wait."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
+    cache.mkdir(exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([sys.executable, "-m", "gpol.cli.speed.kernels"], check=True, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+    return cache
+
+
+@pytest.fixture
+def compiled(kernel_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands find compiled kernels, as they do for a user after the first long history."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kernel_cache))
 
 
 @pytest.fixture(scope="session")

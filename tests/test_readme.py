@@ -70,6 +70,7 @@ def run(command: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_does_what_it_says(page: str, root: Path, tmp_path: Path) -> None:
     """Commands end well and print what the page shows, and Python blocks run."""

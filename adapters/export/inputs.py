@@ -1,4 +1,4 @@
-"""The inputs of `gpol run`, extracted from a journal: its policy and its facts."""
+"""The inputs of `gpol run`, extracted from a journal: its first policy and its facts, activations of later policies among them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,32 +13,26 @@ from ...journal.journal import Journal
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A policy as it was activated, and the reasons, if any, why a run of it with the facts gives another chain value."""
+    """The first policy as it was activated, and the reasons, if any, why a run of it with the facts gives another chain value."""
 
     policy: PolicyActivated
     notes: tuple[str, ...]
 
 
 def inputs_of(journal: Journal) -> Inputs:
-    """The policy of a journal. Raises JournalError for a journal of several policies, or of none from its beginning on."""
+    """The first policy of a journal. Raises JournalError for a journal that does not begin with one."""
     activations = list(journal.events(stream="policy"))
     if not activations or activations[0].seq != 1:
         raise JournalError(f"`{journal.name}` does not begin with a policy, so no run can repeat it", "export it with `gpol export jsonl`")
-    if len(activations) > 1:
-        raise JournalError(
-            f"`{journal.name}` has {len(activations)} policies, the second from event {activations[1].seq} on, and a run has one",
-            "export its events with `gpol export jsonl`",
-        )
     policy = activations[0].event
     assert isinstance(policy, PolicyActivated)  # its stream holds nothing else
     return Inputs(policy, tuple(_notes(journal, policy)))
 
 
 def fact_lines(journal: Journal) -> Iterator[str]:
-    """The facts but for the policy, as they are stored, each as a line without its end."""
-    for recorded in journal.events():
-        event = recorded.event
-        if not event.is_decision and not isinstance(event, PolicyActivated):
+    """The facts but for the first policy, as they are stored, each as a line without its end."""
+    for recorded in journal.events(after=1):
+        if not recorded.event.is_decision:
             yield recorded.payload.decode()
 
 
@@ -52,6 +46,8 @@ def _notes(journal: Journal, policy: PolicyActivated) -> Iterator[str]:
         yield f"{told}: its chain will be another"
     if policy.by:
         yield f"the policy was activated by `{policy.by}`: give the run `--by {quote(policy.by)}`, or its chain will be another"
+    if policy.note:
+        yield f"the policy was activated with a note: give the run `--note {quote(policy.note)}`, or its chain will be another"
     for profile in policy.profiles:
         if shipped(profile.name) != profile.text:
             yield f"the profile {profile.name} was another one when this was recorded: a run may decide otherwise"

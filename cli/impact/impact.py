@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..shared.journals import new_journal, open_journal
-from ..shared.options import PLACE, journal_place, with_format
+from ..shared.options import PLACE, force, journal_place, with_format
 from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, refuse
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
-from ..shared.report import series_for, write_report
+from ..shared.report import check_report, write_report
 from ..speed.kernels import tools_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--journal", "kept", metavar="PATH", type=PLACE, help="keep the other history in this new journal")
 @click.option("--report", metavar="PATH", type=PLACE, help="write a page with both histories side by side here")
+@force
 @click.option("--set", "settings", metavar="PATH=VALUES", multiple=True, help="try these numbers, such as queue.nlp.owns.h100=32..96:16")
 @click.option("--backend", metavar="local|dask|ray", default="local", help="where a sweep of several policies is played")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=1), help="policies played at once; else as many as there are cores")
@@ -42,6 +43,7 @@ def impact(
     on_evict: str | None,
     kept: str | None,
     report: str | None,
+    force: bool,
     settings: tuple[str, ...],
     **how: Any,
 ) -> int:
@@ -60,7 +62,9 @@ def impact(
     policies = [Policy.of(checked_policy(file, form)) for file in files]
     if len(policies) == 1 and not settings:
         _alone(how)
-        return _open(journal, policies[0], form) if open_loop else _closed(journal, policies[0], files[0], form, evicted, kept, report)
+        return (
+            _open(journal, policies[0], form) if open_loop else _closed(journal, policies[0], files[0], form, evicted, kept, report, force)
+        )
     for option, given in (("--open-loop", open_loop), ("--journal", kept is not None), ("--report", report is not None)):
         if given:
             refuse(f"{option} is for one policy, and this is a sweep of several; give one policy, without --set")
@@ -92,13 +96,16 @@ def _open(place: str, policy: "Policy", form: Format) -> int:
     return GOOD if found.nothing_changes else NO
 
 
-def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnEvict | None", kept: str | None, report: str | None) -> int:
+def _closed(
+    place: str, policy: "Policy", file: str, form: Format, evicted: "OnEvict | None", kept: str | None, report: str | None, force: bool
+) -> int:
     from ...sim.impact.closed_impact import closed_impact
     from ...sim.impact.recorded_settings import recorded_settings
+    from ...sim.measure.series import Series
     from .impact_output import show_closed
 
-    before, after = (series_for(report, (place, file, kept)) for _ in range(2))
-    series = (before, after) if before is not None and after is not None else None
+    check_report(report, (place, file, kept), force=force)
+    series = (Series(), Series()) if report is not None else None
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
@@ -110,7 +117,7 @@ def _closed(place: str, policy: "Policy", file: str, form: Format, evicted: "OnE
     if series is not None and report is not None:
         from ...sim.report.impact_report import impact_page
 
-        write_report(report, impact_page(found, *series), form)
+        write_report(report, impact_page(found, *series), form, force=force)
     return GOOD if found.nothing_changes else NO
 
 

@@ -1,14 +1,15 @@
 """What impact prints: both histories side by side, for people, for logs, or as JSON."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from ...engine.units import format_time
 from ...sim.impact.closed_impact import ClosedImpact, Told
 from ...sim.impact.closed_loop import Impossible
 from ...sim.impact.open_impact import OpenImpact
-from ...sim.measure.figures import Figures
+from ...sim.measure.figures import NO_DEVICES, DeviceFigures, Figures
 from ...sim.report.impact_wording import OPEN_ASSUMPTIONS, assumptions, effect_told, fate_told, parting_told, shown_told
-from ...sim.report.wording import gpus, hours, short, signed
+from ...sim.report.wording import amount, gpus, hours, hours_number, short, signed, unit_hours, unit_hours_number
 from ..shared.output import Format, counted, say, say_json
 from ..shared.tables import table
 
@@ -29,7 +30,7 @@ def show_closed(impact: ClosedImpact, form: Format, journal: str) -> None:
         return
     _part(impact)
     same, total = impact.same_decisions, impact.before.decisions
-    say(f"{same:,} of {counted(total, 'recorded decision')} are taken at the same moment; {counted(impact.changed, 'difference')}")
+    say(f"{same:,} of {counted(total, 'recorded decision')} are the same at the same moment; {counted(impact.changed, 'difference')}")
     rows = [
         (kind.removeprefix("Workload").lower(), queue, f"{tally.gone:,}", f"{tally.new:,}", f"{tally.other:,}")
         for kind, queue, tally in impact.tallies
@@ -67,6 +68,11 @@ def _queues(impact: ClosedImpact, form: Format) -> None:
     pairs = [(name, impact.before.of_queue(name), impact.after.of_queue(name)) for name in names]
     rows = [_row(*pair) for pair in [*pairs, ("all", impact.before.total, impact.after.total)]]
     table("Per queue, as recorded -> now", header, rows, form)
+    devices = [
+        row for name, before, after in [*pairs, ("all", impact.before.total, impact.after.total)] for row in _devices(name, before, after)
+    ]
+    if devices:
+        table("Other devices, as recorded -> now", ("queue", "resource", "owns", "hours", "change", "borrowed", "lent"), devices, form)
 
 
 def _row(name: str, before: Figures, after: Figures) -> tuple[str, ...]:
@@ -75,12 +81,30 @@ def _row(name: str, before: Figures, after: Figures) -> tuple[str, ...]:
         _both(gpus(before.owned), gpus(after.owned)),
         _both(hours(before.used_area), hours(after.used_area)),
         signed(hours(after.used_area - before.used_area)),
-        _both(short(int(before.mean_wait)), short(int(after.mean_wait))),
-        _both(short(before.p95_wait * _SECOND), short(after.p95_wait * _SECOND)),
-        _both(short(before.longest_wait), short(after.longest_wait)),
+        *(_both(*pair) for pair in zip(_waits(before), _waits(after), strict=True)),
         _both(f"{before.evicted:,}", f"{after.evicted:,}"),
         _both(f"{before.waiting:,}", f"{after.waiting:,}"),
     )
+
+
+def _waits(figures: Figures) -> tuple[str, ...]:
+    """The mean wait, the 95th percentile and the longest one; of a queue that admitted nobody there are none."""
+    waits = (int(figures.mean_wait), figures.p95_wait * _SECOND, figures.longest_wait)
+    return tuple(short(wait) if figures.admitted else "-" for wait in waits)
+
+
+def _devices(queue: str, before: Figures, after: Figures) -> Iterator[tuple[str, ...]]:
+    for name in sorted(before.devices.keys() | after.devices.keys()):
+        old, new = before.devices.get(name, NO_DEVICES), after.devices.get(name, NO_DEVICES)
+        yield (
+            queue,
+            name,
+            _both(amount(old.owned, name), amount(new.owned, name)),
+            _both(unit_hours(old.used_area, name), unit_hours(new.used_area, name)),
+            signed(unit_hours(new.used_area - old.used_area, name)),
+            _both(unit_hours(old.borrowed_area, name), unit_hours(new.borrowed_area, name)),
+            _both(unit_hours(old.lent_area, name), unit_hours(new.lent_area, name)),
+        )
 
 
 def _both(before: str, after: str) -> str:
@@ -167,7 +191,7 @@ def _closed_json(impact: ClosedImpact, journal: str) -> None:
     say_json("impact-total", before=before, after=after)
     for each in impact.affected:
         say_json(
-            "impact-workload", workload=each.workload, cost_gpu_hours=hours(each.cost), extra_wait_us=each.extra_wait,
+            "impact-workload", workload=each.workload, cost_gpu_hours=hours_number(each.cost), extra_wait_us=each.extra_wait,
             before=_told_json(each.before), after=_told_json(each.after),
         )  # fmt: skip
     _impossible_json(impact.impossible)
@@ -183,12 +207,26 @@ def figures_json(figures: Figures) -> dict[str, object]:
         "ended": figures.ended,
         "rejected": figures.rejected,
         "waiting": figures.waiting,
-        "gpu_hours": hours(figures.used_area),
-        "borrowed_gpu_hours": hours(figures.borrowed_area),
-        "lent_gpu_hours": hours(figures.lent_area),
+        "gpu_hours": hours_number(figures.used_area),
+        "borrowed_gpu_hours": hours_number(figures.borrowed_area),
+        "lent_gpu_hours": hours_number(figures.lent_area),
         "mean_wait_us": int(figures.mean_wait),
         "p95_wait_s": figures.p95_wait,
         "longest_wait_us": figures.longest_wait,
+        "devices": devices_json(figures.devices),
+    }
+
+
+def devices_json(devices: dict[str, DeviceFigures]) -> dict[str, object]:
+    """What a queue owned and used of devices that are no GPUs, as JSON has it."""
+    return {
+        name: {
+            "owned": each.owned,
+            "hours": unit_hours_number(each.used_area, name),
+            "borrowed_hours": unit_hours_number(each.borrowed_area, name),
+            "lent_hours": unit_hours_number(each.lent_area, name),
+        }
+        for name, each in devices.items()
     }
 
 
@@ -200,7 +238,7 @@ def _told_json(told: Told) -> dict[str, object]:
         "state": fate.state,
         "wait_us": fate.wait,
         "evictions": fate.evictions,
-        "lost_gpu_hours": hours(fate.lost),
+        "lost_gpu_hours": hours_number(fate.lost),
         "longest_wait_us": max(0, fate.longest),
         **{name: decision.model_dump() if decision is not None else None for name, decision in decisions.items()},
         "standing": told.standing.model_dump() if told.standing is not None else None,

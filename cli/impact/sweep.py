@@ -6,7 +6,6 @@ from contextlib import closing
 from fractions import Fraction
 
 from ...dsl.analysis.checker import check
-from ...dsl.rendering import render
 from ...dsl.settable import SettingError
 from ...dsl.syntax.names import listed
 from ...sim.drive.driver import OnEvict
@@ -16,6 +15,7 @@ from ...sim.impact.sweep import Backend, MissingExtraError, PolicyVariant, Varia
 from ...sim.measure.figures import Figures, History
 from ...sim.report.wording import hours, short, signed
 from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json
+from ..shared.policies import rendered
 from ..shared.progress import progress
 from ..shared.tables import table
 from .impact_output import figures_json
@@ -67,7 +67,7 @@ def _digests(tried: list[PolicyVariant], form: Format) -> list[str]:
         checked = check(variant.text, variant.file)
         if checked.errors:
             for diagnostic in checked.errors:
-                complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
+                complain_text(rendered(diagnostic, checked.texts.get(diagnostic.file, ""), form))
             refuse(f"--set: `{variant.name}` has {counted(len(checked.errors), 'error')}; leave that value out, and nothing was played")
         assert checked.graph is not None
         digests.append(checked.graph.digest)

@@ -18,9 +18,9 @@ def backup(journal: str, destination: str, form: Format) -> int:
     from ...journal.backup import backup
     from ...journal.store.location import locate
 
-    with open_journal(journal) as read:
-        total = 2 * read.head.seq
     try:
+        with open_journal(journal) as read:
+            total = 2 * read.head.seq
         with progress("copying and verifying", total) as tick:
             head = backup(journal, destination, tick)
         name = locate(destination).name

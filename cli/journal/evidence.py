@@ -1,11 +1,12 @@
 """What verify and fsck begin with: the journal that may be damaged, and the checkpoints that were signed earlier."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ...journal.errors import DamagedError, JournalError
+from ...journal.errors import DamagedError, JournalError, UnavailableError
 from ..shared.journals import refuse_use
 from ..shared.options import PLACE, Command
 from ..shared.output import INVALID, refuse
@@ -30,15 +31,18 @@ def with_evidence(command: Command) -> Command:
     return command
 
 
-def open_to_verify(path: str) -> "Journal":
-    """A journal to verify: one that is damaged raises DamagedError."""
+def open_to_verify(path: str, evidence: "Evidence | None" = None) -> "Journal":
+    """A journal to verify. One that is damaged raises DamagedError, as does a file that is none where evidence says that it was one."""
     from ...journal.journal import Journal
 
     try:
-        return Journal.open(path)
-    except DamagedError:
+        return Journal.open_to_audit(path)
+    except (DamagedError, UnavailableError):
         raise
     except JournalError as error:
+        if evidence is not None and evidence.signed and os.path.isfile(path):
+            signed = max(evidence.signed, key=lambda each: each.size)
+            raise DamagedError(None, f"{error.message}, and `{signed.path}` signs {signed.size} events of it") from None
         refuse_use(error, INVALID)
 
 

@@ -25,7 +25,7 @@ def fsck(journal: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form
 
     evidence = read_evidence(checkpoints, keys)
     try:
-        with open_to_verify(journal) as read, progress("checking everything", 2 * read.head.seq) as tick:
+        with open_to_verify(journal, evidence) as read, progress("checking everything", 2 * read.last_row) as tick:
             report = fsck(read, tick, evidence)
     except DamagedError as error:  # so much so that there is nothing to look at
         if form is Format.json:

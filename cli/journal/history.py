@@ -6,8 +6,8 @@ from ...engine.events import AnyDecision, AnyEvent
 from ...engine.facts import OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ...engine.units import format_time
 from ...journal.journal import Recorded
-from ...sim.report.wording import amount, decision_told
-from .fact_details import details
+from ...sim.report.wording import decision_told
+from .fact_details import asked_by, details
 
 _MOST_EVENTS = 12
 """How many events of a long history are shown."""
@@ -27,7 +27,7 @@ def _event(event: AnyEvent) -> list[str]:
         return decision_told(event)
     match event:
         case WorkloadSubmitted():
-            pods = ", ".join(_pods(event, number) for number in range(len(event.pod_sets)))
+            pods = ", ".join(asked_by(event, number) for number in range(len(event.pod_sets)))
             queue = f" to queue {event.queue}" if event.queue is not None else ""
             replaces = f", to take the place of {event.replaces}" if event.replaces is not None else ""
             return [f"submitted{queue}: {pods}" + (f", priority {event.priority}" if event.priority is not None else "") + replaces]
@@ -40,10 +40,3 @@ def _event(event: AnyEvent) -> list[str]:
             return [f"updated: {', '.join(details(event)) or 'nothing'}"]
         case _:
             return [event.kind.removeprefix("Workload").lower()]
-
-
-def _pods(event: WorkloadSubmitted, number: int) -> str:
-    pod_set = event.pod_sets[number]
-    each = " and ".join(amount(asked, resource) for resource, asked in pod_set.requests.items())
-    flavors = f" on {' or '.join(pod_set.flavors)}" if pod_set.flavors else ""
-    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors

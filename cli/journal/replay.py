@@ -5,7 +5,7 @@ import click
 from ...journal.errors import JournalError
 from ..shared.journals import open_journal, refuse_use
 from ..shared.options import journal_place, with_format
-from ..shared.output import GOOD, NOT_VERIFIED, Format, counted, refuse, say, say_json
+from ..shared.output import GOOD, NO, NOT_VERIFIED, Format, counted, refuse, say, say_json
 from ..shared.progress import progress
 from ..speed.garbage import seldom_collecting
 
@@ -20,14 +20,14 @@ from ..speed.garbage import seldom_collecting
 @with_format
 def replay(journal: str, by: str | None, form: Format) -> int:
     """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
-    from ...journal.audit.replay import replay
+    from ...journal.audit.replay import other_semantics, replay
     from ..speed.kernels import core_for_command
 
     if by not in (None, "definition", "arrays"):
         refuse(f"--by is definition or arrays, not `{by}`")
     try:
-        with open_journal(journal) as read, progress("replaying", read.head.seq) as tick:
-            core = core_for_command(read.head.seq, by)
+        with open_journal(journal) as read, progress("replaying", read.last_row) as tick:
+            core = core_for_command(read.last_row, by)
             with seldom_collecting():
                 report = replay(read, tick, decider=core)
     except JournalError as error:
@@ -36,6 +36,7 @@ def replay(journal: str, by: str | None, form: Format) -> int:
         say_json(
             "replay", same=report.same, seq=report.seq, facts=report.facts, decisions=report.decisions,
             bad_seq=report.bad_seq, problem=report.problem, recorded=report.recorded, recomputed=report.recomputed,
+            writer=report.writer._asdict() if report.writer is not None else None,
         )  # fmt: skip
     elif report.same:
         say(f"same: {counted(report.facts, 'fact')} decided again, {counted(report.decisions, 'decision')}, all identical")
@@ -43,4 +44,8 @@ def replay(journal: str, by: str | None, form: Format) -> int:
         say(f"differs: event {report.bad_seq}: {report.problem}")
         say(f"  recorded:   {report.recorded or '(nothing)'}")
         say(f"  recomputed: {report.recomputed or '(nothing)'}")
-    return GOOD if report.same else NOT_VERIFIED
+        if report.writer is not None and report.bad_seq is not None:
+            say(f"  meaning:    {other_semantics(report.bad_seq, report.writer)}")
+    if report.same:
+        return GOOD
+    return NOT_VERIFIED if report.writer is None else NO

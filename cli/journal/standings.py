@@ -7,15 +7,36 @@ from ...engine.event_parts import Limit
 from ...engine.explain.standing import CandidateStanding, FlavorStanding, Remedy, Standing
 from ...engine.outcome.nomination import CandidateOutcome
 from ...engine.units import format_time
-from ...sim.report.wording import amount, by, limit_told, names
+from ...sim.report.wording import amount, by, charges_told, limit_told, names, never_told, total
+from ..shared.output import counted
 
 _MOST_CANDIDATES = 20
 """How many groups of candidates are shown."""
+
+_MOST_KEPT = 10
+"""How many candidates are shown one by one with what keeps them."""
+
+_MOST_IMPEDIMENTS = 5
+"""How many reasons are shown why it can never run."""
 
 _OUTCOMES: tuple[CandidateOutcome, ...] = get_args(CandidateOutcome)
 
 _ONE_BY_ONE = ("taken", "spared", "not reached", "share")
 """Outcomes of candidates that were looked at one by one."""
+
+_KEPT: dict[CandidateOutcome, str] = {
+    "never evicted": "its class is never evicted",
+    "protected": "it is protected",
+    "guard": "the guard of the rule is false",
+    "gave way": "it had this workload evicted before, and the rule does not evict it in turn",
+    "just admitted": "it was admitted by the last fact, and the next one may evict it",
+    "not borrowing": "its queue uses no more than it owns",
+    "out of reach": "the rule does not look in its queue",
+    "not triggered": "no preempt rule applies",
+    "not enough": "it may go, but all who may go free too little",
+    "replaced": "this workload takes its place",
+}
+"""Why a candidate is not evicted by preempt rules; the rule or class that says so follows."""
 
 _LAST = {
     "no fit": "no flavor could serve it, and no eviction was tried",
@@ -35,9 +56,17 @@ _NOW = {
 }
 
 
+_NOW_HELD = {
+    "fits": "once nothing holds it, it is admitted when it is next",
+    "evicts": "once nothing holds it, it evicts others when it is next",
+    "waits": "it would wait, even if nothing held it",
+}
+
+
 def waiting(standing: Standing) -> list[str]:
     """Everything that is known of a waiting workload, a line each."""
     lines = [f"why: {standing.reason}" + by(standing.rule)]
+    lines += never(standing)
     lines += [f"{operand.name}: {operand.value}" for operand in standing.operands]
     for why in standing.also:
         said = ", ".join(f"{operand.name} {operand.value}" for operand in why.operands)
@@ -46,7 +75,7 @@ def waiting(standing: Standing) -> list[str]:
         victims = f": {names(list(standing.victims))}" if standing.victims else ""
         lines.append(f"last cycle: {_LAST[standing.outcome]}{victims}")
     if standing.now is not None:
-        lines.append(f"as things stand: {_NOW[standing.now]}")
+        lines.append(f"as things stand: {(_NOW_HELD if standing.held else _NOW)[standing.now]}")
     lines += _place(standing)
     if standing.limit is not None:
         lines.append(f"limit: {limit_told(standing.limit, standing.reason)}")
@@ -55,8 +84,17 @@ def waiting(standing: Standing) -> list[str]:
     lines += [_flavor(flavor) for flavor in standing.flavors]
     for rule in standing.rules:
         lines.append(f"rule {rule.rule.name} ({rule.rule.file}:{rule.rule.line}): {rule.outcome}")
-    lines += _candidates(standing.candidates)
+    if standing.evicts == "nothing" and standing.candidates:
+        lines.append("nobody is evicted under this policy: it uses no preempt rules")
+    lines += _candidates(standing.candidates) if standing.evicts == "in cycles" else _kept(standing)
     return lines + [f"would run, once it is next, if {_remedy(remedy)}{_at_cost(remedy)}" for remedy in standing.remedies]
+
+
+def never(standing: Standing) -> list[str]:
+    """Why it can never run as things stand, a line each, with what to do; nothing where it can."""
+    lines = [f"can never run: {never_told(each)}" for each in standing.never[:_MOST_IMPEDIMENTS]]
+    more = len(standing.never) - _MOST_IMPEDIMENTS
+    return [*lines, *([f"can never run: {more} more reasons like these"] if more > 0 else [])]
 
 
 def _place(standing: Standing) -> list[str]:
@@ -75,6 +113,25 @@ def _flavor(flavor: FlavorStanding) -> str:
     said += [*flavor.because, *(["borrowing"] if flavor.borrows and flavor.reason in ("Fits", "Preempt") else [])]
     place = f"flavor {flavor.flavor}" if flavor.flavor else "any flavor"
     return f"{place} for {flavor.pod_set} ({', '.join(flavor.resources)}): {', '.join([flavor.reason, *said])}"
+
+
+def _kept(standing: Standing) -> list[str]:
+    """Who uses what it lacks, who uses most first, with what keeps each of them from being evicted, and how many others there are."""
+    lines = []
+    told = {keeper.workload for keeper in standing.keepers}
+    candidates = [each for each in standing.candidates if each.workload not in told]
+    for each in candidates[:_MOST_KEPT]:
+        rule = f": {each.rule.name} ({each.rule.file}:{each.rule.line})" if each.rule is not None else ""
+        compared = "".join(f", {operand.name} = {operand.value}" for operand in each.operands)
+        until = f", until {format_time(each.until)} if nothing but time changes" if each.until is not None else ""
+        lines.append(f"kept: {each.workload} of {each.queue}, {charges_told(each.usage)}: {_KEPT[each.outcome]}{rule}{compared}{until}")
+    rest = [(each.outcome, 1, each.usage) for each in candidates[_MOST_KEPT:]]
+    rest += [(each.outcome, each.count, each.usage) for each in standing.left_out]
+    for outcome in sorted({outcome for outcome, _, _ in rest}, key=_OUTCOMES.index):
+        alike = [(count, usage) for each, count, usage in rest if each == outcome]
+        usage = charges_told(total(usage for _, usage in alike))
+        lines.append(f"kept, not shown: {counted(sum(count for count, _ in alike), 'workload')}, {usage}: {_KEPT[outcome]}")
+    return lines
 
 
 def _candidates(candidates: tuple[CandidateStanding, ...]) -> list[str]:

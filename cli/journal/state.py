@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...journal.errors import JournalError
-from ..shared.journals import open_journal, refuse_use
-from ..shared.moments import find_moment, moment
+from ..shared.journals import refuse_use, whole_part
+from ..shared.moments import asked_time, find_moment, moment
 from ..shared.options import journal_place, no_snapshot, with_format
 from ..shared.output import GOOD, Format, refuse
 from ..shared.progress import progress
@@ -31,20 +31,21 @@ def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_s
     from .state_output import print_json, print_tables
 
     try:
-        with open_journal(journal) as read:
-            seq = find_moment(read, at)
-            with progress("going through events", seq) as tick:
-                core = core_at(read, seq, snapshots=not no_snapshot, progress=tick)
+        with whole_part(journal) as part:
+            read = part.journal
+            with progress("going through events", read.head.seq) as tick:
+                core = part.state(lambda: core_at(read, find_moment(read, at), snapshots=not no_snapshot, progress=tick))
+                asked = part.state(lambda: asked_time(read, at))
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = last_activation(read, core.seq)
             live = list(_live(cluster, live_workloads(core, read, _queues(places, queue)))) if workloads else None
+            if form is Format.json:
+                print_json(cluster, policy, places, live)
+            else:
+                print_tables(cluster, policy, places, live, form, whole=queue is None, asked=asked)
     except JournalError as error:
         refuse_use(error)
-    if form is Format.json:
-        print_json(cluster, policy, places, live)
-    else:
-        print_tables(cluster, policy, places, live, form, whole=queue is None)
     return GOOD
 
 
@@ -54,10 +55,12 @@ def _below(cluster: "ClusterFigures", name: str | None) -> "list[NodeFigures]":
         return list(cluster.places)
     start = next((number for number, place in enumerate(cluster.places) if place.name == name), None)
     if start is None:
-        from difflib import get_close_matches
+        from ...dsl.syntax.names import closest, listed
 
-        near = get_close_matches(name, [place.name for place in cluster.places], n=1)
-        refuse(f"--queue: the policy had no queue or cohort `{name}` then" + (f"; did you mean {near[0]}?" if near else ""))
+        names = [place.name for place in cluster.places]
+        near = closest(name, names)
+        known = f"did you mean {near}?" if near else f"it had {listed(names, like=name)}"
+        refuse(f"--queue: the policy had no queue or cohort `{name}` then; {known}")
     first, *rest = cluster.places[start:]
     end = next((number for number, place in enumerate(rest) if place.depth <= first.depth), len(rest))
     return [first, *rest[:end]]

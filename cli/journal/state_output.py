@@ -7,6 +7,7 @@ from ...engine.facts import PolicyActivated
 from ...engine.units import format_amount, format_time
 from ...journal.journal import Recorded
 from ...sim.measure.cluster_figures import CapacityFigures, ClusterFigures, NodeFigures, WorkloadRow
+from ...sim.measure.gpu_amounts import GPUS, counted_as
 from ...sim.report.wording import gpus
 from ..shared.output import Format, counted, say, say_json
 from ..shared.tables import table
@@ -34,7 +35,21 @@ def policy_data(policy: Recorded | None) -> dict[str, object] | None:
     if policy is None or not isinstance(policy.event, PolicyActivated):
         return None
     event = policy.event
-    return {"file": event.file, "digest": event.digest, "since": event.time, "seq": policy.seq, "by": event.by or None}
+    return {
+        "file": event.file,
+        "digest": event.digest,
+        "since": event.time,
+        "seq": policy.seq,
+        "by": event.by or None,
+        "note": event.note or None,
+    }
+
+
+def moment_told(seq: int, time: int, asked: int | None) -> str:
+    """The moment after an event: the time that was asked for, where one was, and the event, with its own time where that is another."""
+    if asked is None or asked == time:
+        return f"{format_time(time)} (event {seq})"
+    return f"{format_time(asked)} (event {seq}, of {format_time(time)})"
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -53,9 +68,11 @@ def print_tables(
     form: Format,
     *,
     whole: bool,
+    asked: int | None = None,
 ) -> None:
-    """Print a cluster as tables: the `whole` of it, or some places with what they hold by flavor and resource."""
-    say(f"after event {cluster.seq}, at {format_time(cluster.time)}")
+    """Print a cluster as tables: the `whole` of it, or some places with what they hold by flavor and resource. `asked`: for which time."""
+    until = f", as it still was at {format_time(asked)}" if asked is not None and asked != cluster.time else ""
+    say(f"after event {cluster.seq}, at {format_time(cluster.time)}{until}")
     if policy is None or not isinstance(policy.event, PolicyActivated):
         say("no policy was active yet")
         return
@@ -69,6 +86,8 @@ def print_tables(
     table("GPUs and workloads", _PLACES, [_place_row(place, form) for place in places], form)
     if not whole:
         table("by flavor and resource", _HOLDINGS, list(_holding_rows(places)), form)
+    elif devices := list(_holding_rows(places, devices=True)):
+        table("other devices", _HOLDINGS, devices, form)
     if whole and cluster.in_no_queue:
         say(f"{counted(cluster.in_no_queue, 'workload')} waiting in no queue")
     if live is not None:
@@ -87,9 +106,12 @@ def _place_row(place: NodeFigures, form: Format) -> tuple[str, ...]:
     return (name, gpus(owns), gpus(uses), *shared, f"{place.running:,}", f"{place.waiting:,}", f"{place.held:,}")
 
 
-def _holding_rows(places: list[NodeFigures]) -> Iterator[tuple[str, ...]]:
+def _holding_rows(places: list[NodeFigures], devices: bool = False) -> Iterator[tuple[str, ...]]:
+    """What places hold of each resource of each flavor, or only of `devices` that are no GPUs."""
     for place in places:
         for each in place.holdings:
+            if devices and counted_as(each.resource) in (None, GPUS):
+                continue
             shared = [format_amount(amount, each.resource) if place.is_queue else "-" for amount in (each.borrows, each.lends)]
             yield (
                 place.name,

@@ -18,7 +18,10 @@ from .evidence import open_to_verify, read_evidence, with_evidence
 @with_evidence
 @with_format
 def verify(journal: str, head: str | None, checkpoints: tuple[str, ...], keys: tuple[str, ...], form: Format) -> int:
-    """Check that nothing recorded was changed, left out or put in."""
+    """Check that a journal agrees with itself: its chain, its rows and its file.
+
+    Who can write to it can also compute its chain anew. Only a head or a checkpoint that was kept elsewhere shows that, so give one.
+    """
     from ...journal.audit.verify import verify
 
     expected = None
@@ -29,7 +32,7 @@ def verify(journal: str, head: str | None, checkpoints: tuple[str, ...], keys: t
         expected = (int(seq), chain)
     evidence = read_evidence(checkpoints, keys)
     try:
-        with open_to_verify(journal) as read, progress("verifying", read.head.seq) as tick:
+        with open_to_verify(journal, evidence) as read, progress("verifying", read.last_row) as tick:
             report = verify(read, tick, expected, evidence)
     except DamagedError as error:  # so much so that not even the good events can be told from the others
         if form is Format.json:

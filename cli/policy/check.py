@@ -5,7 +5,9 @@ import click
 from ..shared.options import policy_files, with_format
 from ..shared.output import GOOD, INVALID, Format, RefusalError, complain, counted, say, say_json
 from ..shared.policies import show_diagnostics
+from ..shared.progress import progress
 from ..shared.reading import name_in_messages, read_bytes
+from ..speed.garbage import seldom_collecting
 
 
 @click.command()
@@ -34,7 +36,9 @@ def _check(path: str, form: Format) -> int:
     from ...dsl.syntax.items import decode
 
     name = name_in_messages(path)
-    checked = check(decode(read_bytes(path), name), name)
+    data = read_bytes(path)
+    with seldom_collecting(), progress(f"checking {name}", None):
+        checked = check(decode(data, name), name)
     show_diagnostics(checked.diagnostics, dict(checked.texts), form)
     warnings = len(checked.diagnostics) - len(checked.errors)
     graph = checked.graph

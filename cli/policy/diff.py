@@ -6,6 +6,7 @@ from ..shared.options import PLACE, with_format
 from ..shared.output import GOOD, NO, Format, refuse
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
+from ..speed.garbage import seldom_collecting
 
 
 @click.command()
@@ -21,12 +22,13 @@ def diff(old: str, new: str, form: Format) -> int:
 
     if old == new == "-":
         refuse("only one of the two policies can be read from standard input; give a file for the other")
-    before, after = (Policy.of(checked_policy(path, form)) for path in (old, new))
-    changes = differences(before.graph, after.graph)
-    found = []
-    with progress("looking for workloads", len(changes)) as tick:
-        for finding in findings(before, after, changes):
-            found.append(finding)
-            tick(len(found))
-    show_differences(found, queue_changes(before, after), form)
+    with seldom_collecting():
+        before, after = (Policy.of(checked_policy(path, form)) for path in (old, new))
+        changes = differences(before.graph, after.graph)
+        found = []
+        with progress("looking for workloads", len(changes)) as tick:
+            for finding in findings(before, after, changes):
+                found.append(finding)
+                tick(len(found))
+        show_differences(found, queue_changes(before, after), form)
     return NO if changes else GOOD

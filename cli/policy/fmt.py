@@ -8,7 +8,9 @@ from ..shared.files import replace_file
 from ..shared.options import policy_files, with_format
 from ..shared.output import GOOD, INVALID, NO, Format, RefusalError, complain, refuse, say, say_json, say_text, use_streams
 from ..shared.policies import show_diagnostics
+from ..shared.progress import progress
 from ..shared.reading import name_in_messages, read_bytes
+from ..speed.garbage import seldom_collecting
 
 
 @click.command()
@@ -40,7 +42,8 @@ def _format(path: str, only_check: bool, diff: bool, form: Format) -> int:
 
     name = name_in_messages(path)
     text = decode(read_bytes(path), name)
-    formatted = format_text(text, name)
+    with seldom_collecting(), progress(f"formatting {name}", None):
+        formatted = format_text(text, name)
     changed = formatted != text
     change = _difference(text, formatted, name) if diff else ""
     if change and form is not Format.json:

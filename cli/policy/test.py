@@ -5,6 +5,7 @@ import click
 from ..shared.options import policy_files, with_format
 from ..shared.output import GOOD, INVALID, NO, Format, RefusalError, complain, say, say_json
 from ..shared.policies import checked_policy
+from ..shared.progress import progress
 from ..shared.reading import name_in_messages
 
 
@@ -37,9 +38,12 @@ def _test(path: str, form: Format) -> list[bool]:
     checked = checked_policy(path, form)
     policy = Policy.of(checked)
     name = name_in_messages(path)
-    passed = []
-    for test in checked.tests:
-        result = run_test(policy, test)
+    results, passed = [], []
+    with progress(f"testing {name}", len(checked.tests)) as tick:
+        for number, test in enumerate(checked.tests):
+            tick(number)
+            results.append(run_test(policy, test))
+    for result in results:
         passed.append(not result.failures)
         if form is Format.json:
             failures = [{"line": each.line, "expected": each.expected, "found": each.found} for each in result.failures]

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from ...journal.errors import JournalError
-from ..shared.files import check_new, write_new
+from ..outputs.file_kinds import CHECKPOINT
+from ..shared.files import Target, write_files
 from ..shared.journals import open_journal
 from ..shared.options import PLACE, journal_place, with_format
 from ..shared.output import GOOD, Format, refuse
@@ -31,8 +32,7 @@ def checkpoint(journal: str, key: str | None, folder: str | None, out: str | Non
     from ...journal.proof.checkpointer import Checkpointer
 
     signer = read_signing_key(key)
-    if out is not None:
-        check_new("-o", out)
+    target = Target("-o", out, CHECKPOINT).check(printed=True) if out is not None else None
     try:
         with open_journal(journal) as read, progress("signing", read.head.seq) as tick:
             if folder is not None:
@@ -42,7 +42,7 @@ def checkpoint(journal: str, key: str | None, folder: str | None, out: str | Non
     except JournalError as error:
         refuse(str(error), code_of(error))
     path = str(Path(folder) / checkpoint_name(signed.size)) if folder is not None else out
-    if out is not None:
-        write_new({out: signed.note})
+    if target is not None:
+        write_files([(target, signed.note)])
     tell_checkpoint(signed, path, form)
     return GOOD

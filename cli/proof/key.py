@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...journal.errors import JournalError
-from ..shared.files import check_new
+from ..outputs.file_kinds import KEY
+from ..shared.files import Target
 from ..shared.options import PLACE, with_format
 from ..shared.output import GOOD, Format, refuse, say, say_json, use_streams
 from ..shared.signing import code_of
@@ -30,7 +31,7 @@ def new(name: str, out: str, form: Format) -> int:
     """Make a signing key for the journal that is to be called NAME, and print its public key."""
     from ...journal.proof.signing_keys import SigningKey
 
-    check_new("-o", out, printed=False)
+    Target("-o", out, KEY).check()
     try:
         made = SigningKey.new(name)
         made.write_new(Path(out))

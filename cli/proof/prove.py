@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ...journal.errors import EvidenceError, JournalError
-from ..shared.files import check_new, write_new
+from ..outputs.file_kinds import PROOF
+from ..shared.files import Target, write_files
 from ..shared.journals import open_journal
-from ..shared.options import PLACE, journal_place, with_format
+from ..shared.options import PLACE, force, journal_place, with_format
 from ..shared.output import GOOD, Format, counted, refuse, say, say_json, say_text, shown, use_streams
 from ..shared.progress import progress
 from ..shared.signing import code_of, fresh_checkpoint, read_signing_key, signing_key
@@ -26,16 +27,18 @@ if TYPE_CHECKING:
 @click.option("--from", "old", metavar="OLD", type=PLACE, help="prove that the journal continues what this older checkpoint signs")
 @click.option("--checkpoint", metavar="FILE", type=PLACE, help="the checkpoint that the proof ends in")
 @signing_key
-@click.option("-o", "--out", metavar="PROOF", type=PLACE, help="write the proof into this new file; else it is printed")
+@click.option("-o", "--out", metavar="PROOF", type=PLACE, help="write the proof into this file; else it is printed")
+@force
 @with_format
-def prove(journal: str, seq: int | None, old: str | None, checkpoint: str | None, key: str | None, out: str | None, form: Format) -> int:
+def prove(
+    journal: str, seq: int | None, old: str | None, checkpoint: str | None, key: str | None, out: str | None, force: bool, form: Format
+) -> int:
     """Prove that an event is in a journal, or that the journal only grew, to somebody who has the public key alone."""
     if (seq is None) == (old is None):
         refuse("prove either an event, by its SEQ, or the growth since a checkpoint, with --from OLD.checkpoint")
     if checkpoint is not None and key is not None:
         refuse("--checkpoint and --key: a proof ends either in a checkpoint that is there or in one that is signed now; leave one out")
-    if out is not None:
-        check_new("-o", out)
+    target = Target("-o", out, PROOF, force).check(printed=True) if out is not None else None
     signer = read_signing_key(key) if checkpoint is None else None
     older = _unverified(old) if old is not None else None
     given = _unverified(checkpoint) if checkpoint is not None else None
@@ -46,8 +49,8 @@ def prove(journal: str, seq: int | None, old: str | None, checkpoint: str | None
             proof = _proof(read, seq, older, newest, tick)
     except JournalError as error:
         refuse(str(error), code_of(error))
-    if out is not None:
-        write_new({out: proof.text})
+    if target is not None:
+        write_files([(target, proof.text)])
     _tell_made(proof, out, form)
     return GOOD
 

@@ -6,6 +6,7 @@ import sys
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import IO
 
 from pydantic import ValidationError
@@ -14,18 +15,26 @@ from ...adapters.rows import once
 from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
+from ...engine.policy_graph import PolicyGraph
 from ...engine.units import format_time
 from ...sim.drive.job import InputError
 from ...sim.drive.player import EndlessError, OvertakenError, Player
 from ...sim.drive.policy import Policy
 from ..shared.output import complain, refuse
 from ..shared.reading import name_in_messages
+from .policy_lines import read_activation
+
+_ACTIVATES = PolicyActivated.__name__.encode()
 
 MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
 
 Stream = IO[bytes] | gzip.GzipFile
 """An open file of facts, packed or not."""
+
+
+FactLine = tuple[Fact, PolicyGraph | None]
+"""A fact and, where it activates a policy, that policy."""
 
 
 class Facts:
@@ -35,25 +44,35 @@ class Facts:
         self.name = name_in_messages(path)
         self.file = file
         self.skip = skip
+        self.folder = Path() if path == "-" else Path(path).parent
         self.line = 0
         self.skipped = 0
 
-    def __iter__(self) -> Iterator[Fact]:
+    def __iter__(self) -> Iterator[FactLine]:
         while text := self._next_line():
             if not text.strip():
                 continue
             try:
                 if len(text) > MAX_LINE:
                     raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
-                fact = FACT.validate_json(text)
-                json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
-                if isinstance(fact, PolicyActivated):
-                    raise ValueError("PolicyActivated: the policy is given on the command line; remove this line")
-                yield fact
+                fact = self._fact(text)
             except RecursionError:
                 self.bad("the line nests too deep")
             except (ValidationError, ValueError) as error:
                 self.bad(describe_error(error) if isinstance(error, ValidationError) else str(error))
+            else:
+                yield fact
+
+    def _fact(self, text: bytes) -> FactLine:
+        """The fact of a line. Raises ValidationError and ValueError for what is none."""
+        if _ACTIVATES not in text:
+            fact: Fact = FACT.validate_json(text)
+            json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
+            return fact, None
+        said = json.loads(text, object_pairs_hook=once)
+        if not isinstance(said, dict) or said.get("kind") != PolicyActivated.__name__:
+            return FACT.validate_json(text), None
+        return read_activation(said, self.folder)
 
     def _next_line(self) -> bytes:
         """The next line; of one that is too long its beginning alone, so that no line fills the memory."""
@@ -92,15 +111,15 @@ def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Gen
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     blank = Player()
     blank.step(policy.activation(0), policy.graph)
-    for fact in facts:
+    for fact, graph in facts:
         try:
             if player.core.graph is None:
-                blank.core.check(fact)  # a refused line must not even activate the policy at its time
+                blank.core.check(fact, graph)  # a refused line must not even activate the policy at its time
                 yield player.step(policy.activation(fact.time), policy.graph)
             if as_recorded:
-                yield player.step(fact)
+                yield player.step(fact, graph)
             else:
-                yield from player.play(fact)
+                yield from player.play(fact, graph)
         except OvertakenError as error:
             moment = format_time(player.core.time)
             facts.bad(str(error), f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself")

@@ -1,7 +1,9 @@
 """What run and simulate keep: a new journal that says who activates its policy, with snapshots in it and checkpoints beside it."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +11,7 @@ import click
 
 from ...journal.errors import EvidenceError, JournalError
 from ..shared.options import PLACE, Command
-from ..shared.output import Format, refuse
+from ..shared.output import STOPPED, Format, refuse
 from ..shared.signing import code_of, read_signing_key, signing_key, tell_checkpoint
 
 if TYPE_CHECKING:
@@ -28,19 +30,25 @@ DEFAULT_EVERY = 10_000
 
 keep = click.option("--journal", metavar="PATH|URL", type=PLACE, help="keep all events in this new journal: a file, or postgresql://...")
 
-acting = click.option("--by", metavar="NAME", default="", help="who activates the policy; the journal records it")
+
+def acting(command: Command) -> Command:
+    """Give a command the options that say who activates its policy, and why."""
+    why = click.option("--note", metavar="TEXT", default="", help="why the policy is activated; the journal records it")
+    return click.option("--by", metavar="NAME", default="", help="who activates the policy; the journal records it")(why(command))
 
 
-def check_acting(by: str, journal: str | None) -> None:
-    """Refuse a name that PolicyActivated cannot hold, and one that nothing would record."""
+def check_acting(by: str, note: str, journal: str | None) -> None:
+    """Refuse a name or a note that PolicyActivated cannot hold, and one that nothing would record."""
     from ...engine.event_parts import MOST_NAME
+    from ...engine.facts import MOST_NOTE
 
-    if by and journal is None:
-        refuse("--by: there is no journal to record the name in; give --journal PATH, or leave --by out")
-    if len(by) > MOST_NAME:
-        refuse(f"--by: the name has {len(by)} characters, and at most {MOST_NAME} are recorded; give a shorter one")
-    if any("\ud800" <= character <= "\udfff" for character in by):  # bytes that Python could not read
-        refuse("--by: the name is not UTF-8; give it in UTF-8")
+    for option, what, text, most in (("--by", "name", by, MOST_NAME), ("--note", "note", note, MOST_NOTE)):
+        if text and journal is None:
+            refuse(f"{option}: there is no journal to record the {what} in; give --journal PATH, or leave {option} out")
+        if len(text) > most:
+            refuse(f"{option}: the {what} has {len(text)} characters, and at most {most} are recorded; give a shorter one")
+        if any("\ud800" <= character <= "\udfff" for character in text):  # bytes that Python could not read
+            refuse(f"{option}: the {what} is not UTF-8; give it in UTF-8")
 
 
 def with_checkpoints(command: Command) -> Command:
@@ -128,3 +136,36 @@ def tell_last(checkpointer: "Checkpointer | None", form: Format) -> None:
 
         newest = checkpointer.newest
         tell_checkpoint(newest, str(checkpointer.folder.path / checkpoint_name(newest.size)), form)
+
+
+@contextmanager
+def told_when_stopped(journal: str | None) -> Iterator[None]:
+    """Where Ctrl-C stops a run or a simulation, say which events its journal keeps, and how to go on; exit code 130.
+
+    It goes around everything that closes the journal, so that what is said of it stays true.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        refuse(_stopped(journal), STOPPED)
+
+
+def _stopped(journal: str | None) -> str:
+    from ...engine.units import format_time
+    from ...journal.journal import Journal
+
+    if journal is None:
+        return "stopped; nothing was kept, as no journal was asked for; with --journal PATH what was played up to then is kept"
+    try:
+        with Journal.open(journal) as kept:
+            name, last = kept.name, kept.head.seq
+            time = format_time(kept.at(last).event.time) if last else ""
+    except JournalError:
+        return f"stopped before anything was written to the journal `{journal}`"
+    if last == 0:
+        return f"stopped; the journal {name} has no event yet; remove it, and start again"
+    place = quote(name)
+    return (
+        f"stopped; the journal {name} keeps events 1 to {last:,}, up to {time}, and they verify and replay: `gpol state {place}` shows "
+        "how things stood; no command plays on from there: to play all of it, start again with another --journal"
+    )

@@ -3,18 +3,21 @@
 import os
 import stat
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any, TextIO
 
 import click
 
-from ..shared.files import explained, keep_apart
+from ...journal.store.durable_files import OF_THE_GROUP
+from ..outputs.file_kinds import DECISIONS
+from ..shared.files import Target, explained, is_stdout, keep_apart, open_stdout
 from ..shared.journals import new_journal
-from ..shared.options import PLACE, policy_file, with_format
-from ..shared.output import FAILED, GOOD, INVALID, Format, complain, refuse
+from ..shared.options import PLACE, force, policy_file, with_format
+from ..shared.output import FAILED, GOOD, INVALID, Format, complain, refuse, shown_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..speed.garbage import seldom_collecting
-from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_when_stopped, with_checkpoints
 
 
 @click.command()
@@ -23,6 +26,7 @@ from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell
 @keep
 @acting
 @click.option("--out", metavar="PATH", type=PLACE, help="write decisions here, one a line")
+@force
 @click.option("--skip-invalid", is_flag=True, help="skip lines that are no possible fact, and list them")
 @click.option("--as-recorded", is_flag=True, help="play these facts and no other moments; for what `gpol export facts` wrote")
 @with_checkpoints
@@ -32,7 +36,9 @@ def run(
     facts: str,
     journal: str | None,
     by: str,
+    note: str,
     out: str | None,
+    force: bool,
     skip_invalid: bool,
     as_recorded: bool,
     form: Format,
@@ -44,26 +50,28 @@ def run(
     from ...sim.drive.player import Player
     from ...sim.drive.policy import Policy
     from ...sim.measure.measure import Measure
+    from ...sim.measure.never_ran import NeverRan
     from ..speed.kernels import core_for_command
     from .fact_lines import Facts, open_facts, play
     from .figures import show_figures
+    from .never_ran_output import show_never_ran
 
     if policy == facts == "-":
         refuse("standard input is either the policy or the facts; give a file for one of them")
-    check_acting(by, journal)
-    active = Policy.of(checked_policy(policy, form), by)
+    check_acting(by, note, journal)
+    active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
-    measure = Measure()
-    with explained(out), ExitStack() as stack:
+    measure, never_ran = Measure(), NeverRan()
+    with told_when_stopped(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid)
-        decided = _open_out(out, (policy, facts, journal, wanted.key), stack)
+        decided = _open_out(out, (policy, facts, journal, wanted.key), stack, force=force)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
         player = Player(core_for_command(), group=500 if decided is None else 1)  # no decision is out that is not kept
         player.sink = sink_of(kept, checkpointer, player.core, stack)
-        if decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode):
+        if out is not None and decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode) and not is_stdout(out):
             decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
         code = GOOD
@@ -71,12 +79,13 @@ def run(
             try:
                 for fact, decisions in stack.enter_context(closing(play(active, lines, player, as_recorded))):
                     measure.take(fact, decisions, player.core.graph)
+                    never_ran.take((fact, decisions))
                     if measure.facts % 500 == 0:
                         tick(measure.facts)
                     if decided is not None:
                         seq = player.core.seq - len(decisions)
                         for number, decision in enumerate(decisions, start=1):
-                            print(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}', file=decided)
+                            print(shown_json(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}'), file=decided)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID
@@ -87,14 +96,19 @@ def run(
     measure.check_accounts()
     if measure.facts == 0 and code == GOOD:
         complain(f"gpol: no fact was played: {lines.name} has none" + (" that is possible" if lines.skipped else ""))
-    show_figures(measure, form, journal, skipped=lines.skipped)
+    show_figures(measure, form, skipped=lines.skipped)
+    show_never_ran(player.core, never_ran, form, journal)
     tell_last(checkpointer, form)
     return code
 
 
-def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack) -> TextIO | None:
+def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack, *, force: bool) -> TextIO | None:
     """A file to write decisions to, line by line so that none is held back, opened as it is."""
     if path is None:
         return None
     keep_apart("--out", path, others)
-    return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n"))
+    Target("--out", path, DECISIONS, force).check()
+    if is_stdout(path):
+        return stack.enter_context(open(open_stdout(), "w", buffering=1, encoding="utf-8", newline="\n"))
+    with_rights = partial(os.open, mode=OF_THE_GROUP)
+    return stack.enter_context(open(path, "a", buffering=1, encoding="utf-8", newline="\n", opener=with_rights))

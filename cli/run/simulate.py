@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..shared.journals import new_journal
-from ..shared.options import PLACE, policy_file, with_format
+from ..shared.options import PLACE, force, policy_file, with_format
 from ..shared.output import FAILED, GOOD, INVALID, Format, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
-from ..shared.report import series_for, write_report
+from ..shared.report import check_report, write_report
 from ..speed.garbage import seldom_collecting
-from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, with_checkpoints
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_when_stopped, with_checkpoints
 
 if TYPE_CHECKING:
+    from ...sim.drive.driver import OnEvict
     from ...sim.drive.job import Job, JobSource
 
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @keep
 @acting
 @click.option("--report", metavar="PATH", type=PLACE, help="write a page with charts here")
+@force
 @click.option("--seed", metavar="N", help="refused: nothing in a simulation is random")
 @with_checkpoints
 @with_format
@@ -38,21 +40,27 @@ def simulate(
     on_evict: str,
     journal: str | None,
     by: str,
+    note: str,
     report: str | None,
+    force: bool,
     seed: str | None,
     form: Format,
     **signing: Any,
 ) -> int:
     """Play jobs in virtual time: a job ends its duration after its admission."""
-    from ...adapters.traces import READERS
+    from ...adapters.traces import READERS, form_of
     from ...journal.errors import JournalError
+    from ...journal.temporary import temporary_journal
     from ...sim.drive.player import EndlessError, Player
     from ...sim.drive.policy import Policy
     from ...sim.drive.simulation import Simulation
     from ...sim.measure.columns.compiled_count import count_at_hand
     from ...sim.measure.columns.simulation_measure import SimulationMeasure
+    from ...sim.measure.never_ran import NeverRan
+    from ...sim.report.run_record import RunRecord, RunSettings
     from ..speed.kernels import core_for_command
     from .figures import show_figures
+    from .never_ran_output import show_never_ran
 
     if seed is not None:
         refuse("nothing in a simulation is random, so a seed would change nothing; leave --seed out")
@@ -60,44 +68,51 @@ def simulate(
         refuse(f"--on-evict is restart or resume, not `{on_evict}`")
     if trace is not None and trace not in READERS:
         refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
-    check_acting(by, journal)
-    active = Policy.of(checked_policy(policy, form), by)
+    check_acting(by, note, journal)
+    active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
     jobs, source = _jobs(workloads, trace)
-    series = series_for(report, (policy, workloads, journal, wanted.key))
-    with ExitStack() as stack:
+    check_report(report, (policy, workloads, journal, wanted.key), force=force)
+    evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
+    record = RunRecord(evicted) if report is not None else None
+    with told_when_stopped(journal), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None
         player = Player(core_for_command(2 * len(jobs)))
-        player.sink = sink_of(kept, checkpointer, player.core, stack)
-        simulation = Simulation(active, jobs, player, "resume" if on_evict == "resume" else "restart", source)
-        figures = SimulationMeasure(series, count_at_hand)
+        read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
+        player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
+        simulation = Simulation(active, jobs, player, evicted, source)
+        figures, never_ran = SimulationMeasure(record, count_at_hand), NeverRan()
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is
                 figures.take(played, active.graph)
+                never_ran.take(played)
                 tick(player.core.view.submissions)
         except EndlessError as error:
             refuse(str(error), INVALID)
         except JournalError as error:
             refuse(str(error), FAILED)
         head = kept.head if kept is not None else None
+        longest = record.finish(read_back) if record is not None and read_back is not None else ()
     name = kept.name if kept is not None else None
     measure = figures.measure()
     measure.check_accounts()
-    show_figures(measure, form, name)
+    show_figures(measure, form)
+    show_never_ran(player.core, never_ran, form, name)
     if head is not None:
         if form is Format.json:
             say_json("journal", path=name, seq=head[0], chain=head[1].hex())
         else:
             say(f"journal {name}: {counted(head[0], 'event')}, chain {head[1].hex()}")
     tell_last(checkpointer, form)
-    if series is not None and report is not None:
+    if record is not None and report is not None:
         from ...sim.report.run_report import report_page
 
-        write_report(report, report_page(active, measure, series), form)
+        settings = RunSettings(evicted, source, trace or form_of(Path(workloads)))
+        write_report(report, report_page(active, measure, record, longest, settings), form, force=force)
     return GOOD
 
 

@@ -1,5 +1,6 @@
-"""Moments on the command line: an event's number, or a time as RFC 3339 or in microseconds."""
+"""Moments on the command line: an event's number, or a time: RFC 3339, a duration as files of jobs have it, or in microseconds."""
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
 moment = click.option("--at", metavar="SEQ|TIME", help="as of this event or time; else the end of the journal")
 """The option of commands that show a journal as of a moment; `find_moment` takes it."""
 
+_TIME_OF_DAY = re.compile(r"\d\d?:\d\d(:\d\d)?", re.ASCII)
+
 _MOST_DIGITS = 19
 """Of a 64-bit number."""
 
 
 def parse_time(text: str | None, option: str) -> int | None:
-    """Microseconds since the epoch from RFC 3339 text or from a whole number, which may end in `us`. Ends the command for anything else."""
-    from ...engine.units import UnitError
+    """Microseconds since the epoch from RFC 3339 text, from a duration since then such as `90m`, in which files of jobs may say when they
+    are submitted, or from a whole number, which may end in `us`. Ends the command for anything else."""
+    from ...engine.units import UnitError, parse_duration
     from ...engine.units import parse_time as parse_rfc3339
 
     if text is None:
@@ -26,9 +30,15 @@ def parse_time(text: str | None, option: str) -> int | None:
     if _is_number(number := text.removesuffix("us")):
         return int(number)
     try:
+        return parse_duration(text)
+    except UnitError:
+        pass
+    try:
         return parse_rfc3339(text)
     except UnitError as error:
-        refuse(f"{option}: {error}; write it so, or in microseconds since 1970")
+        refuse(
+            f"{option}: {error}; write it so, as a duration since 1970 such as 90m where jobs are given so, or in microseconds since 1970"
+        )
 
 
 def parse_seq(text: str | None, option: str) -> int | None:
@@ -38,6 +48,33 @@ def parse_seq(text: str | None, option: str) -> int | None:
     if not _is_number(text):
         refuse(f"{option}: `{text}` is no event's number; those are whole numbers from 1, as `gpol log` shows them")
     return int(text)
+
+
+def asked_time(journal: "Journal", at: str | None, option: str = "--at") -> int | None:
+    """The time that is named, in microseconds since the epoch; None where none is, but an event or nothing.
+
+    A time of day such as `09:00` is taken where it came only once between the journal's first event and its last; it is UTC.
+    """
+    if at is None or (at.isascii() and at.isdigit()):
+        return None
+    return _time_of_day(journal, at, option) if _TIME_OF_DAY.fullmatch(at) else parse_time(at, option)
+
+
+def _time_of_day(journal: "Journal", at: str, option: str) -> int:
+    from ...engine.units import DAY, format_time, parse_time
+
+    hour, minute, *seconds = at.split(":")
+    if int(hour) > 23 or int(minute) > 59 or int("".join(seconds) or 0) > 59:
+        refuse(f"{option}: `{at}` is no time of day; those go from 00:00 to 23:59:59")
+    first, last = journal.at(1).event.time, journal.at(journal.head.seq).event.time
+    after_midnight = parse_time(f"1970-01-01T{int(hour):02}:{minute}:{''.join(seconds) or '00'}Z")
+    moments = range(first // DAY * DAY + after_midnight, last + 1, DAY)
+    found = [moment for moment in moments[:3] if moment >= first]
+    if len(found) != 1:
+        between = f"between {format_time(first)}, its first event, and {format_time(last)}, its last"
+        times = "several times" if found else "never"
+        refuse(f"{option}: in this journal {at} (UTC) came {times} {between}; write the day, too, as {format_time(first)}")
+    return found[0]
 
 
 def find_moment(journal: "Journal", at: str | None, option: str = "--at") -> int:
@@ -51,7 +88,7 @@ def find_moment(journal: "Journal", at: str | None, option: str = "--at") -> int
     if at is None:
         return last
     if not (at.isascii() and at.isdigit()):
-        return _at_time(journal, parse_time(at, option) or 0, at, option, last)
+        return _at_time(journal, asked_time(journal, at, option) or 0, at, option, last)
     seq = int(at) if len(at) <= len(str(last)) else 0
     if not 1 <= seq <= last:
         refuse(

@@ -39,6 +39,10 @@ def _chosen(_context: click.Context, _option: click.Parameter, value: str) -> Fo
 
 policy_file = click.argument("policy", metavar="POLICY", type=PLACE)
 policy_files = click.argument("files", metavar="FILE...", type=PLACE, nargs=-1, required=True)
+force = click.option(
+    "--force", is_flag=True, help="write over a file that gpol did not write; never over a journal, a key, a checkpoint or a policy"
+)
+"""The option of commands that write files; `Target` in `files.py` takes it."""
 journal_place = click.argument("journal", metavar="JOURNAL", type=PLACE)
 no_snapshot = click.option(
     "--no-snapshot", is_flag=True, help="read all events and use no snapshot; whoever can write the journal can forge one"

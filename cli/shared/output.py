@@ -12,6 +12,10 @@ GOOD, FAILED, NO, INVALID, NOT_VERIFIED = 0, 1, 2, 3, 4
 """Exit codes: done and good; the tool failed; the answer is no; invalid policy or input; the log does not verify or replay."""
 
 
+STOPPED = 130
+"""The exit code after Ctrl-C."""
+
+
 class Format(StrEnum):
     """How a command prints."""
 
@@ -28,8 +32,14 @@ class RefusalError(Exception):
         self.code = code
 
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-"""Characters that break a line, or steer a terminal, or turn text around."""
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164"
+    "\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that break a line, steer a terminal or turn text around, and those that nobody sees, or takes for a blank."""
+
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
+"""Those of them that JSON lets stand as they are, and that steer a terminal, turn text around, or have no width."""
 
 
 def use_streams(utf8: bool) -> None:
@@ -40,7 +50,16 @@ def use_streams(utf8: bool) -> None:
 
 def shown(text: str) -> str:
     """Text on one line; names come from outside, so what is no printable character is escaped."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}" if found[0] > "\xff" else f"\\x{ord(found[0]):02x}", text)
+    return _UNSAFE.sub(lambda found: _escaped(ord(found[0])), text)
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def shown_json(text: str) -> str:
+    """JSON that says the same, with escapes for what would steer a terminal or can't be seen: such characters stand in its texts alone."""
+    return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def counted(number: int, noun: str) -> str:
@@ -60,7 +79,7 @@ def say_text(text: str) -> None:
 
 def say_json(kind: str, **values: Any) -> None:
     """Print one JSON object, versioned, on a line."""
-    print(json.dumps({"v": 1, "kind": kind, **values}, ensure_ascii=False))
+    print(shown_json(json.dumps({"v": 1, "kind": kind, **values}, ensure_ascii=False)))
 
 
 def complain(line: str) -> None:

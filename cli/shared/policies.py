@@ -3,9 +3,11 @@
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .output import Format, complain_text, counted, refuse, say_text
+from .output import Format, complain_text, counted, refuse, say_text, shown, shown_json
+from .progress import progress
 from .reading import file_name, read_bytes
 
 if TYPE_CHECKING:
@@ -15,30 +17,38 @@ if TYPE_CHECKING:
 
 def show_diagnostics(diagnostics: Iterable["Diagnostic"], texts: dict[str, str], form: Format, default_text: str = "") -> None:
     """Print diagnostics, each as its own block or line."""
-    from ...dsl.rendering import render
-
     for diagnostic in diagnostics:
-        say_text(render(diagnostic, texts.get(diagnostic.file, default_text), form.value, color=form is Format.human and use_color()))
+        say_text(rendered(diagnostic, texts.get(diagnostic.file, default_text), form, color=form is Format.human and use_color()))
         if form is Format.human:
             say_text("")
+
+
+def rendered(diagnostic: "Diagnostic", text: str, form: Format, color: bool = False) -> str:
+    """A diagnostic as text; what the file is called comes from outside, and is escaped like any name."""
+    from ...dsl.rendering import render
+
+    if form is Format.json:
+        return shown_json(render(diagnostic, text, form.value))
+    return render(replace(diagnostic, file=shown(diagnostic.file)), text, form.value, color=color)
 
 
 def checked_policy(path: str, form: Format) -> "Checked":
     """A policy that has no errors; else its diagnostics are shown on stderr and the command ends."""
     from ...dsl.analysis.checker import check
     from ...dsl.diagnostics import PolicyError
-    from ...dsl.rendering import render
     from ...dsl.syntax.items import decode
 
     name = file_name(path)
     try:
-        checked = check(decode(read_bytes(path), name), name)
+        data = read_bytes(path)
+        with progress(f"checking {name}", None):
+            checked = check(decode(data, name), name)
     except PolicyError as error:
         for diagnostic in error.diagnostics:
-            complain_text(render(diagnostic, error.text, form.value))
+            complain_text(rendered(diagnostic, error.text, form))
         refuse(f"`{path}` cannot be used")
     for diagnostic in checked.errors:
-        complain_text(render(diagnostic, checked.texts.get(diagnostic.file, ""), form.value))
+        complain_text(rendered(diagnostic, checked.texts.get(diagnostic.file, ""), form))
     if checked.errors:
         refuse(f"`{path}` has {counted(len(checked.errors), 'error')}")
     if checked.graph is None:

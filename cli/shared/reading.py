@@ -16,6 +16,8 @@ def read_bytes(path: str) -> bytes:
             return sys.stdin.buffer.read(MOST_BYTES)
         with open(path, "rb") as file:
             return file.read(MOST_BYTES)
+    except IsADirectoryError:
+        refuse(f"`{path}` is a folder; name the files in it")
     except (OSError, ValueError) as error:
         refuse(f"`{path}` cannot be read: {getattr(error, 'strerror', error)}; check the name and your rights")
 

@@ -1,9 +1,11 @@
 """Which events a command is about: its options, checked, as a selection."""
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from ...dsl.syntax.names import closest as closest_name
+from ...dsl.syntax.names import listed
 from .moments import parse_seq, parse_time
 from .options import Command
 from .output import refuse
@@ -29,7 +31,7 @@ _OPTIONS = (
     click.option("--reason", metavar="R", help="decisions with this reason, such as FitsBorrowing"),
     click.option("--rule", metavar="R", help="decisions that this rule or line of the policy caused, by its name"),
     click.option("--cause", metavar="SEQ", help="the decisions that this fact caused"),
-    click.option("--since", metavar="T", help="from this time on (RFC 3339, or microseconds)"),
+    click.option("--since", metavar="T", help="from this time on (RFC 3339, microseconds, or a duration since 1970)"),
     click.option("--until", metavar="T", help="up to this time"),
     click.option("--after", metavar="SEQ", help="events after this one"),
 )
@@ -87,12 +89,78 @@ def check_places(journal: "Journal", selection: "Selection") -> None:
         refuse(f"--cause: event {selection.cause} is a decision and causes nothing; give its own cause, {cause}")
 
 
+def check_names(journal: "Journal", selection: "Selection") -> None:
+    """End the command where nothing is selected because a name occurs nowhere in the journal, in no event and in no policy."""
+    for option in _NAMES:
+        name = getattr(selection, option)
+        if name is not None and not _occurs(journal, option, name):
+            known = known_names(journal, option)
+            near = closest_name(name, known)
+            whose = "its policies and events name" if option in ("queue", "rule") else "there are"
+            rest = f"did you mean {near}?" if near else f"{whose} {listed(known, like=name)}" if known else "there is none"
+            refuse(f"--{option}: {_NAMES[option]} `{name}` occurs in the journal; {rest}")
+
+
+_MOST_NAMES = 20_000
+"""Among how many names the one is looked for that was probably meant."""
+
+_NAMES = {
+    "workload": "no workload",
+    "queue": "no queue",
+    "user": "no user",
+    "namespace": "no namespace",
+    "reason": "no decision for the reason",
+    "rule": "no decision by a rule or line",
+}
+"""The options that name something, and how it is said that it occurs nowhere."""
+
+
+def _occurs(journal: "Journal", option: str, name: str) -> bool:
+    from ...journal.read.event_selection import Selection, select
+
+    asked: dict[str, Any] = {option: name}
+    return any(True for _ in select(journal, Selection(**asked))) or name in _in_policies(journal, option)
+
+
+def known_names(journal: "Journal", option: str) -> list[str]:
+    """What could have been meant: all such names that occur, in the order of the alphabet."""
+    names = set(_in_policies(journal, option))
+    for recorded in journal.events():
+        if len(names) >= _MOST_NAMES:
+            break
+        event = recorded.event
+        rule = getattr(getattr(event, "why", None), "rule", None)
+        found = rule.name if option == "rule" and rule is not None else getattr(event, option, None) if option != "rule" else None
+        if isinstance(found, str) and found:
+            names.add(found)
+    return sorted(names)
+
+
+def _in_policies(journal: "Journal", option: str) -> list[str]:
+    """The queues, or the rules, of all policies that were active."""
+    from ...engine.facts import PolicyActivated
+    from ...journal.recorded_policies import PolicyRefusedError, compile_recorded
+
+    names: set[str] = set()
+    if option not in ("queue", "rule"):
+        return []
+    for recorded in journal.events(stream="policy"):
+        try:
+            graph = compile_recorded(recorded.event) if isinstance(recorded.event, PolicyActivated) else None
+        except PolicyRefusedError:
+            continue
+        if graph is not None and option == "queue":
+            names |= {graph.nodes[queue.node].name for queue in graph.queues}
+        elif graph is not None:
+            names |= {rule.name for rule in graph.preempt} | {rule.name for rule in graph.protect} | {rule.name for rule in graph.admission}
+            names |= {node.name for node in graph.nodes} | {flavor.name for flavor in graph.flavors}
+    return sorted(names)
+
+
 def _check_kind(kind: str) -> None:
     from ...engine.events import AnyEvent
 
     kinds = sorted(event.__name__ for event in get_args(AnyEvent))
     if kind not in kinds:
-        from difflib import get_close_matches
-
-        near = get_close_matches(kind, kinds, n=1)
-        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near[0]}?' if near else 'kinds are ' + ', '.join(kinds)}")
+        near = closest_name(kind, kinds)
+        refuse(f"--kind: no event is a `{kind}`; {f'did you mean {near}?' if near else 'kinds are ' + ', '.join(kinds)}")

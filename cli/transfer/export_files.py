@@ -6,48 +6,48 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...journal.errors import DamagedError, JournalError
-from ..shared.files import check_new, new_files, write_new
-from ..shared.journals import open_journal, refuse_use
-from ..shared.output import GOOD, INVALID, NOT_VERIFIED, Format, counted, say, say_json, say_text, use_streams
+from ..outputs.file_kinds import FileKind
+from ..shared.files import Target, new_files, write_files
+from ..shared.journals import refuse_use, whole_part
+from ..shared.output import GOOD, INVALID, NOT_VERIFIED, Format, counted, say, say_json, say_text, shown_json, use_streams
 
 if TYPE_CHECKING:
-    from ...journal.journal import Journal
+    from ...journal.audit.whole_part import WholePart
 
 
 @contextmanager
-def journal_to_export(path: str) -> "Iterator[Journal]":
-    """A journal to read; the command ends where it can't be, or can't be exported so."""
+def journal_to_export(path: str) -> "Iterator[WholePart]":
+    """A journal to read as far as it is whole; the command ends where it can't be, or can't be exported so."""
     try:
-        with open_journal(path) as journal:
-            yield journal
+        with whole_part(path) as part:
+            yield part
     except JournalError as error:
         refuse_use(error, NOT_VERIFIED if isinstance(error, DamagedError) else INVALID)
 
 
-def check_out(out: str | None) -> None:
-    """Refuse to write lines over a file that is there; `-` and nothing are standard output."""
-    if out is not None and out != "-":
-        check_new("-o", out)
+def lines_target(out: str | None, kind: FileKind, *, force: bool) -> Target | None:
+    """The file to write lines into, if it may be; None: `-` and nothing are standard output."""
+    return Target("-o", out, kind, force).check(printed=True) if out is not None and out != "-" else None
 
 
-def write_lines(out: str | None, lines: Iterable[str], others: dict[str, str] | None = None) -> int:
-    """Write lines into a new file, packed if its name says so, or print them; `others` are small files that are written if they are."""
+def write_lines(out: Target | None, lines: Iterable[str], others: Iterable[tuple[Target, str]] = ()) -> int:
+    """Write lines into a file, packed if its name says so, or print them; `others` are small files that are written if they are."""
     written = 0
-    if out is None or out == "-":
+    if out is None:
         use_streams(utf8=True)
         for line in lines:
-            say_text(line)
+            say_text(shown_json(line))
             written += 1
-        write_new(others or {})
+        write_files(others)
         return written
     with new_files() as add:
         # Without a time in it, a packed file has the same bytes whenever it is written.
-        with add(out) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.endswith(".gz") else nullcontext(file) as packed:
+        with add(out) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.path.endswith(".gz") else nullcontext(file) as packed:
             for line in lines:
-                packed.write(f"{line}\n".encode())
+                packed.write(f"{shown_json(line)}\n".encode())
                 written += 1
-        for path, text in (others or {}).items():
-            with add(path) as file:
+        for target, text in others:
+            with add(target) as file:
                 file.write(text.encode())
     return written
 

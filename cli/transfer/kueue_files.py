@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ..shared.files import check_new, real_path
+from ..shared.files import Target, real_path
 from ..shared.output import complain, refuse
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ def complain_of(refused: "Refused") -> None:
         complain(f"gpol: and {refused.more} more")
 
 
-def check_targets(paths: tuple[str, ...], targets: dict[str, str]) -> None:
-    """Refuse to write over anything: what is read, what is there, one result over the other. `targets` are paths by option."""
+def check_targets(paths: tuple[str, ...], targets: list[Target]) -> None:
+    """Refuse to write over what is read, over what may not be replaced, and one result over the other."""
     read = {real_path(path) for path in paths if path != "-"}
-    for option, path in targets.items():
-        if path != "-" and real_path(path) in read:
-            refuse(f"{option}: `{path}` is what is read; choose another name")
-        check_new(option, path, printed=option == "-o")
-    if len({real_path(path) for path in targets.values()}) < len(targets):
+    for target in targets:
+        if target.path != "-" and real_path(target.path) in read:
+            refuse(f"{target.option}: `{target.path}` is what is read; choose another name")
+        target.check(printed=target.option == "-o")
+    if len({real_path(target.path) for target in targets}) < len(targets):
         refuse("-o and --facts name the same file; choose two names")
 
 

@@ -13,6 +13,8 @@ from ..syntax.names import LONGEST, closest, flaw, listed, shortened
 from ..syntax.parser import Parsed
 from .profile_merge import Merged
 
+_LONGEST_NUMBER = 60
+
 BUILT_IN = ("cpu", "gpu", "memory")
 """Resources that need no declaration."""
 
@@ -61,15 +63,25 @@ class Context:
         """Report an error at a node."""
         self.diagnostics.append(Diagnostic(code, "error", message, node.span, label, help_text, notes, self.parsed.file))
 
-    def warn(self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "") -> None:
-        """Report a warning, for something that is certainly not intended."""
-        self.diagnostics.append(Diagnostic(code, "warning", message, node.span, label, help_text, (), self.parsed.file))
+    def warn(
+        self, code: str, message: str, node: tree.Spanned, label: str = "", help_text: str = "", notes: tuple[DiagnosticNote, ...] = ()
+    ) -> None:
+        """Report a warning, for something that is certainly not intended; the notes give an example that shows it."""
+        self.diagnostics.append(Diagnostic(code, "warning", message, node.span, label, help_text, notes, self.parsed.file))
 
     def unknown(self, what: str, name: tree.Name, known: Iterable[str]) -> None:
         """Report a name that does not exist, with the one that was probably meant."""
         known = sorted(set(known))
         guess = closest(name.text, known) if len(self.diagnostics) < MOST_TOLD else None  # further diagnostics are not shown
-        help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known)}" if known else f"the policy declares no {what}"
+        help_text = (
+            f"did you mean `{guess}`?"
+            if guess
+            else f"known: {listed(known, like=name.text)}"
+            if known
+            else f"the policy declares no {what}"
+        )
+        if what == "resource" and not guess:
+            help_text += "; declare others, each on a line such as `resource license`"
         self.error("GP020", f"unknown {what} `{shortened(name.text)}`", name, "not declared", help_text)
 
     def named(self, name: tree.Name | tree.Text, what: str) -> None:
@@ -83,6 +95,8 @@ class Context:
 
     def amount(self, number: tree.Number, resource: str) -> int | None:
         """An amount of a resource in its smallest unit."""
+        if self._is_too_long(number):
+            return None
         try:
             if number.text.startswith("-"):
                 raise UnitError("it is below zero")
@@ -91,21 +105,37 @@ class Context:
             self.error("GP023", f"`{number.text}` is no amount of {resource}: {error}", number, "here", _advice(number.text, resource))
             return None
 
-    def fraction(self, number: tree.Number, what: str, lowest: Fraction | None = None) -> Fraction | None:
-        """An exact number without a unit."""
+    def fraction(self, number: tree.Number, what: str, lowest: Fraction | None = None, example: str = "") -> Fraction | None:
+        """An exact number without a unit; `example` is what to write where it cannot be read."""
         text = number.text.removeprefix("-")
+        if self._is_too_long(number):
+            return None
         try:
             value, suffix = split_quantity(text)
             if suffix:
                 raise UnitError(f"unexpected unit `{suffix}`")
         except UnitError as error:
-            self.error("GP023", f"`{number.text}` is no {what}: {error}", number, "here", "write a number such as `2`, `2.5` or `5/2`")
+            self.error(
+                "GP023", f"`{number.text}` is no {what}: {error}", number, "here", example or "write a number such as `2`, `2.5` or `5/2`"
+            )
             return None
         value = -value if number.text.startswith("-") else value
-        if (lowest is not None and value < lowest) or max(value.numerator, value.denominator) > INT64_MAX:
+        if lowest is not None and value < lowest:
             self.error("GP023", f"a {what} cannot be {number.text}", number, "here", f"write a number of at least {lowest}")
             return None
+        if max(abs(value.numerator), value.denominator) > INT64_MAX:
+            message = f"a {what} cannot be {shortened(number.text)}: its digits are beyond 64 bits"
+            self.error("GP023", message, number, "too long", f"write a number of fewer digits, at most {INT64_MAX}")
+            return None
         return value
+
+    def _is_too_long(self, number: tree.Number) -> bool:
+        """Whether a number has more characters than any that is needed; then it is reported."""
+        if len(number.text) <= _LONGEST_NUMBER:
+            return False
+        message = f"the number `{number.text[:12]}...` has {len(number.text):,} characters; at most {_LONGEST_NUMBER} are read"
+        self.error("GP023", message, number, "too long", f"write a shorter one; amounts end at {INT64_MAX}")
+        return True
 
     def at_least_zero(self, number: tree.Number, what: str, otherwise: Fraction) -> Fraction:
         """An exact number that is not below 0; `otherwise` where it cannot be read."""
@@ -114,20 +144,23 @@ class Context:
 
     def integer(self, number: tree.Number, what: str, lowest: int, highest: int) -> int | None:
         """A whole number within bounds, written in digits alone."""
-        value = self.fraction(number, what)
+        example = f"write a whole number from {lowest} to {highest}"
+        value = self.fraction(number, what, example=example)
         if value is None:
             return None
         if not number.text.removeprefix("-").isdigit() or not lowest <= value <= highest:
-            self.error("GP023", f"`{number.text}` is no {what}", number, "here", f"write a whole number from {lowest} to {highest}")
+            self.error("GP023", f"`{number.text}` is no {what}", number, "here", example)
             return None
         return int(value)
 
     def duration(self, number: tree.Number) -> int | None:
         """A duration in microseconds."""
+        if self._is_too_long(number):
+            return None
         try:
             return parse_duration(number.text)
         except UnitError as error:
-            self.error("GP023", f"`{number.text}` is no duration: {error}", number, "here", "write it as `90s`, `10m`, `1h30m` or `7d`")
+            self.error("GP023", f"`{number.text}` is no duration: {error}", number, "here", _duration_advice(number.text))
             return None
 
     def once(self, seen: dict[str, tree.Spanned], key: str, node: tree.Spanned, what: str) -> bool:
@@ -139,6 +172,21 @@ class Context:
             return False
         seen[key] = node
         return True
+
+
+_UNITS = {"sec": "s", "second": "s", "min": "m", "minute": "m", "hr": "h", "hour": "h", "day": "d", "week": "w"}
+
+
+def in_units(number: str, unit: str) -> str | None:
+    """A duration in the units of the language, of one such as `10 minutes`; None where the unit is none."""
+    known = _UNITS.get(unit.casefold().removesuffix("s"))
+    return None if known is None else f"{number}{known}"
+
+
+def _duration_advice(text: str) -> str:
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    meant = in_units(digits, text[len(digits) :])
+    return f"write `{meant}`" if meant is not None else "write it as `90s`, `10m`, `1h30m` or `7d`"
 
 
 def _advice(text: str, resource: str) -> str:

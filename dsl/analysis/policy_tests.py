@@ -12,6 +12,7 @@ from .declarations.resources import flavor_with
 REASONS = (
     "WaitingForQuota",
     "ExceedsMaxQuota",
+    "PodTooLarge",
     "NoMatchingFlavor",
     "WaitingForProtectedWorkloads",
     "BehindFirstInLine",
@@ -158,7 +159,7 @@ def _expect(context: Context, step: tree.Expect, submitted: set[str]) -> None:
         context.unknown("flavor", step.flavor, context.flavors)
     if step.reason is not None and step.reason.text not in REASONS:
         guess = closest(step.reason.text, REASONS)
-        help_text = f"did you mean `{guess}`?" if guess else f"reasons: {listed(REASONS)}"
+        help_text = f"did you mean `{guess}`?" if guess else f"reasons: {listed(REASONS, like=step.reason.text)}"
         context.error("GP020", f"unknown reason `{step.reason.text}`", step.reason, "not known", help_text)
     if step.rule is not None and step.state == "evicted" and context.in_cycles:
         if step.rule.text not in context.queues:  # the lines by which workloads are evicted stand in queues

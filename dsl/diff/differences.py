@@ -165,15 +165,15 @@ def _pairs(old: PolicyGraph, new: PolicyGraph, kind: SubjectKind) -> dict[str, s
 
 def _alike(one: PolicyGraph, other: PolicyGraph, kind: SubjectKind) -> dict[object, list[str]]:
     """The names of the cohorts or queues that one policy has and the other has not, by all else that they say."""
-    said, known = table(one), {_subject(node) for node in other.nodes}
+    known = {_subject(node) for node in other.nodes}
+    alone = [node for node in one.nodes if _subject(node).kind == kind and _subject(node) not in known]
+    said = table(one) if alone else {}
     found: dict[object, list[str]] = {}
-    for node in one.nodes:
-        subject = _subject(node)
-        if subject.kind == kind and subject not in known:
-            statements = tuple((each.about, each.said.value) for each in said[subject].statements)
-            below = tuple(one.nodes[child].name for child in node.children)
-            entries = tuple((each.name, each.weight, each.stopped) for each in one.queues[node.queue].local_queues) if node.is_queue else ()
-            found.setdefault((statements, below, entries), []).append(node.name)
+    for node in alone:
+        statements = tuple((each.about, each.said.value) for each in said[_subject(node)].statements)
+        below = tuple(one.nodes[child].name for child in node.children)
+        entries = tuple((each.name, each.weight, each.stopped) for each in one.queues[node.queue].local_queues) if node.is_queue else ()
+        found.setdefault((statements, below, entries), []).append(node.name)
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..diagnostics import PolicyError
 from ..syntax import tree
-from ..syntax.items import TEXT
+from ..syntax.items import TEXT, indent_blocks
 from ..syntax.parser import Parsed, parse
 from . import printer
 
@@ -25,10 +25,16 @@ class FormatError(RuntimeError):
 
 
 def format_text(text: str, file: str) -> str:
-    """The text in the one layout. Raises PolicyError where it does not parse, FormatError should the layout change its meaning."""
+    """The text in the one layout. Raises PolicyError where it does not parse, FormatError should the layout change its meaning.
+
+    Statements of a block that start in column one are indented first, if all blocks are closed.
+    """
     parsed = parse(text, file)
     if parsed.diagnostics:
-        raise PolicyError(parsed.diagnostics, text)
+        indented = parse(indent_blocks(text), file)
+        if indented.diagnostics:
+            raise PolicyError(parsed.diagnostics, text)
+        parsed = indented
     formatted = _Layout(parsed).run()
     again = parse(formatted, file)
     kept = again.tree == parsed.tree and _comments(again) == _comments(parsed) and _words(formatted) == _words(text)

@@ -6,6 +6,7 @@ depth is answered at once, and a broken item does not affect the others.
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ..diagnostics import Diagnostic, DiagnosticNote, PolicyError
 from .names import closest
@@ -13,7 +14,7 @@ from .tree import Span
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
-MAX_LINES = 20_000
+MAX_LINES = 60_000
 MAX_WORD = 4096
 """Characters of one word, or of one text in quotes."""
 
@@ -40,6 +41,9 @@ TEXT = r'"(?:[^"\\\n]++|\\.)*+"?'
 MOST_TOLD = 500
 """How many broken items and lines of a file are reported. A file with more is probably not a policy."""
 
+_SHORTER = "leave out comments and what says the default; queues that say the same may be one, with several `for` lines"
+"""What to do about a file that is too long. A policy is one file, so it cannot be split."""
+
 _LONG = rf"(?<![\w.%/-])[\w.%/-]{{{MAX_WORD + 1},}}+"
 _PIECES = re.compile(TEXT + r"|#[^\n]*|[{}]|" + _LONG + r"|(?:^|(?<=\n))[^\s#}]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -59,7 +63,7 @@ class Split:
 def decode(data: bytes, file: str) -> str:
     """The text of a file. Raises PolicyError for one that is too big, not UTF-8, or has characters that hide what it says."""
     if len(data) > MAX_BYTES:
-        raise _unreadable("GP002", f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read", "split the policy", file)
+        raise _unreadable("GP002", f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read", _SHORTER, file)
     if data.startswith(b"\xef\xbb\xbf"):
         raise _unreadable("GP001", "the file starts with a byte order mark", "save it as UTF-8 without one", file)
     try:
@@ -90,7 +94,7 @@ def split(text: str, file: str) -> Split:
     found = Split()
     if text.count("\n") > MAX_LINES:
         message = f"the file has {text.count(chr(10)):,} lines; at most {MAX_LINES:,} are read"
-        found.diagnostics.append(Diagnostic("GP002", "error", message, Span(0, 0), "", "split the policy", file=file))
+        found.diagnostics.append(Diagnostic("GP002", "error", message, Span(0, 0), "", _SHORTER, file=file))
         return found
     starts: list[int] = []
     depth = 0
@@ -124,6 +128,39 @@ def split(text: str, file: str) -> Split:
     return found
 
 
+def block_lines_in_column_one(text: str) -> list[int]:
+    """Where lines within a block start in column one; none where a block is not closed, or a `}` closes none."""
+    depth, found = 0, []
+    for piece in _PIECES.finditer(text):
+        match text[piece.start()]:
+            case "{":
+                depth += 1
+            case "}":
+                depth -= 1
+            case "#":
+                continue
+            case _ if depth > 0 and (piece.start() == 0 or text[piece.start() - 1] == "\n"):
+                found.append(piece.start())
+        if depth < 0:
+            return []
+    return found if depth == 0 else []
+
+
+def indent_blocks(text: str) -> str:
+    """The text with these lines indented."""
+    cuts = [0, *block_lines_in_column_one(text), len(text)]
+    return "  ".join(text[start:end] for start, end in pairwise(cuts))
+
+
+def in_column_one(text: str, start: int, file: str) -> Diagnostic:
+    """Says that a line within a block starts in column one."""
+    end = start + max(1, len(word_at(text, start)))
+    help_text = "indent it, or let `gpol fmt` do it; only top-level items and their closing `}` start in column one"
+    return Diagnostic(
+        "GP005", "error", "a statement inside a block starts in column one", Span(start, end), "in column one", help_text, file=file
+    )
+
+
 def word_at(text: str, start: int) -> str:
     """The word that starts at an offset."""
     found = _WORD.match(text, start)
@@ -144,10 +181,7 @@ def _starts_item(text: str, start: int, depth: int, found: Split, file: str) -> 
         return True
     if word not in STATEMENT_WORDS and closest(word, ITEM_WORDS):
         return True
-    end = start + max(1, len(word))
-    help_text = "indent it; only top-level items and their closing `}` start in column one"
-    message = "a statement inside a block starts in column one"
-    found.diagnostics.append(Diagnostic("GP005", "error", message, Span(start, end), "in column one", help_text, file=file))
+    found.diagnostics.append(in_column_one(text, start, file))
     return False
 
 
@@ -162,6 +196,10 @@ def _check_head(text: str, starts: list[int], found: Split, file: str) -> None:
     if text[start] == "}":
         message, label, help_text = "a `}` closes nothing", "no block is open here", "delete it"
         found.diagnostics.append(Diagnostic("GP003", "error", message, Span(start, end), label, help_text, file=file))
+        return
+    if start == 0 or text[start - 1] == "\n":
+        message, label, help_text = f"`{text[start]}` starts no item", "not known", 'start the file with `policy "name" { }`'
+        found.diagnostics.append(Diagnostic("GP007", "error", message, Span(start, end), label, help_text, file=file))
         return
     message = "a top-level item does not start in column one"
     help_text = "delete the space before it"

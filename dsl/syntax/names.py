@@ -1,7 +1,7 @@
 """Names: which texts are allowed, and the closest known name to an unknown one."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from unicodedata import category
 
 LONGEST = 253
@@ -49,9 +49,17 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return spelled[found[0]] if found else None
 
 
-def listed(names: Iterable[str], limit: int = 6) -> str:
-    """Names for a message, in order of the alphabet: `a`, `b` and 3 more."""
+def by_likeness(names: Iterable[str], meant: str) -> list[str]:
+    """Names without doubles, first those that are most like what was written, then in order of the alphabet."""
+    written = meant.casefold()
+    return sorted(set(names), key=lambda name: (-round(SequenceMatcher(None, written, name.casefold()).ratio(), 2), name))
+
+
+def listed(names: Iterable[str], limit: int = 6, like: str = "") -> str:
+    """Names for a message: `a`, `b` and 3 more. Where some are left out, those that are most like what was written come first."""
     ordered = sorted(set(names))
+    if like and len(ordered) > limit:
+        ordered = by_likeness(ordered, like)
     shown = ", ".join(f"`{name}`" for name in ordered[:limit])
     rest = len(ordered) - limit
     return f"{shown} and {rest} more" if rest > 0 else shown or "none"

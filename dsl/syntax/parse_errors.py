@@ -6,9 +6,10 @@ from typing import Any
 from lark import Token, UnexpectedInput, UnexpectedToken
 
 from ..diagnostics import Diagnostic
-from .frequent_mistakes import KINDS, MISTAKES, PHRASES, Stop, block_of, unclosed, unfinished
 from .items import TEXT, word_at
-from .names import closest
+from .mistakes.foreign_habits import HABITS
+from .mistakes.frequent_mistakes import KINDS, MISTAKES, PHRASES, Stop, block_of, unclosed, unfinished
+from .names import by_likeness, closest
 from .tree import Span
 
 _MOST_SHOWN = 5
@@ -18,7 +19,7 @@ _CODE_OF_LINE = re.compile(rf'(?:{TEXT}|[^"#\n]++)*+')
 def explain(error: UnexpectedInput, text: str, place: Span, file: str) -> Diagnostic:
     """The one diagnostic for an item that does not parse."""
     stop = _stop(error, text, place, file)
-    for mistake in MISTAKES:
+    for mistake in (*HABITS, *MISTAKES):
         found = mistake(stop)
         if found is not None:
             return found
@@ -64,15 +65,19 @@ def _unexpected(stop: Stop) -> Diagnostic:
     """The general syntax error: the word that was probably meant, or what may stand here."""
     word = word_at(stop.text, stop.span.start)
     guess = closest(word, [name.lower() for name in stop.accepted if name not in KINDS]) if len(word) > 1 else None
-    help_text = f"did you mean `{guess}`?" if guess else f"here may stand {_alternatives(stop.accepted)}"
+    help_text = f"did you mean `{guess}`?" if guess else f"here may stand {_alternatives(stop.accepted, word)}"
     if word and stop.starts_statement and not stop.accepted & {"NAME", "$END"}:
         return stop.error("GP007", f"`{stop.shown}` starts no statement of {block_of(stop)}", help_text, "not known here")
     return stop.error("GP003", f"`{stop.shown}` is not expected here", help_text)
 
 
-def _alternatives(accepted: frozenset[str]) -> str:
+def _alternatives(accepted: frozenset[str], written: str = "") -> str:
+    """What may stand here; where some of it is left out, the words that are most like what was written come first."""
     words = {KINDS.get(name) or PHRASES.get(name, f"`{name.lower()}`") for name in accepted}
     ordered = sorted(words, key=lambda word: (not word.startswith("`"), word))
+    if len(ordered) > _MOST_SHOWN + 1 and written:
+        ordered = by_likeness([word for word in words if word.startswith("`")], f"`{written}`") + ordered
+        ordered = list(dict.fromkeys(ordered))
     if len(ordered) > _MOST_SHOWN + 1:
         return ", ".join(ordered[:_MOST_SHOWN]) + f" and {len(ordered) - _MOST_SHOWN} others"
     return ordered[0] if len(ordered) == 1 else ", ".join(ordered[:-1]) + f" or {ordered[-1]}"

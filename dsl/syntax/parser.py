@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import Diagnostic
 from .grammar import build_parser, grammar_text
 from .guard_walk import guards_of, levels
-from .items import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, MAX_DEPTH, MOST_TOLD, STATEMENT_WORDS, split, too_many, word_at
+from .items import (
+    FUTURE_ITEMS,
+    FUTURE_WORDS,
+    ITEM_WORDS,
+    MAX_DEPTH,
+    MOST_TOLD,
+    STATEMENT_WORDS,
+    block_lines_in_column_one,
+    in_column_one,
+    indent_blocks,
+    split,
+    too_many,
+    word_at,
+)
 from .tree import File, Item, Span
 
 if TYPE_CHECKING:
@@ -55,8 +68,18 @@ def parse(text: str, file: str) -> Parsed:
             break
         elif item.span.start not in told:
             found.append(item)
+    if found and not given_up:
+        found = _only_not_indented(text, file) or found
     found.sort(key=lambda diagnostic: (diagnostic.span.start, diagnostic.code))
     return Parsed(File(tuple(items), span=Span(0, len(text))), tuple(found), tuple(cut.comments), text, file)
+
+
+def _only_not_indented(text: str, file: str) -> list[Diagnostic]:
+    """The lines within blocks that start in column one, where they are all that is wrong; else none."""
+    places = block_lines_in_column_one(text)
+    if not places or len(places) > MOST_TOLD or parse(indent_blocks(text), file).diagnostics:
+        return []
+    return [in_column_one(text, place, file) for place in places]
 
 
 def _within(diagnostic: Diagnostic, length: int) -> Diagnostic:
@@ -84,6 +107,7 @@ def _parse_item(text: str, place: Span, file: str) -> Item | Diagnostic:
 
 
 def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
+    from .mistakes.foreign_habits import foreign_item
     from .names import closest, shortened
 
     end = place.start + max(1, len(word))
@@ -92,6 +116,11 @@ def _unknown_item(text: str, place: Span, word: str, file: str) -> Diagnostic:
         message = f"`{word}` is not enforced by this version"
         help_text = "remove it; a rule that does nothing would mislead its readers"
         return Diagnostic("GP009", "error", message, span, "a coming version knows it", help_text, file=file)
+    foreign = foreign_item(text, place.start)
+    if foreign is not None:
+        sign, help_text = foreign
+        span = Span(place.start, place.start + len(sign))
+        return Diagnostic("GP007", "error", f"`{sign}` starts no item", span, "not known", help_text, file=file)
     shown = shortened(text[place.start : end])
     guess = closest(word, ITEM_WORDS) if word not in STATEMENT_WORDS else None
     help_text = f"did you mean `{guess}`?" if guess else f"an item starts with one of {', '.join(ITEM_WORDS)}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ..definition.state.order import line_key
 from ..definition.state.state import ActivePolicy, QueueState, State
-from ..intake.capacity import Machine, capacity
+from ..intake.capacity import Machine, capacity, node_sizes
 from ..intake.local_usage import Books
 from ..workload import NOWHERE
 from . import columns as c
@@ -31,7 +31,8 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
-    store = TableStore(state.graph, capacity(state.graph, state.machines, state.overrides), kernels)
+    exists = capacity(state.graph, state.machines, state.overrides)
+    store = TableStore(state.graph, exists, node_sizes(state.graph, state.machines), kernels)
     for name in sorted(_COUNTS):
         store.tables.state[_COUNTS[name]] = getattr(state, name)
     for workload in state.in_order():
@@ -62,7 +63,7 @@ def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
 def unloaded(store: TableStore, around: Around) -> State:
     """The state that tables hold, as the definition has it; it goes its own way."""
     t, graph = store.tables, store.graph
-    policy = ActivePolicy.of(graph, store.capacity)
+    policy = ActivePolicy.of(graph, store.capacity, store.policy.sizes)
     state = State(policy=policy, overrides=dict(around.overrides), machines=dict(around.machines))
     state.consumed = {name: around.consumed[name].copy() for name in sorted(around.consumed)}
     for name in sorted(_COUNTS):

@@ -18,7 +18,7 @@ ZERO_EXPONENT = -100_000
 DONE, MORE = range(2)
 """What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
 
-SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY = range(8)
+SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ONLY_WAITS = range(9)
 """The kernels that are called from outside."""
 
 # --- state: one row -------------------------------------------------------------------------------------------------
@@ -57,20 +57,20 @@ NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, JOINED, REAC
 # --- slot ---------------------------------------------------------------------------------------------------------------
 
 (
-    CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, SLOT_WIDTH,
-) = range(14)  # fmt: skip
+    CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, LARGEST, SLOT_WIDTH,
+) = range(15)  # fmt: skip
 
 # --- work: one row for each live workload --------------------------------------------------------------------------------
 
 (
-    NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ADMITTED, STARTED_BY, EVICTING, UID, LOCAL_QUEUE,
-    REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
+    NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, EVICTING, UID,
+    LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
     NEXT_RUNNING, LAST_RUNNING, EARLIER, LATER, ABOVE, HEAP, IN_LINE,  # in the queue
     PARKED, DEFERRED, DEFERRED_REASON, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE, TRIED, SHOWN_VICTIMS,
     SCAN_CYCLE, SCAN_GENERATION,
     RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER, OUT, GONE, PLACE,  # while something is decided
     WORK_WIDTH,
-) = range(46)  # fmt: skip
+) = range(47)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
@@ -123,10 +123,10 @@ NO_MATCH, EXCEEDING, MAY_NOT_EVICT, NO_VICTIMS, PROTECTED, PREEMPT, RECLAIMING, 
 NO_FIT, BY_EVICTION, DEFERRED_FIT, FITS = range(4)
 """Modes, as in `outcome/nomination.py`."""
 
-WAITING_FOR_QUOTA, EXCEEDS_MAX_QUOTA, NO_MATCHING_FLAVOR, FOR_VICTIMS, PENDING_EVALUATION, MISCONFIGURED = range(1, 7)
+WAITING_FOR_QUOTA, EXCEEDS_MAX_QUOTA, POD_TOO_LARGE, NO_MATCHING_FLAVOR, FOR_VICTIMS, PENDING_EVALUATION, MISCONFIGURED = range(1, 8)
 """Why a workload waits; 0 is none."""
 
-MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED = range(1, 10)
+MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED, TOO_LARGE = range(1, 11)
 """Kinds of obstacles."""
 
 IN_QUEUE, RECLAIM, OTHER, FAIR_SHARING, WHILE_BORROWING_KIND = range(5)

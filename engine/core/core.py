@@ -12,6 +12,7 @@ from ..definition.core import DefinitionCore
 from ..definition.probe import DefinitionProbe
 from ..definition.snapshot import frozen
 from ..definition.state.state import State
+from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import (
@@ -42,6 +43,7 @@ from ..workload import Workload
 from . import columns as c
 from .bridge import Around, loaded, unloaded
 from .jobs.given_loop import GivenLoop
+from .jobs.job_rows import JobRows
 from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import count_fact, forget_who_gave_way, stir
@@ -49,6 +51,7 @@ from .outcomes import Tape
 from .policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
+from .tables import Ints
 from .usage_books import UsageBooks
 from .view import TableView
 
@@ -75,7 +78,8 @@ class ArrayCore:
     """A cluster under a policy, decided over tables.
 
     `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, beyond the bounds of the
-    tables, and as long as no kernels are found.
+    tables, and as long as no kernels are found. `_asked` is the submission that `only_waits` was asked for last, as a job of one row:
+    drivers ask for one again and again.
     """
 
     def __init__(self, state: State | None = None, kernels: KernelSet | KernelSupply = PLAIN) -> None:
@@ -85,6 +89,7 @@ class ArrayCore:
         self._store: TableStore | None = None
         self._around = Around()
         self._given: GivenLoop | None = None
+        self._asked: tuple[TableStore, WorkloadSubmitted, Ints] | None = None
         self._load(DefinitionCore(state))
 
     def _load(self, core: DefinitionCore) -> None:
@@ -224,7 +229,7 @@ class ArrayCore:
                 self._update(fact)
             case OperatorAction(action="hold" | "release"):
                 with self._usage.changing(fact.workload, fact.time):
-                    store.change(fact.workload, lambda workload: act(workload, fact))
+                    store.change(fact.workload, lambda workload: act(graph, workload, fact))
             case WorkloadFinished() | WorkloadCancelled():
                 self._usage.settle(fact.workload, fact.time)
                 store.end(fact.workload)
@@ -306,6 +311,28 @@ class ArrayCore:
             store.tables.state[c.WAKE_IS_KNOWN] = 1
         wake = int(store.tables.state[c.WAKE])
         return None if wake == c.NONE else wake
+
+    def only_waits(self, fact: WorkloadSubmitted) -> bool:
+        if self._store is None or self.decides_in_cycles or fact.time > c.MOST_TIME:
+            return DefinitionCore(self.state()).only_waits(fact)
+        try:
+            self.check(fact)
+        except FactError:
+            return False
+        store = self._store
+        if self._asked is None or self._asked[0] is not store or self._asked[1] is not fact:
+            self._asked = store, fact, JobRows.of(store, [fact], [0]).table
+        job = self._asked[2]
+        if job[0, c.J_REFUSED]:  # it is possible, but beyond the bounds of the tables
+            return DefinitionCore(self.state()).only_waits(fact)
+        if store.tables.state[c.FREE_ROW] == c.NONE:
+            store.more_rows()
+        store.grow()
+        jobs = store.tables.job
+        store.tables = store.tables._replace(job=job)
+        waits = store.kernels.only_waits(store.tables, 0)
+        store.tables = store.tables._replace(job=jobs)
+        return waits
 
     def closed_loop(
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..eligibility import barrier, companions
-from ..event_parts import POD_COUNT
+from ..event_parts import POD_COUNT, PodSet
 from ..guard import matches
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -14,7 +14,7 @@ from .guard_programs import TextField
 from .policy_tables import BeyondBoundsError, PolicyTables
 from .tables import Ints
 
-_KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT}
+_KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT, "too-large": c.TOO_LARGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,9 @@ class Demand:
 
 
 _Key = tuple[object, ...]
+
+Groups = tuple[tuple[tuple[str, ...], int], ...]
+"""The resource groups of a queue: the resources of each, and where its flavors begin in the pool."""
 
 
 @dataclass(slots=True)
@@ -92,13 +95,13 @@ class Demands:
             self._append([left, pod_set.count, least, names.index(names[index]), self.text(pod_set.name)])
             one = {**pod_set.requests, **({POD_COUNT: 1} if counts_pods else {})}
             self._append([one.get(resource, c.NONE) for resource in resources])
-            self._append([self._barrier(flavor, workload, index) for flavor in range(len(policy.graph.flavors))])
+            self._append([self._barrier(flavor, pod_set, resources, groups) for flavor in range(len(policy.graph.flavors))])
         self.spec[at : at + c.SPEC_HEAD] = head
         self.most_pod_sets = max(self.most_pod_sets, len(fact.pod_sets))
         self.most_resources = max(self.most_resources, len(resources))
         return Demand(at, tuple(each.name for each in fact.pod_sets), tuple(resources))
 
-    def _check(self, workload: Workload, resources: list[str], groups: tuple[tuple[tuple[str, ...], int], ...]) -> None:
+    def _check(self, workload: Workload, resources: list[str], groups: Groups) -> None:
         """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
         pod_sets = workload.fact.pod_sets
         totals = [sum(each.requests.get(resource, 0) * each.count for each in pod_sets) for resource in resources]
@@ -122,9 +125,18 @@ class Demands:
                 words[index // 62] |= 1 << index % 62
         return words
 
-    def _barrier(self, flavor: int, workload: Workload, pod_set: int) -> int:
-        found = barrier(self.policy.graph, flavor, workload.fact.pod_sets[pod_set])
-        return 0 if found is None else _KINDS[found.kind] + 16 * (found.index + 1)
+    def _barrier(self, flavor: int, pod_set: PodSet, resources: list[str], groups: Groups) -> int:
+        """What keeps a pod set off a flavor, with its taint or, of pods that are too large, the resource; 0: nothing."""
+        served = next((of for of, at in groups if flavor in self._flavors(at)), ())
+        found = barrier(self.policy.graph, self.policy.sizes, flavor, pod_set, [each for each in resources if each in served])
+        if found is None:
+            return 0
+        detail = resources.index(found.resource) if found.resource else found.index
+        return _KINDS[found.kind] + 16 * (detail + 1)
+
+    def _flavors(self, at: int) -> list[int]:
+        """The flavors of the group that begins at a place of the pool."""
+        return self.policy.programs.pool[at + 1 : at + 1 + self.policy.programs.pool[at]]
 
 
 def _text(graph: PolicyGraph, workload: Workload, read: TextField) -> str:
@@ -137,7 +149,7 @@ def _text(graph: PolicyGraph, workload: Workload, read: TextField) -> str:
     return workload.fact.workload_kind if path == "kind" else str(getattr(workload.fact, path))
 
 
-def _group_of(groups: tuple[tuple[tuple[str, ...], int], ...], resource: str) -> int:
+def _group_of(groups: Groups, resource: str) -> int:
     """Where the flavors of the group begin that serves a resource; NONE where none does."""
     return next((at for resources, at in groups if resource in resources), c.NONE)
 

@@ -46,6 +46,10 @@ class KernelSet:
         """See `kernels/loop/play.py`."""
         return self.run(tables, c.PLAY, most)
 
+    def only_waits(self, tables: Tables, job: int) -> bool:
+        """See `kernels/loop/play.py`."""
+        return bool(self.run(tables, c.ONLY_WAITS, job))
+
 
 PLAIN = KernelSet(run_kernel)
 """The kernels as they stand."""

@@ -27,19 +27,27 @@ from . import columns as c
 from .demands import Demand
 from .policy_tables import fraction
 
-REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")
-DEFERRALS: tuple[DeferralReason, ...] = (
-    "WaitingForQuota", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "WaitingForPreemptedWorkloads", "PendingEvaluation",
-    "Misconfigured",
+REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
+DEFERRALS: tuple[DeferralReason | Literal["PodTooLarge"], ...] = (
+    "WaitingForQuota", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor", "WaitingForPreemptedWorkloads",
+    "PendingEvaluation", "Misconfigured",
 )  # fmt: skip
 ENDS: tuple[DeferralOutcome | Literal[""], ...] = (
     "", "no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away",
 )  # fmt: skip
 _OBSTACLES: tuple[ObstacleKind | Literal[""], ...] = (
     "", "missing", "not-selected", "taint", "not-nominated", "lacks-resource", "other-flavor", "exceeds", "short", "unserved",
+    "too-large",
 )  # fmt: skip
 _EVICTIONS: tuple[EvictionKind, ...] = ("in-queue", "reclaim", "other", "fair-sharing", "reclaim-while-borrowing")
 _LIMITS: tuple[LimitKind, ...] = ("owned", "borrowing", "capacity")
+
+
+def deferral_reason(code: int) -> DeferralReason:
+    """Why a head was not admitted in a cycle."""
+    reason = DEFERRALS[code]
+    assert reason != "PodTooLarge"  # cycles know no nodes
+    return reason
 
 
 def value_of(field: Field, numbers: Sequence[int], rounded: bool) -> Value:
@@ -133,7 +141,7 @@ class Tape:
             )
         victims = tuple(victim.workload for victim in self.victims(block)) if ended == "preempting" else ()
         parked, preempting, alike = (bool(tape[block + column]) for column in (c.B_PARKED, c.B_PREEMPTING, c.B_ALIKE))
-        last = LastDeferral(DEFERRALS[tape[block + c.B_REASON]], ended, parked, preempting, alike, tried, victims)
+        last = LastDeferral(deferral_reason(tape[block + c.B_REASON]), ended, parked, preempting, alike, tried, victims)
         name = self._name(block)
         return Deferral(name, tape[block + c.B_QUEUE], last, flavors, self.limit(block), hold(name) if turned_away else None)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..eligibility import groups_of
 from ..event_parts import POD_COUNT
 from ..guard import bounds_share, is_timeless, ranks_by_priority
+from ..intake.capacity import NodeSizes
 from ..policy_graph import PolicyGraph, Queue, covers
 from . import columns as c
 from .guard_programs import DEEPEST, Programs
@@ -45,10 +46,11 @@ class PolicyTables:
     slot: Ints
     pool: Ints
     groups: dict[int, tuple[tuple[tuple[str, ...], int], ...]]
+    sizes: NodeSizes
 
 
-def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
-    """The tables of a policy over what exists, by slot; nobody uses anything yet. Raises BeyondBoundsError."""
+def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> PolicyTables:
+    """The tables of a policy over what exists, by slot, on nodes of these sizes; nobody uses anything yet. Raises BeyondBoundsError."""
     programs = Programs(graph.settings.rounded)
     named = {slot.resource for slot in graph.slots} | {each for queue in graph.queues for group in queue.groups for each in group.resources}
     resources = tuple(sorted(named | {each for group in graph.groups for each in group} | {POD_COUNT}))
@@ -58,13 +60,13 @@ def compile_policy(graph: PolicyGraph, capacity: list[int]) -> PolicyTables:
     _settings(state, graph, programs, resources)
     _nodes(node, graph, programs)
     quota, slot = zeros(len(graph.nodes), max(1, len(graph.slots)), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
-    _slots(slot, graph, capacity, resources)
+    _slots(slot, graph, capacity, sizes, resources)
     _quotas(quota, node, slot, graph, capacity)
     if programs.deepest > DEEPEST:
         raise BeyondBoundsError("a guard is nested too deeply")
     if max(programs.longest, int(state[c.PERIOD])) > c.MOST_TIME:
         raise BeyondBoundsError("a duration is too long")
-    return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups)
+    return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups, sizes)
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:
@@ -183,12 +185,13 @@ def _queue(row: Ints, graph: PolicyGraph, queue: Queue) -> None:
     row[c.UP_TO], row[c.BY_USAGE] = preemption.borrowing_up_to or 0, queue.by_usage and settings.usage is not None
 
 
-def _slots(slot: Ints, graph: PolicyGraph, capacity: list[int], resources: tuple[str, ...]) -> None:
+def _slots(slot: Ints, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, resources: tuple[str, ...]) -> None:
     scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))  # cancels out: worth weighs both sides
     by_resource = sorted(range(len(graph.slots)), key=lambda index: (graph.slots[index].resource, index))
     for index, each in enumerate(graph.slots):
         slot[index, c.CAPACITY], slot[index, c.WORTH] = capacity[index], int(graph.flavors[each.flavor].worth * scale)
         slot[index, c.RESOURCE], slot[index, c.BY_RESOURCE] = resources.index(each.resource), by_resource[index]
+        slot[index, c.LARGEST] = max((size[each.resource] for size in sizes[each.flavor]), default=0)
 
 
 def _quotas(quota: Ints, node: Ints, slot: Ints, graph: PolicyGraph, capacity: list[int]) -> None:

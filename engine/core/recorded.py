@@ -44,7 +44,7 @@ def carry_out(store: TableStore, usage: UsageBooks, outcome: Outcome) -> None:
 def evict(store: TableStore, usage: UsageBooks, name: str, beneficiary: str | None, operator: str | None, now: int) -> None:
     """Let a running workload wait again."""
     with usage.changing(name, now):
-        row = store.change(name, lambda workload: changes.evict(workload, operator))
+        row = store.change(name, lambda workload: changes.evict(workload, operator, now))
     if beneficiary is not None and store.tables.state[c.BY_RULES]:
         store.grow()
         store.note_who_gave_way(name, beneficiary)

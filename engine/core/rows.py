@@ -10,7 +10,7 @@ from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
 from .kernels.places import append_cell
-from .outcomes import DEFERRALS, ENDS
+from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy_tables import PolicyTables
 from .tables import Tables, longer
 
@@ -123,4 +123,4 @@ class Rows:
             workload.scan = Scan(tried, w[c.SCAN_CYCLE], w[c.SCAN_GENERATION])
         victims = tuple(self.names[cell[c.W_NAME]] for cell in self.cells(w[c.SHOWN_VICTIMS]))
         parked, preempting, alike = (bool(w[column]) for column in (c.DEFERRED_PARKED, c.DEFERRED_PREEMPTING, c.DEFERRED_ALIKE))
-        workload.deferred = LastDeferral(DEFERRALS[w[c.DEFERRED_REASON]], ended, parked, preempting, alike, tried, victims)
+        workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED_REASON]), ended, parked, preempting, alike, tried, victims)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..eligibility import groups_of
 from ..event_parts import Assignment
+from ..intake.capacity import NodeSizes
 from ..intake.holds import is_inactive, is_queued, turned_away
 from ..intake.shapes import shape_of, tells_apart
 from ..outcome.decision import LastDeferral, Outcome, Replacement
@@ -39,9 +40,9 @@ class TableStore(Rows):
     """The tables under one policy. `known` has the live workloads by name, each with its row; what changes while it runs or waits stands in
     the tables alone until `read` brings it up to date."""
 
-    def __init__(self, graph: PolicyGraph, capacity: list[int], kernels: KernelSet) -> None:
+    def __init__(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, kernels: KernelSet) -> None:
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
-        self.policy: PolicyTables = compile_policy(graph, capacity)
+        self.policy: PolicyTables = compile_policy(graph, capacity, sizes)
         self.demands = Demands(self.policy)
         self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
         self.known: dict[str, tuple[Workload, int]] = {}
@@ -308,7 +309,8 @@ class TableStore(Rows):
         w = self.tables.work[row]
         w[c.SPEC], w[c.SHAPE], w[c.QUEUE] = standing.demand, standing.shape, workload.queue
         w[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
-        w[c.EVICTIONS], w[c.SUBMITTED], w[c.QUEUED] = workload.evictions, workload.submitted, workload.queued
+        w[c.EVICTIONS], w[c.SUBMITTED] = workload.evictions, workload.submitted
+        w[c.QUEUED], w[c.ENTERED] = workload.queued, workload.entered
         w[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
         w[c.STARTED_BY], w[c.EVICTING] = workload.started_by, workload.evicting
         w[c.HELD], w[c.TURNED_AWAY], w[c.LOCAL_QUEUE] = standing.held, standing.turned_away, standing.local_queue
@@ -318,7 +320,7 @@ class TableStore(Rows):
 
     def vet(self, workload: Workload) -> None:
         """Raise BeyondBoundsError for numbers that the tables are not proven for."""
-        if max(workload.queued, workload.submitted, workload.admitted or 0) > c.MOST_TIME or workload.number >= 2**31:
+        if max(workload.queued, workload.submitted, workload.entered, workload.admitted or 0) > c.MOST_TIME or workload.number >= 2**31:
             raise BeyondBoundsError("a moment or a number of a workload is too large")
         if workload.queue != NOWHERE:
             self.demands.of(workload)
@@ -332,6 +334,7 @@ class TableStore(Rows):
         workload, row = self.known[name]
         t, w = self.tables, self.tables.work[row].tolist()
         workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], w[c.STARTED_BY], bool(w[c.EVICTING])
+        workload.entered = w[c.ENTERED]
         workload.admitted = None if w[c.ADMITTED] == c.NONE else w[c.ADMITTED]
         workload.usage = tuple(self.request(w[c.USAGE])) if workload.admitted is not None else ()
         workload.assignments = self.assignments(workload, w) if workload.admitted is not None else ()

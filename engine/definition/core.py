@@ -8,16 +8,21 @@ from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import Fact, TimeAdvanced, WorkloadSubmitted
 from ..intake.at_once import decided_at_once
+from ..intake.changes import submitted, waits
 from ..intake.check import check_fact
+from ..intake.rejection import rejection
+from ..intake.routing import route
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
 from ..units import LAST_MOMENT
 from .admission.cycle import next_cycle, run_cycle
+from .admission.nominate import nominate
 from .admission.settle import Waits, next_wake, settle
 from .probe import DefinitionProbe
 from .snapshot import frozen
 from .state.known import KnownState
 from .state.state import State
+from .state.trial import Trial
 from .transition.apply import apply, carry_out
 from .view import DefinitionView
 
@@ -98,6 +103,25 @@ class DefinitionCore:
         self._wake_is_known = False
         if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
             self._waits.clear()
+
+    def only_waits(self, fact: WorkloadSubmitted) -> bool:
+        try:
+            self.check(fact)
+        except FactError:
+            return False
+        state = self.state
+        workload = submitted(fact, state.submissions + 1)
+        route(state.graph, workload)
+        if rejection(state.graph, workload) is not None:
+            return False
+        if not waits(state.graph, workload):
+            return True
+        before = state.time, state.cause
+        state.time, state.cause = fact.time, state.seq + 1  # as if the fact had come
+        try:
+            return not nominate(Trial(state), workload).runs
+        finally:
+            state.time, state.cause = before
 
     def closed_loop(
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT

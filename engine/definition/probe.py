@@ -1,13 +1,28 @@
 """Questions to the definition about what would be, as things stand or as supposed. Nothing of the state changes by them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from ..eligibility import barrier
+from ..event_parts import PodSet
 from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
 from ..intake.local_usage import usage_rank
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import FlavorAssignment, Mode, Nomination, Note, ProtectedVictim, Request, Share, Verdict, Victim, as_request
+from ..outcome.nomination import (
+    FlavorAssignment,
+    KeptCandidate,
+    Mode,
+    Nomination,
+    Note,
+    Obstacle,
+    ProtectedVictim,
+    Request,
+    Share,
+    Verdict,
+    Victim,
+    as_request,
+)
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .admission.binding_limit import attempt_limits, binding_limit, limit_on
@@ -17,6 +32,7 @@ from .admission.settle import Waits, reservations
 from .flavor.assigner import FlavorAssigner
 from .preemption.candidates import ordered, satisfies
 from .preemption.fair_sharing import next_queue
+from .preemption.kept import kept
 from .preemption.lookahead import present_search, protected_victims
 from .preemption.rule_scope import RuleScope
 from .preemption.search import Found, Preemptor
@@ -50,7 +66,7 @@ class DefinitionProbe:
         policy = self._policy
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
-            policy = policy.over(graph or policy.graph, exists)
+            policy = policy.over(graph or policy.graph, exists, policy.sizes)
         gone = [each for each in (self._state.workloads[name] for name in sorted(set(without))) if each.number not in self._out]
         if charges or gone:
             policy = policy.copy()
@@ -71,6 +87,11 @@ class DefinitionProbe:
 
     def _trial(self) -> Trial:
         return Trial(self._state, self._policy, self._out)
+
+    # --- flavors --------------------------------------------------------------------------------------------------------
+
+    def barrier(self, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
+        return barrier(self.graph, self._policy.sizes, flavor, pod_set, resources)
 
     # --- quota ----------------------------------------------------------------------------------------------------------
 
@@ -141,6 +162,12 @@ class DefinitionProbe:
             return [], -1
         preemptor = Preemptor(self._workload(nomination.workload), nomination.request_then, [])
         return protected_victims(present_search(self._trial(), preemptor), nomination.until)
+
+    def kept(self, nomination: Nomination, most: int) -> Sequence[KeptCandidate]:
+        preemptor, trial = self._preemptor(nomination), self._trial()
+        search = present_search(trial, preemptor)
+        with trial.charged(nomination.queue, preemptor.request):
+            return kept(search, most)
 
     def triggered(self, nomination: Nomination) -> Sequence[bool]:
         preemptor, trial = self._preemptor(nomination), self._trial()

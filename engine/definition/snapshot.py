@@ -18,7 +18,7 @@ from .state.state import QueueState, State
 from .transition.activate import take_over
 from .transition.listing import enter
 
-FORMAT: Literal[2] = 2
+FORMAT: Literal[3] = 3
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""
 
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -40,7 +40,7 @@ class _Queue(Part):
 class _Content(Part):
     """A whole state. `policy` is the digest of the policy's meaning, None before the first policy; `queues` are there where it defers."""
 
-    format: Literal[2] = FORMAT
+    format: Literal[3] = FORMAT
     seq: Count
     cause: Count
     time: Count
@@ -157,7 +157,7 @@ def _check(graph: PolicyGraph, workload: Workload) -> None:
     counts = [pod_set.count for pod_set in workload.fact.pod_sets]
     if any(not 0 <= left <= count for left, count in zip(workload.remaining, counts, strict=True)):
         raise SnapshotError(f"of `{workload.name}` more pods are left than it asked for")
-    if min(workload.number, workload.evictions, workload.started_by, workload.admitted or 0) < 0:
+    if min(workload.number, workload.evictions, workload.started_by, workload.entered, workload.admitted or 0) < 0:
         raise SnapshotError(f"a count or a moment of `{workload.name}` is below 0")
     if workload.admitted is not None and workload.queue == NOWHERE:
         raise SnapshotError(f"`{workload.name}` runs in no queue")

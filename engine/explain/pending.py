@@ -5,17 +5,19 @@ from dataclasses import dataclass
 
 from ..cores import Core, Probe
 from ..event_parts import Operand
-from ..outcome.decision import tightest
+from ..outcome.decision import Hold, tightest
 from ..outcome.named import charges
 from ..outcome.nomination import Attempt, Grade, Mode, Nomination, PodSetFlavors
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .candidates import candidates
 from .holding import hold_standing
+from .kept import kept_candidates
+from .never import idle, impediments
 from .policy_lines import limit_named, node_line, rule_line
 from .remedies import nominate, release, remedies
-from .standing import FlavorStanding, Keeper, Remedy, RuleStanding, Standing
-from .wording import describe
+from .standing import FlavorStanding, Impediment, Keeper, Remedy, RuleStanding, Standing
+from .wording import MOST_FLAVORS, describe
 
 WAITING, PROTECTED = "WaitingForQuota", "WaitingForProtectedWorkloads"
 """The second reason is gpol's own; all others are Kueue's."""
@@ -23,8 +25,12 @@ WAITING, PROTECTED = "WaitingForQuota", "WaitingForProtectedWorkloads"
 _REASONS = {Grade.FIT: "Fits", Grade.NO_VICTIMS: WAITING, Grade.PROTECTED: PROTECTED, Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Preempt"}
 
 
-def standing(core: Core, name: str) -> Standing | None:
-    """Where a live workload stands; None if it is not live. The state is as before afterwards."""
+def standing(core: Core, name: str, briefly: bool = False) -> Standing | None:
+    """Where a live workload stands; None if it is not live. The state is as before afterwards.
+
+    `briefly`: only why it waits, and not what could be done about it: no flavors, rules, candidates and remedies, which take far longer.
+    Of one that something holds not even what it would lack otherwise.
+    """
     workload, graph = core.view.workload(name), core.graph
     if workload is None or graph is None:
         return None
@@ -45,7 +51,7 @@ def standing(core: Core, name: str) -> Standing | None:
     if workload.queue < 0:
         asked = Operand(name="local queue", value=workload.fact.local_queue or workload.fact.queue or "none")
         return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
-    return base.model_copy(update=_Pending(core, graph, workload).told())
+    return base.model_copy(update=_Pending(core, graph, workload, briefly).told())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,14 @@ class _Pending:
     core: Core
     graph: PolicyGraph
     workload: Workload
+    briefly: bool
 
     def told(self) -> dict[str, object]:
         """The fields of its standing."""
         probe, name = self.core.probe, self.workload.name
         holds = probe.holds(name)
+        if holds and self.briefly:
+            return {**self._place(), **self._held(holds)}
         reserved = list(probe.reservations())
         mine = next((index for index, nomination in enumerate(reserved) if nomination.workload == name), None)
         others = reserved[:mine]  # who reserves after it finds less room for its sake
@@ -67,11 +76,26 @@ class _Pending:
         probe = (probe.released(name) if holds else probe).suppose(charges=charged)
         nomination = nominate(probe, name) if mine is None else reserved[mine]
         if holds:
-            first, *more = (hold_standing(self.graph, self.workload, hold) for hold in holds)
-            helps = release(holds, nomination)
-            told = {"reason": first.reason, "rule": first.rule, "operands": first.operands, "also": tuple(more), "remedies": helps}
-            return {**self._place(), **told}
+            now = (
+                {}
+                if self.graph.settings.defers
+                else {"now": _now(nomination), "limit": limit_named(self.graph, probe.binding_limit(nomination))}
+            )
+            told = {**self._held(holds), "remedies": release(holds, nomination), "never": self._never(nomination)}
+            return {**self._place(), **told, **now}
         return {**self._place(), **self._reason(probe, nomination, others), **self._judged(probe, nomination)}
+
+    def _held(self, holds: Sequence[Hold]) -> dict[str, object]:
+        """What holds it."""
+        first, *more = (hold_standing(self.graph, self.workload, hold) for hold in holds)
+        return {"held": True, "reason": first.reason, "rule": first.rule, "operands": first.operands, "also": tuple(more)}
+
+    def _never(self, nomination: Nomination) -> tuple[Impediment, ...]:
+        """Why it can never run as things stand, whoever ends."""
+        if nomination.flavors.mode is not Mode.NO_FIT:
+            return ()
+        probe = self.core.probe
+        return impediments(idle(probe, self.core.view), self.core.view, nomination)
 
     def _place(self) -> dict[str, object]:
         """Its place in its queue's line; nothing of one that is not queued."""
@@ -167,15 +191,21 @@ class _Pending:
     # --- what could be done -----------------------------------------------------------------------------------------------
 
     def _judged(self, probe: Probe, nomination: Nomination) -> dict[str, object]:
-        """What could be done now, flavors, rules, candidates and remedies, as things stand."""
+        """What could be done now, flavors, rules, candidates and remedies, as things stand; nothing of it where it is told briefly."""
+        if self.briefly:
+            return {}
         helps: tuple[Remedy, ...] = ()
         if self.graph.settings.defers or not (nomination.runs or self._is_behind()):  # else whatever changes it waits for the first
             helps = remedies(probe, self.core.view, nomination)
+        listed, left_out = kept_candidates(probe, self.core.view, nomination)
         return {
-            "now": "fits" if nomination.fits else "evicts" if nomination.victims else "waits",
+            "now": _now(nomination),
             "flavors": tuple(self._flavors(probe, nomination)),
             "rules": tuple(self._rules(probe, nomination)),
-            "candidates": tuple(candidates(probe, self.core.view, nomination)),
+            "evicts": "in cycles" if self.graph.settings.victims != "rules" else "by rules" if self.graph.preempt else "nothing",
+            "candidates": (*candidates(probe, self.core.view, nomination), *listed),
+            "left_out": left_out,
+            "never": self._never(nomination),
             "remedies": helps,
         }
 
@@ -237,7 +267,11 @@ class _Pending:
 
     def _because(self, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
         """What keeps a flavor from serving that no limit says."""
-        yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
+        asked = next((pod_set.flavors for pod_set in self.workload.fact.pod_sets if pod_set.name == pods.name), ())
+        if asked and self.graph.flavors[attempt.flavor].name not in asked:
+            yield f"it asks for {' or '.join(asked[:MOST_FLAVORS])}" + (" or others" if len(asked) > MOST_FLAVORS else "")
+        else:
+            yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
         chosen = {each.flavor for each in pods.flavors.values()}
         if attempt.grade is Grade.FIT and attempt.obstacles:
             yield "the resource for which it would borrow decides, and there is enough of that one"
@@ -247,3 +281,8 @@ class _Pending:
             yield "it would have to borrow, and its queue evicts nobody for that"
         elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and attempt.flavor in chosen and not nomination.victims:
             yield "victims make room for each resource alone, but not for all it asks for"
+
+
+def _now(nomination: Nomination) -> str:
+    """What could be done for a workload, were it the next."""
+    return "fits" if nomination.fits else "evicts" if nomination.victims else "waits"

@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Literal
 
 from ..cores import Probe, View
-from ..eligibility import barrier, companions, groups_of, selects, untolerated
+from ..eligibility import companions, groups_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
@@ -157,7 +157,7 @@ class _Tries:
         return any(flavor in group.flavors for group in self.groups)
 
     def _accepted(self, flavor: int) -> bool:
-        return all(barrier(self.graph, flavor, pod_set) is None for pod_set in self.workload.fact.pod_sets)
+        return all(self.probe.barrier(flavor, pod_set, ()) is None for pod_set in self.workload.fact.pod_sets)
 
     def _group_for(self, flavor: int) -> int | None:
         """The first group of the queue whose resources a flavor has: every one or, where they are judged together, any."""
@@ -208,10 +208,11 @@ class _Tries:
         found = []
         for index in group.flavors:
             slots = {slot.resource: number for number, slot in enumerate(self.graph.slots) if slot.flavor == index}
-            if any(barrier(self.graph, index, pod_set) is not None for pod_set, _ in members):
+            wanted = [resource for resource in resources if amounts[resource]]
+            if any(self.probe.barrier(index, pod_set, wanted) is not None for pod_set, count in members if count):
                 continue
-            if all(resource in slots for resource in resources if amounts[resource]):
-                found.append({slots[resource]: amounts[resource] for resource in resources if amounts[resource]})
+            if all(resource in slots for resource in wanted):
+                found.append({slots[resource]: amounts[resource] for resource in wanted})
         return found
 
 

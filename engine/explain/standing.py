@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ..event_parts import Assignment, Charge, DeferralOutcome, Limit, Operand, Part, RuleRef
+from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef
 from ..outcome.nomination import CandidateOutcome
 
 
@@ -61,13 +61,18 @@ class Keeper(Part):
 
 
 class CandidateStanding(Part):
-    """A running workload that uses what a waiting one needs, in a policy that decides in cycles, and whether it could go for it.
+    """A running workload that uses what a waiting one needs, and whether it could go for it.
 
     outcome: `taken`; `spared` (it fits without); `not reached` (others were enough); or why not: `not allowed` (by the line `rule`),
     `never evicted` (by its class), `replaced` (the waiting one takes its place), `queue inactive` (nobody is evicted from such),
     `not borrowing` (its queue, or a cohort on its path, uses no more than it owns, or would not once others have gone), `only without
     borrowing` (the waiting one would have to borrow, and may not evict it for that, by the line `rule`), `share`. Operands are what was
-    compared, `usage` is what it uses of what is needed; `evicting` says that it has been told to stop.
+    compared, `usage` is what it uses of what is needed, and what would be free without it; `evicting` says that it has been told to stop.
+
+    By preempt rules, under the rule by which it comes closest to going: `protected` (`rule` is the protect rule) and `guard` (the guard of
+    the preempt rule `rule` is false), `until` then is the first moment at which time alone ends that (microseconds; None: time does
+    not); `gave way` (it had the other one evicted before); `just admitted` (by the last fact); `out of reach` (the rule does not look in
+    its queue); `not triggered` (no rule applies); `not enough` (it may go, but all who may free too little, or only with others later).
     """
 
     workload: str
@@ -77,6 +82,33 @@ class CandidateStanding(Part):
     operands: tuple[Operand, ...] = ()
     usage: tuple[Charge, ...] = ()
     evicting: bool = False
+    until: int | None = None
+
+
+class CandidatesLeftOut(Part):
+    """Candidates that are not listed: what came of them, how many they are, and what would be free without them."""
+
+    outcome: CandidateOutcome
+    count: int
+    usage: tuple[Charge, ...]
+
+
+class Impediment(Part):
+    """Why a pod set can never run on a flavor, while the policy and what exists stay as they are; `flavor` "" is any.
+
+    `unknown flavor`: it names a flavor that the policy does not have. `not counted`: no flavor of the policy has the resource.
+    `no machines`: none of the flavor is known, which has what its machines have. `other flavors`: it names others. `no flavor`: its queue
+    may use none; `exceeds`: more is asked for than `limit` says there may be at most. All others are told by `obstacle`. `others` are
+    flavors that the queue serves.
+    """
+
+    kind: ObstacleKind | Literal["unknown flavor", "not counted", "no machines", "other flavors", "no flavor"]
+    pod_set: str
+    flavor: str = ""
+    resource: str = ""
+    limit: Limit | None = None
+    obstacle: FlavorObstacle | None = None
+    others: tuple[str, ...] = ()
 
 
 class HoldStanding(Part):
@@ -95,7 +127,11 @@ class Standing(Part):
     `overtaken` (another took the room in that cycle), `overlapping` (its victims went for another), `deferred` (it fits once others'
     victims are gone), `preempting` (it waits for its own), `turned away` (something holds it). `parked`: it is looked at again when
     something may have become free.
-    `now` says what could be done for it, were it the next: `fits`, `evicts` (those who are `taken`), or `waits`.
+    `now` says what could be done for it, were it the next, and held by nothing: `fits`, `evicts` (those who are `taken`), or `waits`.
+    `never` says why it can never run while the policy and what exists stay as they are, whatever ends; empty where it can.
+    `left_out` counts candidates that are not listed, by what came of them.
+    `held` says that something holds it: `reason` is what. `evicts` says how others may be evicted for it: `by rules`, `in cycles` as Kueue
+    does, or by `nothing`, as the policy has no preempt rules; None where that was not looked at.
     `also` is what would keep it from being looked at, were it not for `reason`.
     """
 
@@ -117,6 +153,7 @@ class Standing(Part):
     position: int | None = None
     waiting: int | None = None
     parked: bool = False
+    held: bool = False
     also: tuple[HoldStanding, ...] = ()
     outcome: DeferralOutcome | None = None
     victims: tuple[str, ...] = ()
@@ -124,5 +161,8 @@ class Standing(Part):
     flavors: tuple[FlavorStanding, ...] = ()
     rules: tuple[RuleStanding, ...] = ()
     keepers: tuple[Keeper, ...] = ()
+    evicts: Literal["by rules", "in cycles", "nothing"] | None = None
     candidates: tuple[CandidateStanding, ...] = ()
+    left_out: tuple[CandidatesLeftOut, ...] = ()
+    never: tuple[Impediment, ...] = ()
     remedies: tuple[Remedy, ...] = ()

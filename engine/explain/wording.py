@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 
-from ..event_parts import FlavorObstacle, Operand
+from ..event_parts import FlavorObstacle, Limit, Operand
 from ..guard import Field, Type
 from ..outcome.nomination import Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
+from .standing import Impediment
+
+MOST_FLAVORS = 5
+"""How many flavors are named where any of them would do."""
 
 
 def show_share(share: Share, rounded: bool = False) -> str:
@@ -60,7 +64,7 @@ def named_obstacle(graph: PolicyGraph, obstacle: Obstacle) -> FlavorObstacle:
         detail = taint_text(graph, obstacle)
     elif obstacle.kind == "other-flavor" and obstacle.index >= 0:
         detail = graph.flavors[obstacle.index].name
-    asked, limit = (obstacle.assumed + obstacle.asked, obstacle.limit) if obstacle.by_quota else (0, 0)
+    asked, limit = obstacle.assumed + obstacle.asked, obstacle.limit
     return FlavorObstacle(kind=obstacle.kind, resource=obstacle.resource, asked=asked, limit=limit, detail=detail)
 
 
@@ -87,7 +91,65 @@ def obstacle_told(obstacle: FlavorObstacle) -> str:
             return f"taint {obstacle.detail} is not tolerated"
         case "not-selected":
             return "the pod set selects other nodes"
+        case "too-large" if not obstacle.resource:
+            return "no node has all that one of its pods asks for"
+        case "too-large":
+            asked, limit = (format_amount(amount, obstacle.resource) for amount in (obstacle.asked, obstacle.limit))
+            return f"one of its pods asks for {asked} {obstacle.resource}, and its largest node has {limit}"
         case "not-nominated":
             return "another flavor was nominated"
         case "other-flavor":
             return f"the workload that it replaces runs on {obstacle.detail or 'no flavor'} for {obstacle.resource}"
+
+
+# --- what can never run ---------------------------------------------------------------------------------------------
+
+
+def impediment_told(impediment: Impediment) -> tuple[str, str]:
+    """Why a workload can never run as things stand, and what to do about it; a clause each."""
+    flavor, resource = impediment.flavor, impediment.resource
+    others = " or ".join(impediment.others[:MOST_FLAVORS])
+    match impediment.kind:
+        case "unknown flavor":
+            instead = f"ask for {others}, or " if others else ""
+            return f"the policy has no flavor {flavor}", f"{instead}declare {flavor} in the policy"
+        case "not counted":
+            return f"the policy does not count {resource}", f"write `ignore {resource}` in the policy, or give a flavor some {resource}"
+        case "no machines":
+            amount = impediment.limit.asked if impediment.limit is not None else 0
+            asks = f"it asks for {format_amount(amount, resource)} {resource} on {flavor}, which has what its machines have"
+            give = f"add machines (NodeAdded, by `gpol run`), or write how much {resource} {flavor} has"
+            return f"{asks}, and no machine has any {resource}", f"{give} instead of `from nodes`"
+        case "exceeds" if impediment.limit is not None:
+            return _exceeds(impediment.limit)
+        case "unserved":
+            return f"its queue serves no {resource}", f"let the queue use a flavor that has {resource}, or write `ignore {resource}`"
+        case "lacks-resource":
+            return f"flavor {flavor} has no {resource}", f"give {flavor} some {resource}, or write `ignore {resource}` in the policy"
+        case "missing":
+            return f"nothing defines flavor {flavor}", f"define {flavor}"
+        case "taint" if impediment.obstacle is not None:
+            return f"taint {impediment.obstacle.detail} of {flavor} is not tolerated", "let it tolerate the taint"
+        case "not-selected":
+            return f"it selects other nodes than those of {flavor}", f"let its node selector and affinity match {flavor}"
+        case "other flavors":
+            return (
+                f"its queue may not use {flavor}",
+                f"ask for {others}, or let the queue use {flavor}" if others else "let the queue use it",
+            )
+        case "no flavor":
+            return "its queue may use no flavor", "let the queue use one that has what it asks for"
+        case _:
+            told = obstacle_told(impediment.obstacle) if impediment.obstacle is not None else "it asks for too much"
+            return f"{told} (flavor {flavor})", f"ask for something else, or change what {flavor} has"
+
+
+def _exceeds(limit: Limit) -> tuple[str, str]:
+    asked, most = (f"{format_amount(amount, limit.resource)} {limit.resource}" for amount in (limit.asked, max(0, limit.available)))
+    where, more = {
+        "capacity": (f"{limit.flavor} has at most {most}", f"add {limit.resource} to {limit.flavor}"),
+        "borrowing": (f"the borrowing limit of {limit.node} leaves at most {most}", f"raise the borrowing limit of {limit.node}"),
+        "owned": (f"at most {most} of it may come to {limit.node}", f"let {limit.node} own more"),
+    }[limit.limit]
+    less = f"ask for at most {most}, or " if limit.available > 0 else ""
+    return f"it asks for {asked} on {limit.flavor}, and {where}", f"{less}{more}"

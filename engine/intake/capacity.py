@@ -1,4 +1,4 @@
-"""What exists: the nodes of the cluster, the flavors that they belong to, and the capacity of each slot."""
+"""What exists: the nodes of the cluster, the flavors that they belong to, the capacity of each slot, and how large a pod may be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +13,11 @@ class Machine:
     labels: dict[str, str]
     capacity: dict[str, int]
     flavor: int
+
+
+NodeSizes = tuple[tuple[Mapping[str, int], ...], ...]
+"""By flavor, what its largest nodes have of its resources, in the smallest unit: nodes that no other one exceeds in everything. Of a flavor
+whose capacity does not come from nodes, or that has none, there is nothing."""
 
 
 def machine(graph: PolicyGraph, labels: dict[str, str], amounts: dict[str, int]) -> Machine:
@@ -45,6 +50,27 @@ def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Map
         else:
             amounts.append(overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
     return amounts
+
+
+def node_sizes(graph: PolicyGraph, machines: Mapping[str, Machine]) -> NodeSizes:
+    """The sizes of the nodes of each flavor; `machines` are all nodes by name."""
+    if graph.settings.forest:
+        return tuple(() for _ in graph.flavors)
+    found: list[set[tuple[int, ...]]] = [set() for _ in graph.flavors]
+    for name in sorted(machines):
+        each = machines[name]
+        if each.flavor >= 0:
+            found[each.flavor].add(tuple(each.capacity.get(resource, 0) for resource, _ in graph.flavors[each.flavor].capacity))
+    return tuple(_largest(flavor, sizes) for flavor, sizes in zip(graph.flavors, found, strict=True))
+
+
+def _largest(flavor: Flavor, sizes: set[tuple[int, ...]]) -> tuple[Mapping[str, int], ...]:
+    kept: list[tuple[int, ...]] = []
+    for size in sorted(sizes, reverse=True):  # whatever exceeds it in everything comes before it
+        if not any(all(more >= less for more, less in zip(other, size, strict=True)) for other in kept):
+            kept.append(size)
+    names = [resource for resource, _ in flavor.capacity]
+    return tuple(dict(zip(names, size, strict=True)) for size in kept)
 
 
 def _declared(flavor: Flavor, resource: str) -> int:

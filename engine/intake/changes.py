@@ -9,7 +9,14 @@ from ..outcome.named import SlotIndex
 from ..outcome.nomination import Request, as_request
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Workload
+from .holds import is_queued
 from .routing import queue_named, route, set_priority
+
+
+def waits(graph: PolicyGraph, workload: Workload) -> bool:
+    """Whether a workload waits in its queue: it is pending, and nothing holds it."""
+    return workload.admitted is None and workload.queue != NOWHERE and is_queued(graph, workload)
+
 
 # --- facts ----------------------------------------------------------------------------------------------------------
 
@@ -17,6 +24,7 @@ from .routing import queue_named, route, set_priority
 def submitted(fact: WorkloadSubmitted, number: int) -> Workload:
     """A new workload, which is not routed yet."""
     return Workload(
+        entered=fact.time if fact.created is None else fact.created,
         fact=fact,
         number=number,
         queue=NOWHERE,
@@ -55,14 +63,17 @@ def update(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: Workl
         workload.asked_priority = fact.priority
     if fact.boost is not None:
         workload.boost = fact.boost
+    waited = waits(graph, workload)
     set_priority(graph, workload)
     if stops(workload, fact):
         _stop(workload)
-    if fact.requeued is not None:
-        workload.requeued = fact.requeued
     workload.checks = {**workload.checks, **fact.checks}
     if fact.hold is not None:
         workload.held_by_owner = fact.hold
+    if not waited and waits(graph, workload):
+        workload.entered = fact.time
+    if fact.requeued is not None:
+        workload.requeued = workload.entered = fact.requeued
     if fact.reclaimable is not None:
         _release_pods(slots, workload, fact.reclaimable)
 
@@ -91,18 +102,24 @@ def _release_pods(slots: SlotIndex, workload: Workload, done: dict[str, int]) ->
     workload.remaining = tuple(remaining)
 
 
-def act(workload: Workload, fact: OperatorAction) -> None:
+def act(graph: PolicyGraph, workload: Workload, fact: OperatorAction) -> None:
     """Hold or release a workload; an operator's eviction is a decision of its own, and holds it (`evict`)."""
+    waited = waits(graph, workload)
     workload.held_by_operator = fact.by if fact.action == "hold" else None
     if fact.action == "release":
         workload.held_by_owner = False
+    if not waited and waits(graph, workload):
+        workload.entered = fact.time
 
 
-def carry_over(before: PolicyGraph, after: PolicyGraph, slots: SlotIndex, workload: Workload) -> None:
+def carry_over(before: PolicyGraph, after: PolicyGraph, slots: SlotIndex, workload: Workload, now: int) -> None:
     """Bring a workload under another policy: who runs keeps its queue, flavors and amounts, by their names; who waits is matched anew."""
     workload.deferred = workload.scan = None
     if workload.admitted is None:
+        waited_in = before.nodes[workload.queue].name if waits(before, workload) else None
         route(after, workload)
+        if waits(after, workload) and after.nodes[workload.queue].name != waited_in:
+            workload.entered = now
         return
     node = queue_named(after, before.nodes[workload.queue].name)
     assert node is not None
@@ -121,10 +138,11 @@ def admit(workload: Workload, now: int, cause: int, request: Request, given: tup
     workload.usage, workload.assignments = request, given
 
 
-def evict(workload: Workload, operator: str | None) -> None:
-    """Let a workload wait again; an operator who evicts it holds it as well."""
+def evict(workload: Workload, operator: str | None, now: int) -> None:
+    """Let a workload wait again from now on; an operator who evicts it holds it as well."""
     _stop(workload)
     workload.evictions += 1
+    workload.entered = now
     if operator is not None:
         workload.held_by_operator = operator
 

@@ -25,7 +25,7 @@ ComparedShares = tuple[Share, Share, Share]
 Value = int | str | Share
 """The value of a field: a number in the smallest unit, a text, or a share."""
 
-FlavorReason = Literal["", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"]
+FlavorReason = Literal["", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor"]
 """Why a flavor, or a whole workload, fits nowhere; from the mildest to the most severe. Empty: it does fit, or others could go."""
 
 
@@ -70,8 +70,9 @@ class Obstacle:
     """Why a flavor does not serve a resource at once.
 
     `exceeds` and `short` are about quota: `assumed` was asked for by earlier pod sets, `asked` here, `limit` is the most there could be,
-    or what is available. With `taint` the `index` is that of the flavor's taint. With `other-flavor` it is
-    that of the flavor on which the workload runs whose place is taken (-1: on none, for this resource).
+    or what is available. With `too-large` one pod asks for `asked`, and the largest node of the flavor has `limit`; without a resource it
+    takes several resources to say that no node is large enough. With `taint` the `index` is that of the flavor's taint. With
+    `other-flavor` it is that of the flavor on which the workload runs whose place is taken (-1: on none, for this resource).
     """
 
     kind: ObstacleKind
@@ -196,7 +197,7 @@ class Victim:
 
 CandidateOutcome = Literal[
     "taken", "spared", "not reached", "share", "only without borrowing", "not borrowing", "not allowed", "never evicted", "replaced",
-    "queue inactive",
+    "queue inactive", "not enough", "just admitted", "gave way", "protected", "guard", "out of reach", "not triggered",
 ]  # fmt: skip
 """What came of a running workload that uses what another one needs; see `gpol.engine.explain.standing`."""
 
@@ -211,6 +212,22 @@ class ProtectedVictim:
     workload: str
     until: int
     protect: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCandidate:
+    """A running workload that uses what a nomination lacks, and why no preempt rule takes it now.
+
+    Of several rules the one under which it comes closest to going: `rule` and `protect` are indices (-1: none). `until` is the first moment
+    at which time alone ends what keeps it, None if time does not. `values` are those of the fields in the guard that keeps it.
+    """
+
+    workload: str
+    outcome: CandidateOutcome
+    rule: int = -1
+    protect: int = -1
+    until: int | None = None
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(slots=True)

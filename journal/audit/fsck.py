@@ -16,17 +16,24 @@ from ...engine.facts import PolicyActivated
 from ..errors import DamagedError, JournalError
 from ..journal import Batch, Journal
 from ..read.as_of import follow
-from ..read.snapshots import restore
+from ..read.snapshots import FORM, restore
 from ..recorded_policies import compile_recorded
-from ..records import Head, Progress
+from ..records import START, Head, Progress
 from ..store.writers import Writer
 from .evidence import Evidence, EvidenceComparison
 from .faults import Fault
 from .replay import other_semantics, writer_by_other_semantics
 from .replay_batch import Difference, replay_batch
 from .row_checks import RowWalk, structure_faults, unreadable
+from .traces import CUT, trace_of
 
 _RESTORE = "go back to a backup that verifies; what was appended since then, its sources have to tell again"
+
+_GO_ON = (
+    "events 1 to {whole} are whole, and all commands that show or export them still do: keep the file, and go back to a backup that has"
+    " more of them, or make the journal anew of these with `gpol export facts` and `gpol run --as-recorded`; what came after them, its"
+    " sources have to tell again"
+)
 
 _REMEDIES = {
     "file": _RESTORE,
@@ -45,6 +52,12 @@ _REMEDIES = {
     "decision": "look at both versions with `gpol replay`; where the chain is whole, it was written anew, or another gpol decided it",
     "semantics": "replay with the version of gpol that wrote it, which decides by the same semantics",
     "writers": "no event and no state depends on it; ask who changed the table, and do not rely on what it says",
+    "rewritten": (
+        "keep the journal as it is, and make no new snapshots: compare it with a backup, a checkpoint or a head from before, by"
+        " `gpol verify --checkpoint` or `--head`; only if that verifies was it the snapshot that was altered"
+    ),
+    "cut": "keep the journal as it is: compare it with a backup, a checkpoint or a head from before, by `gpol verify`",
+    "foreign": "find out who put it there, and keep a copy: events that were in it are lost; then go on from a backup that verifies",
     "undecided": "mend what is wrong before, and look again",
     "snapshot": "make one anew: `gpol snapshot JOURNAL --afresh`",
     "evidence": "keep both: they show that this is not the journal that was signed; go back to a backup that verifies against it",
@@ -54,8 +67,17 @@ _REMEDIES = {
 }
 """What to do about a fault, by its kind."""
 
+_TO_RESTORE = frozenset({"file", "missing", "stored", "chain", "unreadable"})
+"""Kinds of faults that only a backup mends. Where events before them are whole, there is another way."""
+
 NOTES = frozenset({"writer", "log", "leftover"})
 """Kinds of findings that are no fault."""
+
+_BLOCKING = frozenset({"stored", "missing", "unreadable", "future"})
+"""Kinds of faults behind which no event is decided again."""
+
+_OF_EVENTS = frozenset({*_BLOCKING, "stray", "chain", "form", "column", "time", "cause", "file", "evidence"})
+"""Kinds of faults in what is stored of events."""
 
 _ANCHOR_EVERY = 1_000
 
@@ -66,6 +88,8 @@ class FsckFinding:
 
     fault: Fault
     count: int
+    whole: int = 0
+    """Up to which event all that is stored is right, if it is a fault of stored events."""
 
     @property
     def kind(self) -> str:
@@ -80,6 +104,8 @@ class FsckFinding:
     @property
     def remedy(self) -> str:
         """What to do about it."""
+        if self.whole and self.kind in _TO_RESTORE:
+            return _GO_ON.format(whole=self.whole)
         return _REMEDIES[self.kind]
 
 
@@ -108,7 +134,7 @@ def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence 
     check.writers()
     check.decisions()
     check.snapshots()
-    return FsckReport(check.last, check.decided, tuple(check.findings.values()))
+    return FsckReport(check.last, check.decided, check.result())
 
 
 class _Fsck:
@@ -121,13 +147,29 @@ class _Fsck:
         self.last = 0
         self.decided = 0
         self._unchecked: list[int] = []
+        self._is_read = True  # whether all events could be
+        self._before = 0  # the last row before the walk: a writer may append meanwhile
+        self._writers: Sequence[Writer] | DamagedError = ()
+        self._blocked: Fault | None = None  # behind which nothing is decided again
         with suppress(JournalError):  # where the table is missing, `structure` says so
             self._unchecked = journal.snapshot_seqs()
+        with suppress(JournalError):
+            self._before = journal.last_row
+        try:
+            self._writers = journal.writers()
+        except DamagedError as error:
+            self._writers = error
 
     def _add(self, fault: Fault | None) -> None:
         if fault is not None:
             known = self.findings.get(fault.kind, FsckFinding(fault, 0))
             self.findings[fault.kind] = replace(known, count=known.count + fault.events)
+
+    def result(self) -> tuple[FsckFinding, ...]:
+        """All findings, each with how far all that is stored of events is right."""
+        places = [each.fault.seq for each in self.findings.values() if each.kind in _OF_EVENTS]
+        whole = min((0 if seq is None else seq - 1 for seq in places), default=0)
+        return tuple(replace(each, whole=whole) for each in self.findings.values())
 
     # --- around the events ------------------------------------------------------------------------------------------
 
@@ -154,6 +196,8 @@ class _Fsck:
                 for row in page:
                     for fault in walk.take(row):
                         self._add(fault)
+                        if self._blocked is None and fault.kind in _BLOCKING:
+                            self._blocked = fault
                         comparing = comparing and fault.kind != "missing"
                     if comparing and row.seq == walk.head.seq:  # a stray row is passed over
                         signed = comparison.take(Head(row.seq, row.chain or b""), row.payload or b"")
@@ -163,7 +207,13 @@ class _Fsck:
                 self.progress(walk.head.seq)
         except DamagedError as error:
             self._add(unreadable(walk.head.seq + 1, error))
+            self._is_read = False
         self.last = walk.head.seq
+        if self._blocked is not None and self._blocked.seq is not None:
+            self.journal.end_before(self._blocked.seq)
+        elif self.last and len(walk.head.chain) != len(START.chain):
+            self._blocked = Fault(self.last, f"event {self.last} has no chain value of {len(START.chain)} bytes", "", "", "")
+            self.journal.end_before(self.last)
         if comparing:
             self._add(comparison.end(self.last))
 
@@ -171,11 +221,11 @@ class _Fsck:
 
     def writers(self) -> None:
         """The table that says which programs wrote the events: rows about events that are there, each about another program."""
-        try:
-            for problem in _writer_problems(self.journal.writers(), self.last):
+        if isinstance(self._writers, DamagedError):
+            self._add(Fault(None, self._writers.message, "", "", "", kind="writers"))
+        elif self._is_read:
+            for problem in _writer_problems(self._writers, min(self._before, self.last), self.last):
                 self._add(Fault(None, problem, "", "", "the table was changed by hand, or events are missing", kind="writers"))
-        except DamagedError as error:
-            self._add(Fault(None, error.message, "", "", "", kind="writers"))
 
     # --- decisions --------------------------------------------------------------------------------------------------
 
@@ -186,6 +236,8 @@ class _Fsck:
         try:
             for number, batch in enumerate(self.journal.batches(), 1):
                 difference = replay_batch(batch, core, compile_recorded)
+                if difference is not None and self._blocked is not None and difference.seq > self.journal.head.seq:
+                    break  # the rest of the batch is behind what blocks
                 if difference is not None:
                     self._add(self._differing(batch, difference))
                     core = anchor.copy()
@@ -200,7 +252,8 @@ class _Fsck:
             why = error.message
         except (FactError, AssertionError, LookupError, ValueError) as error:  # a state that no recorded history should lead to
             why = f"the recorded history leads to what cannot be: {error}"
-        if why and self.decided < self.last:
+        if self.decided < self.last:
+            why = why or (self._blocked.problem if self._blocked is not None else "")
             first, count = self.decided + 1, self.last - self.decided
             self._add(Fault(first, f"events from {first} on were not decided again: {why}", "", "", "", kind="undecided", events=count))
 
@@ -222,6 +275,14 @@ class _Fsck:
     def _snapshot(self, seq: int, core: Core | None) -> None:
         """A snapshot, compared with the state that the events gave, where that is known."""
         self._unchecked.remove(seq)
+        if seq not in self.journal.snapshot_seqs():  # a writer has dropped it meanwhile
+            return
+        trace = trace_of(self.journal, self.journal.snapshot(seq, content=False), self.last)
+        if trace is not None:
+            self._add(trace if self._is_read or trace.kind != CUT else None)
+            return
+        if seq > self.journal.head.seq and self.journal.snapshot(seq, content=False).format == FORM:
+            return  # behind what blocks there is nothing to compare it with
         try:
             kept = restore(self.journal, self.journal.snapshot(seq))
             if core is None or freeze(kept) == freeze(core):
@@ -233,11 +294,11 @@ class _Fsck:
         self._add(Fault(seq, f"the snapshot after event {seq} does not count: {problem}", "", "", meaning, kind="snapshot"))
 
 
-def _writer_problems(writers: Sequence[Writer], last: int) -> Iterator[str]:
-    """What cannot be so in the rows about writers of a journal that ends at event `last`."""
-    first = writers[0].first_seq if writers else last + 1
-    if first > 1 and last:
-        yield f"no writer is named for events 1 to {min(first - 1, last)}"
+def _writer_problems(writers: Sequence[Writer], before: int, last: int) -> Iterator[str]:
+    """What cannot be so in the rows about writers, read when a journal ended at event `before`, that now ends at event `last`."""
+    first = writers[0].first_seq if writers else before + 1
+    if first > 1 and before:
+        yield f"no writer is named for events 1 to {min(first - 1, before)}"
     for writer in writers:
         if not 1 <= writer.first_seq <= last:
             yield f"the table `writers` names event {writer.first_seq}, and the journal has events 1 to {last}"

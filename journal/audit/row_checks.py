@@ -1,6 +1,8 @@
 """What can be wrong with an event as it is stored, row by row: `verify` stops at the first fault, `fsck` goes on after it."""
 
+import re
 from collections.abc import Sequence
+from hashlib import sha256
 
 from ...engine.events import AnyEvent
 from ..errors import DamagedError, FutureError
@@ -168,9 +170,15 @@ def unreadable(seq: int | None, error: DamagedError) -> Fault:
 
 
 def shown(payload: bytes) -> str:
-    """A payload for people, cut off where it is long."""
+    """A payload for people; of a long one the beginning, to the end of a word so that no hash is cut, and the hash of the whole."""
     text = _text(payload)
-    return text if len(text) <= 200 else f"{text[:200]}... ({len(payload)} bytes)"
+    beginning = _BEGINNING.match(text)
+    if beginning is None or beginning.end() == len(text):
+        return text
+    return f"{beginning[0]}... ({len(payload)} bytes, sha256 {sha256(payload).hexdigest()})"
+
+
+_BEGINNING = re.compile(r".{200}[\w:.-]{0,100}", re.DOTALL)
 
 
 def _text(value: bytes | None) -> str:

@@ -1,4 +1,4 @@
-"""Verification: nothing in a journal was altered, left out or put in between since it was written.
+"""Verification: a journal agrees with itself, event by event, and with the evidence that is given.
 
 `docs/audit.md` says what that proves, and what it cannot prove without evidence that is kept elsewhere.
 """
@@ -14,6 +14,7 @@ from .faults import Fault, VerifyReport
 from .page_check import BEGINNING
 from .parts import right_upto
 from .row_checks import RowWalk, structure_faults, unreadable
+from .traces import read_kept, traces
 
 __all__ = ["Fault", "VerifyReport", "verify"]
 
@@ -33,7 +34,10 @@ def verify(
     noted = None if expected_head is None else _parse_head(*expected_head)
     comparison = EvidenceComparison(evidence or Evidence(), noted)
     check = _Check(journal, comparison)
-    fault = check.events(progress) or comparison.end(check.head.seq) or next(iter(structure_faults(journal)), None)
+    fault = check.events(progress) or comparison.end(check.head.seq) or check.trace() or next(iter(structure_faults(journal)), None)
+    if fault is None and journal.table_damage is not None:
+        meaning = "the database was changed by hand, or not made by gpol; `gpol fsck` says more"
+        fault = Fault(None, journal.table_damage.message, "", "", meaning, kind="structure")
     # Where the evidence names a range, what lies in it agrees with itself, but is not known to be good.
     good = check.head if fault is None or fault.within is None else comparison.proven
     return VerifyReport(good.seq, good.chain.hex(), fault, comparison.signed)
@@ -50,12 +54,16 @@ def _parse_head(seq: int, text: str) -> Head:
 
 
 class _Check:
-    """A walk over a journal, event by event beside the evidence, up to the first fault. `head` is the last good event."""
+    """A walk over a journal, event by event beside the evidence, up to the first fault. `head` is the last good event.
+
+    `kept` is what lay beside the events before the walk: a journal may grow meanwhile.
+    """
 
     def __init__(self, journal: Journal, comparison: EvidenceComparison) -> None:
         self.journal = journal
         self.comparison = comparison
         self.head = START
+        self.kept = read_kept(journal)
 
     def events(self, progress: Progress | None) -> Fault | None:
         """The first fault of any event."""
@@ -82,6 +90,10 @@ class _Check:
                     progress(after)
         except DamagedError as error:
             return unreadable(self.head.seq + 1, error)
+
+    def trace(self) -> Fault | None:
+        """What beside the events remembers other ones."""
+        return next(iter(traces(self.journal, self.kept, self.head.seq, self.comparison.proven.seq)), None)
 
     def _noted(self, upto: int) -> Fault | None:
         """What a noted head says against the events up to `upto`, which are right in themselves."""

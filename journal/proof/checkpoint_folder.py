@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import EvidenceError, ForgedError, JournalError, unwritten
-from ..store.durable_files import durable_file
+from ..store.durable_files import PRIVATE_FOLDER, durable_file
 from .checkpoint import Checkpoint, open_checkpoint
 from .merkle import HASH_BYTES
 from .signed_note import MOST_BYTES
@@ -46,9 +46,9 @@ class CheckpointFolder:
         self.path = path
 
     def make(self) -> None:
-        """Make the folder if it is not there. Raises JournalError where that fails."""
+        """Make the folder if it is not there, for its owner alone. Raises JournalError where that fails."""
         try:
-            self.path.mkdir(exist_ok=True)
+            self.path.mkdir(PRIVATE_FOLDER, exist_ok=True)
         except OSError as error:
             raise JournalError(f"the folder `{self.path}` cannot be made: {error.strerror}", "check the name and your rights") from None
 

@@ -1,10 +1,10 @@
 """Reading a journal by what an event is about: its workload and whose that is, its kind, queue, reason, cause and time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...engine.events import AnyEvent
-from ..journal import Journal, Wait, pause
+from ..journal import Journal
 from ..records import Recorded, workload_stream
 from .workload_origins import NO_ORIGIN, Origin, Origins, with_coming
 
@@ -44,12 +44,6 @@ def select(journal: Journal, selection: Selection, *, newest_first: bool = False
     """
     for recorded, _ in _selected(journal, selection, newest_first=newest_first, with_origins=selection.of_workloads):
         yield recorded
-
-
-def select_live(journal: Journal, selection: Selection, wait: Wait = pause) -> Iterator[Recorded]:
-    """The events that are selected, and then those among the ones that are appended, until `wait` says that it is enough."""
-    for after, upto in journal.growth(selection.after, wait):
-        yield from select(journal, replace(selection, after=after, upto=upto))
 
 
 def select_with_origins(journal: Journal, selection: Selection) -> Iterator[tuple[Recorded, Origin]]:

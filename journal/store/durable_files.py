@@ -8,19 +8,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+PRIVATE, OF_THE_GROUP, PRIVATE_FOLDER = 0o600, 0o640, 0o700
+"""Rights of new files and folders: their owner's alone; also to be read by the owner's group; a folder of the owner's alone."""
+
 
 class Draft:
     """A file beside the place where it is to stand, which gets its name once it is whole.
 
     A link to the place stays a link. Where it replaces a file it gets the rights of that, and its owner if this user may give files away,
-    and till then is its writer's alone; else it has the rights of any new file.
+    and till then is its writer's alone; else it has the `rights` that are given, less what the umask takes away.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, rights: int) -> None:
         self._place = Path(os.path.realpath(path))
         self._before = self._place.stat() if self._place.exists() else None
+        self._replaces = _version(self._place)
         self._beside = self._place.with_name(f".{self._place.name[:50]}.{os.urandom(8).hex()}")  # a name has room for 255 bytes
-        rights = 0o666 if self._before is None else 0o600
+        rights = rights if self._before is None else 0o600
         self.file: BinaryIO = open(self._beside, "xb", opener=lambda name, flags: os.open(name, flags, rights))  # noqa: SIM115  # till finished
         self._is_new_there = False
 
@@ -35,8 +39,14 @@ class Draft:
         os.fsync(self.file.fileno())
         self.file.close()
 
+    def check_place(self) -> None:
+        """Raise FileExistsError where somebody else has made or changed the file there since this draft was begun."""
+        if _version(self._place) != self._replaces:
+            raise FileExistsError(errno.EEXIST, "another program has made or changed it meanwhile")
+
     def put_in_place(self) -> None:
-        """Give the finished file its name, and wait until that is on the disk too."""
+        """Give the finished file its name, and wait until that is on the disk too. Raises FileExistsError as `check_place` does."""
+        self.check_place()
         with settled_names(self._place.parent):
             os.replace(self._beside, self._place)
             self._is_new_there = self._before is None
@@ -49,13 +59,22 @@ class Draft:
             (self._place if self._is_new_there else self._beside).unlink(missing_ok=True)
 
 
+def _version(path: Path) -> tuple[int, int, int] | None:
+    """What tells a file from what it is once it was written again; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:  # none, or a link that leads in a circle
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @contextmanager
-def durable_file(path: Path) -> Iterator[BinaryIO]:
+def durable_file(path: Path, rights: int = PRIVATE) -> Iterator[BinaryIO]:
     """A file to write that stands at `path`, in place of what was there, once the body has ended, and not before.
 
     Its bytes are on the disk before it gets its name, and the name is on the disk before this returns.
     """
-    draft = Draft(path)
+    draft = Draft(path, rights)
     try:
         yield draft.file
         draft.finish()

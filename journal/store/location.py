@@ -18,14 +18,14 @@ def locate(path_or_url: str | os.PathLike[str]) -> Store:
     text = os.fspath(path_or_url)
     scheme, separator, _ = text.partition("://")
     if not separator:
-        return SqliteStore(Path(text))
+        return _in_file(text)
     try:
         url = make_url(text)
         backend = url.get_backend_name()
     except (ArgumentError, ValueError):
         raise JournalError(f"`{scheme}://...` is not a database URL", _PLACES) from None
     if backend == "sqlite":
-        return SqliteStore(_file(url))
+        return _in_file(_file(url))
     if backend in ("postgresql", "postgres"):
         return _server(url)
     raise JournalError(f"journals in `{backend}` are not supported", _PLACES)
@@ -40,12 +40,18 @@ def files_of(path_or_url: str) -> tuple[Path, ...]:
     return store.files if isinstance(store, SqliteStore) else ()
 
 
-def _file(url: URL) -> Path:
+def _in_file(text: str) -> SqliteStore:
+    if text.endswith("/"):
+        raise JournalError(f"`{text}` is the name of a folder", "give the journal's file, or a new name for it")
+    return SqliteStore(Path(text))
+
+
+def _file(url: URL) -> str:
     if url.drivername not in ("sqlite", "sqlite+pysqlite") or url.query or url.host:
         raise JournalError("a sqlite URL names a file and nothing else", "write sqlite:///PATH, without another driver, a host or options")
     if not url.database or url.database == ":memory:":
         raise JournalError("a journal lives in a file, not in memory", "write sqlite:///PATH")
-    return Path(url.database)
+    return url.database
 
 
 def _server(url: URL) -> Store:

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, inspect, select
 
-from ..errors import JournalError
+from ..errors import DamagedError, JournalError
 from .tables import FORMAT, FORMAT_VERSION, META, METADATA, REVISION, REVISIONS, TRIGGERS
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+_MARKS = 3
+"""So many of a journal's tables show that a database is one, or was."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 """The folder of alembic's scripts: one revision for each version of the tables."""
@@ -28,23 +31,42 @@ def create_tables(connection: Connection) -> None:
 def revision_of(connection: Connection, name: str) -> str | None:
     """The version of a journal's tables; None: this is no journal.
 
-    Raises JournalError, with the journal's name, for a version that this program does not know.
+    Raises JournalError, with the journal's name, for a version that this program does not know, and DamagedError for a journal whose
+    tables are no longer what they were.
     """
-    tables = set(inspect(connection).get_table_names())
-    if not {"events", "meta"} <= tables:
-        return None
+    inspected = inspect(connection)
+    tables = set(inspected.get_table_names())
+    ours = {*METADATA.tables, REVISION.name}
+    missing = sorted({"events", "meta"} - tables)
+    if missing:
+        if len(ours & {*tables, *inspected.get_view_names()}) < _MARKS:
+            return None
+        view = " and a view stands in its place," if missing[0] in inspected.get_view_names() else ""
+        raise DamagedError(None, f"the table `{missing[0]}` of `{name}` is missing,{view} so nothing that it says can be relied on")
     meta = {row.key: row.value for row in connection.execute(select(META))}
     version = str(meta.get("version", ""))
     if meta.get("format") != FORMAT or not _is_number(version):
-        return None
+        if not ours <= tables:
+            return None
+        raise DamagedError(None, f"the table `meta` of `{name}` does not say that this is a journal, and all tables of one are there")
     if version != str(FORMAT_VERSION):
         raise _unknown(f"`{name}` is of journal format {version}", f"format {FORMAT_VERSION}", newer=int(version) > FORMAT_VERSION)
     found = [] if REVISION.name not in tables else list(connection.execute(select(REVISION.c.version_num)).scalars())
     if len(found) == 1 and found[0] in REVISIONS:
         return str(found[0])
-    told = " and ".join(f"version `{each}`" for each in sorted(map(str, found))) or "no version"
-    newer = len(found) == 1 and _is_number(str(found[0])) and int(found[0]) > int(REVISIONS[-1])
+    if len(found) != 1:
+        raise DamagedError(None, f"the table `{REVISION.name}` of `{name}` has {len(found)} rows, and a journal's has one")
+    told = f"version `{found[0]}`"
+    newer = _is_number(str(found[0])) and int(found[0]) > int(REVISIONS[-1])
     raise _unknown(f"`{name}` has tables of {told}", f"versions up to {REVISIONS[-1]}", newer=newer)
+
+
+def is_readable(connection: Connection) -> bool:
+    """Whether there is a table of events with the columns that it should have, whatever became of the others."""
+    inspected = inspect(connection)
+    if "events" not in inspected.get_table_names():
+        return False
+    return {column.name for column in METADATA.tables["events"].columns} <= {str(each["name"]) for each in inspected.get_columns("events")}
 
 
 def is_newest(revision: str) -> bool:

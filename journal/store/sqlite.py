@@ -1,5 +1,6 @@
 """Journals in SQLite: one file each, in WAL mode, synced at every commit."""
 
+import errno
 import os
 import re
 import secrets
@@ -15,14 +16,25 @@ from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from ..errors import DamagedError, JournalError, TakenError, UnavailableError
-from .durable_files import settled_names, sync_file
+from .durable_files import PRIVATE, settled_names, sync_file
+from .first_bytes import CountedConnection, first_bytes
 from .schema import create_tables
 from .store import Store, writing
 from .tables import EVENTS
+from .wal import log_problem
 
 _BUSY_SECONDS = 10.0
 """How long to wait for another connection's transaction before giving up."""
 
+
+_BESIDE = ("-wal", "-shm", "-journal", "-lock")
+"""What the names of files end in that SQLite and the lock keep beside a journal."""
+
+_FIRST_PAGES = 1 << 16
+"""The first bytes of a file in which the texts of its tables stand."""
+
+_HEADER = {18: (b"\1\1", b"\2\2"), 20: (b"\0\x40\x20\x20",), 44: (b"\0\0\0\4",), 56: (b"\0\0\0\1",), 72: (bytes(20),)}
+"""What stands at some places of the header of every journal's file: https://www.sqlite.org/fileformat2.html, section 1.3."""
 
 _COPIED_PAGES = 4_096
 """So many pages are copied between two reports of progress."""
@@ -46,14 +58,15 @@ class SqliteStore(Store):
     @property
     def files(self) -> tuple[Path, ...]:
         """The journal's file, and those that SQLite and the lock keep beside it while it is in use; some may not be there."""
-        return tuple(beside(self.path, suffix) for suffix in ("", "-wal", "-shm", "-journal", "-lock"))
+        return tuple(beside(self.path, suffix) for suffix in ("", *_BESIDE))
 
     def create(self) -> None:
-        """Make a new journal's file, safe on the disk."""
-        _refuse_other_logs(self.path)
+        """Make a new journal's file, which its owner alone can read, safe on the disk."""
         try:
+            _refuse_place(self.path)
+            _refuse_other_logs(self.path)
             with settled_names(self.path.absolute().parent):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 self._make_tables()
         except FileExistsError:
             raise TakenError(f"`{self.path}` is already there", "open it to append to it, or choose another name") from None
@@ -95,6 +108,7 @@ class SqliteStore(Store):
 
     def draft(self) -> Self:
         """A hidden file beside this one."""
+        _refuse_place(self.path)
         if os.path.lexists(self.path):
             raise TakenError(f"`{self.path}` is already there", "choose another name")
         if not self.path.absolute().parent.is_dir():
@@ -154,15 +168,20 @@ class SqliteStore(Store):
     def structural_damage(self, connection: Connection) -> str | None:
         """What SQLite's own check of the file finds."""
         found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-        return None if found == "ok" else str(found)
+        return _header_problem(self.path) if found == "ok" else str(found)
 
     def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
         """Drafts of backups that were killed, a write-ahead log, a lock that is held."""
         found = []
         if self._is_locked():
             found.append(("writer", f"`{self.path}` is open for writing elsewhere"))
-        elif (log := beside(self.path, "-wal")).exists() and log.stat().st_size:
-            found.append(("log", f"`{log}` holds events that `{self.path.name}` alone has not: they belong together"))
+        elif (log := beside(self.path, "-wal")).is_file() and log.stat().st_size:
+            problem = log_problem(log)
+            told = ("log", f"`{log}` holds events that `{self.path.name}` alone has not: they belong together")
+            found.append(told if problem is None else ("foreign", problem))
+        if (rollback := beside(self.path, "-journal")).is_file() and rollback.stat().st_size:
+            meaning = "gpol never writes one, and SQLite may change the journal by what is in it"
+            found.append(("foreign", f"`{rollback}` is no part of the journal: {meaning}"))
         real = self.path.resolve()
         draft = re.compile(re.escape(_draft_prefix(real)) + "[0-9a-f]{16}")
         drafts = sorted(each.name for each in real.parent.iterdir() if draft.fullmatch(each.name))
@@ -181,10 +200,15 @@ class SqliteStore(Store):
     def explain(self, error: BaseException | None) -> JournalError:
         """What SQLite's error means for a journal's file."""
         path, name = self.name, str(getattr(error, "sqlite_errorname", ""))
+        if name == "SQLITE_NOTADB" and _was_journal(self.path):
+            return DamagedError(None, f"`{path}` is a journal whose first bytes were altered, so that it is no SQLite file any more")
         if name == "SQLITE_NOTADB":
             return JournalError(f"`{path}` is not a SQLite file, so not a journal", "give a file that gpol created")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return UnavailableError(f"`{path}` is locked by another program", "wait until it is done, or stop it")
+        if name.startswith("SQLITE_READONLY") and (log := beside(self.path, "-journal")).exists():
+            message = f"`{log}` lies beside `{path}`: gpol never writes such a file, and SQLite may change the journal by what is in it"
+            return DamagedError(None, message, "keep copies of both, and find out who put it there; without it the journal can be read")
         if name == "SQLITE_FULL":
             message = f"there is no room left to write `{path}`"
             return UnavailableError(message, "free some disk space and append again")
@@ -203,13 +227,51 @@ def _check_place(path: Path) -> None:
     try:
         if path.is_dir():
             raise JournalError(f"`{path}` is a folder", "give the journal's file")
+        if path.exists() and not path.is_file():
+            raise JournalError(f"`{path}` is no plain file, and so no journal", "give the journal's file")
         size = path.stat().st_size
     except FileNotFoundError:
         raise JournalError(f"there is no journal at `{path}`", "check the path, or create the journal first") from None
     except (OSError, ValueError) as error:
         raise JournalError(f"`{path}` cannot be read: {_reason(error)}", "check the path and its permissions") from None
+    if size == 0 and any(beside(path, suffix).exists() for suffix in _BESIDE):
+        raise DamagedError(None, f"`{path}` is empty, and was a journal: what SQLite or the lock kept for it lies beside it")
     if size == 0:
         raise JournalError(f"`{path}` is an empty file, not a journal", "give the journal's file")
+
+
+def _was_journal(path: Path) -> bool:
+    """Whether a file that is no SQLite file was a journal: the text of its tables is on its first pages, or its lock beside it."""
+    try:
+        return b"CREATE TABLE events" in first_bytes(path, _FIRST_PAGES) or beside(path, "-lock").exists()
+    except OSError:
+        return False
+
+
+def _header_problem(path: Path) -> str | None:
+    """What SQLite never writes into the header of such a file, and does not look at; None: nothing."""
+    header = first_bytes(path, 100)
+    for place, allowed in _HEADER.items():
+        if header[place : place + len(allowed[0])] not in allowed:
+            found = header[place : place + len(allowed[0])].hex()
+            return f"the header of the file has {found} at byte {place}, and SQLite writes {' or '.join(each.hex() for each in allowed)}"
+    return None
+
+
+def _refuse_place(path: Path) -> None:
+    """Raise JournalError where no journal can be made: a folder, such as `.` and `/`, and the name of what SQLite keeps beside a file."""
+    if path.is_dir():
+        raise JournalError(f"`{path}` is a folder", "name a new file in it")
+    if (other := journal_beside(path)) is not None:
+        raise JournalError(f"`{path}` is the name of a file that belongs to `{other}`", "choose another name")
+
+
+def journal_beside(path: Path) -> Path | None:
+    """The file that what is at a path would belong to: SQLite and the lock keep files beside a journal, and find them by their names."""
+    for suffix in _BESIDE:
+        if path.name.endswith(suffix) and (journal := path.with_name(path.name.removesuffix(suffix) or "-")).is_file():
+            return journal
+    return None
 
 
 def _refuse_other_logs(path: Path) -> None:
@@ -265,7 +327,7 @@ def _engine(connect: Callable[[], sqlite3.Connection]) -> Engine:
     return engine
 
 
-class _OneLook(sqlite3.Connection):
+class _OneLook(CountedConnection):
     """A connection that takes the file for one that nobody changes. It would see nothing new, so it is used for one look alone."""
 
 
@@ -283,11 +345,12 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         return _connect(path, "mode=ro&immutable=1", "SELECT count(*) FROM sqlite_master", factory=_OneLook)
 
 
-def _connect(path: Path, options: str, *statements: str, factory: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+def _connect(path: Path, options: str, *statements: str, factory: type[CountedConnection] = CountedConnection) -> sqlite3.Connection:
     """Connect without ever creating the file; the statements run at once, so that what is wrong with it shows here."""
     place = f"{path.absolute().as_uri()}?{options}"
     connection = sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=factory)
     try:
+        connection.count(path)
         for statement in ("PRAGMA trusted_schema=OFF", *statements):
             connection.execute(statement).fetchall()
     except BaseException:
@@ -307,9 +370,10 @@ class WriterLock:
         place = beside(path, "-lock")
         remedy = "check the permissions of the folder, or open the journal readonly"
         try:
+            _make_lock(place, stat.S_IMODE(path.stat().st_mode))  # who may append may lock, and nobody else
             self._connection = sqlite3.connect(place, timeout=0, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise JournalError(f"`{place}` cannot be made: {error}", remedy) from None
+        except (OSError, sqlite3.Error) as error:
+            raise JournalError(f"`{place}` cannot be made: {getattr(error, 'strerror', None) or error}", remedy) from None
         try:
             self._connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
@@ -321,3 +385,12 @@ class WriterLock:
     def release(self) -> None:
         """Let the next writer in."""
         self._connection.close()
+
+
+def _make_lock(place: Path, rights: int) -> None:
+    """Make the lock's file where there is none. One that is there is not opened: closing it would end this process's own lock on it."""
+    try:
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights))
+    except FileExistsError:
+        if not os.access(place, os.R_OK | os.W_OK):  # SQLite would open it to read only, and say nothing
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 from sqlalchemy import Connection, Engine, Select
 from sqlalchemy.exc import DBAPIError
 
-from ..errors import JournalError
-from .schema import is_newest, revision_of, upgrade_tables
+from ..errors import DamagedError, JournalError
+from .schema import is_newest, is_readable, revision_of, upgrade_tables
 
 # What fails is raised and explained. The pool would log it once more, with a traceback, to a user who asked for neither.
 logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
@@ -41,6 +41,9 @@ class Store(ABC):
     name: str
     """What messages call the journal: a path, or a URL without its password."""
 
+    damage: DamagedError | None = None
+    """What is wrong with the tables of a journal that was opened to be audited, so that it would not have been opened otherwise."""
+
     stored: Select[Any]
     """Asks for all rows as they lie there, in the form of `Stored`, by seq."""
 
@@ -48,15 +51,20 @@ class Store(ABC):
     def create(self) -> None:
         """Make a new journal with nothing in it, safe on the disk. Raises TakenError where there is anything already."""
 
-    def open(self, *, readonly: bool) -> Engine:
-        """Connect to a journal, once it is known to be one; to append, with up-to-date tables.
+    def open(self, *, readonly: bool, to_audit: bool = False) -> Engine:
+        """Connect to a journal, once it is known to be one; to append, with up-to-date tables. One `to_audit` is read though it is damaged.
 
         An engine to append holds the right to do so, which one program has at a time, until it is disposed of.
         """
         reader = self._reader()  # what is no journal must not be touched, so look before opening it for writing
         try:
             with self.explained(), reader.connect() as connection:
-                version = self._version(connection)
+                try:
+                    version = self._version(connection)
+                except DamagedError as error:
+                    if not to_audit or not is_readable(connection):
+                        raise
+                    version, self.damage = "", error
         except BaseException:
             reader.dispose()
             raise
@@ -117,7 +125,10 @@ class Store(ABC):
 
     @abstractmethod
     def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
-        """What lies beside the journal (`leftover`, `log`), and whether somebody has it open to append (`writer`), each as a sentence."""
+        """What lies beside the journal (`leftover`, `log`, `foreign`), and whether somebody has it open to append (`writer`).
+
+        Each is a kind and a sentence.
+        """
 
     @abstractmethod
     def explain(self, error: BaseException | None) -> JournalError:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, select
 
-from .tables import METADATA, TRIGGERS
+from .tables import FORMAT, FORMAT_VERSION, META, METADATA, REVISION, TRIGGERS
 
 
 def structure_differences(connection: Connection) -> list[str]:
     """What of the tables and triggers of a journal is missing, altered or too much, each as a sentence without its end."""
-    return [*_tables(connection), *_triggers(connection)]
+    return [*_tables(connection), *_views(connection), *_rows(connection), *_triggers(connection)]
 
 
 def _tables(connection: Connection) -> Iterator[str]:
@@ -19,6 +19,33 @@ def _tables(connection: Connection) -> Iterator[str]:
 
     for change in _flat(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), METADATA)):
         yield _told(change)
+
+
+def _views(connection: Connection) -> Iterator[str]:
+    for name in sorted(inspect(connection).get_view_names()):
+        yield f"the view `{name}` is none of a journal's"
+
+
+def _rows(connection: Connection) -> Iterator[str]:
+    """The rows of the tables that say what the database is, which are the same in every journal of this version."""
+    tables = inspect(connection).get_table_names()
+    if META.name in tables:
+        expected = {"format": FORMAT, "version": str(FORMAT_VERSION)}
+        found = {str(key): str(value) for key, value in connection.execute(select(META.c.key, META.c.value))}
+        for key in sorted({*expected, *found}):
+            if key not in found:
+                yield f"the row `{key}` of `meta` is missing"
+            elif key not in expected:
+                yield f"the row `{key}` of `meta` is none of a journal's"
+            elif found[key] != expected[key]:
+                yield f"the row `{key}` of `meta` says `{found[key]}`, and not `{expected[key]}`"
+    if REVISION.name not in tables:
+        yield f"the table `{REVISION.name}` is missing"
+        return
+    revisions = [str(each) for each in connection.execute(select(REVISION.c.version_num)).scalars()]
+    if len(revisions) != 1:
+        told = f", {' and '.join(f'`{each}`' for each in sorted(revisions))}," if revisions else ""
+        yield f"the table `{REVISION.name}` has {len(revisions)} rows{told} and a journal's has one"
 
 
 def _flat(changes: Iterable[Any]) -> Iterator[tuple[Any, ...]]:

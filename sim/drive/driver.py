@@ -1,7 +1,9 @@
 """The event loop of virtual time: it plays the next end of a workload, the next wake of the core or the next arrival from outside.
 
 Of several at the same time, ends come first, in the order of admission; then wakes, at which only time has changed; then arrivals, in
-their own order. Under a policy that decides in cycles, arrivals come before wakes.
+their own order. Submissions that would only wait come before the ends, as long as the next one is such: so what ends at that moment finds
+them waiting, and its room does not go to somebody whom they evict at once. Under a policy that decides in cycles all ends come first, and
+arrivals before wakes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ...engine.cores import PlayedBatch, RunningJob
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
-from ...engine.facts import WorkloadFinished
+from ...engine.facts import Fact, WorkloadFinished, WorkloadSubmitted
 from ...engine.units import LAST_MOMENT
 from .player import EndlessError, Player
 
@@ -135,6 +137,11 @@ class Arrivals(Protocol):
         """When the next one arrives; None if no more arrive."""
         ...
 
+    @property
+    def fact(self) -> Fact | None:
+        """The next one; None if no more arrive."""
+        ...
+
     def arrive(self) -> Iterable[PlayedBatch]:
         """Play the next one. One that has become impossible gives no batch."""
         ...
@@ -149,7 +156,10 @@ def drive(player: Player, runs: Runs, arrivals: Arrivals, until: int = LAST_MOME
         end, wake, arrival = runs.next_end(), player.next_wake(), arrivals.time
         if arrival is None and end is None and wake is not None and wake > until and runs.only_endless:
             return
-        if end is not None and (arrival is None or end.time <= arrival) and (wake is None or end.time <= wake):
+        at_end = end is not None and end.time == arrival and (wake is None or wake > end.time) and not player.core.decides_in_cycles
+        if at_end and isinstance(arrivals.fact, WorkloadSubmitted) and player.core.only_waits(arrivals.fact):
+            yield from noted(runs, arrivals.arrive())
+        elif end is not None and (arrival is None or end.time <= arrival) and (wake is None or end.time <= wake):
             runs.over(end.workload)
             time = max(end.time, player.core.time)  # it may have run longer already, where histories part
             yield from noted(runs, [player.step(WorkloadFinished(time=time, workload=end.workload))])

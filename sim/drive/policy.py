@@ -9,19 +9,20 @@ from ...engine.policy_graph import PolicyGraph
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy's graph with the text it comes from, the profiles it uses, and who activates it (empty: nobody is named)."""
+    """A policy's graph with the text it comes from, the profiles it uses, who activates it, and why (empty: nothing is said)."""
 
     graph: PolicyGraph
     file: str
     text: str
     profiles: tuple[tuple[str, str], ...]
     by: str = ""
+    note: str = ""
 
     @classmethod
-    def of(cls, checked: Checked, by: str = "") -> "Policy":
+    def of(cls, checked: Checked, by: str = "", note: str = "") -> "Policy":
         """The policy of a file that was checked without errors."""
         assert checked.graph is not None
-        return cls(checked.graph, checked.parsed.file, checked.parsed.text, checked.profiles, by)
+        return cls(checked.graph, checked.parsed.file, checked.parsed.text, checked.profiles, by, note)
 
     def activation(self, time: int) -> PolicyActivated:
         """The fact that activates the policy. It contains all texts, so a journal needs no other files."""
@@ -32,4 +33,5 @@ class Policy:
             profiles=tuple(ProfileText(name=name, text=text) for name, text in self.profiles),
             digest=self.graph.digest,
             by=self.by,
+            note=self.note,
         )

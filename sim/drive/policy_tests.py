@@ -54,6 +54,10 @@ class TestPlay:
         play.player.step(policy.activation(0), policy.graph)
         return play
 
+    def again(self) -> "TestPlay":
+        """A play that begins where this one stands, before anything was submitted; this one stays as it is."""
+        return TestPlay(Player(self.player.core.copy()))
+
     def at(self, step: tree.At) -> None:
         """Play a step, after the wakes before it. Raises FactError, EndlessError."""
         time = parse_duration(step.time.text)
@@ -145,7 +149,7 @@ def _expect(play: TestPlay, step: tree.Expect) -> tuple[str, str] | None:
     """What was expected and what happened; None if the expectation is met."""
     name = step.workload.text
     expected = f"{name} {step.state}"
-    standing = standing_of(play.player.core, name)
+    standing = standing_of(play.player.core, name, briefly=True)
     now = standing.state if standing is not None else "rejected" if name in play.rejected else "over"
     told = f"{name} is {now}" + (f" because {standing.reason}" if standing is not None and now == "pending" else "")
     match step.state:

@@ -6,7 +6,7 @@
 from collections.abc import Generator, Iterable, Iterator
 
 from ...engine.cores import JobLoop, PlayedBatch, PlayedChunk
-from ...engine.facts import SimulationStarted
+from ...engine.facts import SimulationStarted, WorkloadSubmitted
 from .driver import OnEvict, Runs, drive, too_late
 from .job import Job, JobSource
 from .player import Player
@@ -97,6 +97,11 @@ class _Submissions:
     def time(self) -> int | None:
         """When the next job is submitted."""
         return None if self._next is None else self._next.fact.time
+
+    @property
+    def fact(self) -> WorkloadSubmitted | None:
+        """The submission of the next job."""
+        return None if self._next is None else self._next.fact
 
     def arrive(self) -> Iterator[PlayedBatch]:
         """Submit the next job."""

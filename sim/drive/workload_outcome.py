@@ -29,7 +29,7 @@ def outcome_of(play: TestPlay, workload: str) -> WorkloadOutcome | None:
     """What has happened to a workload so far; None if it finished or was cancelled."""
     graph = play.player.core.graph
     assert graph is not None
-    name, standing = tree.Name(workload), standing_of(play.player.core, workload)
+    name, standing = tree.Name(workload), standing_of(play.player.core, workload, briefly=True)
     if standing is None:
         rejected = play.rejected.get(workload)
         if rejected is None:

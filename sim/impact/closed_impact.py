@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from ...engine.events import AnyDecision
@@ -16,6 +14,7 @@ from ...journal.journal import Batch as RecordedBatch
 from ...journal.journal import Journal
 from ...journal.recorded_policies import PolicyRefusedError, compile_recorded
 from ...journal.records import TOLD_EVERY, Progress
+from ...journal.temporary import temporary_journal
 from ..drive.driver import OnEvict
 from ..drive.player import Player
 from ..drive.policy import Policy
@@ -203,7 +202,7 @@ def _kept(kept: Journal | None, explain: bool) -> Iterator[Journal | None]:
     if kept is not None or not explain:
         yield kept
         return
-    with TemporaryDirectory(prefix="gpol-") as folder, Journal.create(Path(folder) / "impact.db") as journal:
+    with temporary_journal() as journal:
         yield journal
 
 

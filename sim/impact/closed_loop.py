@@ -144,6 +144,11 @@ class ClosedLoop:
         """When the next recorded fact from outside comes."""
         return None if self._next is None else self._next.fact.time
 
+    @property
+    def fact(self) -> Fact | None:
+        """The next recorded fact from outside."""
+        return None if self._next is None else self._next.fact
+
     def arrive(self) -> Iterator[PlayedBatch]:
         """Play the next recorded fact from outside."""
         assert self._next is not None

@@ -1,8 +1,31 @@
-"""Which resources are GPUs, and how many thousandths of one an amount is."""
+"""What figures count: GPUs in thousandths, and each other device, such as a MIG slice, by itself; nothing that any machine has."""
 
 from collections.abc import Iterable
 
 from ...engine.event_parts import Charge, PodSet
+
+GPUS = "gpu"
+"""As what all GPUs are counted, whatever their resource is called."""
+
+_OF_ANY_MACHINE = ("cpu", "memory", "pods", "storage", "ephemeral-storage")
+_OF_ANY_MACHINE_BEGIN = ("hugepages-",)
+
+
+def is_device(resource: str) -> bool:
+    """Whether a resource is a device, such as a GPU, and none that any machine has: a number of pods, or one of Kubernetes' own."""
+    return resource not in _OF_ANY_MACHINE and not resource.startswith(_OF_ANY_MACHINE_BEGIN)
+
+
+def counted_as(resource: str) -> str | None:
+    """As what a resource is counted: GPUS, itself where it is another device, or not at all (None)."""
+    if thousandths(resource, 1):
+        return GPUS
+    return resource if is_device(resource) else None
+
+
+def counted_amount(resource: str, amount: int) -> int:
+    """An amount of a counted resource as it is counted: GPUs in thousandths, other devices in their own units."""
+    return thousandths(resource, amount) or amount
 
 
 def thousandths(resource: str, amount: int) -> int:

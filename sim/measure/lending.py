@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class FlavorLending:
-    """One flavor's GPUs, in thousandths, over all queues.
+    """One flavor's GPUs, in thousandths, or other devices of one sort, over all queues.
 
     A queue borrows what it uses beyond what it owns. What exists and no queue owns is used first; the rest is lent by all
     queues that own more than they use, in proportion to what they leave idle.

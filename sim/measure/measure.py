@@ -3,9 +3,7 @@
 The count also audits the core: a charge above the capacity, or a workload that is not accounted for, stops the run.
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from ...engine.event_parts import Charge
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
@@ -25,8 +23,9 @@ from ...engine.facts import (
 )
 from ...engine.intake.routing import matching_queues
 from ...engine.policy_graph import PolicyGraph
-from .gpu_amounts import charged, thousandths
+from .gpu_amounts import charged, counted_amount, counted_as
 from .lending import FlavorLending
+from .queue_figures import QueueFigures
 from .workload_account import WorkloadAccount
 
 HOUR_US = 3_600_000_000
@@ -40,82 +39,10 @@ class AccountError(AssertionError):
 
 
 @dataclass(slots=True)
-class QueueFigures:
-    """One queue's figures. GPU amounts are thousandths of a GPU, times microseconds, areas their product.
-
-    `owns` and `uses` are by flavor, `order` has those it may use, best first; `owned` and `used` are sums. `borrowed` is what
-    it uses beyond what it owns of the very flavor, `lent` what others use of what it owns and does not use (`lending.py`).
-    `entitled` holds the waiting workloads that fit what the queue owns and does not use, each with the time since when it
-    does; `owner_wait_most` is the longest that one waited like that until it no longer did.
-    Waits are from submission or eviction to the next admission; `waits` counts them by length in whole seconds, rounded up.
-    """
-
-    name: str
-    order: tuple[str, ...] = ()
-    owns: dict[str, int] = field(default_factory=dict)
-    uses: dict[str, int] = field(default_factory=dict)
-    owned: int = 0
-    used: int = 0
-    borrowed: int = 0
-    lent: int = 0
-    submitted: int = 0
-    admitted: int = 0
-    evicted: int = 0
-    finished: int = 0
-    cancelled: int = 0
-    rejected: int = 0
-    used_area: int = 0
-    borrowed_area: int = 0
-    lent_area: int = 0
-    waiting: dict[str, int] = field(default_factory=dict)
-    waiting_gpus: int = 0
-    running: dict[str, int] = field(default_factory=dict)
-    wait_total: int = 0
-    wait_most: int = 0
-    waits: Counter[int] = field(default_factory=Counter)
-    owner_wait_most: int = 0
-    entitled: dict[str, int] = field(default_factory=dict)
-
-    def owner_wait(self, now: int) -> int:
-        """The longest that a workload waited though it fit what the queue owns and does not use; those that still wait count."""
-        return max([self.owner_wait_most, *(now - since for since in self.entitled.values())])
-
-    def room(self) -> dict[str, int]:
-        """What it owns, may use and does not use, by flavor in its order; only flavors of which something is left."""
-        left = {flavor: self.owns.get(flavor, 0) - self.uses.get(flavor, 0) for flavor in self.order}
-        return {flavor: amount for flavor, amount in left.items() if amount > 0}
-
-    def wait(self, workload: str, gpus: int) -> None:
-        """Note that a workload waits, and asks for this much now."""
-        self.waiting_gpus += gpus - self.waiting.get(workload, 0)
-        self.waiting[workload] = gpus
-
-    def wait_no_more(self, workload: str) -> None:
-        """Note that a workload does not wait, if it did."""
-        self.waiting_gpus -= self.waiting.pop(workload, 0)
-
-    def mean_wait(self) -> Fraction:
-        """Mean wait in microseconds; 0 where nothing was admitted."""
-        count = sum(self.waits.values())
-        return Fraction(self.wait_total, count) if count else Fraction(0)
-
-    def wait_percentile(self, percent: int) -> int:
-        """The shortest wait, in whole seconds rounded up, that is at least as long as `percent` in a hundred of all."""
-        count = sum(self.waits.values())
-        rank = -(-count * percent // 100)
-        seen = 0
-        for length in sorted(self.waits):
-            seen += self.waits[length]
-            if seen >= rank:
-                return length
-        return 0
-
-
-@dataclass(slots=True)
 class Measure:
     """Takes batches in order; figures are by queue name.
 
-    `live` has the account of each live workload by name, `pools` what is lent of each flavor.
+    `live` has the account of each live workload by name, `pools` what is lent of what is counted together, and of which flavor.
     """
 
     queues: dict[str, QueueFigures] = field(default_factory=dict)
@@ -128,7 +55,7 @@ class Measure:
     live: dict[str, WorkloadAccount] = field(default_factory=dict)
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
-    pools: dict[str, FlavorLending] = field(default_factory=dict)
+    pools: dict[tuple[str, str], FlavorLending] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
@@ -139,8 +66,8 @@ class Measure:
         if graph is not None:
             self._fact(fact, graph)
             if isinstance(fact, AboutSupply):
-                for flavor, pool in self.pools.items():
-                    pool.exists = self._exists(flavor)
+                for key, pool in self.pools.items():
+                    pool.exists = self._exists(*key)
         for decision in decisions:
             self._decision(decision)
         if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
@@ -158,11 +85,9 @@ class Measure:
         if not elapsed:
             return
         for figures in self.queues.values():
-            if figures.used:
-                figures.used_area += figures.used * elapsed
-                figures.borrowed_area += figures.borrowed * elapsed
-            if figures.lent:
-                figures.lent_area += figures.lent * elapsed
+            figures.pass_time(elapsed)
+            for other in figures.others.values():
+                other.pass_time(elapsed)
 
     def _fact(self, fact: Fact, graph: PolicyGraph) -> None:
         match fact:  # the most frequent first
@@ -197,18 +122,19 @@ class Measure:
     def _policy(self, graph: PolicyGraph) -> None:
         self.pools.clear()
         for figures in self.queues.values():
-            figures.owns, figures.owned, figures.lent = {}, 0, 0
+            for _, counted in figures.all_counted():
+                counted.owns, counted.owned, counted.lent = {}, 0, 0
             self._touched[figures.name] = None
         for queue in graph.queues:
             node = graph.nodes[queue.node]
             figures = self.queues.setdefault(node.name, QueueFigures(node.name))
-            quotas = zip(graph.slots, node.quotas, strict=True)
-            figures.owns = {}
-            for slot, quota in quotas:
-                if thousandths(slot.resource, 1):
-                    name = graph.flavors[slot.flavor].name
-                    figures.owns[name] = figures.owns.get(name, 0) + thousandths(slot.resource, quota.nominal)
-            figures.owned = sum(figures.owns.values())
+            for slot, quota in zip(graph.slots, node.quotas, strict=True):
+                what = counted_as(slot.resource)
+                if what is not None:
+                    counted, name = figures.counted(what), graph.flavors[slot.flavor].name
+                    nominal = counted_amount(slot.resource, quota.nominal)
+                    counted.owns[name] = counted.owns.get(name, 0) + nominal
+                    counted.owned += nominal
             figures.order = tuple(graph.flavors[flavor].name for flavor in queue.flavors)
             self._touched[node.name] = None
         self.capacity.clear()
@@ -230,22 +156,27 @@ class Measure:
         """Set what each queue borrows and lends now."""
         for name in self._touched:
             figures = self.queues[name]
-            changed = False
-            for flavor in figures.owns | figures.uses:
-                pool = self.pools.get(flavor) or self._new_pool(flavor)
-                changed |= pool.put(name, figures.owns.get(flavor, 0), figures.uses.get(flavor, 0))
-            if changed:
-                figures.borrowed = sum(pool.borrows(name) for pool in self.pools.values())
-        for pool in self.pools.values():
+            for what, counted in figures.all_counted():
+                changed = False
+                for flavor in counted.owns | counted.uses:
+                    pool = self.pools.get((what, flavor)) or self._new_pool(what, flavor)
+                    changed |= pool.put(name, counted.owns.get(flavor, 0), counted.uses.get(flavor, 0))
+                if changed:
+                    counted.borrowed = sum(pool.borrows(name) for (of, _), pool in self.pools.items() if of == what)
+        for (what, _), pool in self.pools.items():
             for name, change in pool.share_out().items():
-                self.queues[name].lent += change
+                self.queues[name].counted(what).lent += change
 
-    def _new_pool(self, flavor: str) -> FlavorLending:
-        pool = self.pools[flavor] = FlavorLending(exists=self._exists(flavor))
+    def _new_pool(self, what: str, flavor: str) -> FlavorLending:
+        pool = self.pools[what, flavor] = FlavorLending(exists=self._exists(what, flavor))
         return pool
 
-    def _exists(self, flavor: str) -> int:
-        return sum(thousandths(resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor)
+    def _exists(self, what: str, flavor: str) -> int:
+        """What exists of a flavor, of all that is counted together."""
+        amounts = (
+            (resource, amount) for (name, resource), amount in self.capacity.items() if name == flavor and counted_as(resource) == what
+        )
+        return sum(counted_amount(resource, amount) for resource, amount in amounts)
 
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
         if fact.workload in self.live:
@@ -286,9 +217,11 @@ class Measure:
             for charge in entries:
                 key = (charge.flavor, charge.resource)
                 self.used[key] = self.used.get(key, 0) + sign * charge.amount
-                if gpus := thousandths(charge.resource, charge.amount):
-                    figures.used += sign * gpus
-                    figures.uses[charge.flavor] = figures.uses.get(charge.flavor, 0) + sign * gpus
+                what = counted_as(charge.resource)
+                if what is not None and charge.amount:
+                    counted, amount = figures.counted(what), sign * counted_amount(charge.resource, charge.amount)
+                    counted.used += amount
+                    counted.uses[charge.flavor] = counted.uses.get(charge.flavor, 0) + amount
         live.charges = charges
         if live.running:
             figures.running[live.fact.workload] = charged(charges)

@@ -1,81 +1,74 @@
-"""The figures of a run over time, for charts: areas in at most a few thousand equal steps, however long the run is.
-
-Areas are floats, because charts round anyway and amounts times microseconds can exceed 64 bits. `measure.py` has the exact sums.
-"""
+"""The figures of a run over time, for charts: of each queue what it uses, borrows, lends and waits for; of each flavor what exists."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
 from ...engine.events import AnyDecision, WorkloadEvicted
 from ...engine.facts import Fact
 from .measure import Measure
+from .queue_figures import QueueFigures
+from .step_areas import MAX_STEPS, StepAreas, Values
+
+__all__ = ["KEPT_EVICTIONS", "MAX_STEPS", "METRICS", "Series"]
 
 METRICS = ("used", "borrowed", "lent", "waiting")
 """GPUs that a queue uses, borrows, lends, and those that its waiting workloads ask for."""
 
-MAX_STEPS = 1024
 KEPT_EVICTIONS = 300
+
+_NOTHING = QueueFigures("")
+"""Of a queue that is no longer counted, such as no queue at all once nobody is in it."""
+
+FlavorResource = tuple[str, str]
+"""A flavor and a resource."""
 
 
 @dataclass(slots=True)
 class Series:
-    """Areas by [step, metric, queue] in thousandths of a GPU times microseconds; `width` microseconds a step.
+    """`queues` has areas of METRICS by queue, in thousandths of a GPU times microseconds.
 
-    The steps start as seconds; when they run out, neighbours are added up and the steps become twice as wide.
+    `slots` has what is in use and what exists by flavor and resource, in smallest units; `used` and `existed` are the same as exact sums.
     """
 
-    names: list[str] = field(default_factory=list)
-    start: int | None = None
-    width: int = 1_000_000
-    areas: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((MAX_STEPS, len(METRICS), 0)))
+    queues: StepAreas = field(default_factory=lambda: StepAreas(len(METRICS)))
+    slots: StepAreas = field(default_factory=lambda: StepAreas(2))
+    used: dict[FlavorResource, int] = field(default_factory=dict)
+    existed: dict[FlavorResource, int] = field(default_factory=dict)
     evictions: deque[WorkloadEvicted] = field(default_factory=lambda: deque(maxlen=KEPT_EVICTIONS))
     eviction_count: int = 0
-    _time: int = 0
-    _now: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((len(METRICS), 0)))
+    _time: int | None = None
+    _uses: dict[FlavorResource, int] = field(default_factory=dict)
+    _exists: dict[FlavorResource, int] = field(default_factory=dict)
 
     def take(self, fact: Fact, decisions: list[AnyDecision], measure: Measure) -> None:
         """Count the time up to a fact with the values before it, then take the values after it from the measure."""
-        if self.start is None:
-            self.start = self._time = fact.time
-        self._spread(fact.time)
+        self._pass_time(fact.time)
         for decision in decisions:
             if isinstance(decision, WorkloadEvicted):
                 self.evictions.append(decision)
                 self.eviction_count += 1
         self._look(measure)
 
-    def _look(self, measure: Measure) -> None:
-        if len(measure.queues) > len(self.names):
-            self.names += sorted(measure.queues.keys() - set(self.names))
-            grown = np.zeros((MAX_STEPS, len(METRICS), len(self.names)))
-            grown[:, :, : self.areas.shape[2]] = self.areas
-            self.areas = grown
-        figures = [measure.queues[name] for name in self.names]
-        values = [[each.used, each.borrowed, each.lent, each.waiting_gpus] for each in figures]
-        self._now = np.ascontiguousarray(np.array(values, dtype=np.float64).reshape(-1, len(METRICS)).T)
-
-    def _spread(self, time: int) -> None:
-        """Add the values that held from the last fact to this one to the steps in between."""
-        assert self.start is not None
-        while time - self.start >= self.width * MAX_STEPS:
-            pairs = self.areas[0::2] + self.areas[1::2]
-            self.areas = np.concatenate((pairs, np.zeros_like(pairs)))
-            self.width *= 2
-        at = self._time
-        while at < time:
-            step = (at - self.start) // self.width
-            until = min(time, self.start + (step + 1) * self.width)
-            self.areas[step] += self._now * (until - at)
-            at = until
+    def _pass_time(self, time: int) -> None:
+        elapsed = time - (time if self._time is None else self._time)
         self._time = time
+        for sums, now in ((self.used, self._uses), (self.existed, self._exists)):
+            for slot, amount in now.items() if elapsed else ():
+                sums[slot] = sums.get(slot, 0) + amount * elapsed
+        self.queues.pass_time(time)
+        self.slots.pass_time(time)
 
-    def averages(self) -> tuple[list[int], npt.NDArray[np.float64]]:
+    def _look(self, measure: Measure) -> None:
+        if unmet := measure.queues.keys() - set(self.queues.names):
+            self.queues.name_also(sorted(unmet))
+        figures = [measure.queues.get(name, _NOTHING) for name in self.queues.names]
+        self.queues.hold([[each.used, each.borrowed, each.lent, each.waiting_gpus] for each in figures])
+        self._uses, self._exists = dict(measure.used), dict(measure.capacity)
+        if unknown := (self._uses.keys() | self._exists.keys()) - set(self.slots.names):
+            self.slots.name_also(sorted(unknown))
+        self.slots.hold([[self._uses.get(slot, 0), self._exists.get(slot, 0)] for slot in self.slots.names])
+
+    def averages(self) -> tuple[list[int], Values]:
         """The start of each step that was reached (microseconds), and GPUs by [step, metric, queue], for charts."""
-        assert self.start is not None
-        steps = (self._time - self.start) // self.width + 1
-        lengths = np.full(steps, self.width, dtype=np.float64)
-        lengths[-1] = max(1, self._time - self.start - (steps - 1) * self.width)
-        return [self.start + step * self.width for step in range(steps)], self.areas[:steps] / lengths[:, None, None] / 1000
+        moments, averages = self.queues.averages()
+        return moments, averages / 1000

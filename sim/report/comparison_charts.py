@@ -1,18 +1,15 @@
 """Charts of two histories in one drawing: small SVG images in the colours of the page, without scripts."""
 
-from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 import numpy.typing as npt
 
 from ..measure.series import METRICS, Series
-from .page import date
+from .page import axis
+from .stack_charts import coarser
 
 _WIDTH, _HEIGHT = 600, 150
-_MOST_POINTS = 240
-"""Steps of a line; more would be finer than a screen shows."""
-
 ChartLine = tuple[list[int], npt.NDArray[np.float64]]
 """The start of each step in microseconds, and the value from there on."""
 
@@ -28,38 +25,29 @@ STYLE = """
 
 
 def lines(series: Series, metric: str) -> dict[str, ChartLine]:
-    """The values of a metric by queue, and of all queues under the empty name."""
-    moments, averages = series.averages()
-    values = averages[:, METRICS.index(metric)]
-    found = {name: (moments, values[:, number]) for number, name in enumerate(series.names)}
+    """The values of a metric by queue, and of all queues under the empty name; each line ends where the history does."""
+    moments, averages = coarser(*series.averages())
+    moments.append(series.queues.end)
+    values = np.concatenate((averages, averages[-1:]))[:, METRICS.index(metric)]
+    found = {name: (moments, values[:, number]) for number, name in enumerate(series.queues.names)}
     return {"": (moments, values.sum(axis=1)), **found}
 
 
 def comparison_chart(title: str, before: ChartLine | None, after: ChartLine | None) -> str:
     """A chart of one figure in both histories, the recorded one shaded; a history without the queue has no line."""
-    shown = [_coarser(*line) for line in (before, after) if line is not None]
+    shown = [line for line in (before, after) if line is not None]
     start, end = min(line[0][0] for line in shown), max(line[0][-1] for line in shown)
     most = max(1.0, *(float(values.max()) for _, values in shown))
     paths = []
     for kind, line in (("old", before), ("new", after)):
         if line is not None:
-            path = _path(_coarser(*line), start, max(end, start + 1), most)
+            path = _path(line, start, max(end, start + 1), most)
             paths += [f"<path class='under' d='{path} V{_HEIGHT} H0 Z'/>"] if kind == "old" else []
             paths.append(f"<path class='{kind}' d='{path}'/>")
     base = f"<line class='base' x1='0' x2='{_WIDTH}' y1='{_HEIGHT}' y2='{_HEIGHT}'/>"
     drawing = f"<svg viewBox='0 0 {_WIDTH} {_HEIGHT}' preserveAspectRatio='none' role='img' aria-label='{escape(title, quote=True)}'>"
-    ends = f"<div class='ends'><span>{date(start)}</span><span>{date(end)}</span></div>"
+    ends = "<div class='ends'>" + "".join(f"<span>{told}</span>" for told in axis(start, end, 2)) + "</div>"
     return f"<div class='plot'><span class='most'>{most:,.0f}</span>{drawing}{base}{''.join(paths)}</svg>{ends}</div>"
-
-
-def _coarser(moments: Sequence[int], values: npt.NDArray[np.float64]) -> ChartLine:
-    """The line with neighbouring steps merged until it has no more steps than a screen shows."""
-    times = list(moments)
-    while len(times) > _MOST_POINTS:
-        odd = values[len(values) // 2 * 2 :]
-        values = np.concatenate((values[: len(values) // 2 * 2].reshape(-1, 2).mean(axis=1), odd))
-        times = times[::2]
-    return times, values
 
 
 def _path(line: ChartLine, start: int, end: int, most: float) -> str:

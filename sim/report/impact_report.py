@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable
 from difflib import unified_diff
+from functools import partial
 from html import escape
 
+from ...engine.units import format_amount
 from ..impact.closed_impact import ClosedImpact, Explained
-from ..measure.figures import Figures
+from ..measure.figures import NO_DEVICES, Figures
 from ..measure.series import Series
 from . import comparison_charts as charts
 from .impact_wording import assumptions, effect_told, fate_told, parting_told
 from .page import date, document, source, table
-from .wording import gpus, hours, short, signed
+from .wording import gpus, hours, short, signed, unit_hours
 
 _MOST_QUEUES = 24
 """Queues that are drawn one by one, those whose use changed most; the table has all."""
@@ -57,9 +59,9 @@ def impact_page(impact: ClosedImpact, before: Series, after: Series) -> str:
     file = escape(impact.policy.file)
     sections = [
         f"<h1>What {file} would have made of it<span class='badge'>{impact.loop}</span></h1>",
-        f"<p class='sub'>The recorded history from {date(impact.before.start)} to {date(impact.before.end)}, played again under "
-        f"policy {escape(impact.policy.graph.name)}, {escape(impact.policy.graph.digest[:19])}. "
-        "<a href='#reading'>How to read this page</a></p>",
+        f"<p class='sub'>The recorded history from {date(impact.before.start)} to {date(impact.before.end)} UTC, played again under "
+        f"policy {escape(impact.policy.graph.name)}, {escape(impact.policy.graph.digest)}. "
+        "All times on this page are UTC. <a href='#reading'>How to read this page</a></p>",
         _verdict(impact),
         _tiles(impact),
         "<h2>Where the histories part</h2>" + _parting(impact),
@@ -133,7 +135,28 @@ def _queues(impact: ClosedImpact) -> str:
     names = sorted({each.queue for each in (*impact.before.queues, *impact.after.queues)})
     rows = [_row(escape(name), impact.before.of_queue(name), impact.after.of_queue(name)) for name in names]
     key = "<p class='key'>Each figure as it would be, and by how much it changes.</p>"
-    return key + table(header, [*rows, _row("<b>all</b>", impact.before.total, impact.after.total)])
+    return key + table(header, [*rows, _row("<b>all</b>", impact.before.total, impact.after.total)]) + _devices(impact, names)
+
+
+def _devices(impact: ClosedImpact, queues: list[str]) -> str:
+    """What changes of devices that are no GPUs, each in its own unit."""
+    rows = []
+    pairs = [(escape(name), impact.before.of_queue(name), impact.after.of_queue(name)) for name in queues]
+    for name, before, after in [*pairs, ("<b>all</b>", impact.before.total, impact.after.total)]:
+        for device in sorted(before.devices.keys() | after.devices.keys()):
+            old, new = before.devices.get(device, NO_DEVICES), after.devices.get(device, NO_DEVICES)
+            owns = _cell(old.owned, new.owned, partial(_amount, device), None)
+            used = _cell(old.used_area, new.used_area, partial(_hours, device), None)
+            rows.append((name, escape(device), owns, used))
+    return f"<h3>Other devices</h3>{table(('Queue', 'Device', 'Owns', 'Hours in use'), rows)}" if rows else ""
+
+
+def _amount(device: str, value: int) -> str:
+    return format_amount(value, device)
+
+
+def _hours(device: str, area: int) -> str:
+    return unit_hours(area, device)
 
 
 def _row(name: str, before: Figures, after: Figures) -> tuple[str, ...]:
@@ -155,7 +178,7 @@ def _cell(before: int, after: int, write: Callable[[int], str], less_is_better: 
 
 
 def _changes(impact: ClosedImpact) -> str:
-    same = f"<p>{impact.same_decisions:,} of {impact.before.decisions:,} recorded decisions are taken at the same moment.</p>"
+    same = f"<p>{impact.same_decisions:,} of {impact.before.decisions:,} recorded decisions are the same at the same moment.</p>"
     header = ("Decision", "Queue", "No longer taken", "New", "At the same moment, but otherwise")
     rows = [
         (kind.removeprefix("Workload").lower(), escape(queue), _count(tally.gone), _count(tally.new), _count(tally.other))

@@ -7,7 +7,7 @@ from html import escape
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--paper:#ffffff;--card:#f6f8fa;--mark:#0550ae}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--dim:#9da7b3;--line:#30363d;--paper:#0d1117;--card:#161b22;--mark:#79c0ff}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1200px;margin:2rem auto;padding:0 1rem}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1280px;margin:2rem auto;padding:0 1rem}
 h1{margin-bottom:.2rem}.sub{color:var(--dim);margin-top:0}.tiles{display:flex;flex-wrap:wrap;gap:1rem;margin:1.5rem 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.8rem 1.2rem;min-width:9rem}
 .tile b{display:block;font-size:1.5rem}.tile span{color:var(--dim)}.scroll{overflow-x:auto}
@@ -23,15 +23,23 @@ pre a{color:var(--dim);text-decoration:none;display:inline-block;width:3.5rem}pr
 def document(title: str, sections: Iterable[str], style: str = "") -> str:
     """A whole page of sections, which are HTML; the title is text."""
     head = (
-        "<meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+        "<meta name='generator' content='gpol'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
         f"<title>{escape(title)}</title><style>{STYLE}{style}</style>"
     )
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(sections)}</body></html>\n"
 
 
-def date(us: int) -> str:
-    """A moment to the minute, UTC."""
-    return datetime.fromtimestamp(us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M")
+def date(us: int, seconds: bool = False) -> str:
+    """A moment to the minute or to the second, UTC."""
+    return datetime.fromtimestamp(us // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+
+
+def axis(start: int, end: int, ticks: int) -> list[str]:
+    """The moments below a chart, first and last included; one alone where nothing lasted, and to the second where little did."""
+    if end <= start + 1:
+        return [date(start, seconds=True)]
+    short = end - start < 10 * ticks * 60_000_000
+    return [date(start + (end - start) * number // (ticks - 1), short) for number in range(ticks)]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:

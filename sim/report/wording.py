@@ -1,17 +1,19 @@
 """Figures, limits and decisions in the words that commands and pages share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from ...engine.event_parts import Charge, FlavorAttempt, Limit, RuleRef
+from ...dsl.syntax.names import closest, listed
+from ...engine.event_parts import Charge, FlavorAttempt, Limit, Operand, RuleRef
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
-from ...engine.explain.wording import obstacle_told
+from ...engine.explain.standing import Impediment
+from ...engine.explain.wording import impediment_told, obstacle_told
 from ...engine.units import format_amount, format_duration
 from ..measure.measure import HOUR_US
 
-_MOST_NAMES = 5
-"""How many workloads or queues of a group are named."""
-
 _SECOND = 1_000_000
+
+MOST_NAMES = 5
+"""How many workloads or queues are named before the rest is counted."""
 
 
 # --- figures --------------------------------------------------------------------------------------------------------
@@ -26,6 +28,23 @@ def hours(area: int) -> str:
     """Thousandths of a GPU times microseconds, as GPU-hours with one digit, rounded half up."""
     tenths = (area * 10 + 500 * HOUR_US) // (1000 * HOUR_US)
     return f"{'-' if tenths < 0 else ''}{abs(tenths) // 10:,}.{abs(tenths) % 10}"
+
+
+def hours_number(area: int) -> float:
+    """Thousandths of a GPU times microseconds, as GPU-hours for programs: a number, rounded to a millionth."""
+    return round(area / (1000 * HOUR_US), 6) + 0.0  # no -0.0
+
+
+def unit_hours(area: int, resource: str) -> str:
+    """An amount in smallest units times microseconds, as hours of its unit: GPU, CPU, GiB, or the resource itself."""
+    if resource == "memory":
+        return f"{hours(area * 1000 // 2**30)} GiB"
+    return hours(area if resource in ("gpu", "cpu") else area * 1000)
+
+
+def unit_hours_number(area: int, resource: str) -> float:
+    """The same for programs: a number, rounded to a millionth."""
+    return hours_number(area if resource in ("gpu", "cpu") else area * 1000)
 
 
 def short(us: int) -> str:
@@ -52,8 +71,9 @@ def by(rule: RuleRef | None) -> str:
 
 
 def amount(value: int, resource: str) -> str:
-    """An amount with its resource."""
-    return f"{format_amount(value, resource)} {resource}"
+    """An amount with its resource; memory that is no round number is in bytes."""
+    text = format_amount(value, resource)
+    return f"{text} bytes of memory" if resource == "memory" and text.isdigit() and value else f"{text} {resource}"
 
 
 def charges_told(charges: tuple[Charge, ...]) -> str:
@@ -61,9 +81,51 @@ def charges_told(charges: tuple[Charge, ...]) -> str:
     return " and ".join(f"{amount(charge.amount, charge.resource)} of {charge.flavor}" for charge in charges) or "nothing"
 
 
-def names(some: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    return ", ".join(some[:_MOST_NAMES]) + (f" and {len(some) - _MOST_NAMES} more" if len(some) > _MOST_NAMES else "")
+def total(several: Iterable[tuple[Charge, ...]]) -> tuple[Charge, ...]:
+    """The sum of several charges, by flavor and resource."""
+    sums: dict[tuple[str, str], int] = {}
+    for charges in several:
+        for each in charges:
+            sums[each.flavor, each.resource] = sums.get((each.flavor, each.resource), 0) + each.amount
+    return tuple(Charge(flavor=flavor, resource=resource, amount=sums[flavor, resource]) for flavor, resource in sums)
+
+
+def rejection_told(reason: str, rule: RuleRef | None, operands: Sequence[Operand], queues: Sequence[str]) -> str:
+    """Why workloads were rejected: the reason, the rule with what it says, or the name that is wrong; `queues` are those of the policy."""
+    said = {operand.name: operand.value for operand in operands}
+    match reason:
+        case "NoMatchingQueue" if "workload.queue" in said:
+            near = closest(said["workload.queue"], queues)
+            rest = f"; did you mean {near}?" if near else f"; it has {listed(queues, like=said['workload.queue'])}" if queues else ""
+            return f"{reason}, the policy has no queue {said['workload.queue']}{rest}"
+        case "NoMatchingQueue":
+            return f"{reason}, it names no queue, and no `for` line of the policy chooses one"
+        case "UnknownPriority":
+            return f"{reason}, the policy has no priority {said.get('workload.priority', '')}"
+        case "MatchesSeveralQueues":
+            return f"{reason}, it names no queue, and several have a `for` line for it: {', '.join(operand.value for operand in operands)}"
+        case _:
+            return f"{reason}{by(rule)}" + (f", {said['because']}" if said.get("because") else "")
+
+
+def rejection_grounds(decision: WorkloadRejected) -> tuple[RuleRef | None, tuple[Operand, ...]]:
+    """What is told of a rejection: the rule, and the operands but for what a guard compared. Rejections that share it are told together."""
+    why = decision.why
+    said = tuple(each for each in why.operands if each.name == "because") if decision.reason == "Denied" else why.operands
+    return why.rule, said
+
+
+def never_told(impediment: Impediment) -> str:
+    """Why a workload can never run as things stand, and what to do about it."""
+    cause, remedy = impediment_told(impediment)
+    return f"{cause}; {remedy}"
+
+
+def names(some: Sequence[str], count: int | None = None) -> str:
+    """The first few names, and how many more there are: of `count`, where `some` are only the first ones."""
+    first = some[:MOST_NAMES]
+    more = (len(some) if count is None else count) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")
 
 
 def limit_told(limit: Limit, reason: str) -> str:
@@ -83,7 +145,8 @@ def decision_told(decision: AnyDecision) -> list[str]:
     match decision:
         case WorkloadAdmitted():
             borrowed = f", borrowing {charges_told(decision.borrowed)}" if decision.borrowed else ""
-            place = f"admitted to {decision.queue} on {charges_told(decision.usage)}{borrowed}"
+            given = f"on {charges_told(decision.usage)}" if decision.usage else "at no charge"
+            place = f"admitted to {decision.queue} {given}{borrowed}"
             return [f"{place}: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
         case WorkloadEvicted():
             for_whom = f" for {decision.beneficiary}" if decision.beneficiary is not None else ""
@@ -96,6 +159,8 @@ def decision_told(decision: AnyDecision) -> list[str]:
         case WorkloadReplaced():
             return [f"replaced by {decision.by}, which is admitted with what it held: {charges_told(decision.usage)}"]
         case WorkloadRejected():
+            if decision.reason != "Denied":
+                return [f"rejected: {rejection_told(decision.reason, decision.why.rule, decision.why.operands, ())}", *_compared(decision)]
             return [f"rejected: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
 
 

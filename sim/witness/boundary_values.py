@@ -25,13 +25,14 @@ MOST_AMOUNTS, MOST_QUEUES, MOST_NEIGHBOURS, MOST_SLOTS, MOST_PRIORITIES, MOST_GA
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two policies, what a probe says of it where nobody runs, and its queues' nodes by name."""
+    """One of the two policies, what a probe says of it where nobody runs, its queues' nodes by name, and the nodes above each node."""
 
     graph: PolicyGraph
     probe: Probe
     capacity: list[int]
     queues: dict[str, int]
     slots: dict[SlotName, int]
+    paths: list[list[int]]
 
     @classmethod
     def of(cls, graph: PolicyGraph) -> "Side":
@@ -39,7 +40,8 @@ class Side:
         capacity = [dict(graph.flavors[slot.flavor].capacity)[slot.resource] for slot in graph.slots]
         queues = {graph.nodes[queue.node].name: queue.node for queue in graph.queues}
         slots = {name: slot for slot, name in enumerate(graph.slot_names)}
-        return cls(graph, idle_probe(graph, capacity), capacity, queues, slots)
+        paths = [graph.path(node) for node in range(len(graph.nodes))]
+        return cls(graph, idle_probe(graph, capacity), capacity, queues, slots, paths)
 
     def reach(self, queue: str, slot: SlotName) -> int:
         """The most that a queue can use of a slot while all else is idle; 0 if the policy lacks the queue or the slot."""
@@ -94,16 +96,10 @@ class BoundaryValues:
 
     def neighbours(self, queue: str, slot: SlotName) -> list[str]:
         """Other queues of both policies that can use a slot: the nearest in the tree, the farthest, and then others, near ones first."""
-        both = [name for name in self.new.queues if name in self.old.queues]
-        others = [name for name in both if name != queue and self._reach(name, slot)]
-        ranked = sorted(others, key=lambda name: (-self._common(queue, name), name))
+        others = [name for name in self.new.queues if name in self.old.queues and name != queue and self._reach(name, slot)]
+        above = [(side, set(side.paths[side.queues[queue]])) for side in self._sides if queue in side.queues]
+        ranked = sorted(others, key=lambda name: (-_in_common(above, name), name))
         return list(dict.fromkeys([*ranked[:1], *ranked[-1:], *ranked[1:]]))[:MOST_NEIGHBOURS]
-
-    def _common(self, one: str, other: str) -> int:
-        """How many cohorts two queues have above both, in either policy."""
-        sides = (side for side in self._sides if one in side.queues and other in side.queues)
-        paths = [(side.graph.path(side.queues[one]), side.graph.path(side.queues[other])) for side in sides]
-        return max((len(set(left) & set(right)) for left, right in paths), default=0)
 
     def slots(self, change: Change, queue: str) -> list[SlotName]:
         """The slots to ask for: the one that a change is about, or those of which a queue may use most."""
@@ -238,6 +234,11 @@ def _constants(guard: Expr | None, kind: Type, path: str) -> Iterator[Fraction]:
         if isinstance(each.right, Const) and each.left.type is kind and path in ("", each.left.path):
             assert not isinstance(each.right.value, str)
             yield Fraction(each.right.value)
+
+
+def _in_common(above: list[tuple[Side, set[int]]], other: str) -> int:
+    """How many nodes a queue has above it that another has too, in either policy; `above` are the first queue's by policy."""
+    return max((sum(node in nodes for node in side.paths[side.queues[other]]) for side, nodes in above), default=0)
 
 
 def _names(side: Side, nodes: tuple[int, ...] | None) -> set[str] | None:

@@ -73,10 +73,16 @@ class WitnessSearch:
     new: Policy
     constants: BoundaryValues
     _played: dict[tuple[bool, Scenario], Outcomes | None] = field(default_factory=dict)
+    _stages: tuple["Stage", "Stage"] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._stages = Stage(self.old), Stage(self.new)
 
     def find(self, change: Change, most: int) -> SearchResult:
         """The scenario that shows a change best, the first of those: by itself, in what happens to a workload rather than in how, and to
         one of the queue that the change is about."""
+        if most == 0:
+            return SearchResult(None, 0)
         grade = self._grading(change)
         best: tuple[_Grade, Scenario] | None = None
         tried = 0
@@ -100,7 +106,8 @@ class WitnessSearch:
         The old policy with the change alone decides as the new one, or else the new one without it as the old. Where the change cannot be
         taken by itself (a queue that is new) every difference in a scenario about it shows it.
         """
-        with_it, without_it = with_change(self.old, self.new, change), with_change(self.new, self.old, change)
+        alone = with_change(self.old, self.new, change), with_change(self.new, self.old, change)
+        with_it, without_it = (None if policy is None else Stage(policy) for policy in alone)
 
         def grade(scenario: Scenario) -> _Grade | None:
             found = self._differing(scenario)
@@ -110,9 +117,9 @@ class WitnessSearch:
             how = not strong, _is_foreign(change, scenario, workload)
             if with_it is None and without_it is None:
                 return _Grade(workload, (False, *how))
-            if with_it is not None and _are_alike(played(with_it, scenario), self._outcomes(True, scenario), workload):
+            if with_it is not None and _are_alike(with_it.played(scenario), self._outcomes(True, scenario), workload):
                 return _Grade(workload, (False, *how))
-            if without_it is not None and _are_alike(played(without_it, scenario), self._outcomes(False, scenario), workload):
+            if without_it is not None and _are_alike(without_it.played(scenario), self._outcomes(False, scenario), workload):
                 return _Grade(workload, (True, *how))
             return None
 
@@ -127,7 +134,7 @@ class WitnessSearch:
     def _outcomes(self, new: bool, scenario: Scenario) -> Outcomes | None:
         key = new, scenario
         if key not in self._played:
-            self._played[key] = played(self.new if new else self.old, scenario)
+            self._played[key] = self._stages[new].played(scenario)
         return self._played[key]
 
     def _differing(self, scenario: Scenario) -> tuple[str, bool] | None:
@@ -166,17 +173,26 @@ class WitnessSearch:
         return print_tree(tree.File((test,)))
 
 
-def played(policy: Policy, scenario: Scenario) -> Outcomes | None:
-    """What becomes of each workload of a scenario, in order of submission; None where the policy cannot play it to its end."""
-    play = TestPlay.of(policy)
-    try:
-        for step in scenario:
-            play.at(step)
-        play.rest()
-    except (FactError, EndlessError):
-        return None
-    names = [step.action.workload.text for step in scenario if isinstance(step.action, tree.Submit)]
-    return {name: found for name in names if (found := outcome_of(play, name)) is not None}
+@dataclass(slots=True)
+class Stage:
+    """A policy on which scenarios are played, each from an empty cluster. The policy is activated once, for the first of them."""
+
+    policy: Policy
+    _opened: TestPlay | None = None
+
+    def played(self, scenario: Scenario) -> Outcomes | None:
+        """What becomes of each workload of a scenario, in order of submission; None where the policy cannot play it to its end."""
+        if self._opened is None:
+            self._opened = TestPlay.of(self.policy)
+        play = self._opened.again()
+        try:
+            for step in scenario:
+                play.at(step)
+            play.rest()
+        except (FactError, EndlessError):
+            return None
+        names = [step.action.workload.text for step in scenario if isinstance(step.action, tree.Submit)]
+        return {name: found for name in names if (found := outcome_of(play, name)) is not None}
 
 
 def _is_foreign(change: Change, scenario: Scenario, workload: str) -> bool:

@@ -98,23 +98,23 @@ STORED: dict[str, list[Found]] = {
     "unknown_served_flavor": [("GP020", 3, 27, "did you mean `h100`?")],
     "unknown_unit": [("GP023", 3, 18, "`8 gpu`")],
     "usage_without_decay": [("GP038", 5, 3, "`usage halves every 7d, sampled every 5m`")],
-    "victim_in_deny": [("GP031", 4, 18, "start with `workload`")],
+    "victim_in_deny": [("GP031", 4, 18, "write `workload.gpu`")],
     "zero_period": [("GP023", 3, 23, "`1s`")],
 }
 """What is found in each file of the folder, in order."""
 
 HEAD = b'policy "p" { }\n'
 MADE: dict[str, tuple[Callable[[], bytes], Found]] = {
-    "ten_megabytes": (lambda: HEAD + b"# " + b"x" * 10_000_000, ("GP002", 1, 1, "split the policy")),
+    "ten_megabytes": (lambda: HEAD + b"# " + b"x" * 10_000_000, ("GP002", 1, 1, "leave out comments")),
     "ten_thousand_deep": (lambda: HEAD + b"cohort a {\n" + b"  cohort a {\n" * 9_999, ("GP002", 34, 12, "flatten it")),
     "ten_thousand_deep_on_one_line": (lambda: HEAD + b"cohort a {" * 10_000, ("GP002", 2, 330, "flatten it")),
     "guard_ten_thousand_deep": (
         lambda: HEAD + b"protect a { where " + b"not " * 10_000 + b"victim.gpu > 1 }\n",
         ("GP002", 2, 19, "flatten it"),
     ),
-    "twenty_thousand_items": (lambda: HEAD + b"resource a\n" * 20_000, ("GP002", 1, 1, "split the policy")),
-    "hundred_thousand_items": (lambda: HEAD + b"resource a\n" * 100_000, ("GP002", 1, 1, "split the policy")),
-    "text_of_two_megabytes": (lambda: HEAD + b'queue "' + b"x" * 2_000_000 + b'" { }\n', ("GP002", 1, 1, "split the policy")),
+    "sixty_thousand_items": (lambda: HEAD + b"resource a\n" * 60_000, ("GP002", 1, 1, "leave out comments")),
+    "hundred_thousand_items": (lambda: HEAD + b"resource a\n" * 100_000, ("GP002", 1, 1, "leave out comments")),
+    "text_of_two_megabytes": (lambda: HEAD + b'queue "' + b"x" * 2_000_000 + b'" { }\n', ("GP002", 1, 1, "leave out comments")),
     "text_of_one_megabyte": (lambda: HEAD + b'queue "' + b"x" * 1_000_000 + b'" { }\n', ("GP002", 2, 7, "shorten it")),
 }
 """Policies too big to be stored, and the one thing that is found in each."""

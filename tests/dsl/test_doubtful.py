@@ -11,14 +11,20 @@ FOLDER = Path(__file__).parent / "doubtful"
 
 EXPECTED = {
     "all_protected": ("GP054", 4, 9, "`preempt by nothing`"),
+    "claimed_twice": ("GP062", 3, 13, "exclude each other"),
     "dead_queue": ("GP053", 3, 7, "let it own or borrow something"),
     "eviction_in_turns": ("GP052", 5, 9, "`victim.priority < workload.priority`"),
+    "idle_guard": ("GP060", 4, 6, "leave `where` out"),
     "idle_lending": ("GP056", 5, 15, "at most `8 gpu`"),
     "idle_shares": ("GP055", 3, 34, "`share used`"),
+    "idle_test": ("GP063", 4, 6, "`expect w admitted`"),
     "overlapping_groups": ("GP058", 6, 10, "Kueue refuses such a queue"),
+    "refused_together": ("GP061", 5, 6, "change a guard"),
     "taking_turns": ("GP057", 7, 5, "`use gpol.fair`"),
+    "names_alike": ("GP064", 4, 7, "tell from the other"),
     "nobody_may_use": ("GP051", 3, 10, "raise a ceiling"),
     "unreachable_rule": ("GP050", 5, 9, "a cohort that holds one"),
+    "unused_quota": ("GP059", 6, 3, "add `h100` to `only`"),
 }
 """Code, line, column and a piece of the help."""
 

@@ -123,10 +123,32 @@ def test_all_of_it_counts() -> None:
 
     def accepts(known: graph.Flavor, pod_set: PodSet) -> bool:
         policy: Any = SimpleNamespace(flavors=(known,))
-        return barrier(policy, 0, pod_set) is None
+        return barrier(policy, ((),), 0, pod_set, ("gpu",)) is None
 
     assert accepts(flavor(), pods())
     assert accepts(flavor(), pods(flavors=["f", "g"]))
     assert not accepts(flavor(), pods(flavors=["g"]))
     assert not accepts(flavor(taints=(SPOT,)), pods())
     assert not accepts(flavor({"pool": "spot"}), pods(node_selector={"pool": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sizes", "found"),
+    [
+        ({"gpu": "8"}, [{"gpu": 8000}], None),
+        ({"gpu": "9"}, [{"gpu": 8000}, {"gpu": 4000}], ("gpu", 9000, 8000)),
+        ({"gpu": "8", "cpu": "2"}, [{"gpu": 8000, "cpu": 1000}, {"gpu": 1000, "cpu": 4000}], ("", 0, 0)),
+        ({"gpu": "8", "cpu": "2"}, [{"gpu": 8000, "cpu": 1000}, {"gpu": 8000, "cpu": 2000}], None),
+        ({"gpu": "8", "memory": "9Ti"}, [{"gpu": 8000, "memory": 1}], None),
+        ({"gpu": "0"}, [{"gpu": 0}], None),
+        ({"gpu": "1"}, [{"gpu": 0}], ("gpu", 1000, 0)),
+        ({"gpu": "99"}, [], None),
+    ],
+)
+def test_a_pod_fits_on_some_machine(asked: dict[str, str], sizes: list[dict[str, int]], found: tuple[str, int, int] | None) -> None:
+    """One machine has to hold all that a pod gets from the flavor, and no more; without machines there are no sizes."""
+    policy: Any = SimpleNamespace(flavors=(flavor(),))
+    obstacle = barrier(policy, (tuple(sizes),), 0, PodSet.model_validate({"count": 3, "requests": asked}), ("cpu", "gpu"))
+
+    assert (None if obstacle is None else (obstacle.resource, obstacle.asked, obstacle.limit)) == found
+    assert obstacle is None or obstacle.kind == "too-large"

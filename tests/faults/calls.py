@@ -77,21 +77,25 @@ def failing_sqlite(faults: Faults) -> Iterator[None]:
         def fetchall(self) -> Any:
             return faults.through(_disk_failed, "fetchall", lambda: super(Cursor, self).fetchall())
 
-    class Connection(sqlite3.Connection):
-        def cursor(self, factory: Any = Cursor) -> Any:
-            return super().cursor(factory)
+    def counting(made: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+        class Connection(made):  # type: ignore[valid-type, misc]
+            def cursor(self, factory: Any = Cursor) -> Any:
+                return super().cursor(factory)
 
-        def execute(self, *args: Any) -> Any:
-            return self.cursor().execute(*args)
+            def execute(self, *args: Any) -> Any:
+                return self.cursor().execute(*args)
 
-        def commit(self) -> None:
-            faults.through(_disk_failed, "commit", lambda: super(Connection, self).commit())
+            def commit(self) -> None:
+                faults.through(_disk_failed, "commit", super().commit)
 
-        def rollback(self) -> None:
-            faults.through(_disk_failed, "rollback", lambda: super(Connection, self).rollback())
+            def rollback(self) -> None:
+                faults.through(_disk_failed, "rollback", super().rollback)
+
+        return Connection
 
     def connecting(*args: Any, **options: Any) -> Any:
-        return faults.through(_disk_failed, "connect", lambda: connect(*args, **{**options, "factory": Connection}))
+        options["factory"] = counting(options.get("factory", sqlite3.Connection))
+        return faults.through(_disk_failed, "connect", lambda: connect(*args, **options))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite3, "connect", connecting)

@@ -33,7 +33,7 @@ def test_a_row_stays_careful() -> None:
 
 def test_kernels_on_careful_tables() -> None:
     """A kernel that is asked for the row NONE takes the last one as it stands, and is refused on careful tables."""
-    store = TableStore(compile_policy(POLICY, "p.gpol", PROFILES), [4000], PLAIN)
+    store = TableStore(compile_policy(POLICY, "p.gpol", PROFILES), [4000], ((),), PLAIN)
     store._new_row()
     store.tables.work[:] = -1
     PLAIN.leave(store.tables, -1)

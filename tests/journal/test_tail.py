@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Batch, Journal
-from gpol.journal.read.event_selection import Selection, select_live
+from gpol.journal.read.event_selection import Selection, select
 
 EVENTS = 3_000
 """So many are appended while readers tail."""
@@ -131,5 +131,7 @@ def test_selected_events_come(journal: Journal, place: Path, history) -> None:
                 return True
             return False
 
-        found = list(select_live(reader, Selection(workload="w2"), wait))
+        found = [
+            each for after, upto in reader.growth(0, wait) for each in select(reader, Selection(workload="w2", after=after, upto=upto))
+        ]
     assert [each.event.kind for each in found] == ["WorkloadSubmitted", "WorkloadAdmitted", "WorkloadFinished"]

@@ -140,22 +140,24 @@ def _timeline(scenario: ScenarioData) -> dict[str, Any]:
         cluster.core.step(fact)
     answers: list[dict[str, Any]] = []
     livelock = False
-    for at, step in zip(times, steps, strict=True):
-        answer, livelock = _step(cluster, step, at)
+    for number, (at, step) in enumerate(zip(times, steps, strict=True)):
+        answer, livelock = _step(cluster, step, number, at)
         answers.append(answer)
         if livelock:
             break
     return cluster.answer(scenario, livelock=livelock, steps=answers)
 
 
-def _step(cluster: _Cluster, step: ScenarioData, at: int) -> tuple[dict[str, Any], bool]:
+def _step(cluster: _Cluster, step: ScenarioData, number: int, at: int) -> tuple[dict[str, Any], bool]:
     """Play one step: what finishes, what is submitted, then cycles a second apart until nothing changes."""
     core = cluster.core
     at = max(at + cluster.ahead, core.time)
     for name in texts(step, "finish"):
         workload = core.view.workload(name)
         if workload is None:
-            raise refused("finish", f"no workload {name[:200]!r} waits or runs", "finish a workload once, after its submission")
+            raise refused(
+                f"steps[{number}].finish", f"no workload {name[:200]!r} waits or runs", "finish a workload once, after its submission"
+            )
         core.step((WorkloadFinished if workload.admitted is not None else WorkloadCancelled)(time=at, workload=name))
     for fact in _submissions(cluster, at, step):
         core.step(fact)

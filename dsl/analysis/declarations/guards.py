@@ -7,7 +7,7 @@ from ....engine.policy_settings import VICTIM_KEYS, OrderKey
 from ....engine.units import format_amount
 from ...syntax import tree
 from ...syntax.names import closest, listed
-from ..context import Context
+from ..context import Context, in_units
 
 _UNORDERED = (expr.Type.TEXT,)
 
@@ -73,8 +73,11 @@ def _comparison(context: Context, node: tree.FieldComparison, setting: Setting) 
 def field(context: Context, node: tree.FieldRef, setting: Setting) -> expr.Field | None:
     """A field with its type, if it may be used here."""
     if node.subject not in setting.subjects:
-        known = " or ".join(f"`{subject}`" for subject in setting.subjects)
-        context.error("GP031", f"`{node.subject}` is nothing that {setting.place} can look at", node, "unknown here", f"start with {known}")
+        path = node.path or node.subject
+        is_field = path in expr.WORKLOAD_FIELDS or path in expr.VICTIM_FIELDS or path in context.resources
+        known = " or ".join(f"`{subject}.{path}`" if is_field else f"`{subject}`" for subject in setting.subjects)
+        help_text = f"{'write' if is_field else 'start with'} {known}"
+        context.error("GP031", f"`{node.subject}` is nothing that {setting.place} can look at", node, "unknown here", help_text)
         return None
     if node.label is not None:
         if node.path == "label":
@@ -90,7 +93,15 @@ def field(context: Context, node: tree.FieldRef, setting: Setting) -> expr.Field
     if type_ is None:
         known_paths = sorted({*table, "label", *context.resources})
         guess = closest(node.path, known_paths)
-        help_text = f"did you mean `{node.subject}.{guess}`?" if guess else f"known: {listed(known_paths, 12)}"
+        help_text = f"did you mean `{node.subject}.{guess}`?" if guess else f"known: {listed(known_paths, 12, like=node.path)}"
+        other = expr.VICTIM_FIELDS if node.subject == "workload" else expr.WORKLOAD_FIELDS
+        if node.path in other and not guess:
+            who = "victim" if node.subject == "workload" else "workload"
+            help_text = (
+                f"only a {who} has it: write `{who}.{node.path}`"
+                if who in setting.subjects
+                else f"remove it: {setting.place} judges a submission"
+            )
         context.error("GP020", f"unknown field `{node.subject}.{node.path}`", node, "not known", help_text)
         return None
     if type_ is expr.Type.TIME:
@@ -139,8 +150,16 @@ def _constant(context: Context, node: tree.Name | tree.Text | tree.Number | tree
         case _:
             own = f"an amount of {left.path}" if left.type is expr.Type.AMOUNT else f"a {left.type.value}"
             message = f"`{left}` is {own}, not {_kind(node)}"
-            context.error("GP030", message, node, f"is {_kind(node)}", _EXAMPLES[left.type])
+            context.error("GP030", message, node, f"is {_kind(node)}", _meant(node, left) or _EXAMPLES[left.type])
             return None
+
+
+def _meant(node: tree.Name | tree.Text | tree.Number | tree.Amount, left: expr.Field) -> str | None:
+    """What to write for a duration such as `10 minutes`; None for all else."""
+    if left.type is not expr.Type.DURATION or not isinstance(node, tree.Amount):
+        return None
+    meant = in_units(node.number.text, node.resource.text)
+    return None if meant is None else f"write `{meant}`"
 
 
 def _kind(node: tree.Name | tree.Text | tree.Number | tree.Amount) -> str:
@@ -181,7 +200,7 @@ def order(context: Context, keys: tuple[tree.Key, ...], known: list[str]) -> tup
     for key in keys:
         if key.path not in known:
             guess = closest(key.path, known)
-            help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known, 12)}"
+            help_text = f"did you mean `{guess}`?" if guess else f"known: {listed(known, 12, like=key.path)}"
             context.error("GP020", f"`{key.path}` is no key of this order", key, "not known", help_text)
         elif context.once(seen, key.path, key, f"`{key.path}`"):
             made.append(OrderKey(key.path, key.descending))

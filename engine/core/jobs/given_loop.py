@@ -89,7 +89,8 @@ class GivenLoop(KernelLoop):
             self._jobs = longer(self._jobs, len(self.store.names))
         jobs, at, ids = self._jobs, np.array(places, np.int64), rows[places, c.GIVEN_JOB]
         if self._shares:
-            jobs[ids] = self._rows[self._kinds(given, places)]
+            kinds = self._kinds(given, places)  # may replace the rows by longer ones
+            jobs[ids] = self._rows[kinds]
             jobs[ids, c.J_TIME] = jobs[ids, c.J_SUBMITTED] = rows[at, c.GIVEN_TIME]
         unlike = [place for place in places if given.alike[place] is None or not self._shares]
         if unlike:

@@ -6,7 +6,7 @@ It is one because compiled code holds all that it calls: two ways in would be co
 from .. import columns as c
 from ..tables import Tables
 from .cycle import begin_cycle, next_cycle, run_cycle
-from .loop.play import play
+from .loop.play import only_waits, play
 from .places import end, enter, leave
 from .settle import settle
 
@@ -21,6 +21,8 @@ def run_kernel(t: Tables, which: int, number: int) -> int:
         return next_cycle(t)
     if which == c.PLAY:
         return play(t, number)
+    if which == c.ONLY_WAITS:
+        return int(only_waits(t, number))
     if which == c.BEGIN_CYCLE:
         begin_cycle(t)
     elif which == c.ENTER:

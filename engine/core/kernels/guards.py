@@ -26,7 +26,7 @@ def number_of(t: Tables, row: int, field: int, argument: int, now: int) -> int:
     if field == c.F_ADMITTED:
         return max(0, t.work[row, c.ADMITTED])
     if field == c.F_WAITING:
-        return now - t.work[row, c.SUBMITTED]
+        return now - t.work[row, c.ENTERED] if t.work[row, c.ADMITTED] == c.NONE else 0
     if field == c.F_RUNNING:
         return now - max(0, t.work[row, c.ADMITTED])
     if field == c.F_TOTAL:

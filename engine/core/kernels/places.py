@@ -51,6 +51,14 @@ def take_row(t: Tables) -> int:
     return row
 
 
+def give_row_back(t: Tables, row: int) -> None:
+    """Undo `take_row`: the row has no places and no lists."""
+    t.work[row, c.NUMBER] = 0
+    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW]
+    t.state[c.FREE_ROW] = row
+    t.state[c.LIVE] -= 1
+
+
 def count_fact(t: Tables, moment: int, outside: int) -> None:
     """Note that there was a fact at a moment; `outside`: something happened, other than that time has passed."""
     t.state[c.SEQ] += 1
@@ -228,6 +236,7 @@ def evict(t: Tables, row: int, beneficiary: int) -> None:
     leave(t, row)
     stop(t, row)
     t.work[row, c.EVICTIONS] += 1
+    t.work[row, c.ENTERED] = t.state[c.TIME]
     if beneficiary != c.NONE and t.state[c.BY_RULES]:
         note_who_gave_way(t, t.work[row, c.NAME], beneficiary)
     stir(t, row)
@@ -263,10 +272,7 @@ def end(t: Tables, row: int) -> None:
     forget_cycle(t, row)
     stir(t, row)
     t.name[t.work[row, c.NAME], c.ROW] = c.NONE
-    t.work[row, c.NUMBER] = 0
-    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = row
-    t.state[c.LIVE] -= 1
+    give_row_back(t, row)
 
 
 def close(t: Tables, row: int) -> None:

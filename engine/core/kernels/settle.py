@@ -30,7 +30,7 @@ def settle(t: Tables, only_reserve: int) -> int:
         if not t.state[c.IN_PASS]:
             begin_pass(t)
         while True:
-            if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED] or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
+            if lacks_room_to_decide(t):
                 return c.MORE
             best = best_nomination(t)
             if best == c.NONE:
@@ -45,6 +45,11 @@ def settle(t: Tables, only_reserve: int) -> int:
         end_pass(t)
         if not t.state[c.DECIDED]:
             return c.DONE
+
+
+def lacks_room_to_decide(t: Tables) -> bool:
+    """Whether the tables have to grow before one more nomination."""
+    return len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED] or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]
 
 
 def begin_pass(t: Tables) -> None:

@@ -184,6 +184,7 @@ def _deferral(state: State, ended: _Ended) -> Deferral:
     tried = () if for_victims else _stopped_at(flavors)
     again = state.graph.queue_at(queue).strict or bool(tried) or outcome not in ("no fit", "no candidates")
     preemptor = state.queues[queue].preemptor
+    assert flavors.reason != "PodTooLarge"  # cycles know no nodes
     last = LastDeferral(
         "WaitingForPreemptedWorkloads" if for_victims else flavors.reason or "WaitingForQuota",
         outcome,

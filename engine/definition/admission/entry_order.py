@@ -31,7 +31,7 @@ def best_below(trial: Trial, node: int, entries: Entries) -> Nomination | None:
     ranked = []
     for child in trial.graph.nodes[node].children:
         if trial.tree.parent[child] == node:
-            best = best_below(trial, child, entries)
+            best = entries.get(child) if trial.graph.nodes[child].queue >= 0 else best_below(trial, child, entries)
             if best is not None:
                 with trial.charged(best.queue, best.flavors.request):
                     ranked.append((_keys(trial, child, best), best))

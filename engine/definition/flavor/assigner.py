@@ -25,7 +25,7 @@ Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 
 BEST: Verdict = (Grade.FIT, 0)
 
-_SEVERITY: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")
+_SEVERITY: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
 
 
 class FlavorAssigner:
@@ -165,7 +165,8 @@ class FlavorAssigner:
             if kept_off is not None:
                 obstacles.append(kept_off)
                 if kept_off.kind != "not-nominated":
-                    attempts.append(Attempt(flavor, tuple(wanted), Grade.NO_MATCH, 0, (kept_off,), "NoMatchingFlavor"))
+                    useless: FlavorReason = "PodTooLarge" if kept_off.kind == "too-large" else "NoMatchingFlavor"
+                    attempts.append(Attempt(flavor, tuple(wanted), Grade.NO_MATCH, 0, (kept_off,), useless))
                 continue
             verdicts, why, reason = self._judge(flavor, pod_sets, wanted, usage)
             worst = min([BEST, *(verdicts[resource] for resource in wanted)], key=lambda verdict: rank(verdict, self.queue.rather))
@@ -192,7 +193,7 @@ class FlavorAssigner:
         for resource in wanted:
             if self.policy.slot(flavor, resource) is None:
                 return Obstacle("lacks-resource", flavor, resource)
-        found = (barrier(self.policy.graph, flavor, pod_set) for pod_set in pod_sets)
+        found = (barrier(self.policy.graph, self.policy.sizes, flavor, pod_set, wanted) for pod_set in pod_sets)
         return next((each for each in found if each is not None), None)
 
     def _judge(self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int], usage: dict[int, int]) -> Judgement:

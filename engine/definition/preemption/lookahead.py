@@ -61,7 +61,7 @@ def _helpers(present: RuleSearch) -> Iterator[_Helper]:
     values = GuardValues(present.trial.policy, present.now, present.workload)
     for rule, queues in present.scope.reach():
         for queue in queues:
-            guards = _guards(present, rule, queue)
+            guards = guards_on(present, rule, queue)
             for each in present.scope.helpers(queue):
                 values.victim, values.now = each, present.now
                 if not all(values.holds(guard, wanted, (Type.SHARE, Type.DURATION)) for guard, wanted in guards):
@@ -74,7 +74,7 @@ def _helpers(present: RuleSearch) -> Iterator[_Helper]:
                         break
 
 
-def _guards(present: RuleSearch, rule: PreemptRule, queue: int) -> list[tuple[Expr | None, bool]]:
+def guards_on(present: RuleSearch, rule: PreemptRule, queue: int) -> list[tuple[Expr | None, bool]]:
     """The guards that decide whether workloads of a queue may go by a rule, each with what it has to be for that."""
     return [(rule.guard, True), *((protect.guard, False) for protect in present.scope.protecting(queue))]
 
@@ -104,7 +104,7 @@ def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVi
             rule, workload = present.graph.preempt[each.rule], present.trial.state.workloads[each.workload]
             if present.keeper(rule, workload) is not None:
                 present.values.victim = workload
-                points = present.values.turning_points(guard for guard, _ in _guards(present, rule, workload.queue))
+                points = present.values.turning_points(guard for guard, _ in guards_on(present, rule, workload.queue))
                 freed = [point for point in points if point <= until and present.at(point).keeper(rule, workload) is None]
                 starts = [point for point in freed if present.at(point - 1).keeper(rule, workload) is not None]
                 if not starts:  # what keeps it is a share, which changes as the others go

@@ -49,14 +49,29 @@ class RuleScope:
             found.append((rule, self._beyond(rule, self.queue) if something_goes else self.queues(rule)))
         return found
 
+    def in_range(self, rule: PreemptRule) -> list[int]:
+        """The queues where a rule looks, by node, whether they borrow or not; none where it is not triggered."""
+        owner = self.owner(rule)
+        if owner is None:
+            return []
+        return [self.queue] if rule.scope == "same-queue" else self._within(rule, owner, self._others())
+
     def _beyond(self, rule: PreemptRule, owner: int) -> list[int]:
         if rule.scope == "same-queue":
             return [self.queue]
+        others = self._others()
+        if rule.scope == "borrowing-queues":  # seen at once, and most of many queues do not
+            others = self.tree.borrowing(others, self.short)
+        return [node for node in self._within(rule, owner, others) if self.reaches(rule, node)]
+
+    def _others(self) -> list[int]:
+        return [queue.node for queue in self.graph.queues if queue.node != self.queue]
+
+    def _within(self, rule: PreemptRule, owner: int, queues: list[int]) -> list[int]:
+        """Those of some queues that are in the range of a rule, and not below the owner on whom it rests."""
         top = self.tree.parent[self.queue] if rule.range == "same-cohort" else 0
-        others = [queue.node for queue in self.graph.queues if queue.node != self.queue]
-        within = [node for node in others if top in self.tree.paths[node]]
-        beyond = [node for node in within if owner == self.queue or owner not in self.tree.paths[node]]
-        return [node for node in beyond if self.reaches(rule, node)]
+        within = [node for node in queues if top in self.tree.paths[node]]
+        return [node for node in within if owner == self.queue or owner not in self.tree.paths[node]]
 
     def reaches(self, rule: PreemptRule, node: int) -> bool:
         """Whether a rule still reaches a queue of its range, as use is now: it borrows, if the rule wants that."""

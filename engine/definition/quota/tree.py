@@ -173,6 +173,12 @@ class QuotaTree:
         """Whether a node uses more than its subtree owns of some slot."""
         return any(self.usage[node][slot] > self.subtree[node][slot] for slot in slots)
 
+    def borrowing(self, nodes: list[int], slots: list[int]) -> list[int]:
+        """Those of some nodes that use more than their subtrees own of some slot."""
+        usage, subtree = self.usage, self.subtree
+        found = {node for slot in slots for node in nodes if usage[node][slot] > subtree[node][slot]}
+        return [node for node in nodes if node in found]
+
     def exceeds_owned(self, node: int, slot: int, amount: int) -> bool:
         """Whether a node would use more than its subtree owns, with this amount on top."""
         return self.usage[node][slot] + amount > self.subtree[node][slot]

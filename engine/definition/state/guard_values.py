@@ -41,7 +41,7 @@ class GuardValues:
             case "queue.share_after":
                 return self._share_after()
             case "waiting":
-                return self.now - subject.submitted
+                return subject.waiting(self.now)
             case _:
                 return self.now - (subject.admitted or 0)  # how long it has been running
 

@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from ...intake.capacity import Machine
+from ...intake.capacity import Machine, NodeSizes
 from ...intake.decayed_usage import Consumed
 from ...intake.shapes import tells_apart
 from ...outcome.nomination import as_request
@@ -20,7 +20,7 @@ _NUMBER, _PLACE = attrgetter("number"), attrgetter("place")
 
 @dataclass(slots=True)
 class ActivePolicy:
-    """What an active policy brings: the graph, the tree with its charges, the shares.
+    """What an active policy brings: the graph, the tree with its charges, the shares; and how large the nodes of its flavors are.
 
     `slot_index` finds slots by (flavor name, resource). `tells_apart`: some guard reads a field in which two
     workloads that ask for the same may differ.
@@ -29,17 +29,19 @@ class ActivePolicy:
     graph: PolicyGraph
     tree: QuotaTree
     shares: Shares
+    sizes: NodeSizes
     slot_index: dict[tuple[str, str], int]
     tells_apart: bool
 
     @classmethod
-    def of(cls, graph: PolicyGraph, capacity: list[int]) -> "ActivePolicy":
-        """A policy over what exists, by slot; nobody uses anything yet."""
+    def of(cls, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
+        """A policy over what exists, by slot, on nodes of these sizes; nobody uses anything yet."""
         tree = QuotaTree(graph, capacity)
         return cls(
             graph=graph,
             tree=tree,
             shares=Shares(graph, tree),
+            sizes=sizes,
             slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
             tells_apart=tells_apart(graph),
         )
@@ -56,12 +58,12 @@ class ActivePolicy:
         """The queues of the tree that a queue is in, by node."""
         return (other.node for other in self.graph.queues if self.root(other.node) == self.root(queue))
 
-    def over(self, graph: PolicyGraph, capacity: list[int]) -> "ActivePolicy":
+    def over(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
         """The same charges under a policy of the same nodes and slots, over what exists there."""
         tree = QuotaTree(graph, capacity)
         for queue in graph.queues:
             tree.add(queue.node, as_request(dict(enumerate(self.tree.usage[queue.node]))))
-        return replace(self, graph=graph, tree=tree, shares=Shares(graph, tree))
+        return replace(self, graph=graph, tree=tree, shares=Shares(graph, tree), sizes=sizes)
 
     def copy(self) -> "ActivePolicy":
         """The same policy with charges that go their own way."""
@@ -104,6 +106,8 @@ class QueueState:
 
     def copy(self, own: dict[int, Workload]) -> "QueueState":
         """The same queue of a copy's own workloads, which are given by number."""
+        if not self.members and not self.hopeless:  # so it is with most of many queues
+            return QueueState([], [], set(), self.stirred, None, self.generation)  # the quickest way to make one
         return replace(
             self,
             members=[own[workload.number] for workload in self.members],

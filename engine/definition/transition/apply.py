@@ -146,7 +146,7 @@ def _act(state: State, fact: facts.OperatorAction) -> None:
         return
     workload = state.workloads[fact.workload]
     leave(state, workload)
-    act(workload, fact)
+    act(state.graph, workload, fact)
     enter(state, workload)
 
 
@@ -172,7 +172,7 @@ def _evict(state: State, name: str, beneficiary: str | None, operator: str | Non
     state.seq, state.idle = state.seq + 1, 0
     workload = state.workloads[name]
     leave(state, workload)
-    evict(workload, operator)
+    evict(workload, operator, state.time)
     if beneficiary is not None and state.graph.settings.victims == "rules":
         state.gave_way.setdefault(name, set()).add(beneficiary)
     stir(state, workload)

@@ -1,6 +1,7 @@
 """The columns of the tables in `count_tables.py`, and the codes that stand in them. Kernels read them as `c.NAME`.
 
-GPUs are thousandths, times microseconds. A sum that 64 bits may not hold has two columns, `high` and `low`: it is high * 2**62 + low.
+GPUs are thousandths, other devices whole ones, times microseconds.
+A sum that 64 bits may not hold has two columns, `high` and `low`: it is high * 2**62 + low.
 """
 
 from ....engine.outcome.history import *  # noqa: F403
@@ -17,37 +18,44 @@ MOST_OWNED = 2**31
 # --- state: one row -------------------------------------------------------------------------------------------------
 
 (
-    NOW, FACTS, DECISIONS, QUEUES, FLAVORS, AT_ONCE,
+    NOW, FACTS, DECISIONS, QUEUES, COUNTED, POOLS, AT_ONCE,
     CHARGES, FREE_CHARGE, FIRST_TOUCHED, WAITED,
     WRONG_ROW, WRONG_SLOT, STATE_WIDTH,
-) = range(13)  # fmt: skip
+) = range(14)  # fmt: skip
 """`CHARGES` rows of `charge` are in use, and `FREE_CHARGE` is the first free one. `FIRST_TOUCHED` is the first queue about which something
 changed. `WAITED` rows of `waited` are filled. `WRONG_ROW` and `WRONG_SLOT` say where the events contradict each other."""
 
 # --- queue: one row for each queue in the order in which they lend; the last one stands for no queue -----------------------------
 
 (
-    USED, BORROWED, LENT,
-    USED_AREA, USED_AREA_LOW, BORROWED_AREA, BORROWED_AREA_LOW, LENT_AREA, LENT_AREA_LOW, WAIT_TOTAL, WAIT_TOTAL_LOW,
+    WAIT_TOTAL, WAIT_TOTAL_LOW,
     SUBMITTED, ADMITTED, EVICTED, FINISHED, REJECTED, WAIT_MOST, OWNER_WAIT_MOST,
     FIRST_WAITING, FIRST_ENTITLED, IS_TOUCHED, NEXT_TOUCHED, ORDER, ORDER_LENGTH, QUEUE_WIDTH,
-) = range(25)  # fmt: skip
+) = range(16)  # fmt: skip
 """`ORDER` is where the flavors that it may use begin in `order`, best first."""
 
-# --- share: a row for each queue and flavor ------------------------------------------------------------------------------
+# --- counted: a row for each queue and what is counted together: first all GPUs, then each other device ----------------------
+
+(
+    USED, BORROWED, LENT, USED_AREA, USED_AREA_LOW, BORROWED_AREA, BORROWED_AREA_LOW, LENT_AREA, LENT_AREA_LOW, COUNTED_WIDTH,
+) = range(10)  # fmt: skip
+
+# --- share: a row for each queue and pool ------------------------------------------------------------------------------
 
 OWNS, USES, POOLED, LENDS, WAS_USED, SHARE_WIDTH = range(6)
 """`POOLED` is what the queue used when lending was shared out last; `WAS_USED` says that it was charged something at least once."""
 
-# --- flavor -------------------------------------------------------------------------------------------------------------
+# --- pool: what is lent as one: the GPUs of each flavor, in the order of flavors, then each other device of a flavor -----------
 
-EXISTS, OWNED, FLAVOR_BORROWED, IDLE, FLAVOR_LENT, IS_CHANGED, HAS_LENT, ROOM, LEFT, FLAVOR_WIDTH = range(10)
-"""`ROOM` and `LEFT` are for one queue: what it owns and does not use, and what the pod sets of one workload leave of that."""
+EXISTS, OWNED, POOL_BORROWED, IDLE, POOL_LENT, IS_CHANGED, HAS_LENT, POOL_COUNTED, ROOM, LEFT, POOL_WIDTH = range(11)
+"""`POOL_COUNTED` is its number in `counted`.
+
+`ROOM` and `LEFT` are for the GPUs of one queue: what it owns and does not use, and what the pod sets of one workload leave of that."""
 
 # --- slot ---------------------------------------------------------------------------------------------------------------
 
-SLOT_FLAVOR, THOUSANDTHS, SLOT_EXISTS, SLOT_USED, SLOT_WAS_USED, SLOT_WIDTH = range(6)
-"""`THOUSANDTHS` is how many thousandths of a GPU one unit of its resource is."""
+SLOT_POOL, UNITS, SLOT_EXISTS, SLOT_USED, SLOT_WAS_USED, SLOT_WIDTH = range(6)
+"""`UNITS` is how many units of its pool one of its resource is: thousandths of a GPU, 1 of another device, 0 if it is not counted."""
 
 # --- what jobs ask for: job, kind, ask ---------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
-from ..gpu_amounts import thousandths
+from ..gpu_amounts import GPUS, counted_amount, counted_as
 from ..measure import Measure
 from . import count_columns as c
 from .job_asks import JobAsks
@@ -16,16 +16,18 @@ from .job_asks import JobAsks
 class CountTables(NamedTuple):
     """All that counting reads and writes.
 
-    Of the policy: `queue` [queue, column], `queue_node` (the node of each queue), `share` [queue, flavor, column], `flavor`, `slot`,
-    `order` (lists of flavors). Of the jobs: `job`, `kind`, `ask` (`job_asks.py`). Of live workloads: `live` [name, column], `charge`
-    (lists of amounts). Of a chunk: `events`, `tape`, and `waited`, a row for each admission. `state` is one row of what there is only once.
+    Of the policy: `queue` [queue, column], `queue_node` (the node of each queue), `counted` [queue, what is counted, column], `share`
+    [queue, pool, column], `pool`, `slot`, `order` (lists of flavors). Of the jobs: `job`, `kind`, `ask` (`job_asks.py`). Of live
+    workloads: `live` [name, column], `charge` (lists of amounts). Of a chunk: `events`, `tape`, and `waited`, a row for each admission.
+    `state` is one row of what there is only once.
     """
 
     state: Columns
     queue: Columns
     queue_node: Columns
+    counted: Columns
     share: Columns
-    flavor: Columns
+    pool: Columns
     slot: Columns
     order: Columns
     job: Columns
@@ -38,7 +40,7 @@ class CountTables(NamedTuple):
     waited: Columns
 
 
-_DIMENSIONS = {"state": 1, "queue_node": 1, "share": 3, "order": 1, "tape": 1}
+_DIMENSIONS = {"state": 1, "queue_node": 1, "counted": 3, "share": 3, "order": 1, "tape": 1}
 DIMENSIONS = {name: _DIMENSIONS.get(name, 2) for name in CountTables._fields}
 """How many dimensions each table has."""
 
@@ -54,25 +56,39 @@ def queues_in_order(measure: Measure, graph: PolicyGraph) -> list[int]:
     return [nodes[name] for name in measure.queues if name in nodes]
 
 
+def pools_of(graph: PolicyGraph) -> list[tuple[str, str]]:
+    """What is counted together and lent as one, and of which flavor: the GPUs of every flavor, then its other devices."""
+    others = [(what, graph.flavors[of.flavor].name) for of in graph.slots if (what := counted_as(of.resource)) not in (None, GPUS)]
+    return [*((GPUS, flavor.name) for flavor in graph.flavors), *((what, flavor) for what, flavor in others if what is not None)]
+
+
+def counted_of(graph: PolicyGraph) -> list[str]:
+    """All that is counted together, GPUS first."""
+    return list(dict.fromkeys(what for what, _ in [(GPUS, ""), *pools_of(graph)]))
+
+
 def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: JobAsks) -> CountTables:
     """The tables of a measure in which no workload is live."""
     flavors = [flavor.name for flavor in graph.flavors]
-    slot, flavor = zeros(len(graph.slots), c.SLOT_WIDTH), zeros(len(flavors), c.FLAVOR_WIDTH)
+    pools, counted = pools_of(graph), counted_of(graph)
+    slot, pool = zeros(len(graph.slots), c.SLOT_WIDTH), zeros(len(pools), c.POOL_WIDTH)
     for number, of in enumerate(graph.slots):
-        exists = measure.capacity.get((flavors[of.flavor], of.resource), 0)
-        slot[number, : c.SLOT_USED] = of.flavor, thousandths(of.resource, 1), exists
-    for number, name in enumerate(flavors):
-        if (pool := measure.pools.get(name)) is not None:
-            flavor[number, c.EXISTS], flavor[number, c.OWNED], flavor[number, c.IDLE] = pool.exists, pool.owned, pool.idle
-    queue, share, order = zeros(len(nodes) + 1, c.QUEUE_WIDTH), zeros(len(nodes) + 1, len(flavors), c.SHARE_WIDTH), list[int]()
+        flavor, what = flavors[of.flavor], counted_as(of.resource)
+        at, units = (0, 0) if what is None else (pools.index((what, flavor)), counted_amount(of.resource, 1))
+        slot[number, : c.SLOT_USED] = at, units, measure.capacity.get((flavor, of.resource), 0)
+    for number, key in enumerate(pools):
+        pool[number, c.POOL_COUNTED] = counted.index(key[0])
+        if (found := measure.pools.get(key)) is not None:
+            pool[number, c.EXISTS], pool[number, c.OWNED], pool[number, c.IDLE] = found.exists, found.owned, found.idle
+    queue, share, order = zeros(len(nodes) + 1, c.QUEUE_WIDTH), zeros(len(nodes) + 1, len(pools), c.SHARE_WIDTH), list[int]()
     queue[:, c.FIRST_WAITING] = queue[:, c.FIRST_ENTITLED] = c.NONE
     for row, node in enumerate(nodes):
-        owns, usable = measure.queues[graph.nodes[node].name].owns, list(dict.fromkeys(graph.queue_at(node).flavors))
+        figures, usable = measure.queues[graph.nodes[node].name], list(dict.fromkeys(graph.queue_at(node).flavors))
         queue[row, c.ORDER], queue[row, c.ORDER_LENGTH] = len(order), len(usable)
         order += usable
-        share[row, :, c.OWNS] = [owns.get(name, 0) for name in flavors]
+        share[row, :, c.OWNS] = [figures.counted(what).owns.get(name, 0) for what, name in pools]
     state, live = zeros(c.STATE_WIDTH), zeros(asks.names, c.LIVE_WIDTH)
-    state[c.NOW], state[c.QUEUES], state[c.FLAVORS] = measure.end, len(queue), len(flavors)
+    state[c.NOW], state[c.QUEUES], state[c.COUNTED], state[c.POOLS] = measure.end, len(queue), len(counted), len(pools)
     state[c.AT_ONCE] = graph.settings.cycles is None  # in cycles there is what is owned, as in `Measure`
     state[c.FREE_CHARGE] = state[c.FIRST_TOUCHED] = c.NONE
     live[:, c.FIRST_CHARGE] = live[:, c.ENTITLED_SINCE] = c.NONE
@@ -80,8 +96,9 @@ def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: 
         state=state,
         queue=queue,
         queue_node=np.array([*nodes, c.NONE], np.int64),
+        counted=zeros(len(queue), len(counted), c.COUNTED_WIDTH),
         share=share,
-        flavor=flavor,
+        pool=pool,
         slot=slot,
         order=np.array(order, np.int64),
         job=asks.job,

@@ -2,27 +2,38 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Protocol
 
 from ....engine.cores import PlayedBatch, PlayedChunk
+from ....engine.events import AnyDecision
+from ....engine.facts import Fact
 from ....engine.policy_graph import PolicyGraph
 from ..measure import Measure
-from ..series import Series
 from .column_measure import ColumnMeasure
 from .table_count import CountKernel
 
 
-class SimulationMeasure:
-    """Takes all that `Simulation.chunks` yields, in order; with `series` also the lines of charts.
+class BatchObserver(Protocol):
+    """What wants to be told every batch, such as lines of charts."""
 
-    At the first chunk `find_kernel` is asked for what counts chunks by their columns. Without it, and for charts, every event is looked at.
+    def take(self, fact: Fact, decisions: list[AnyDecision], measure: Measure) -> None:
+        """Take in a batch that the measure has counted."""
+        ...
+
+
+class SimulationMeasure:
+    """Takes all that `Simulation.chunks` yields, in order, and tells the `observer`, if there is one.
+
+    At the first chunk `find_kernel` is asked for what counts chunks by their columns. Without it, and for an observer, every event is
+    looked at.
     """
 
     def __init__(
         self,
-        series: Series | None = None,
+        observer: BatchObserver | None = None,
         find_kernel: Callable[[], CountKernel | None] = lambda: None,
     ) -> None:
-        self._series, self._find_kernel = series, find_kernel
+        self._observer, self._find_kernel = observer, find_kernel
         self._measure = Measure()
         self._columns: ColumnMeasure | None = None
 
@@ -41,14 +52,14 @@ class SimulationMeasure:
 
     @cached_property
     def _kernel(self) -> CountKernel | None:
-        return self._find_kernel() if self._series is None else None
+        return self._find_kernel() if self._observer is None else None
 
     def _take_batch(self, batch: PlayedBatch, graph: PolicyGraph) -> None:
         measure = self.measure()
         self._columns = None
         measure.take(*batch, graph)
-        if self._series is not None:
-            self._series.take(*batch, measure)
+        if self._observer is not None:
+            self._observer.take(*batch, measure)
 
     def measure(self) -> Measure:
         """The figures of all that was taken."""

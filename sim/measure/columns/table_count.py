@@ -8,17 +8,18 @@ from ....engine.cores import PlayedChunk
 from ....engine.event_parts import Charge
 from ....engine.facts import WorkloadSubmitted
 from ....engine.policy_graph import PolicyGraph
-from ..gpu_amounts import charged
-from ..measure import NO_QUEUE, AccountError, Measure, QueueFigures
+from ..gpu_amounts import GPUS, charged
+from ..measure import NO_QUEUE, AccountError, Measure
+from ..queue_figures import QueueFigures
 from ..workload_account import WorkloadAccount
 from . import count_columns as c
-from .count_tables import CountTables, queues_in_order, tables_of, with_chunk
+from .count_tables import CountTables, counted_of, pools_of, queues_in_order, tables_of, with_chunk
 from .job_asks import JobAsks
 
 CountKernel = Callable[[CountTables, int, int], int]
 """Counts the events from one row to before another; `kernels/count_events.py`, as it stands or compiled."""
 
-_SUMS = (("used_area", c.USED_AREA), ("borrowed_area", c.BORROWED_AREA), ("lent_area", c.LENT_AREA), ("wait_total", c.WAIT_TOTAL))
+_AREAS = (("used_area", c.USED_AREA), ("borrowed_area", c.BORROWED_AREA), ("lent_area", c.LENT_AREA))
 _COUNTS = (
     ("submitted", c.SUBMITTED),
     ("admitted", c.ADMITTED),
@@ -45,6 +46,7 @@ class TableCount:
         nodes = queues_in_order(measure, graph)
         self._names = [*(graph.nodes[node].name for node in nodes), NO_QUEUE]
         self._asks = JobAsks.of(graph, {node: number for number, node in enumerate([*nodes, c.NONE])}, jobs)
+        self._pools, self._counted = pools_of(graph), counted_of(graph)
         self._tables = tables_of(measure, graph, nodes, self._asks)
 
     def fits(self, chunk: PlayedChunk) -> bool:
@@ -57,7 +59,7 @@ class TableCount:
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         at = np.repeat(admitted[:, c.E_CHARGES], counts) + within * c.CHARGE_WIDTH
         slots, amounts = chunk.tape[at + c.CHARGE_SLOT], chunk.tape[at + c.CHARGE_AMOUNT]
-        units = np.maximum(1, t.slot[:, c.THOUSANDTHS]).astype(float)
+        units = np.maximum(1, t.slot[:, c.UNITS]).astype(float)
         most = float((units[slots] * amounts).sum()) + float((units * t.slot[:, c.SLOT_USED]).sum())
         return most < c.MOST / 2  # rounding loses far less than half
 
@@ -123,22 +125,28 @@ class TableCount:
             row = t.queue[number].tolist()
             for name, column in _COUNTS:
                 setattr(figures, name, getattr(figures, name) + row[column])
-            for name, column in _SUMS:
-                setattr(figures, name, getattr(figures, name) + (row[column] << 62) + row[column + 1])
+            figures.wait_total += (row[c.WAIT_TOTAL] << 62) + row[c.WAIT_TOTAL_LOW]
             for name, column in _LONGEST:
                 setattr(figures, name, max(getattr(figures, name), row[column]))
-            for name, column in _AMOUNTS:
-                setattr(figures, name, row[column])
+            for what, amounts in zip(self._counted, t.counted[number].tolist(), strict=True):
+                if any(amounts) or what in figures.others or what == GPUS:
+                    counted = figures.counted(what)
+                    for name, column in _AREAS:
+                        setattr(counted, name, getattr(counted, name) + (amounts[column] << 62) + amounts[column + 1])
+                    for name, column in _AMOUNTS:
+                        setattr(counted, name, amounts[column])
         t.state[[c.FACTS, c.DECISIONS]] = 0
         t.queue[:, [column for _, column in _COUNTS]] = 0
-        t.queue[:, [column + part for _, column in _SUMS for part in (0, 1)]] = 0
+        t.queue[:, [c.WAIT_TOTAL, c.WAIT_TOTAL_LOW]] = 0
+        t.counted[:, :, [column + part for _, column in _AREAS for part in (0, 1)]] = 0
 
     def _fill_queues(self) -> None:
         """Give the measure who waits and who runs."""
         t, measure, facts = self._tables, self._measure, self._asks.facts
         for number, figures in self._figures():
-            was_used = np.flatnonzero(t.share[number, :, c.WAS_USED]).tolist()
-            figures.uses |= {self._graph.flavors[flavor].name: int(t.share[number, flavor, c.USES]) for flavor in was_used}
+            for pool in np.flatnonzero(t.share[number, :, c.WAS_USED]).tolist():
+                what, flavor = self._pools[pool]
+                figures.counted(what).uses[flavor] = int(t.share[number, pool, c.USES])
             figures.waiting, figures.running, figures.entitled, figures.waiting_gpus = {}, {}, {}, 0
         live = np.flatnonzero(t.live[:, c.STATE])
         measure.live = {}
@@ -163,13 +171,13 @@ class TableCount:
         return tuple(found)
 
     def _fill_pools(self) -> None:
-        """Give the measure what is borrowed and lent of each flavor."""
+        """Give the measure what is borrowed and lent of each pool."""
         t = self._tables
-        for number, flavor in enumerate(self._graph.flavors):
-            if (pool := self._measure.pools.get(flavor.name)) is None:
+        for number, key in enumerate(self._pools):
+            if (pool := self._measure.pools.get(key)) is None:
                 continue
             for queue, (owns, uses, lends) in enumerate(t.share[:-1, number][:, [c.OWNS, c.POOLED, c.LENDS]].tolist()):
                 pool.put(self._names[queue], owns, uses)
-                if t.flavor[number, c.HAS_LENT]:
+                if t.pool[number, c.HAS_LENT]:
                     pool.lends[self._names[queue]] = lends
-            pool.lent, pool.shared_out = int(t.flavor[number, c.FLAVOR_LENT]), pool.exists
+            pool.lent, pool.shared_out = int(t.pool[number, c.POOL_LENT]), pool.exists

@@ -44,6 +44,14 @@ def test_a_journal_of_one_policy(fill: Fill) -> None:
     assert list(fact_lines(journal)) == [f'{{"kind":"TimeAdvanced","v":1,"time":{time}}}' for time in (5, 6)]
 
 
+def test_later_policies_are_facts(fill: Fill) -> None:
+    """The first policy is the one of the command line; a later one is a line among the facts, whole."""
+    journal = fill(_policy(), TimeAdvanced(time=5), _policy(7))
+
+    assert inputs_of(journal).policy == _policy()
+    assert list(fact_lines(journal)) == ['{"kind":"TimeAdvanced","v":1,"time":5}', _policy(7).payload().decode()]
+
+
 @pytest.mark.parametrize(
     ("facts", "note"),
     [
@@ -67,10 +75,9 @@ def test_what_a_run_does_otherwise(fill: Fill, facts: tuple[AnyEvent, ...], note
     [
         ((), "does not begin with a policy"),
         ((TimeAdvanced(time=1), _policy()), "does not begin with a policy"),
-        ((_policy(), TimeAdvanced(time=6), _policy(7)), "has 2 policies, the second from event 3 on, and a run has one"),
     ],
 )
 def test_what_no_run_can_repeat(fill: Fill, facts: tuple[AnyEvent, ...], words: str) -> None:
-    """A journal without a policy at its beginning, or of several, is refused by name."""
+    """A journal without a policy at its beginning is refused by name."""
     with pytest.raises(JournalError, match=words):
         inputs_of(fill(*facts))

@@ -58,7 +58,7 @@ def test_json_has_everything(gpol: Gpol, journal: str, eager: str) -> None:
     assert (records["impact-parting"]["seq"], records["impact-parting"]["played"][0]["workload"]) == (6, "g")
     assert records["impact-queue"]["queue"] == "owner"
     assert records["impact-queue"]["after"]["mean_wait_us"] == 0
-    assert records["impact-total"]["before"]["gpu_hours"] == "25.3"
+    assert records["impact-total"]["before"]["gpu_hours"] == 25.333333
     assert {record["workload"] for record in done.records if record["kind"] == "impact-workload"} == {"o", "g"}
     assert records["impact-workload"]["before"]["told"]
 

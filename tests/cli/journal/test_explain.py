@@ -19,12 +19,20 @@ def test_running(gpol: Gpol, journal: str) -> None:
     assert "admitted to guest on 8 gpu of a100, borrowing 8 gpu of a100: FitsBorrowing" in done.out
 
 
-@pytest.mark.parametrize("at", ["6", "2026-03-02T08:05:00Z", "2026-03-02T10:07:00+02:00"])
-def test_waiting(gpol: Gpol, journal: str, at: str) -> None:
+@pytest.mark.parametrize(
+    ("at", "when"),
+    [
+        ("6", "2026-03-02T08:05:00Z (event 6)"),
+        ("2026-03-02T08:05:00Z", "2026-03-02T08:05:00Z (event 6)"),
+        ("2026-03-02T10:07:00+02:00", "2026-03-02T08:07:00Z (event 6, of 2026-03-02T08:05:00Z)"),
+        ("8:07", "2026-03-02T08:07:00Z (event 6, of 2026-03-02T08:05:00Z)"),
+    ],
+)
+def test_waiting(gpol: Gpol, journal: str, at: str, when: str) -> None:
     """At a seq or a time, a waiting workload's reason, rule and line are told, and who keeps it until when."""
     done = gpol("explain", journal, "o", "--at", at)
 
-    assert done.out.startswith("o is pending at 2026-03-02T08:05:00Z (event 6)\n")
+    assert done.out.startswith(f"o is pending at {when}\n")
     for line in (
         "  why: WaitingForProtectedWorkloads by warm-up (lab.gpol:12)\n",
         "  waits for: g, protected until 2026-03-02T08:10:00Z by warm-up (lab.gpol:12)\n",

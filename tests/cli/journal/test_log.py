@@ -88,7 +88,7 @@ def test_log_filters(gpol: Gpol, journal: str, filters: tuple[str, ...], seqs: l
 
 def test_log_says_that_nothing_is_selected(gpol: Gpol, journal: str) -> None:
     """Nothing to show is said on stderr, exit code 0; with something to show nothing is said."""
-    nothing, some = gpol("log", journal, "--queue", "ownr"), gpol("log", journal, "--queue", "owner")
+    nothing, some = gpol("log", journal, "--queue", "owner", "--kind", "WorkloadRejected"), gpol("log", journal, "--queue", "owner")
 
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "gpol: no event is selected\n")
     assert (some.code, some.err) == (0, "")

@@ -104,6 +104,7 @@ def test_flavors(said: dict[str, Any], line: str) -> None:
 def test_candidates() -> None:
     """Those who would go come first, by queue; those who were not looked at one by one stand together, whatever their queue."""
     lines = told(
+        evicts="in cycles",
         candidates=(
             candidate("v1", "x", "not borrowing"),
             candidate("v2", "y", "not borrowing"),
@@ -111,7 +112,7 @@ def test_candidates() -> None:
             candidate("v4", "y", "taken", ("victim.priority", "1")),
             candidate("v5", "x", "taken", ("victim.priority", "1")),
             candidate("v6", "x", "not allowed", ("reclaims from", "nobody"), rule=RULE),
-        )
+        ),
     )
 
     assert lines[1:] == [
@@ -123,13 +124,19 @@ def test_candidates() -> None:
     ]
 
 
+def test_what_holds_decides_the_words() -> None:
+    """What could be done for it is told as of one that is held only where that is said, whatever its reason."""
+    assert told(reason="Suspended", now="fits")[1:] == ["as things stand: it is admitted once it is next"]
+    assert told(held=True, now="fits")[1:] == ["as things stand: once nothing holds it, it is admitted when it is next"]
+
+
 def test_many_candidates() -> None:
     """Of a group five are named; after twenty groups the others are counted."""
     few = [candidate(f"v{number}", "x", "not borrowing") for number in range(7)]
     many = [candidate(f"s{number:02}", "x", "share", ("share", str(number))) for number in range(22)]
 
-    assert told(candidates=few)[1:] == ["candidates of x: not borrowing: v0, v1, v2, v3, v4 and 2 more"]
-    assert told(candidates=many)[-1] == "candidates not shown: 2 share"
+    assert told(evicts="in cycles", candidates=few)[1:] == ["candidates of x: not borrowing: v0, v1, v2, v3, v4 and 2 more"]
+    assert told(evicts="in cycles", candidates=many)[-1] == "candidates not shown: 2 share"
 
 
 @pytest.mark.parametrize(

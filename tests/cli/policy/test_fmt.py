@@ -111,7 +111,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(gpol: Gpol, lab: Path)
     for command, found in (("check", "lab.gpol: good"), ("fmt", ""), ("test", "1 passed, 0 failed")):
         done = gpol(command, "folder", "no.gpol", "nul\0.gpol", "broken.gpol", "lab.gpol")
         assert done.code == 3
-        assert "`folder` cannot be read: Is a directory" in done.err
+        assert "`folder` is a folder; name the files in it" in done.err
         assert "`no.gpol` cannot be read: No such file" in done.err
         assert "`nul\\x00.gpol` cannot be read: embedded null byte" in done.err
         assert found in done.out

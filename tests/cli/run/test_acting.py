@@ -89,7 +89,7 @@ def test_an_operator_is_told_with_the_eviction(gpol: Gpol, lab: Path, facts: Cal
     written = facts(submitted, {"kind": "OperatorAction", "time": 1, "workload": "a", "by": "ada", "action": "evict"})
     gpol("run", "lab.gpol", written, "--journal", "j.db")
 
-    assert "a in owner by operator ada EvictedByOperator\n" in gpol("log", "j.db").out
+    assert "a in owner by operator ada (2 gpu of a100) EvictedByOperator\n" in gpol("log", "j.db").out
     assert "evicted by operator ada (operator)\n" in gpol("explain", "j.db", "a").out
 
 

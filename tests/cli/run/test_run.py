@@ -26,8 +26,8 @@ def test_run_sums_up_by_queue(gpol: Gpol, facts: WriteFacts) -> None:
     guest = _queue(done, "guest")
     assert done.code == 0
     assert (guest["submitted"], guest["admitted"], guest["finished"]) == (1, 1, 1)
-    assert (guest["gpu_hours"], guest["borrowed_gpu_hours"], guest["share_of_gpu_hours"]) == ("8.0", "8.0", "1")
-    assert _queue(done, "owner")["lent_gpu_hours"] == "8.0"
+    assert (guest["gpu_hours"], guest["borrowed_gpu_hours"], guest["share_of_gpu_hours"]) == (8.0, 8.0, 1.0)
+    assert _queue(done, "owner")["lent_gpu_hours"] == 8.0
     start, end = 1_772_438_400_000_000, 1_772_442_000_000_000
     assert done.records[-1] == {"v": 1, "kind": "run", "facts": 3, "decisions": 1, "start": start, "end": end, "skipped": 0}
 
@@ -55,11 +55,12 @@ def test_run_writes_decisions(gpol: Gpol, facts: WriteFacts, lab: Path) -> None:
 
 def test_decisions_stay_where_the_journal_is_refused(gpol: Gpol, facts: WriteFacts, journal: str, lab: Path) -> None:
     """A run that does not begin, since its journal is there already, leaves the decisions of an earlier run as they are."""
-    (lab / "out.jsonl").write_text("earlier\n")
+    earlier = '{"seq":2,"kind":"WorkloadAdmitted","v":1,"time":1}\n'
+    (lab / "out.jsonl").write_text(earlier)
     played = ("run", "lab.gpol", facts(), "--out", "out.jsonl")
 
     assert gpol(*played, "--journal", journal).code == 3
-    assert (lab / "out.jsonl").read_text() == "earlier\n"
+    assert (lab / "out.jsonl").read_text() == earlier
     assert gpol(*played).code == 0
     assert (lab / "out.jsonl").read_text().startswith('{"seq":3,')
 
@@ -112,7 +113,7 @@ BAD = [
     ({"kind": "WorkloadFinished", "time": 2}, "workload: Field required"),
     ({**SUBMITTED, "workload": "b", "time": "2026-03-02T08:00:00"}, "no zone"),
     ({"kind": "Nonsense", "time": 2}, "Nonsense"),
-    ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "given on the command line"),
+    ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "PolicyActivated: x:1:1: error"),
     ('{"kind": ', "Invalid JSON"),
     ("[]", ""),
     (json.dumps(SUBMITTED)[:-1] + ', "workload": "b"}', "`workload` is there twice; keep one"),

@@ -21,15 +21,15 @@ def _queue(done: Any, name: str) -> dict[str, Any]:
     return next(record for record in done.records if record.get("queue") == name)
 
 
-@pytest.mark.parametrize(("on_evict", "hours"), [("restart", "17.3"), ("resume", "16.0")])
-def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: str) -> None:
+@pytest.mark.parametrize(("on_evict", "hours"), [("restart", 17.333333), ("resume", 16)])
+def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: float) -> None:
     """The guest runs ten minutes, yields to the owner, and then runs its two hours anew (17 1/3 GPU-hours) or what is left (16)."""
     done = gpol("simulate", "lab.gpol", "jobs.csv", "--on-evict", on_evict, "--format", "json")
 
     guest, owner = _queue(done, "guest"), _queue(done, "owner")
     assert done.code == 0
     assert (guest["submitted"], guest["admitted"], guest["evicted"], guest["finished"], guest["rejected"]) == (2, 2, 1, 1, 1)
-    assert (guest["gpu_hours"], owner["gpu_hours"]) == (hours, "8.0")
+    assert (guest["gpu_hours"], owner["gpu_hours"]) == (hours, 8.0)
     assert owner["longest_owner_wait_us"] == 300_000_000
 
 
@@ -37,7 +37,10 @@ def test_rejected_jobs_are_pointed_out(gpol: Gpol, lab: Path) -> None:
     """A job that is rejected does not vanish among those that ended: the sum says so, and where to ask why."""
     done = gpol("simulate", "lab.gpol", "jobs.csv")
 
-    assert done.out.endswith("\n1 workload was rejected; `gpol log PATH --kind WorkloadRejected` says why, once there is a journal\n")
+    assert done.out.endswith(
+        "\n1 workload never ran: 1 rejected\n  big rejected: Denied by too-big (lab.gpol:14), too big\n"
+        "  `gpol log PATH --kind WorkloadRejected` says more, once there is a journal\n"
+    )
 
 
 def test_rejected_jobs_are_found_in_the_journal(gpol: Gpol, lab: Path) -> None:
@@ -46,8 +49,8 @@ def test_rejected_jobs_are_found_in_the_journal(gpol: Gpol, lab: Path) -> None:
     simulated = gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "my lab.db")
     played = gpol("run", "lab.gpol", "big.jsonl", "--journal", "j.db")
 
-    assert "\n1 workload was rejected; `gpol log 'my lab.db' --kind WorkloadRejected` says why\n" in simulated.out
-    assert played.out.endswith("\n1 workload was rejected; `gpol log j.db --kind WorkloadRejected` says why\n")
+    assert "\n  `gpol log 'my lab.db' --kind WorkloadRejected` says more\n" in simulated.out
+    assert played.out.endswith("\n  `gpol log j.db --kind WorkloadRejected` says more\n")
 
 
 def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
@@ -57,7 +60,7 @@ def test_simulate_reads_json_lines(gpol: Gpol, lab: Path) -> None:
         (lab / name).write_text(json.dumps(line) + "\n")
 
     first = gpol("simulate", "lab.gpol", "jobs.jsonl", "--format", "json")
-    assert (first.code, _queue(first, "owner")["gpu_hours"]) == (0, "4.0")
+    assert (first.code, _queue(first, "owner")["gpu_hours"]) == (0, 4.0)
     assert gpol("simulate", "lab.gpol", "jobs.txt", "--trace", "jsonl", "--format", "json") == first
 
 
@@ -100,7 +103,7 @@ def test_jobs_that_take_turns_and_go_on_where_they_were_end(gpol: Gpol, lab: Pat
     (lab / "turns.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,owner,4\nb,30s,1h,owner,4\nc,31s,1h,owner,4\n")
     done = gpol("simulate", "turns.gpol", "turns.csv", "--on-evict", "resume", "--format", "json")
 
-    assert (done.code, _queue(done, "owner")["finished"], _queue(done, "owner")["gpu_hours"]) == (0, 3, "12.0")
+    assert (done.code, _queue(done, "owner")["finished"], _queue(done, "owner")["gpu_hours"]) == (0, 3, 12.0)
 
 
 def _settings(path: str) -> tuple[int, AnyEvent]:

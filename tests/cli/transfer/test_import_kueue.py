@@ -101,14 +101,14 @@ def test_what_cannot_be_imported_is_refused_whole(gpol: Gpol, tmp_path: Path, na
 
 
 def test_a_cluster_that_is_too_big_for_a_policy(gpol: Gpol, tmp_path: Path) -> None:
-    """A file of gpol ends at 20,000 lines and a MiB; what would make more is refused with both numbers, and nothing is written."""
-    many = [made("LocalQueue", f"l{number}", {"clusterQueue": "q"}, "n") for number in range(20_001)]
+    """A file of gpol ends at 60,000 lines and a MiB; what would make more is refused with both numbers, and nothing is written."""
+    many = [made("LocalQueue", f"l{number}", {"clusterQueue": "q"}, "n") for number in range(60_001)]
     (tmp_path / "d.json").write_bytes(listed(queue(), FLAVOR, *many))
     done = gpol("import", "kueue", "d.json", *OUT)
     assert (done.code, done.out) == (3, "")
-    limits = "one has at most 20,000 lines and 1,048,576 bytes"
+    limits = "one has at most 60,000 lines and 1,048,576 bytes"
     remedy = "import one tree of cohorts at a time, with its ClusterQueues and their LocalQueues"
-    said = rf"gpol: the policy would have 20,0\d\d lines and [\d,]+ bytes, and {limits}; {remedy}; nothing was imported\n"
+    said = rf"gpol: the policy would have 60,0\d\d lines and [\d,]+ bytes, and {limits}; {remedy}; nothing was imported\n"
     assert re.fullmatch(said, done.err)
     assert [path.name for path in tmp_path.iterdir()] == ["d.json"]
 
@@ -144,7 +144,7 @@ def test_files_that_are_there_stay(gpol: Gpol, tmp_path: Path) -> None:
     (tmp_path / "old").write_text("mine")
     (tmp_path / "folder").mkdir()
     for targets, said in (
-        (("-o", "old"), "-o: `old` is there already; choose another name"),
+        (("-o", "old"), "-o: `old` is there already, and is not an imported policy as gpol writes it; choose another name"),
         (("-o", "new", "--facts", "old"), "--facts: `old` is there already"),
         (("-o", "dump"), "-o: `dump` is what is read"),
         (("-o", "new", "--facts", "./new"), "-o and --facts name the same file"),
@@ -209,7 +209,7 @@ def test_what_cannot_be_read(gpol: Gpol, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "dump").write_bytes(GOOD)
     for arguments, said in (
-        (("folder",), "`folder` cannot be read: Is a directory"),
+        (("folder",), "`folder` is a folder"),
         (("missing",), "`missing` cannot be read: No such file"),
         (("dump", "--profile", "slurm"), "--profile: `slurm` is none of kueue.classical, kueue.fair, gpol.fair"),
         (("dump", "--at", "noon"), "--at: "),

@@ -17,7 +17,7 @@ def codes(text: str, profiles=shipped) -> list[tuple[str, str]]:
 
 def test_a_sound_policy_has_a_graph_and_nothing_to_say(base):
     """A policy without a flaw gives its graph, its profile's text and its tests."""
-    checked = check(base + 'test "t" { at 0s }\n', "p.gpol")
+    checked = check(base + 'test "t" {\n  at 0s submit w by nlp { 1 gpu on h100 }\n  expect w admitted\n}\n', "p.gpol")
     assert checked.diagnostics == ()
     assert checked.graph is not None
     assert checked.graph.name == "p"

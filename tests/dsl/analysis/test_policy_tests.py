@@ -57,7 +57,7 @@ def test_a_submission_holds_as_much_as_its_event(find, base, entries, most, what
     flavors = "".join(f"flavor f{number} {{ gpu 1 }}\n" for number in range(most + 1))
 
     def submitting(count: int) -> str:
-        return f'{base}{flavors}test "t" {{\n  at 0s submit a by nlp {{ {entries(count)} }}\n}}\n'
+        return f'{base}{flavors}test "t" {{\n  at 0s submit a by nlp {{ {entries(count)} }}\n  at 1s cancel a\n}}\n'
 
     checked = check(submitting(most), "p.gpol")
     assert checked.diagnostics == ()

@@ -27,8 +27,7 @@ def found(find, text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "body",
     [
-        "evict from any queue; where victim.priority < -2147483648",
-        "evict from any queue; where victim.priority > 2147483647 and victim.priority < workload.priority",
+        "evict from any queue; where victim.priority > 5 and victim.priority < 6",
         "evict from any queue; where victim.running < 0s",
         "evict from any queue; where victim.evictions < 0",
         "evict from any queue; where victim.queue.share < 0",
@@ -49,14 +48,12 @@ def test_a_rule_for_other_queues_needs_another_queue(find):
     assert found(find, with_rule("evict from the same queue; where victim.priority < workload.priority", one)) == []
 
 
-def test_ceilings_bound_the_priorities_that_can_be_seen(find):
-    """Where every queue has a ceiling, nobody counts for more."""
-    capped = "queue a { priority at most high }\nqueue b { priority at most low }\n"
-    rule = "evict from any queue; where workload.priority > {} and victim.priority < workload.priority"
-    assert found(find, with_rule(rule.format(90), capped)) == [("GP050", "own")]
-    assert found(find, with_rule(rule.format(89), capped)) == []
-    half = "queue a { priority at most high }\nqueue b { }\n"
-    assert found(find, with_rule(rule.format(90), half)) == []
+def test_a_boost_counts_above_every_ceiling_and_below_every_priority(find):
+    """Guards beyond the ceilings are not called silent, as the core sees boosted priorities; the priority above them still is (GP051)."""
+    capped = "queue a { priority at most low }\nqueue b { priority at most low }\n"
+    for guard in ("workload.priority > 10", "workload.priority < -2147483648"):
+        text = 'policy "p" { }\n' + FLAVOR + capped + f'deny big {{ where {guard} }} because "big"\n'
+        assert found(find, text) == [("GP051", "high")]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +131,12 @@ def test_without_queues_no_priority_is_judged(find):
         'evict from any queue; where victim.label "spot" = "yes"',
         "evict from the same queue; where victim.queue = a",
         "evict from any queue; where victim.priority = low and workload.priority >= 10",
+        "evict from any queue; where victim.running >= 1h",
+        "evict from any queue; where victim.running < 10m",
+        "evict from any queue; where workload.waiting >= 1d and victim.running >= 2h",
+        "evict from any queue; where victim.pods > 1 or victim.priority < workload.priority",
+        "evict from any queue; where not victim.pods > 1",
+        "evict from any queue, in the same cohort",
     ],
 )
 def test_equal_workloads_that_can_evict_each_other_are_reported(find, body):
@@ -155,10 +158,9 @@ def test_equal_workloads_that_can_evict_each_other_are_reported(find, body):
         "evict from any queue; where victim.user != workload.user",
         "evict from any queue; where victim.user = workload.namespace",
         'evict from any queue; where victim.label "spot" = "yes" and workload.label "spot" != "yes"',
-        "evict from any queue; where victim.running >= 1h",
         "evict from any queue; where victim.evictions < 3",
-        "evict from any queue; where victim.pods > 1 or victim.priority < workload.priority",
-        "evict from any queue; where not victim.pods > 1",
+        "evict from any queue; where workload.waiting >= 1d and victim.running < 2h",
+        "evict from any queue; where workload.waiting < victim.running",
         "evict from any queue; where victim.gpu > 4 and workload.gpu < 4",
     ],
 )

@@ -104,7 +104,7 @@ MISTAKES = [
     ("queue a { owns notting }", "GP003", "notting", "did you mean `nothing`?"),
     ("queue a { Owns nothing }", "GP007", "Owns", "did you mean `owns`?"),
     ("protect p { victim.gpu > 8 }", "GP007", "victim.gpu", "`where`"),
-    ("queue a { borrows 8 gpu }", "GP003", "8", "`up to`"),
+    ("queue a { borrows 8 gpu }", "GP003", "8", "`borrows up to 8 gpu`"),
     ("Queue a { }", "GP007", "Queue", "did you mean `queue`?"),
     ("share used", "GP007", "share", "indent it"),
     ("budget gentle { }", "GP009", "budget", "remove it"),

@@ -52,7 +52,7 @@ def test_machines_and_holds_are_kept(cluster: Callable[[str], Any]) -> None:
     assert c.tick("10m") == ["evict guest", "run owner"]
     assert c.node("Changed", "n1", {"model": "b"}, "1") == []
     assert c.fact("NodeRemoved", node="n3") == []
-    assert c.submit("late", "owner", "3", on=["b"]) == ["run late"], "two of n2 and one of n1"
+    assert c.submit("late", "owner", "1", pods=3, on=["b"]) == ["run late"], "two of n2 and one of n1"
     assert (original.seq, original.next_wake()) == (10, 10 * 60_000_000), "the original stands where it stood"
 
 
@@ -114,7 +114,7 @@ def test_what_contradicts_the_policy_is_refused(cluster: Callable[[str], Any], w
 def test_equal_states_give_equal_bytes_for_ever(cluster: Callable[[str], Any]) -> None:
     """The bytes of this state are these. If they are others, raise FORMAT, so that snapshots of before are made anew."""
     content = freeze(busy(cluster).core)
-    assert (FORMAT, hashlib.sha256(content).hexdigest()[:16]) == (2, "b3787a726a4c54a7")
+    assert (FORMAT, hashlib.sha256(content).hexdigest()[:16]) == (3, "7ecf9d1d00e425da")
 
 
 TWO_QUEUES = """flavor f { gpu as owned }

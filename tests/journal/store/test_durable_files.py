@@ -54,16 +54,17 @@ def test_a_body_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 @needs_posix
-def test_a_new_file_has_the_rights_of_new_files(tmp_path: Path) -> None:
-    """What replaces nothing may be used by whom the user lets use new files."""
+@pytest.mark.parametrize(("asked", "given"), [(0o600, 0o600), (0o640, 0o640), (0o666, 0o640)])
+def test_a_new_file_has_the_rights_that_were_asked_for(tmp_path: Path, asked: int, given: int) -> None:
+    """What replaces nothing has the rights that were asked for, less what the umask takes away."""
     before = os.umask(0o027)
     try:
-        with durable_file(tmp_path / "file") as file:
+        with durable_file(tmp_path / "file", asked) as file:
             file.write(b"new")
     finally:
         os.umask(before)
 
-    assert _rights(tmp_path / "file") == 0o640
+    assert _rights(tmp_path / "file") == given
 
 
 @needs_posix

@@ -8,7 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from gpol.journal.audit.verify import verify
-from gpol.journal.errors import JournalError
+from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.store import schema
 from gpol.journal.store.tables import METADATA, REVISIONS
@@ -90,8 +90,6 @@ def test_upgrade_is_whole_or_not_at_all(earlier: Path | str, migrations: Path, m
         (f"UPDATE alembic_version SET version_num = '{LATER}'", f"has tables of version `{LATER}`", NEWER),
         ("UPDATE alembic_version SET version_num = '0'", "has tables of version `0`", OLDER),
         ("UPDATE alembic_version SET version_num = 'x'", "has tables of version `x`", OLDER),
-        ("DELETE FROM alembic_version", "has tables of no version", OLDER),
-        ("DROP TABLE alembic_version", "has tables of no version", OLDER),
         ("UPDATE meta SET value = '2' WHERE \"key\" = 'version'", "is of journal format 2; this program knows format 1", NEWER),
         ("UPDATE meta SET value = '0' WHERE \"key\" = 'version'", "is of journal format 0; this program knows format 1", OLDER),
     ],
@@ -107,6 +105,17 @@ def test_unknown_versions_are_refused(earlier: Path | str, readonly: bool, state
     assert "; this program knows " in caught.value.message
     assert caught.value.remedy == remedy
     assert (made_of(earlier), rows(earlier)) == before
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM alembic_version", "DROP TABLE alembic_version"])
+def test_a_version_that_is_missing_is_damage(earlier: Path | str, statement: str) -> None:
+    """Every journal says of which version its tables are: one that does not was changed by hand. It can be opened to be audited."""
+    with connected(earlier) as connection:
+        connection.exec_driver_sql(statement)
+    with pytest.raises(DamagedError, match=r"the table `alembic_version` of .* has 0 rows, and a journal's has one"):
+        Journal.open(earlier)
+    with Journal.open_to_audit(earlier) as journal:
+        assert journal.table_damage is not None
 
 
 def test_both_ways_lead_to_the_same_tables(journal: Journal, place: Path | str) -> None:

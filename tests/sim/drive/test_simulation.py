@@ -32,11 +32,20 @@ def test_a_job_ends_its_duration_after_its_admission(policy: Make, job: MakeJob,
     assert _ends(batches) == {"a": HOUR, "b": HOUR + 30 * MINUTE}
 
 
-def test_ends_come_before_submissions(policy: Make, job: MakeJob, simulated: Run) -> None:
-    """At one moment a running job ends before the next is submitted, so that the next is admitted at once."""
+def test_what_would_only_wait_comes_before_ends(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """At one moment a job that could not be admitted before a running one ends is submitted first: the end lets it run at once."""
     batches = simulated(policy(), [job("a", "owner", "0s", "1h"), job("b", "owner", "1h", "1h")])
 
-    assert _told(batches)[2:5] == [(HOUR, "Finished", "a"), (HOUR, "Submitted", "b"), (HOUR, "Admitted", "b")]
+    assert _told(batches)[2:5] == [(HOUR, "Submitted", "b"), (HOUR, "Finished", "a"), (HOUR, "Admitted", "b")]
+
+
+def test_ends_come_before_submissions(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """At one moment a running job ends before one is submitted that needs no such end, because it fits or evicts."""
+    evicting = simulated(policy(), [job("a", "guest", "0s", "1h"), job("b", "owner", "1h", "1h")])
+    fitting = simulated(policy(), [job("a", "owner", "0s", "1h", "1"), job("b", "owner", "1h", "1h", "1")])
+
+    for batches in (evicting, fitting):
+        assert _told(batches)[2:5] == [(HOUR, "Finished", "a"), (HOUR, "Submitted", "b"), (HOUR, "Admitted", "b")]
 
 
 def test_ends_come_in_the_order_of_admissions(policy: Make, job: MakeJob, simulated: Run) -> None:

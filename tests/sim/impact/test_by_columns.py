@@ -236,5 +236,5 @@ def test_the_columns_are_used(swept: str, monkeypatch: pytest.MonkeyPatch) -> No
 def _dask_cluster() -> Iterator[str]:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address="localhost:0") as cluster:
         yield cluster.scheduler_address

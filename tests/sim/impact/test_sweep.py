@@ -110,7 +110,7 @@ def test_a_dask_cluster_gives_the_same(place: str) -> None:
     from distributed import LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address="localhost:0") as cluster,
         closing(sweep(place, TRIED, "restart", "dask", 2, cluster.scheduler_address)) as found,
     ):
         assert _told(list(found)) == EXPECTED

@@ -266,15 +266,15 @@ queue owner {
 def test_products_are_added_up_exactly() -> None:
     """Of any two numbers below 2**62: at the bounds, and anywhere."""
     draw, total, bounds = Dice("products"), 0, [0, 1, 2**31 - 1, 2**31, 2**61, 2**62 - 1]
-    tables = CountTables(*[np.zeros((1, 2), np.int64) for _ in CountTables._fields])
+    tables = CountTables(*[np.zeros((1, 1, 2), np.int64) for _ in CountTables._fields])
     for amount, time in [*product(bounds, bounds), *((draw.number(0, 2**62 - 1), draw.number(0, 2**62 - 1)) for _ in range(200))]:
         assert total + amount * time < 2**125
-        add_product(tables, 0, 0, amount, time)
+        add_product(tables, 0, 0, 0, amount, time)
         total += amount * time
-        high, low = tables.queue[0].tolist()
+        high, low = tables.counted[0, 0].tolist()
         assert (high << 62) + low == total
         if total > 2**124:  # as large as a history makes it
-            tables.queue[:], total = 0, 0
+            tables.counted[:], total = 0, 0
 
 
 def test_areas_beyond_64_bits_are_exact() -> None:
@@ -290,6 +290,43 @@ def test_more_gpus_than_columns_hold_are_measured_from_objects() -> None:
     found = _measured(Policy.of(check(LARGE.format(gpus=2_200_000), "p.gpol")), [gang("a", 7, 2_199_999, DAY, "guest")])
     assert (found.calls, found.seen[h.ADMITTING]) == (0, 1)
     assert found.by_columns.queues["owner"].lent_area == 2_199_999_000 * DAY
+
+
+SLICES = """
+policy "slices" {}
+resource "nvidia.com/mig-1g.5gb"
+flavor a {
+  "nvidia.com/mig-1g.5gb" 14
+  gpu 4
+}
+flavor b { "nvidia.com/mig-1g.5gb" 7 }
+cohort all {
+  queue owner {
+    owns 10 "nvidia.com/mig-1g.5gb" on a
+    owns 7 "nvidia.com/mig-1g.5gb" on b
+    owns 4 gpu on a
+  }
+  queue guest { owns nothing }
+}
+"""
+
+
+def test_slices_are_counted_by_themselves() -> None:
+    """Devices that are no GPUs are owned, used, borrowed and lent in their own unit, and no GPU is used by that."""
+    resource = "nvidia.com/mig-1g.5gb"
+    jobs = [
+        replace(job, fact=job.fact.model_copy(update={"pod_sets": (PodSet(requests={resource: amount}),)}))
+        for job, amount in ((gang("a", 0, 1, DAY, "guest"), 12), (gang("b", 1, 1, DAY, "guest"), 7), (gang("c", 2, 1, DAY, "owner"), 5))
+    ]
+    found = _measured(Policy.of(check(SLICES, "p.gpol")), jobs)
+
+    guest, owner = (found.by_columns.queues[name] for name in ("guest", "owner"))
+    assert found.calls > 0
+    assert (owner.others[resource].owned, owner.owned, guest.used_area, owner.used_area) == (17, 4000, 0, 0)
+    assert guest.others[resource].used_area >= 19 * DAY
+    assert guest.others[resource].borrowed_area == guest.others[resource].used_area
+    assert owner.others[resource].lent_area > 0
+    assert owner.others[resource].used_area == 5 * DAY
 
 
 def test_more_devices_than_columns_hold_are_measured_from_objects() -> None:

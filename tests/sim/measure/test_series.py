@@ -30,11 +30,13 @@ def test_areas_before_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
     used = policy()
     series, _ = _taken(used, simulated(used, [job("g", "guest", "0s", "2500ms")]))
 
-    assert (series.names, series.width) == (["guest", "owner"], SECOND)
+    assert (series.queues.names, series.queues.width) == (["guest", "owner"], SECOND)
     full = 8000 * SECOND
-    assert series.areas[:4, USED, 0].tolist() == [full, full, full // 2, 0]
-    assert series.areas[:, BORROWED, 0].tolist() == series.areas[:, USED, 0].tolist() == series.areas[:, LENT, 1].tolist()
-    assert not series.areas[:, USED, 1].any()
+    assert series.queues.areas[:4, USED, 0].tolist() == [full, full, full // 2, 0]
+    assert (
+        series.queues.areas[:, BORROWED, 0].tolist() == series.queues.areas[:, USED, 0].tolist() == series.queues.areas[:, LENT, 1].tolist()
+    )
+    assert not series.queues.areas[:, USED, 1].any()
 
 
 def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -43,8 +45,8 @@ def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
     jobs = [job("a", "owner", "0s", "3s", "8"), job("b", "owner", "1000s", "30s", "2")]
     series, measure = _taken(used, simulated(used, jobs))
 
-    assert series.width == 2 * SECOND
-    areas = series.areas[:, USED, series.names.index("owner")]
+    assert series.queues.width == 2 * SECOND
+    areas = series.queues.areas[:, USED, series.queues.names.index("owner")]
     assert areas[:3].tolist() == [8000 * 2 * SECOND, 8000 * SECOND, 0]
     assert areas[499:516].tolist() == [0, *[2000 * 2 * SECOND] * 15, 0]
     assert int(areas.sum()) == measure.queues["owner"].used_area == 8000 * 3 * SECOND + 2000 * 30 * SECOND
@@ -65,9 +67,9 @@ def test_a_long_silence_doubles_as_often_as_needed(policy: Make, job: MakeJob, s
     used = policy()
     series, measure = _taken(used, simulated(used, [job("a", "owner", "0s", "10d")]))
 
-    assert series.width == 1024 * SECOND
-    assert int(series.areas[:, USED].sum()) == 8000 * 864_000 * SECOND == measure.queues["owner"].used_area
-    assert series.areas.shape == (MAX_STEPS, len(METRICS), 2)
+    assert series.queues.width == 1024 * SECOND
+    assert int(series.queues.areas[:, USED].sum()) == 8000 * 864_000 * SECOND == measure.queues["owner"].used_area
+    assert series.queues.areas.shape == (MAX_STEPS, len(METRICS), 2)
 
 
 def test_waiting_is_what_waits_asks_for(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -75,7 +77,7 @@ def test_waiting_is_what_waits_asks_for(policy: Make, job: MakeJob, simulated: R
     used = policy()
     series, _ = _taken(used, simulated(used, [job("a", "owner", "0s", "2s"), job("b", "owner", "0s", "1s", "4")]))
 
-    assert series.areas[:3, WAITING, series.names.index("owner")].tolist() == [4000 * SECOND, 4000 * SECOND, 0]
+    assert series.queues.areas[:3, WAITING, series.queues.names.index("owner")].tolist() == [4000 * SECOND, 4000 * SECOND, 0]
 
 
 def test_averages_are_gpus_in_each_step(policy: Make, job: MakeJob, simulated: Run) -> None:
@@ -86,7 +88,7 @@ def test_averages_are_gpus_in_each_step(policy: Make, job: MakeJob, simulated: R
     moments, averages = series.averages()
 
     assert moments == [0, SECOND, 2 * SECOND]
-    assert np.array_equal(averages[:, USED, series.names.index("owner")], [8, 8, 8])
+    assert np.array_equal(averages[:, USED, series.queues.names.index("owner")], [8, 8, 8])
 
 
 def test_the_last_evictions_are_kept_and_all_are_counted(policy: Make, job: MakeJob, simulated: Run) -> None:

@@ -16,6 +16,7 @@ from gpol.sim.impact.closed_impact import closed_impact
 from gpol.sim.measure.series import Series
 from gpol.sim.report.comparison_charts import comparison_chart, lines
 from gpol.sim.report.impact_report import impact_page
+from gpol.sim.report.stack_charts import coarser
 
 POLICY = """policy "<i>lab</i>" { use gpol.fair }
 flavor a100 { gpu 8 }
@@ -135,7 +136,7 @@ def test_a_line_is_drawn_in_steps_that_keep_its_average() -> None:
     """A thousand steps are taken together; the highest value reaches the top, and a history without the queue has no line."""
     values = np.zeros(1000)
     values[:500] = 4.0
-    drawn = comparison_chart("x", (list(range(1000)), values), None)
+    drawn = comparison_chart("x", coarser(list(range(1000)), values), None)
 
     assert drawn.count("class='old'") == 1
     assert "class='new'" not in drawn
@@ -156,4 +157,4 @@ def test_an_empty_history_is_a_flat_line(policy: Callable[..., Policy]) -> None:
     measure.take(fact, [], used.graph)
     series.take(fact, [], measure)
 
-    assert "d='M0.0 150.0'" in comparison_chart("x", lines(series, "used")[""], None)
+    assert "d='M0.0 150.0H0.0V150.0'" in comparison_chart("x", lines(series, "used")[""], None)

@@ -1,16 +1,20 @@
 """The report: one page that needs no network, in which names are text and evictions lead to the policy's lines."""
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
-from gpol.engine.cores import PlayedBatch
-from gpol.sim.drive.job import Job
+from gpol.journal.temporary import temporary_journal
+from gpol.sim.drive.job import Job, JobSource
+from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.measure import Measure
-from gpol.sim.measure.series import Series
+from gpol.sim.report.run_record import RunRecord, RunSettings
 from gpol.sim.report.run_report import report_page
+from gpol.sim.report.stack_charts import MOST_QUEUES
 
 POLICY = """policy "<i>lab</i>" { preempt by take, reclaim-owned, fair-share, make-room }
 flavor a100 { gpu 8 }
@@ -57,24 +61,29 @@ class Page(HTMLParser):
             self.text += data
 
 
+SOURCE = JobSource("<jobs>.csv", "sha256:" + "ab" * 32)
+
+
 @pytest.fixture
-def written(
-    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]]
-) -> Callable[[list[Job]], str]:
+def written(policy: Callable[..., Policy]) -> Callable[..., str]:
     """Writes a report of jobs, and gives its text."""
 
-    def write(jobs: list[Job]) -> str:
-        used, measure, series = policy(POLICY), Measure(), Series()
-        for fact, decisions in simulated(used, jobs):
-            measure.take(fact, decisions, used.graph)
-            series.take(fact, decisions, measure)
-        return report_page(used, measure, series)
+    def write(jobs: list[Job], text: str = POLICY) -> str:
+        used, measure, record = policy(text), Measure(), RunRecord("restart")
+        with temporary_journal() as journal:
+            player = Player()
+            player.sink = journal
+            for fact, decisions in Simulation(used, jobs, player, "restart", SOURCE).run():
+                measure.take(fact, decisions, used.graph)
+                record.take(fact, decisions, measure)
+            longest = record.finish(journal)
+        return report_page(used, measure, record, longest, RunSettings("restart", SOURCE, "csv"))
 
     return write
 
 
 @pytest.fixture
-def page(written: Callable[[list[Job]], str], job: Callable[..., Job]) -> Page:
+def page(written: Callable[..., str], job: Callable[..., Job]) -> Page:
     """The page of a run in which an owner takes its GPUs back from a guest."""
     return Page(written([job("<u>g", "</script>guest", "0s", "1h"), job("o", "<b>owner", "10m", "1h")]))
 
@@ -87,16 +96,17 @@ def test_the_page_loads_nothing(page: Page) -> None:
     assert {value for value in loaded if not value.startswith("#")} == set()
     assert {tag for tag, _ in page.elements} & {"link", "iframe", "img", "object", "embed", "base"} == set()
     assert re.search(r"@import|url\(", page.text) is None
-    assert "Plotly.newPlot" in page.scripts
+    assert "chart-data" in page.scripts
 
 
 def test_names_are_text(page: Page) -> None:
     """Names that look like markup are shown as they are, in the title, the tables, the legends and the policy."""
-    assert {tag for tag, _ in page.elements} & {"i", "u"} == set()
-    for name in ("<i>lab</i>", "<b>owner", "</script>guest", "<u>g"):
+    assert {tag for tag, _ in page.elements} & {"u", "jobs"} == set()
+    assert all(attributes for tag, attributes in page.elements if tag == "i")  # those of the page have a class
+    for name in ("<i>lab</i>", "<b>owner", "</script>guest", "<u>g", "<jobs>.csv"):
         assert name in page.text
-    assert r'"name":"\u003cb\u003eowner"' not in page.scripts
-    assert '"name":"&lt;b&gt;owner"' in page.scripts.replace(r"\u0026", "&")
+    assert r'"\u003cb>owner"' in page.scripts
+    assert "<" not in page.scripts.split("(function")[0]
 
 
 def test_evictions_lead_to_the_line_of_their_rule(page: Page) -> None:
@@ -110,32 +120,27 @@ def test_evictions_lead_to_the_line_of_their_rule(page: Page) -> None:
     assert f"take (two.gpol:{TAKE_LINE})" in page.text
 
 
-def test_a_run_without_evictions_says_so(written: Callable[[list[Job]], str], job: Callable[..., Job]) -> None:
+def test_a_run_without_evictions_says_so(written: Callable[..., str], job: Callable[..., Job]) -> None:
     """The section on evictions says that there are none."""
     assert "EvictionsNone." in Page(written([job("o", "<b>owner", "0s", "1h")])).text
 
 
-def test_a_run_without_jobs_is_a_page(written: Callable[[list[Job]], str]) -> None:
+def test_a_run_without_jobs_is_a_page(written: Callable[..., str]) -> None:
     """Nothing at all still gives a page."""
-    assert "0workloads" in Page(written([])).text
+    assert "0workloads0still waiting" in Page(written([])).text
 
 
-@pytest.mark.parametrize(("queues", "lines"), [(30, 30), (31, 30), (40, 30)])
-def test_a_chart_has_no_more_lines_than_one_can_tell_apart(
-    policy: Callable[..., Policy], job: Callable[..., Job], simulated: Callable[..., list[PlayedBatch]], queues: int, lines: int
-) -> None:
-    """Thirty queues are thirty lines; of more, the largest are shown, and the smallest as one line that says how many they are."""
+@pytest.mark.parametrize("queues", [MOST_QUEUES, MOST_QUEUES + 1, 40])
+def test_a_chart_has_no_more_areas_than_one_can_tell_apart(written: Callable[..., str], job: Callable[..., Job], queues: int) -> None:
+    """As many queues as there are colours have one each; of more, the largest have, and all others are one area that says how many."""
     text = 'policy "many" { use gpol.fair }\nflavor a100 { gpu 1000 }\n' + "".join(
         f"queue q{number} {{ owns 9 gpu }}\n" for number in range(queues)
     )
-    used, measure, series = policy(text), Measure(), Series()
-    for fact, decisions in simulated(used, [job(f"j{number}", f"q{number}", "0s", "1h", f"{number + 1}m") for number in range(queues)]):
-        measure.take(fact, decisions, used.graph)
-        series.take(fact, decisions, measure)
+    jobs = [job(f"j{number}", f"q{number}", "0s", "1h", f"{number + 1}m") for number in range(queues)]
+    page = Page(written(jobs, text))
+    used = json.loads(page.scripts.split("(function")[0])["charts"]["used"]["lines"]
 
-    scripts = Page(report_page(used, measure, series)).scripts
-    names = set(re.findall('"name":"(q[0-9]+|[0-9]+ other queues)"', scripts))
-
-    assert len(names) == lines
-    assert (f"{queues - 29} other queues" in names) == (queues > 30)
-    assert f"q{queues - 1}" in names
+    others = queues - MOST_QUEUES
+    assert len({style for style, _, _ in used}) == len(used) == MOST_QUEUES + (others > 0)
+    assert [name for style, name, _ in used if style == "o"] == ([f"{others:,} other queues"] if others else [])
+    assert f"q{queues - 1}" in {name for _, name, _ in used}

@@ -161,7 +161,7 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) ->
         t.tape[tries] += 1
         t.tape[attempt + c.T_FLAVOR], t.tape[attempt + c.T_OBSTACLES], t.tape[attempt + c.T_LEVEL] = flavor, 0, 0
         if kept_off(t, nom, spec, leader, wanted, flavor, attempt):
-            t.tape[attempt + c.T_OBSTACLES], t.tape[attempt + c.T_REASON] = 1, c.NO_MATCHING_FLAVOR
+            t.tape[attempt + c.T_OBSTACLES] = 1
             obstacles += 1
             if t.tape[attempt + c.T_GRADE] == c.NO_MATCH:
                 tried += 1
@@ -211,7 +211,7 @@ def keep(t: Tables, spec: int, wanted: int, flavor: int) -> None:
 def kept_off(t: Tables, nom: int, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> bool:
     """Whether something keeps these pod sets off a flavor, whatever is free there; it is written."""
     sets, resources = t.spec[spec + c.S_PODSETS], t.spec[spec + c.S_RESOURCES]
-    t.tape[attempt + c.T_GRADE] = c.NO_MATCH
+    t.tape[attempt + c.T_GRADE], t.tape[attempt + c.T_REASON] = c.NO_MATCH, c.NO_MATCHING_FLAVOR
     if t.state[c.ONLY] != c.NONE:
         nominated = False
         for pod_set in range(leader, sets):
@@ -229,10 +229,23 @@ def kept_off(t: Tables, nom: int, spec: int, leader: int, wanted: int, flavor: i
     for pod_set in range(leader, sets):
         if is_with(t, spec, leader, pod_set):
             barrier = t.spec[pod_set_at(t, spec, pod_set) + c.P_REQUESTS + resources + flavor]
+            if barrier % 16 == c.TOO_LARGE:
+                t.tape[attempt + c.T_REASON] = c.POD_TOO_LARGE
+                put_too_large(t, spec, pod_set, flavor, barrier // 16 - 1)
+                return True
             if barrier:
                 put_obstacle(t, barrier % 16, flavor, c.NONE, barrier // 16 - 1, 0, 0, 0)
                 return True
     return False
+
+
+def put_too_large(t: Tables, spec: int, pod_set: int, flavor: int, j: int) -> None:
+    """Write that one pod is larger than every node of a flavor: by the j-th resource, or (NONE) by several together."""
+    asked, largest = 0, 0
+    if j != c.NONE:
+        asked = t.spec[pod_set_at(t, spec, pod_set) + c.P_REQUESTS + j]
+        largest = t.slot[slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID]), c.LARGEST]
+    put_obstacle(t, c.TOO_LARGE, flavor, j, c.NONE, 0, asked, largest)
 
 
 def judge(t: Tables, row: int, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> tuple[int, int, int, int]:

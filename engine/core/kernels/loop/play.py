@@ -1,14 +1,16 @@
 """Facts in a row over tables: those of a closed loop, or given ones. What was played stands in `past`, an event a row, and on the tape.
 
 In a closed loop jobs are submitted, run for their length and end; evicted jobs run again (`sim/drive/driver.py` defines it). Ends
-come before wakes, and wakes before submissions; in cycles submissions come before wakes.
+come before wakes, and wakes before submissions; but those that would only wait come before the ends. In cycles submissions come before
+wakes, and all ends first.
 """
 
 from ... import columns as c
 from ...tables import Tables
 from ..cycle import begin_cycle, next_cycle, run_cycle
-from ..places import count_fact, end, enter, forget_who_gave_way, take_row
-from ..settle import settle
+from ..nominate import nominate, runs
+from ..places import count_fact, end, enter, forget_who_gave_way, give_row_back, take_row
+from ..settle import lacks_room_to_decide, settle
 from .ends import next_end, pop_end, push_end
 from .past import note_cycle, note_event, note_settled
 
@@ -54,6 +56,13 @@ def play_next_fact(t: Tables) -> int:
     job, ends = t.state[c.NEXT_JOB], next_end(t)
     arrives = t.job[job, c.J_TIME] if job < len(t.job) else c.NONE
     wake = next_cycle(t) if t.state[c.IN_CYCLES] else t.state[c.WAKE]
+    if ends != c.NONE and ends == arrives and (wake == c.NONE or wake > arrives) and not t.state[c.IN_CYCLES]:
+        if lacks_room_to_decide(t):
+            return c.MORE_ROOM
+        if only_waits(t, job):
+            submit(t, job)
+            t.state[c.NEXT_JOB] = job + 1
+            return c.ENOUGH
     if ends != c.NONE and (arrives == c.NONE or ends <= arrives) and (wake == c.NONE or ends <= wake):
         finish_first(t)
         return c.ENOUGH
@@ -122,25 +131,59 @@ def end_job(t: Tables, job: int, moment: int) -> None:
     note_fact(t, c.FINISHING, moment, job)
 
 
+def only_waits(t: Tables, job: int) -> bool:
+    """Whether a job that is submitted would only wait, were it the next. There has to be a free row, and room for one nomination.
+
+    It is nominated in a row of its own that has no places: it stands in no line, its name does not lead to it, and nothing is stirred or
+    counted. So what remains of the question is what every nomination writes, and the next one writes again: the queue's row of `nom` with
+    its requests, flavors and victims, the tape beyond `TAPE_END`, and stamps (`SUPERIORS`, `MARK`) that only say which nomination was last.
+    """
+    moment = t.job[job, c.J_TIME]
+    if t.job[job, c.J_REFUSED] or t.job[job, c.J_REJECTED] or moment < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+        return False
+    if t.job[job, c.J_QUEUE] == c.NONE or t.job[job, c.J_HELD]:
+        return True
+    before, cause = t.state[c.TIME], t.state[c.CAUSE]
+    t.state[c.TIME], t.state[c.CAUSE] = moment, t.state[c.SEQ] + 1  # as if the fact had come
+    row = row_of_job(t, job)
+    nom = t.node[t.work[row, c.QUEUE], c.QUEUE_INDEX]
+    nominate(t, row, nom, c.NONE, c.NONE)
+    give_row_back(t, row)
+    t.state[c.TIME], t.state[c.CAUSE] = before, cause
+    return not runs(t, nom)
+
+
 def submit(t: Tables, job: int) -> None:
     """Submit a job."""
-    row = take_row(t)
-    t.state[c.SUBMISSIONS] += 1
-    t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS], t.job[job, c.J_NAME]
-    t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
-    t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
-    t.work[row, c.SUBMITTED] = t.work[row, c.QUEUED] = t.job[job, c.J_SUBMITTED]
-    t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
-    t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
-    t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
-    t.name[t.job[job, c.J_NAME], c.ROW], t.name[t.job[job, c.J_NAME], c.JOB] = row, job
-    enter(t, row)
+    row = take_in(t, job)
     note_fact(t, c.SUBMITTING, t.job[job, c.J_TIME], job)
     if t.job[job, c.J_REJECTED]:
         end(t, row)
         t.state[c.SEQ] += 1
         t.state[c.IDLE] = 0
         note_event(t, c.REJECTING, job, t.job[job, c.J_QUEUE], c.NONE)
+
+
+def take_in(t: Tables, job: int) -> int:
+    """Give a job that is submitted a row and its places; return the row."""
+    row = row_of_job(t, job)
+    t.state[c.SUBMISSIONS] += 1
+    t.name[t.job[job, c.J_NAME], c.ROW], t.name[t.job[job, c.J_NAME], c.JOB] = row, job
+    enter(t, row)
+    return row
+
+
+def row_of_job(t: Tables, job: int) -> int:
+    """Write all that is known of a job that is submitted next into a free row; return the row."""
+    row = take_row(t)
+    t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
+    t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
+    t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
+    t.work[row, c.SUBMITTED] = t.work[row, c.QUEUED] = t.work[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
+    t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
+    t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
+    t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
+    return row
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------------

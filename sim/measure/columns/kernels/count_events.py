@@ -100,7 +100,7 @@ def admitted(t: CountTables, name: int, row: int) -> None:
     leave_line(t, name)
     t.live[name, c.STATE] = c.RUNNING
     t.queue[queue, c.ADMITTED] += 1
-    add_product(t, queue, c.WAIT_TOTAL, wait, 1)
+    add_wait(t, queue, wait)
     t.queue[queue, c.WAIT_MOST] = max(t.queue[queue, c.WAIT_MOST], wait)
     at = t.state[c.WAITED]
     t.waited[at, c.WAITED_IN], t.waited[at, c.WAITED_SECONDS] = queue, (wait + 999_999) // 1_000_000
@@ -129,23 +129,31 @@ def pass_time(t: CountTables, time: int) -> None:
     if elapsed == 0:
         return
     for queue in range(t.state[c.QUEUES]):
-        if t.queue[queue, c.USED]:
-            add_product(t, queue, c.USED_AREA, t.queue[queue, c.USED], elapsed)
-            if t.queue[queue, c.BORROWED]:
-                add_product(t, queue, c.BORROWED_AREA, t.queue[queue, c.BORROWED], elapsed)
-        if t.queue[queue, c.LENT]:
-            add_product(t, queue, c.LENT_AREA, t.queue[queue, c.LENT], elapsed)
+        for what in range(t.state[c.COUNTED]):
+            if t.counted[queue, what, c.USED]:
+                add_product(t, queue, what, c.USED_AREA, t.counted[queue, what, c.USED], elapsed)
+                if t.counted[queue, what, c.BORROWED]:
+                    add_product(t, queue, what, c.BORROWED_AREA, t.counted[queue, what, c.BORROWED], elapsed)
+            if t.counted[queue, what, c.LENT]:
+                add_product(t, queue, what, c.LENT_AREA, t.counted[queue, what, c.LENT], elapsed)
 
 
-def add_product(t: CountTables, queue: int, high: int, amount: int, time: int) -> None:
+def add_wait(t: CountTables, queue: int, wait: int) -> None:
+    """Add a wait, which may be negative, to those of a queue."""
+    low = t.queue[queue, c.WAIT_TOTAL_LOW] + wait  # below 2**63
+    t.queue[queue, c.WAIT_TOTAL_LOW] = low & (c.MOST - 1)
+    t.queue[queue, c.WAIT_TOTAL] += low >> 62
+
+
+def add_product(t: CountTables, queue: int, what: int, high: int, amount: int, time: int) -> None:
     """Add a product of two numbers below 2**62 to a sum in two columns; the time may be negative, and above -2**62."""
     half = 2**31 - 1
     across = (amount >> 31) * (time & half) + (amount & half) * (time >> 31)  # below 2**63
-    low = t.queue[queue, high + 1] + (amount & half) * (time & half)  # below 2**63
+    low = t.counted[queue, what, high + 1] + (amount & half) * (time & half)  # below 2**63
     carried = low >> 62
     low = (low & (c.MOST - 1)) + ((across & half) << 31)  # below 2**63
-    t.queue[queue, high + 1] = low & (c.MOST - 1)
-    t.queue[queue, high] += (amount >> 31) * (time >> 31) + (across >> 31) + carried + (low >> 62)
+    t.counted[queue, what, high + 1] = low & (c.MOST - 1)
+    t.counted[queue, what, high] += (amount >> 31) * (time >> 31) + (across >> 31) + carried + (low >> 62)
 
 
 def fits_supply(t: CountTables, fact: int, after: int) -> bool:

@@ -20,40 +20,40 @@ def share_out(t: CountTables) -> None:
     while queue != c.NONE:
         pool_uses(t, queue)
         queue = t.queue[queue, c.NEXT_TOUCHED]
-    for flavor in range(t.state[c.FLAVORS]):
-        if t.flavor[flavor, c.IS_CHANGED]:
-            t.flavor[flavor, c.IS_CHANGED] = 0
-            lend(t, flavor)
+    for pool in range(t.state[c.POOLS]):
+        if t.pool[pool, c.IS_CHANGED]:
+            t.pool[pool, c.IS_CHANGED] = 0
+            lend(t, pool)
 
 
 def pool_uses(t: CountTables, queue: int) -> None:
-    """Set what a queue leaves idle of each flavor and what it borrows, where it uses more or less of it than before."""
-    borrowed = 0
-    for flavor in range(t.state[c.FLAVORS]):
-        owns, before, uses = t.share[queue, flavor, c.OWNS], t.share[queue, flavor, c.POOLED], t.share[queue, flavor, c.USES]
-        borrowed += max(0, uses - owns)
+    """Set what a queue leaves idle of each pool and what it borrows, where it uses more or less of it than before."""
+    for what in range(t.state[c.COUNTED]):
+        t.counted[queue, what, c.BORROWED] = 0
+    for pool in range(t.state[c.POOLS]):
+        owns, before, uses = t.share[queue, pool, c.OWNS], t.share[queue, pool, c.POOLED], t.share[queue, pool, c.USES]
+        t.counted[queue, t.pool[pool, c.POOL_COUNTED], c.BORROWED] += max(0, uses - owns)
         if uses != before:
-            t.flavor[flavor, c.FLAVOR_BORROWED] += max(0, uses - owns) - max(0, before - owns)
-            t.flavor[flavor, c.IDLE] += max(0, owns - uses) - max(0, owns - before)
-            t.flavor[flavor, c.IS_CHANGED] = 1
-            t.share[queue, flavor, c.POOLED] = uses
-    t.queue[queue, c.BORROWED] = borrowed
+            t.pool[pool, c.POOL_BORROWED] += max(0, uses - owns) - max(0, before - owns)
+            t.pool[pool, c.IDLE] += max(0, owns - uses) - max(0, owns - before)
+            t.pool[pool, c.IS_CHANGED] = 1
+            t.share[queue, pool, c.POOLED] = uses
 
 
-def lend(t: CountTables, flavor: int) -> None:
-    """Set what each queue lends of a flavor: the parts add up exactly to all that is lent, and go by what each leaves idle."""
-    all_idle, before = t.flavor[flavor, c.IDLE], t.flavor[flavor, c.FLAVOR_LENT]
-    unowned = max(0, t.flavor[flavor, c.EXISTS] - t.flavor[flavor, c.OWNED])
-    lent = min(all_idle, max(0, t.flavor[flavor, c.FLAVOR_BORROWED] - unowned))
+def lend(t: CountTables, pool: int) -> None:
+    """Set what each queue lends of a pool: the parts add up exactly to all that is lent, and go by what each leaves idle."""
+    all_idle, before, what = t.pool[pool, c.IDLE], t.pool[pool, c.POOL_LENT], t.pool[pool, c.POOL_COUNTED]
+    unowned = max(0, t.pool[pool, c.EXISTS] - t.pool[pool, c.OWNED])
+    lent = min(all_idle, max(0, t.pool[pool, c.POOL_BORROWED] - unowned))
     if before == 0 and lent == 0:
         return
-    t.flavor[flavor, c.FLAVOR_LENT], t.flavor[flavor, c.HAS_LENT] = lent, 1
+    t.pool[pool, c.POOL_LENT], t.pool[pool, c.HAS_LENT] = lent, 1
     idle, given = 0, 0
     for queue in range(t.state[c.QUEUES]):
-        idle += max(0, t.share[queue, flavor, c.OWNS] - t.share[queue, flavor, c.USES])
+        idle += max(0, t.share[queue, pool, c.OWNS] - t.share[queue, pool, c.USES])
         upto = idle * lent // all_idle if lent else 0  # below 2**62: what queues own together is bounded for it
-        t.queue[queue, c.LENT] += upto - given - t.share[queue, flavor, c.LENDS]
-        t.share[queue, flavor, c.LENDS], given = upto - given, upto
+        t.counted[queue, what, c.LENT] += upto - given - t.share[queue, pool, c.LENDS]
+        t.share[queue, pool, c.LENDS], given = upto - given, upto
 
 
 # --- who fits what its queue owns -------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def make_room(t: CountTables, queue: int) -> int:
     most, begin = 0, t.queue[queue, c.ORDER]
     for at in range(begin, begin + t.queue[queue, c.ORDER_LENGTH]):
         flavor = t.order[at]
-        t.flavor[flavor, c.ROOM] = max(0, t.share[queue, flavor, c.OWNS] - t.share[queue, flavor, c.USES])
-        most += t.flavor[flavor, c.ROOM]
+        t.pool[flavor, c.ROOM] = max(0, t.share[queue, flavor, c.OWNS] - t.share[queue, flavor, c.USES])
+        most += t.pool[flavor, c.ROOM]
     return most
 
 
@@ -100,12 +100,12 @@ def fits(t: CountTables, queue: int, name: int, most: int) -> bool:
         return False
     begin, end = t.queue[queue, c.ORDER], t.queue[queue, c.ORDER] + t.queue[queue, c.ORDER_LENGTH]
     for at in range(begin, end):
-        t.flavor[t.order[at], c.LEFT] = t.flavor[t.order[at], c.ROOM]
+        t.pool[t.order[at], c.LEFT] = t.pool[t.order[at], c.ROOM]
     for ask in range(t.kind[kind, c.FIRST_ASK], t.kind[kind, c.FIRST_ASK] + t.kind[kind, c.ASKS]):
         at, gpus = begin, t.ask[ask, c.ASK_GPUS]
-        while at < end and (t.flavor[t.order[at], c.LEFT] < gpus or not t.ask[ask, c.MAY_USE + t.order[at]]):
+        while at < end and (t.pool[t.order[at], c.LEFT] < gpus or not t.ask[ask, c.MAY_USE + t.order[at]]):
             at += 1
         if at == end:
             return False
-        t.flavor[t.order[at], c.LEFT] -= gpus
+        t.pool[t.order[at], c.LEFT] -= gpus
     return True

@@ -60,9 +60,9 @@ def use(t: CountTables, queue: int, slot: int, amount: int) -> None:
     """Let a queue use more of a slot, or less."""
     t.slot[slot, c.SLOT_USED] += amount
     t.slot[slot, c.SLOT_WAS_USED] = 1
-    gpus = amount * t.slot[slot, c.THOUSANDTHS]
-    if gpus:
-        flavor = t.slot[slot, c.SLOT_FLAVOR]
-        t.queue[queue, c.USED] += gpus
-        t.share[queue, flavor, c.USES] += gpus
-        t.share[queue, flavor, c.WAS_USED] = 1
+    units = amount * t.slot[slot, c.UNITS]
+    if units:
+        pool = t.slot[slot, c.SLOT_POOL]
+        t.counted[queue, t.pool[pool, c.POOL_COUNTED], c.USED] += units
+        t.share[queue, pool, c.USES] += units
+        t.share[queue, pool, c.WAS_USED] = 1

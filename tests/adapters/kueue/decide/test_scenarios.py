@@ -86,6 +86,10 @@ WRONG: dict[str, tuple[Callable[[Maker], object], str]] = {
         lambda kueue: single(kueue, incoming=kueue.work(sets=[kueue.pods(count=0)])),
         "incoming: ns/w is no workload that could run",
     ),
+    "a finish of nobody": (
+        lambda kueue: timeline(kueue, {}, {"at": LATER[0], "finish": ["ns/nobody"]}),
+        "steps[1].finish: no workload 'ns/nobody' waits or runs",
+    ),
     "finished": (
         lambda kueue: timeline(kueue, {"submit": [kueue.work(status={"conditions": [kueue.true("Finished")]})]}),
         "submit: ns/w is no",

@@ -12,10 +12,10 @@ from gpol.engine.policy_settings import OrderKey
     ("guard", "code", "marked", "help_piece"),
     [
         ("victim.runnin < 10m", "GP020", "victim.runnin", "did you mean `victim.running`?"),
-        ("workload.running < 10m", "GP020", "workload.running", "known:"),
-        ("victim.waiting < 10m", "GP020", "victim.waiting", "known:"),
+        ("workload.running < 10m", "GP020", "workload.running", "write `victim.running`"),
+        ("victim.waiting < 10m", "GP020", "victim.waiting", "write `workload.waiting`"),
         ("victim.licens > 1", "GP020", "victim.licens", "did you mean `victim.license`?"),
-        ("job.gpu > 1", "GP031", "job.gpu", "start with `workload` or `victim`"),
+        ("job.gpu > 1", "GP031", "job.gpu", "write `workload.gpu` or `victim.gpu`"),
         ("victim.submitted > 1", "GP031", "victim.submitted", "`victim.running`"),
         ("victim.admitted = workload.submitted", "GP031", "victim.admitted", "`workload.waiting`"),
         ("victim.label = 1", "GP031", "victim.label", '`victim.label "key"`'),
@@ -37,7 +37,7 @@ from gpol.engine.policy_settings import OrderKey
         ("victim.gpu > 8q", "GP023", "8q", "`8 gpu`"),
         ("victim.priority < 1.5", "GP023", "1.5", "whole number"),
         ("victim.pods < -1", "GP023", "-1", "from 0"),
-        ("victim.evictions < 10m", "GP023", "10m", "`2`"),
+        ("victim.evictions < 10m", "GP023", "10m", "a whole number"),
         ("victim.queue.share < 10%", "GP023", "10%", "`2`"),
     ],
 )
@@ -66,7 +66,7 @@ def test_deny_and_hold_use_only_what_a_submission_says(find_one, action, path):
 def test_deny_knows_no_victim(find_one):
     """There is nobody to evict when a submission is judged."""
     finding = find_one('deny rule { where victim.gpu > 1 } because "no"\n')
-    assert (finding.code, finding.marked, finding.help) == ("GP031", "victim.gpu", "start with `workload`")
+    assert (finding.code, finding.marked, finding.help) == ("GP031", "victim.gpu", "write `workload.gpu`")
 
 
 def test_all_wrong_parts_of_one_guard_are_found(find, base):

@@ -62,6 +62,15 @@ def test_guards_look_at_the_submission(cluster: Callable[[str], Any], guard: str
     assert decided == ["reject w" if applies else "run w"]
 
 
+def test_a_boost_counts_above_the_ceiling(cluster: Callable[[str], Any]) -> None:
+    """A rule sees the priority with its boost, though the queue's ceiling bounds what is asked for."""
+    capped = POLICY.replace("queue other { owns nothing }", "queue other { priority at most urgent }")
+    c = cluster(capped.replace("RULE", 'deny big { where workload.priority > 50 } because "too urgent"'))
+
+    assert c.submit("v", "other", "1", priority=90) == ["run v"]
+    assert c.submit("w", "other", "1", priority=90, boost=5) == ["reject w"]
+
+
 def test_a_denied_workload_is_gone(cluster: Callable[[str], Any]) -> None:
     """It is live no more, and its name is free again."""
     c = cluster(POLICY.replace("RULE", 'deny big { where workload.gpu > 4 } because "too big"'))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gpol.engine.units import parse_duration
 
 POLICY = """policy "changes" {
   use test.bare
@@ -160,8 +161,8 @@ def test_nodes_add_up_change_and_go(cluster: Callable[[str], Any]) -> None:
     c = cluster(NODES)
     c.node("Added", "n1", {"model": "h100"}, "2")
     c.node("Added", "n2", {"model": "h100"}, "2")
-    c.submit("w4", "q", "4")
-    c.submit("w3", "q", "3")
+    c.submit("w4", "q", "1", pods=4)
+    c.submit("w3", "q", "1", pods=3)
 
     assert c.running() == ["w4"]
     assert c.node("Changed", "n1", {"model": "h100"}, "5") == ["run w3"]
@@ -262,3 +263,39 @@ def test_capacity_of_a_fact_does_not_count_where_what_is_owned_exists(cluster: C
         exist.append(c.core.view.capacity(0))
 
     assert exist == [1_000, 8_000, 1_000]
+
+
+# --- how long it has waited ------------------------------------------------------------------------------------------
+
+
+PATIENCE = """policy "p" {{ preempt by starved, reclaim-owned, fair-share, make-room }}
+flavor a {{ gpu 4 }}
+queue one {{ owns nothing }}
+queue {} {{ for user "eve" }}
+preempt starved {{
+  evict from any queue
+  where workload.waiting >= 10m
+}}
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("queue", "rule", "due"),
+    [("two", "", "10m"), ("other", "", "14m"), ("two", 'hold all for two because "maintenance"', None)],
+    ids=["the same queue", "another queue", "a hold"],
+)
+def test_a_new_policy_and_the_wait(cluster: Callable[[str], Any], queue: str, rule: str, due: str | None) -> None:
+    """A policy that leaves a workload waiting in its queue changes nothing about its wait; another queue, or a hold, begins it anew."""
+    c = cluster(PATIENCE.format("two", ""))
+    c.submit("runs", "one", "4")
+    c.submit("waits", None, "4", user="eve")
+    c.at("4m")
+    c.activate(PATIENCE.format(queue, rule))
+    if due is None:
+        c.at("20m")
+        c.activate(PATIENCE.format("two", ""))
+        due = "30m"
+
+    assert c.core.next_wake() == parse_duration(due)
+    assert c.tick(due) == ["evict runs", "run waits"]

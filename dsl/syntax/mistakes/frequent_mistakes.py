@@ -8,10 +8,10 @@ from typing import Any
 
 from lark import Token, UnexpectedInput
 
-from ..diagnostics import Diagnostic, DiagnosticNote
-from .items import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
-from .names import shortened
-from .tree import Span
+from ...diagnostics import Diagnostic, DiagnosticNote
+from ..items import FUTURE_ITEMS, FUTURE_WORDS, ITEM_WORDS, TEXT, word_at
+from ..names import shortened
+from ..tree import Span
 
 KINDS = {
     "$END": "the next item, in column one",

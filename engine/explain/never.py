@@ -1,0 +1,83 @@
+"""Whether a waiting workload can run at all while the policy and what exists stay as they are, and what is in the way if not."""
+
+from collections.abc import Iterator
+
+from ..cores import Probe, View
+from ..event_parts import PodSet
+from ..outcome.decision import tightest
+from ..outcome.nomination import Mode, Nomination
+from ..policy_graph import PolicyGraph
+from .policy_lines import limit_named
+from .standing import Impediment
+from .wording import named_obstacle
+
+
+def idle(probe: Probe, view: View) -> Probe:
+    """The same questions about a cluster where nothing runs."""
+    return probe.suppose(without=[each.name for each in view.workloads() if each.admitted is not None])
+
+
+def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Impediment, ...]:
+    """Why the workload of a nomination can never run as things stand; none where it runs in a cluster where nothing else does.
+
+    `probe` is asked about the idle cluster, see `idle`; the nomination is of the cluster as it is.
+    """
+    workload = view.workload(nomination.workload)
+    if workload is None or nomination.flavors.mode is not Mode.NO_FIT:
+        return ()
+    alone = probe.nominate(workload.name)
+    if alone.flavors.mode is not Mode.NO_FIT:
+        return ()
+    pod_sets = {pod_set.name: pod_set for pod_set in workload.fact.pod_sets}
+    found: dict[Impediment, None] = {}
+    for index, pods in enumerate(alone.flavors.pod_sets):
+        if pods.failed:
+            found |= dict.fromkeys(_of_pod_set(probe, alone, index, pod_sets[pods.name]))
+    return tuple(found)
+
+
+def _of_pod_set(probe: Probe, alone: Nomination, index: int, pod_set: PodSet) -> Iterator[Impediment]:
+    graph, pods = probe.graph, alone.flavors.pod_sets[index]
+    others = tuple(graph.flavors[flavor].name for flavor in graph.queue_at(alone.queue).flavors)
+    known = {flavor.name for flavor in graph.flavors}
+    unserved = [each for each in pods.obstacles if each.kind == "unserved"]
+    for obstacle in unserved:
+        counted = any(slot.resource == obstacle.resource for slot in graph.slots)
+        yield Impediment(kind="unserved" if counted else "not counted", pod_set=pods.name, resource=obstacle.resource)
+    if unserved:
+        return
+    for name in pod_set.flavors:
+        if name not in known:
+            yield Impediment(kind="unknown flavor", pod_set=pods.name, flavor=name, others=others)
+    of_use = [number for number, each in enumerate(pods.attempts) if _named(graph, pod_set, each.flavor)]
+    for number in of_use:
+        attempt = pods.attempts[number]
+        if attempt.grade.mode is Mode.NO_FIT:
+            yield _on_flavor(probe, alone, index, number, pod_set)
+    if not of_use and all(name in known for name in pod_set.flavors):
+        if pod_set.flavors:
+            yield from (Impediment(kind="other flavors", pod_set=pods.name, flavor=name, others=others) for name in pod_set.flavors)
+        else:
+            yield Impediment(kind="no flavor", pod_set=pods.name)
+
+
+def _named(graph: PolicyGraph, pod_set: PodSet, flavor: int) -> bool:
+    """Whether a pod set's list of flavors lets it run on a flavor."""
+    return not pod_set.flavors or graph.flavors[flavor].name in pod_set.flavors
+
+
+def _on_flavor(probe: Probe, alone: Nomination, index: int, number: int, pod_set: PodSet) -> Impediment:
+    """The worst of what keeps a pod set off a flavor: what is no matter of amounts, else the tightest limit."""
+    graph, attempt = probe.graph, alone.flavors.pod_sets[index].attempts[number]
+    flavor = graph.flavors[attempt.flavor]
+    told = {"pod_set": pod_set.name, "flavor": flavor.name}
+    other = next((each for each in attempt.obstacles if not each.by_quota), None)
+    if other is not None:
+        named_other = named_obstacle(graph, other)
+        return Impediment.model_validate({**told, "kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other})
+    limit = tightest(probe.obstacle_limits(alone, index, number))
+    named = limit_named(graph, limit)
+    if named is None:
+        return Impediment.model_validate({**told, "kind": "exceeds", "resource": attempt.resources[0]})
+    empty = flavor.nodes is not None and named.limit == "capacity" and named.available <= 0
+    return Impediment.model_validate({**told, "kind": "no machines" if empty else "exceeds", "resource": named.resource, "limit": named})
