@@ -10,6 +10,7 @@ from pathlib import Path
 
 import postgres_server
 import pytest
+from commands import Gpol, in_place
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +43,14 @@ def _no_kernels_of_the_user() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", os.devnull)
         yield
+
+
+@pytest.fixture
+def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gpol:
+    """Runs the command in an empty folder: `gpol("check", "lab.gpol", stdin=b"...")`. No run may print a traceback."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GPOL_TRACEBACK", raising=False)
+    return in_place(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,12 @@
-"""What the command's tests share: a small lab, a command that is called in place, and what it printed."""
+"""What the command's tests share: a small lab, its journal, its facts and a key."""
 
-import io
 import json
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gpol.cli.main import run_command
+from commands import Gpol
 from gpol.sim.drive import player
 
 POLICY = """policy "lab" {
@@ -68,40 +64,7 @@ HISTORY = (
 """What becomes of the jobs in `WORKLOADS`."""
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command did: its exit code and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """What it printed with `--format json`: one object a line, each versioned."""
-        records = [json.loads(line) for line in self.out.splitlines()]
-        assert all(record["v"] == 1 for record in records)
-        return records
-
-
-Gpol = Callable[..., Done]
 WriteFacts = Callable[..., str]
-
-
-@pytest.fixture
-def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gpol:
-    """Runs the command in an empty folder: `gpol("check", "lab.gpol", stdin=b"...")`. No run may print a traceback."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GPOL_TRACEBACK", raising=False)
-
-    def run(*arguments: str, stdin: bytes = b"") -> Done:
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Done(code, printed.out, printed.err)
-
-    return run
 
 
 @pytest.fixture

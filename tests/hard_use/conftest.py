@@ -1,46 +1,48 @@
-"""What the tests of hard use share: a command that is called in place in an empty folder, and what it printed."""
+"""What tests of outputs and of journals as evidence share: a small lab in a folder, and commands that are called in a copy of it."""
 
-import io
-import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from gpol.cli.main import run_command
+from commands import Gpol
+
+POLICY = """policy "lab" {
+  use gpol.fair
+}
+
+flavor a100 { gpu 8 }
+
+queue owner { owns 8 gpu }
+"""
+
+JOBS = """workload,submitted,duration,queue,gpu,user
+a,2026-03-02T08:00:00Z,2h,owner,8,eva
+b,2026-03-02T08:05:00Z,1h,owner,8,tom
+"""
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command did: its exit code and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """What it printed with `--format json`: one object a line."""
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-Gpol = Callable[..., Done]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `lab.gpol` and `jobs.csv`."""
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "lab.gpol").write_text(POLICY)
+    (folder / "jobs.csv").write_text(JOBS)
+    return folder
 
 
 @pytest.fixture
-def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gpol:
-    """Runs the command in an empty folder: `gpol("check", "lab.gpol", stdin=b"...")`. No run may print a traceback."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GPOL_TRACEBACK", raising=False)
+def call(made: Path, gpol: Gpol, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Gpol:
+    """Calls the command in a copy of the folder that the module made, with the public key of each key beside it."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    capsys.readouterr()
+    for key in Path().glob("*.key"):
+        shown = gpol("key", "show", str(key))
+        assert shown.code == 0
+        key.with_suffix(".pub").write_text(shown.out)
 
-    def run(*arguments: str, stdin: bytes = b"") -> Done:
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Done(code, printed.out, printed.err)
+    def call(*arguments: str) -> object:
+        done = gpol(*arguments)
+        assert "internal error" not in done.err
+        return done
 
-    return run
+    return call

@@ -5,71 +5,28 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import chdir, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Done, Gpol
 from gpol.cli.main import run_command
 from gpol.journal.errors import JournalError
-
-POLICY = """policy "lab" {
-  use gpol.fair
-}
-
-flavor a100 { gpu 8 }
-
-queue owner { owns 8 gpu }
-"""
-
-JOBS = """workload,submitted,duration,queue,gpu,user
-a,2026-03-02T08:00:00Z,2h,owner,8,eva
-b,2026-03-02T08:05:00Z,1h,owner,8,tom
-"""
-
-Done = tuple[int, str, str]
-Call = Callable[..., Done]
 
 NO_UPDATE = "CREATE TRIGGER events_no_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'a journal is only appended to'); END"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(folder: Path) -> Path:
     """A folder with a journal `d.db`, its checkpoints in `kept`, and the public key that signed them."""
-    folder = tmp_path_factory.mktemp("made")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        Path("lab.gpol").write_text(POLICY)
-        Path("jobs.csv").write_text(JOBS)
+    with chdir(folder):
         assert run_command(["key", "new", "acme.example/lab", "-o", "lab.key"]) == 0
         kept = ["--checkpoints", "kept", "--key", "lab.key"]
         assert run_command(["simulate", "lab.gpol", "jobs.csv", "--journal", "d.db", *kept]) == 0
         shutil.copy("d.db", "sound.db")
-    finally:
-        os.chdir(before)
     return folder
-
-
-@pytest.fixture
-def call(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Calls the command in a copy of that folder."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    capsys.readouterr()
-
-    def call(*arguments: str) -> Done:
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        assert "internal error" not in printed.err
-        return code, printed.out, printed.err
-
-    code, public, _ = call("key", "show", "lab.key")
-    Path("lab.pub").write_text(public)
-    assert code == 0
-    return call
 
 
 def sql(*statements: str) -> None:
@@ -102,7 +59,7 @@ BAD_ROWS = {
 
 
 @pytest.fixture(params=sorted(BAD_ROWS))
-def bad_row(request: pytest.FixtureRequest, call: Call) -> Iterator[None]:
+def bad_row(request: pytest.FixtureRequest, call: Gpol) -> Iterator[None]:
     """A last row that is no event, behind eight that are whole."""
     before = {each: call(*READERS[each]) for each in READERS}
     assert {code for code, _, _ in before.values()} == {0}
@@ -111,7 +68,7 @@ def bad_row(request: pytest.FixtureRequest, call: Call) -> Iterator[None]:
     return
 
 
-def test_a_chain_value_of_text(call: Call) -> None:
+def test_a_chain_value_of_text(call: Gpol) -> None:
     """A last row whose chain value is text: `log` shows all that is before it, and `verify` names the row."""
     whole = call("log", "d.db")[1]
     sql(f"INSERT INTO events {BAD_ROWS['chain is text']}")
@@ -135,7 +92,7 @@ READERS = {
 }
 
 
-def test_a_bad_row_blinds_no_reader(call: Call, bad_row: None) -> None:
+def test_a_bad_row_blinds_no_reader(call: Gpol, bad_row: None) -> None:
     """What is whole is served as it was before, and the row is named: exit code 4."""
     before = json.loads(Path("before.json").read_text())
     for reader, command in READERS.items():
@@ -145,7 +102,7 @@ def test_a_bad_row_blinds_no_reader(call: Call, bad_row: None) -> None:
         assert f"events up to {last()}" in told
 
 
-def test_a_bad_row_is_named_by_who_checks(call: Call, bad_row: None) -> None:
+def test_a_bad_row_is_named_by_who_checks(call: Gpol, bad_row: None) -> None:
     """verify, fsck and replay name it, and say how much before it is whole; fsck advises no restore of what is there."""
     code, out, _ = call("verify", "d.db", "--format", "json")
     report = json.loads(out)
@@ -163,7 +120,7 @@ def test_a_bad_row_is_named_by_who_checks(call: Call, bad_row: None) -> None:
     assert (code, json.loads(out)["bad_seq"]) == (4, last() + 1)
 
 
-def test_what_is_whole_makes_a_new_journal(call: Call, bad_row: None) -> None:
+def test_what_is_whole_makes_a_new_journal(call: Gpol, bad_row: None) -> None:
     """The remedy that fsck names leads to a journal with the same events."""
     assert call("export", "facts", "d.db", "-o", "f.jsonl", "-p", "new.gpol")[0] == 4
     Path("lab.gpol").unlink()
@@ -175,7 +132,7 @@ def test_what_is_whole_makes_a_new_journal(call: Call, bad_row: None) -> None:
     assert not Path("copy.db").exists()
 
 
-def test_a_bad_row_in_the_middle(call: Call) -> None:
+def test_a_bad_row_in_the_middle(call: Gpol) -> None:
     """What comes before a bad row in the middle is served as well."""
     sql("DROP TRIGGER events_no_update", "UPDATE events SET payload = 'text' WHERE seq = 5")
     for command, start in (
@@ -189,7 +146,7 @@ def test_a_bad_row_in_the_middle(call: Call) -> None:
     assert len(call("export", "jsonl", "d.db")[1].splitlines()) == 4
 
 
-def test_a_batch_that_is_not_whole_is_no_state(call: Call) -> None:
+def test_a_batch_that_is_not_whole_is_no_state(call: Gpol) -> None:
     """Where a bad row was one of several decisions of a fact, the state is that before the fact."""
     events = [json.loads(line) for line in call("log", "d.db", "--format", "json")[1].splitlines()]
     decision = next(each for each in events if each["event"]["kind"] == "WorkloadAdmitted")
@@ -200,13 +157,13 @@ def test_a_batch_that_is_not_whole_is_no_state(call: Call) -> None:
 # --- what was rewritten ---------------------------------------------------------------------------------------------
 
 
-def rewritten() -> None:
-    """Somebody changes who submitted a workload, and computes the whole chain anew."""
+def rewritten(was: bytes = b'"user":"eva"', now: bytes = b'"user":"eve"') -> None:
+    """Somebody changes who submitted a workload, or something else, and computes the whole chain anew."""
     connection = sqlite3.connect("d.db")
     connection.execute("DROP TRIGGER events_no_update")
     chain = bytes(32)
     for seq, payload in connection.execute("SELECT seq, payload FROM events ORDER BY seq").fetchall():
-        forged = payload.replace(b'"user":"eva"', b'"user":"eve"')
+        forged = payload.replace(was, now)
         chain = hashlib.sha256(chain + forged).digest()
         connection.execute("UPDATE events SET payload = ?, chain = ? WHERE seq = ?", (forged, chain, seq))
     connection.execute(NO_UPDATE)
@@ -214,7 +171,7 @@ def rewritten() -> None:
     connection.close()
 
 
-def test_a_snapshot_remembers_the_history_that_was(call: Call) -> None:
+def test_a_snapshot_remembers_the_history_that_was(call: Gpol) -> None:
     """A snapshot that was left holds the chain value of before. verify and fsck say that history may have been rewritten."""
     was = call("verify", "d.db")[1].split(f"head {last()}:")[1].strip()
     rewritten()
@@ -231,7 +188,7 @@ def test_a_snapshot_remembers_the_history_that_was(call: Call) -> None:
     assert not any("--afresh" in finding["remedy"] for finding in found.values())
 
 
-def test_a_snapshot_that_checkpoints_refute_is_no_fault_of_the_events(call: Call) -> None:
+def test_a_snapshot_that_checkpoints_refute_is_no_fault_of_the_events(call: Gpol) -> None:
     """Where checkpoints show the events to be those that were signed, verify stays good, and fsck tells of the snapshot."""
     sql(f"UPDATE snapshots SET chain = x'{'07' * 32}'")
     assert call("verify", "d.db", "--checkpoint", "kept", "--key", "lab.pub")[0] == 0
@@ -239,7 +196,7 @@ def test_a_snapshot_that_checkpoints_refute_is_no_fault_of_the_events(call: Call
     assert "rewritten" in findings(call("fsck", "d.db", "--format", "json"))
 
 
-def test_what_remembers_an_end_that_is_gone(call: Call) -> None:
+def test_what_remembers_an_end_that_is_gone(call: Gpol) -> None:
     """A snapshot of a later event than the last one shows that the end was cut off."""
     sql("DROP TRIGGER events_no_delete", "DELETE FROM events WHERE seq > 4")
     code, out, _ = call("verify", "d.db", "--format", "json")
@@ -271,7 +228,7 @@ STRUCTURES = {
 
 
 @pytest.mark.parametrize("change", sorted(STRUCTURES))
-def test_changed_tables_are_told_as_what_they_are(call: Call, change: str) -> None:
+def test_changed_tables_are_told_as_what_they_are(call: Gpol, change: str) -> None:
     """fsck names the table, column, row or trigger, goes on to the events, and ends with exit code 4."""
     statements, problem = STRUCTURES[change]
     sql(*statements)
@@ -305,7 +262,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("how", sorted(TAMPERED))
-def test_tampering_is_no_wrong_call(call: Call, how: str) -> None:
+def test_tampering_is_no_wrong_call(call: Gpol, how: str) -> None:
     """What was a journal, as its checkpoints or what lies beside it show, does not verify: exit code 4, not 3, and the file is named."""
     TAMPERED[how]()
     for command in ("verify", "fsck"):
@@ -314,7 +271,7 @@ def test_tampering_is_no_wrong_call(call: Call, how: str) -> None:
         assert out + told
 
 
-def test_what_is_no_journal_is_a_wrong_call(call: Call) -> None:
+def test_what_is_no_journal_is_a_wrong_call(call: Gpol) -> None:
     """A file that never was a journal is none without evidence, too: exit code 3."""
     Path("x.txt").write_text("hello\n")
     Path("empty").touch()
@@ -324,7 +281,7 @@ def test_what_is_no_journal_is_a_wrong_call(call: Call) -> None:
 
 
 @pytest.mark.parametrize("garbage", [b"garbage" * 1_000, b"\x37\x7f\x06\x82" + b"\0" * 60])
-def test_a_log_that_is_none_is_told(call: Call, garbage: bytes) -> None:
+def test_a_log_that_is_none_is_told(call: Gpol, garbage: bytes) -> None:
     """What lies beside a journal under the name of its log, and is none, held no event: fsck does not say that it does."""
     Path("d.db-wal").write_bytes(garbage)
     found = findings(done := call("fsck", "d.db", "--format", "json"))
@@ -332,7 +289,7 @@ def test_a_log_that_is_none_is_told(call: Call, garbage: bytes) -> None:
     assert "is no write-ahead log" in found["foreign"]["problem"]
 
 
-def test_hashes_are_never_cut(call: Call) -> None:
+def test_hashes_are_never_cut(call: Gpol) -> None:
     """A long payload is shown in part, without a hash cut in two, and with the hash of the whole."""
     sql("DROP TRIGGER events_no_update", "UPDATE events SET payload = CAST(replace(payload, '\"v\":1', '\"v\": 1') AS BLOB) WHERE seq = 3")
     shown = findings(call("fsck", "d.db", "--format", "json"))["form"]["found"]
@@ -344,7 +301,7 @@ def test_hashes_are_never_cut(call: Call) -> None:
 # --- what others do while a command runs ----------------------------------------------------------------------------
 
 
-def test_following_survives_a_restore(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_survives_a_restore(call: Gpol, monkeypatch: pytest.MonkeyPatch) -> None:
     """When a copy is renamed over a journal that is followed, what it has more of is shown, and nothing twice."""
     from gpol.journal import journal as module
 
@@ -379,7 +336,7 @@ def test_following_survives_a_restore(call: Call, monkeypatch: pytest.MonkeyPatc
             _ = journal.head
 
 
-def test_two_damages(call: Call) -> None:
+def test_two_damages(call: Gpol) -> None:
     """What is whole before the first of two damages is told, also where the second one was met before."""
     end = last()
     sound = call("state", "d.db", "--at", "2", "--format", "json")[1]
@@ -393,7 +350,7 @@ def test_two_damages(call: Call) -> None:
 
 
 @pytest.mark.parametrize("error", [AssertionError("odd"), KeyError("odd"), ValueError("odd")])
-def test_a_batch_that_cannot_be_decided(call: Call, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_a_batch_that_cannot_be_decided(call: Gpol, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """A last batch that leads to what cannot be is not whole: the state is told as it was before it."""
     from gpol.journal.audit import whole_part
 
@@ -406,7 +363,7 @@ def test_a_batch_that_cannot_be_decided(call: Call, monkeypatch: pytest.MonkeyPa
     assert (code, out != "") == (4, True), told
 
 
-def test_what_is_promised_is_what_holds(call: Call, root: Path) -> None:
+def test_what_is_promised_is_what_holds(call: Gpol, root: Path) -> None:
     """Without evidence from elsewhere a history that was rewritten without a trace is consistent, and README and --help say so."""
     rewritten()
     sql("DELETE FROM snapshots")
@@ -419,24 +376,11 @@ def test_what_is_promised_is_what_holds(call: Call, root: Path) -> None:
     assert (code, "kept elsewhere" in " ".join(out.split())) == (0, True)
 
 
-def test_a_decision_of_another_semantics_version(call: Call) -> None:
+def test_a_decision_of_another_semantics_version(call: Gpol) -> None:
     """replay ends with exit code 2, as docs/audit.md says, where the event that differs was written under another semantics version."""
-    rewritten_decision()
+    rewritten(b'"amount":8000', b'"amount":7000')
     assert call("replay", "d.db")[0] == 4
     sql("UPDATE writers SET semantics = 0, program = '0.0.1'")
     code, out, _ = call("replay", "d.db", "--format", "json")
     assert (code, json.loads(out)["writer"]) == (2, {"first_seq": 1, "program": "0.0.1", "semantics": 0})
     assert "replay with that version" in call("replay", "d.db")[1]
-
-
-def rewritten_decision() -> None:
-    """Somebody changes a decision, and computes the whole chain anew."""
-    connection = sqlite3.connect("d.db")
-    connection.execute("DROP TRIGGER events_no_update")
-    chain = bytes(32)
-    for seq, payload in connection.execute("SELECT seq, payload FROM events ORDER BY seq").fetchall():
-        forged = payload.replace(b'"amount":8000', b'"amount":7000')
-        chain = hashlib.sha256(chain + forged).digest()
-        connection.execute("UPDATE events SET payload = ?, chain = ? WHERE seq = ?", (forged, chain, seq))
-    connection.commit()
-    connection.close()

@@ -6,12 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.cli.main import run_command
+from commands import Gpol
 
 POLICY = """policy "lab" {
   use gpol.fair
@@ -25,24 +24,14 @@ cohort all {
 }
 """
 
-Run = Callable[..., tuple[int, str, str]]
+
+@pytest.fixture(autouse=True)
+def _policy(gpol: Gpol) -> None:
+    """The policy is in the folder."""
+    Path("lab.gpol").write_text(POLICY)
 
 
-@pytest.fixture
-def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command in an empty folder with the policy; gives its exit code and what it printed, on stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lab.gpol").write_text(POLICY)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
-
-
-def play(gpol: Run, *facts: dict[str, Any], journal: str = "j.db") -> None:
+def play(gpol: Gpol, *facts: dict[str, Any], journal: str = "j.db") -> None:
     """Run facts into a journal."""
     Path("facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in facts))
     assert gpol("run", "lab.gpol", "facts.jsonl", "--journal", journal)[0] == 0
@@ -62,7 +51,7 @@ def submitted(at: str, workload: str, queue: str = "guest", gpu: str = "8", **sa
 
 
 @pytest.fixture
-def day(gpol: Run) -> None:
+def day(gpol: Gpol) -> None:
     """A guest that runs from 08:00, gives way to the owner at 08:30, and waits."""
     play(gpol, submitted("08:00", "g", user="ada", namespace="labs"), submitted("08:30", "o", "owner", user="ada", namespace="labs"))
 
@@ -71,7 +60,7 @@ def day(gpol: Run) -> None:
 
 
 @pytest.mark.usefixtures("day")
-def test_log_shows_amounts_and_flavors(gpol: Run) -> None:
+def test_log_shows_amounts_and_flavors(gpol: Gpol) -> None:
     """What is asked for, given, borrowed and given back stands on the line."""
     lines = gpol("log", "j.db")[1].splitlines()
     assert "WorkloadSubmitted  g in guest (8 gpu)" in lines[1]
@@ -79,7 +68,7 @@ def test_log_shows_amounts_and_flavors(gpol: Run) -> None:
     assert "WorkloadEvicted    g in guest for o (8 gpu of a100) Preempted" in lines[4]
 
 
-def test_log_shows_pods_and_machines(gpol: Run) -> None:
+def test_log_shows_pods_and_machines(gpol: Gpol) -> None:
     """Pods are counted, and a machine says what it has."""
     pods = {**submitted("08:00", "p"), "pod_sets": [{"count": 4, "requests": {"gpu": "2"}, "flavors": ["a100"]}]}
     play(gpol, pods, {"kind": "NodeAdded", "time": "2026-03-02T09:00:00Z", "node": "n1", "labels": {}, "capacity": {"gpu": 4000}})
@@ -100,7 +89,7 @@ def test_log_shows_pods_and_machines(gpol: Run) -> None:
         ("--rule", "reclaim-own", "--rule: no decision by a rule or line `reclaim-own` occurs in the journal; did you mean reclaim-owned?"),
     ],
 )
-def test_a_name_that_does_not_occur(gpol: Run, option: str, name: str, told: str) -> None:
+def test_a_name_that_does_not_occur(gpol: Gpol, option: str, name: str, told: str) -> None:
     """It is said that it occurs nowhere, with what was probably meant, exit code 3; by exports as well, which write nothing then."""
     assert gpol("log", "j.db", option, name) == (3, "", f"gpol: {told}\n")
     assert gpol("export", "jsonl", "j.db", "-o", "out.jsonl", option, name) == (3, "", f"gpol: {told}\n")
@@ -108,7 +97,7 @@ def test_a_name_that_does_not_occur(gpol: Run, option: str, name: str, told: str
 
 
 @pytest.mark.usefixtures("day")
-def test_a_name_that_occurs_without_such_events(gpol: Run) -> None:
+def test_a_name_that_occurs_without_such_events(gpol: Gpol) -> None:
     """Where only the filters together leave nothing, that is no mistake; nor is a queue of the policy to which nobody came."""
     assert gpol("log", "j.db", "--queue", "guest", "--kind", "WorkloadRejected") == (0, "", "gpol: no event is selected\n")
     assert gpol("log", "j.db", "--queue", "nosuch")[0] == 3
@@ -116,7 +105,7 @@ def test_a_name_that_occurs_without_such_events(gpol: Run) -> None:
 
 
 @pytest.mark.usefixtures("day")
-def test_explain_says_which_workload_was_meant(gpol: Run) -> None:
+def test_explain_says_which_workload_was_meant(gpol: Gpol) -> None:
     """An unknown workload is told with the one that was probably meant."""
     play_more = submitted("08:00", "train-resnet-7", "guest", "1")
     Path("j.db").rename("old.db")
@@ -129,7 +118,7 @@ def test_explain_says_which_workload_was_meant(gpol: Run) -> None:
 
 @pytest.mark.usefixtures("day")
 @pytest.mark.parametrize("at", ["2026-03-02T09:00:00Z", "09:00", "9:00:00"])
-def test_explain_is_headed_by_the_time_that_was_asked_for(gpol: Run, at: str) -> None:
+def test_explain_is_headed_by_the_time_that_was_asked_for(gpol: Gpol, at: str) -> None:
     """The heading has the time asked for, and says of which time the last event before it is."""
     play_end = {"kind": "WorkloadFinished", "time": "2026-03-02T10:00:00Z", "workload": "o"}
     Path("j.db").rename("old.db")
@@ -140,7 +129,7 @@ def test_explain_is_headed_by_the_time_that_was_asked_for(gpol: Run, at: str) ->
     assert "after event 6, at 2026-03-02T08:30:00Z, as it still was at 2026-03-02T09:00:00Z\n" in gpol("state", "j.db", "--at", at)[1]
 
 
-def test_moments_may_be_written_as_in_files_of_jobs(gpol: Run) -> None:
+def test_moments_may_be_written_as_in_files_of_jobs(gpol: Gpol) -> None:
     """A CSV may count from 0s; so may `--at`, `--since` and `--until`."""
     Path("jobs.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h30m,owner,8\nb,10m,1h,owner,8\n")
     gpol("simulate", "lab.gpol", "jobs.csv", "--journal", "s.db")
@@ -150,7 +139,7 @@ def test_moments_may_be_written_as_in_files_of_jobs(gpol: Run) -> None:
     assert len(gpol("log", "s.db", "--since", "5m", "--until", "90m")[1].splitlines()) == 3
 
 
-def test_a_time_of_day_that_came_twice(gpol: Run) -> None:
+def test_a_time_of_day_that_came_twice(gpol: Gpol) -> None:
     """Where a journal goes over several days, the day has to be said."""
     play(gpol, submitted("08:00", "g"), {"kind": "WorkloadFinished", "time": "2026-03-04T10:00:00Z", "workload": "g"})
     code, out, err = gpol("explain", "j.db", "g", "--at", "09:00")
@@ -161,14 +150,14 @@ def test_a_time_of_day_that_came_twice(gpol: Run) -> None:
 # --- what is told of one workload ------------------------------------------------------------------------------------------
 
 
-def test_a_workload_that_comes_later(gpol: Run) -> None:
+def test_a_workload_that_comes_later(gpol: Gpol) -> None:
     """Of a workload that was not submitted yet it is said when it is."""
     play(gpol, submitted("08:00", "g"), submitted("08:30", "o", "owner"))
     told = "gpol: no workload `o` was submitted up to event 3; its first event is 4, at 2026-03-02T08:30:00Z\n"
     assert gpol("explain", "j.db", "o", "--at", "2") == (3, "", told)
 
 
-def test_flavors_that_a_workload_does_not_ask_for(gpol: Run) -> None:
+def test_flavors_that_a_workload_does_not_ask_for(gpol: Gpol) -> None:
     """A flavor that is not on its list is told so: it does not select other nodes, it asks for another flavor."""
     Path("lab.gpol").write_text(
         POLICY.replace("flavor a100 { gpu 8 }", "flavor a100 { gpu 8 }\nflavor h100 { gpu 1 }").replace("8 gpu }", "8 gpu on a100 }")
@@ -180,7 +169,7 @@ def test_flavors_that_a_workload_does_not_ask_for(gpol: Run) -> None:
     assert "selects other nodes" not in out
 
 
-def test_what_waits_behind_a_hold(gpol: Run) -> None:
+def test_what_waits_behind_a_hold(gpol: Gpol) -> None:
     """Of a held workload it is told what becomes of it once nothing holds it: here it would wait all the same, for that limit."""
     play(gpol, submitted("08:00", "a", "owner"), submitted("08:01", "w", "owner", hold=True))
     out = gpol("explain", "j.db", "w")[1]
@@ -197,20 +186,20 @@ def test_what_waits_behind_a_hold(gpol: Run) -> None:
         ({"priority": "urgent"}, "rejected: UnknownPriority, the policy has no priority urgent\n"),
     ],
 )
-def test_why_it_was_rejected(gpol: Run, said: dict[str, Any], told: str) -> None:
+def test_why_it_was_rejected(gpol: Gpol, said: dict[str, Any], told: str) -> None:
     """`explain` says in words what was wrong, not only by a token."""
     play(gpol, {**submitted("08:00", "w", "owner"), **said})
     assert told in gpol("explain", "j.db", "w")[1]
 
 
-def test_a_workload_that_asks_for_nothing(gpol: Run) -> None:
+def test_a_workload_that_asks_for_nothing(gpol: Gpol) -> None:
     """It is admitted at no charge, not on a flavor that is called nothing."""
     play(gpol, submitted("08:00", "w", "owner", "0"))
     assert "admitted to owner at no charge: FitsOwned" in gpol("explain", "j.db", "w")[1]
     assert "w in owner FitsOwned" in gpol("log", "j.db")[1]
 
 
-def test_memory_has_its_unit(gpol: Run) -> None:
+def test_memory_has_its_unit(gpol: Gpol) -> None:
     """Memory that is no round number is told in bytes, not as a bare number."""
     Path("lab.gpol").write_text(POLICY.replace("{ gpu 8 }", "{\n  gpu 8\n  memory 64Gi\n}").replace("owns 8 gpu", "owns 8 gpu on a100"))
     play(gpol, {**submitted("08:00", "w", "owner"), "pod_sets": [{"requests": {"gpu": "1", "memory": 1_500_000_001}}]})
@@ -218,7 +207,7 @@ def test_memory_has_its_unit(gpol: Run) -> None:
     assert "1500000001 bytes of memory" in gpol("log", "j.db")[1]
 
 
-def test_the_remedy_for_a_resource_that_is_not_counted_helps(gpol: Run) -> None:
+def test_the_remedy_for_a_resource_that_is_not_counted_helps(gpol: Gpol) -> None:
     """What `can never run` advises is right: with `ignore cpu` in the policy the workload runs."""
     asks = {**submitted("08:00", "w", "owner"), "pod_sets": [{"requests": {"gpu": "1", "cpu": "4"}}]}
     play(gpol, asks)
@@ -235,7 +224,7 @@ _RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2
 
 
 @pytest.mark.parametrize("form", ["human", "plain", "json"])
-def test_what_nobody_sees_is_escaped(gpol: Run, form: str) -> None:
+def test_what_nobody_sees_is_escaped(gpol: Gpol, form: str) -> None:
     """Control characters, marks that turn text around and characters without width are never printed as they are, in no form."""
     pods = [{"name": HIDDEN, "requests": {"gpu": "1", HIDDEN: "2"}, "flavors": [HIDDEN]}]
     play(
@@ -272,7 +261,7 @@ def test_what_nobody_sees_is_escaped(gpol: Run, form: str) -> None:
     assert raw == []
 
 
-def test_json_says_the_same_with_escapes(gpol: Run) -> None:
+def test_json_says_the_same_with_escapes(gpol: Gpol) -> None:
     """A program that reads the JSON gets the name as it is; decisions that are written to a file have escapes as well."""
     play(gpol, submitted("08:00", HIDDEN, "owner"))
     gpol("run", "lab.gpol", "facts.jsonl", "--out", "out.jsonl")
@@ -285,7 +274,7 @@ def test_json_says_the_same_with_escapes(gpol: Run) -> None:
 # --- names in messages --------------------------------------------------------------------------------------------------
 
 
-def test_the_names_most_like_what_was_written_come_first(gpol: Run) -> None:
+def test_the_names_most_like_what_was_written_come_first(gpol: Gpol) -> None:
     """Of a long list of known names those come first that look like the unknown one, not those at the start of the alphabet."""
     queues = "".join(f"queue aaa{number:02} {{ owns nothing }}\n" for number in range(30))
     Path("many.gpol").write_text(
@@ -309,7 +298,7 @@ COMMAND = [
 
 @pytest.mark.parametrize("journal", [True, False])
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such signals")
-def test_ctrl_c_says_what_was_kept(gpol: Run, tmp_path: Path, journal: bool) -> None:
+def test_ctrl_c_says_what_was_kept(gpol: Gpol, tmp_path: Path, journal: bool) -> None:
     """A run that is stopped says which events its journal keeps and what to do with them, or that nothing was kept; exit code 130."""
     options = ["--journal", "j.db"] if journal else []
     command = [*COMMAND, "run", "lab.gpol", "-", "--out", "out.jsonl", *options]

@@ -1,12 +1,11 @@
 """What can never run as things stand is said, with what to do; and a run says who never ran and why. Tested by the command alone."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.cli.main import run_command
+from commands import Gpol
 
 POLICY = """policy "lab" {
   use gpol.fair
@@ -42,22 +41,12 @@ cohort all {
 }
 """
 
-Run = Callable[..., tuple[int, str]]
 
-
-@pytest.fixture
-def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command in an empty folder with the two policies; gives its exit code and what it printed."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lab.gpol").write_text(POLICY)
-    (tmp_path / "nodes.gpol").write_text(NODES)
-
-    def run(*arguments: str) -> tuple[int, str]:
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        return code, printed.out + printed.err
-
-    return run
+@pytest.fixture(autouse=True)
+def _policies(gpol: Gpol) -> None:
+    """The two policies are in the folder."""
+    Path("lab.gpol").write_text(POLICY)
+    Path("nodes.gpol").write_text(NODES)
 
 
 def submitted(name: str, queue: str, requests: dict[str, str], **pod_set: Any) -> dict[str, Any]:
@@ -93,11 +82,11 @@ NEVER = {
 
 
 @pytest.mark.parametrize("case", NEVER)
-def test_explain_says_what_can_never_run(gpol: Run, case: str) -> None:
+def test_explain_says_what_can_never_run(gpol: Gpol, case: str) -> None:
     """`explain` says that it can never run, why, and what to do; as JSON too. It is not refused."""
     fact, told = NEVER[case]
     assert gpol("run", "lab.gpol", write(fact), "--journal", "j.db")[0] == 0
-    code, out = gpol("explain", "j.db", "w")
+    code, out, _ = gpol("explain", "j.db", "w")
     assert code == 0
     assert f"  can never run: {told}\n" in out
     standing = json.loads(gpol("explain", "j.db", "w", "--format", "json")[1])["standing"]
@@ -106,7 +95,7 @@ def test_explain_says_what_can_never_run(gpol: Run, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", NEVER)
-def test_a_run_says_what_can_never_run(gpol: Run, case: str) -> None:
+def test_a_run_says_what_can_never_run(gpol: Gpol, case: str) -> None:
     """`run` says it in its summary, for people and as JSON."""
     fact, told = NEVER[case]
     out = gpol("run", "lab.gpol", write(fact))[1]
@@ -117,17 +106,17 @@ def test_a_run_says_what_can_never_run(gpol: Run, case: str) -> None:
     assert (never["state"], never["count"], never["workloads"], never["told"]) == ("can never run", 1, ["w"], told)
 
 
-def test_nodes_that_nobody_added(gpol: Run) -> None:
+def test_nodes_that_nobody_added(gpol: Gpol) -> None:
     """Jobs of a CSV under a policy on nodes: there is no machine, and the simulation says so."""
     Path("jobs.csv").write_text("workload,submitted,duration,queue,gpu\nw,2026-03-02T08:00:00Z,1h,owner,1\n")
-    code, out = gpol("simulate", "nodes.gpol", "jobs.csv", "--journal", "j.db")
+    code, out, _ = gpol("simulate", "nodes.gpol", "jobs.csv", "--journal", "j.db")
     assert code == 0
     told = "can never run: it asks for 1 gpu on a100, which has what its machines have, and no machine has any gpu; add machines (NodeAdded"
     assert told in out
     assert told in gpol("explain", "j.db", "w")[1]
 
 
-def test_capacity_may_come(gpol: Run) -> None:
+def test_capacity_may_come(gpol: Gpol) -> None:
     """What can never run as things stand runs once there is capacity, and nothing says then that it never runs."""
     node = {"kind": "NodeAdded", "time": 60_000_000, "node": "n1", "labels": {"pool": "a100"}, "capacity": {"gpu": 8000}}
     facts = write(submitted("w", "owner", {"gpu": "1"}), node)
@@ -137,7 +126,7 @@ def test_capacity_may_come(gpol: Run) -> None:
     assert "w is running" in gpol("explain", "j.db", "w")[1]
 
 
-def test_a_simulation_counts_who_never_ran(gpol: Run) -> None:
+def test_a_simulation_counts_who_never_ran(gpol: Gpol) -> None:
     """Its summary counts them, and says the first reasons of rejection and of waiting, with the name that was probably meant."""
     Path("jobs.csv").write_text(
         "workload,submitted,duration,queue,gpu\n"
@@ -148,7 +137,7 @@ def test_a_simulation_counts_who_never_ran(gpol: Run) -> None:
         "lost,2026-03-02T08:03:00Z,1h,ownr,1\n"
         "huge,2026-03-02T08:04:00Z,1h,owner,16\n"
     )
-    code, out = gpol("simulate", "lab.gpol", "jobs.csv")
+    code, out, _ = gpol("simulate", "lab.gpol", "jobs.csv")
     assert code == 0
     assert "5 workloads never ran: 2 rejected, 1 can never run, 2 still waiting\n" in out
     assert "denied rejected: Denied by too-big (lab.gpol:19), ask the owner\n" in out
@@ -157,7 +146,7 @@ def test_a_simulation_counts_who_never_ran(gpol: Run) -> None:
     assert "late-1, late-2 of held waiting: OnHold by moving (lab.gpol:18), because moving racks (late-1)\n" in out
 
 
-def test_who_waits_for_room_is_not_said_to_never_run(gpol: Run) -> None:
+def test_who_waits_for_room_is_not_said_to_never_run(gpol: Gpol) -> None:
     """A workload that only waits for others to end has no such line."""
     facts = write(submitted("a", "owner", {"gpu": "8"}, flavors=["a100"]), submitted("w", "owner", {"gpu": "8"}, flavors=["a100"]))
     out = gpol("run", "lab.gpol", facts, "--journal", "j.db")[1]
@@ -165,7 +154,7 @@ def test_who_waits_for_room_is_not_said_to_never_run(gpol: Run) -> None:
     assert "can never run" not in out + gpol("explain", "j.db", "w")[1]
 
 
-def test_many_that_never_ran_are_told_together(gpol: Run) -> None:
+def test_many_that_never_ran_are_told_together(gpol: Gpol) -> None:
     """Workloads that never run for the same reason stand on one line, which names the first ones and counts the rest."""
     facts = [submitted(f"w{number:02}", "owner", {"gpu": "1", "cpu": str(number + 1)}) for number in range(40)]
     out = gpol("run", "lab.gpol", write(*facts))[1]
@@ -182,14 +171,14 @@ queue q { owns 8 gpu on a100 }
 """
 
 
-def test_who_was_adopted_ran(gpol: Run) -> None:
+def test_who_was_adopted_ran(gpol: Gpol) -> None:
     """A workload that runs when it is adopted, and then stops and waits again, is not said to never have run."""
     Path("cycles.gpol").write_text(CYCLES)
     place = {"pod_set": "main", "count": 1, "flavors": {"gpu": "a100"}, "usage": {"gpu": "16"}}
     adopted = {"kind": "WorkloadAdopted", "time": 0, "workload": "w", "queue": "q", "since": 0, "evicting": True, "placements": [place]}
     stopped = {"kind": "WorkloadUpdated", "time": 1_000_000, "workload": "w", "requeued": 1_000_000}
     facts = [submitted("w", "q", {"gpu": "16"}, flavors=["a100"]), adopted, stopped]
-    code, out = gpol("run", "cycles.gpol", write(*facts), "--as-recorded", "--journal", "j.db")
+    code, out, _ = gpol("run", "cycles.gpol", write(*facts), "--as-recorded", "--journal", "j.db")
     assert code == 0, out
     assert "never ran" not in out
     assert "w is pending" in gpol("explain", "j.db", "w")[1]
@@ -197,14 +186,14 @@ def test_who_was_adopted_ran(gpol: Run) -> None:
     assert "1 workload never ran: 1 can never run\n" in gpol("run", "cycles.gpol", write(*facts, *again), "--as-recorded")[1]
 
 
-def test_a_workload_without_a_queue(gpol: Run) -> None:
+def test_a_workload_without_a_queue(gpol: Gpol) -> None:
     """Of one that waits and names no queue no queue is said."""
     Path("cycles.gpol").write_text(CYCLES)
     fact = {key: value for key, value in submitted("w", "", {"gpu": "1"}).items() if key != "queue"}
     assert "  w waiting: Misconfigured, local queue none\n" in gpol("run", "cycles.gpol", write(fact))[1]
 
 
-def test_what_holds_a_workload_is_told_alone(gpol: Run) -> None:
+def test_what_holds_a_workload_is_told_alone(gpol: Gpol) -> None:
     """Of one that is held the hold is said, and not what else it would lack."""
     facts = write(submitted("a", "owner", {"gpu": "8"}, flavors=["a100"]), submitted("w", "held", {"gpu": "8"}, flavors=["a100"]))
     told = gpol("run", "lab.gpol", facts)[1]

@@ -1,29 +1,16 @@
 """Outputs destroy nothing: what a command may write over, what it never does, and who may read what it writes."""
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from commands import Gpol
 from gpol.cli.main import run_command
-
-POLICY = """policy "lab" {
-  use gpol.fair
-}
-
-flavor a100 { gpu 8 }
-
-queue owner { owns 8 gpu }
-"""
-
-JOBS = """workload,submitted,duration,queue,gpu,user
-a,2026-03-02T08:00:00Z,2h,owner,8,eva
-b,2026-03-02T08:05:00Z,1h,owner,8,tom
-"""
 
 FACTS = '{"kind":"WorkloadSubmitted","time":1,"workload":"a","queue":"owner","pod_sets":[{"requests":{"gpu":"8"}}]}\n'
 
@@ -43,44 +30,17 @@ spec:
       resources: [{name: nvidia.com/gpu, nominalQuota: 1}]
 """
 
-Call = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(folder: Path) -> Path:
     """A folder with a policy, jobs, facts, a dump, a journal `d.db`, a key `some.key` and a checkpoint of the journal."""
-    folder = tmp_path_factory.mktemp("made")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        for name, text in {"lab.gpol": POLICY, "jobs.csv": JOBS, "facts.jsonl": FACTS, "dump.yaml": DUMP, "notes.txt": "mine\n"}.items():
+    with chdir(folder):
+        for name, text in {"facts.jsonl": FACTS, "dump.yaml": DUMP, "notes.txt": "mine\n"}.items():
             Path(name).write_text(text)
         assert run_command(["simulate", "lab.gpol", "jobs.csv", "--journal", "d.db"]) == 0
         assert run_command(["key", "new", "acme.example/lab", "-o", "some.key"]) == 0
         assert run_command(["checkpoint", "d.db", "--key", "some.key", "-o", "d.checkpoint"]) == 0
-    finally:
-        os.chdir(before)
     return folder
-
-
-@pytest.fixture
-def call(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Calls the command in a copy of that folder, with the public key in `some.pub`."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    capsys.readouterr()
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = run_command(list(arguments))
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        assert "internal error" not in printed.err
-        return code, printed.out, printed.err
-
-    code, public, _ = call("key", "show", "some.key")
-    Path("some.pub").write_text(public)
-    assert code == 0
-    return call
 
 
 @pytest.fixture
@@ -108,7 +68,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("kind", sorted(OUTPUTS))
-def test_no_output_replaces_what_lasts(call: Call, kind: str) -> None:
+def test_no_output_replaces_what_lasts(call: Gpol, kind: str) -> None:
     """A journal, a key, a checkpoint and a policy stay as they are, whatever the option and even with --force: exit code 3, and why."""
     assert call("import", "kueue", "dump.yaml", "-o", "imported.gpol")[0] == 0
     for policy in ("own.gpol", "policy-by-another-name"):
@@ -123,7 +83,7 @@ def test_no_output_replaces_what_lasts(call: Call, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(OUTPUTS))
-def test_files_of_others_stay_unless_forced(call: Call, kind: str) -> None:
+def test_files_of_others_stay_unless_forced(call: Gpol, kind: str) -> None:
     """What gpol did not write is written over with --force alone. The message says so, and the exit code is 3."""
     assert call("import", "kueue", "dump.yaml", "-o", "imported.gpol")[0] == 0
 
@@ -137,7 +97,7 @@ def test_files_of_others_stay_unless_forced(call: Call, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(OUTPUTS) - {"facts", "facts of an import"}))
 @pytest.mark.parametrize("suffix", ["", ".gz", ".parquet"])
-def test_a_command_may_renew_its_own_output(call: Call, kind: str, suffix: str) -> None:
+def test_a_command_may_renew_its_own_output(call: Gpol, kind: str, suffix: str) -> None:
     """A second call writes over the file of the first; the output of another kind is refused."""
     assert call("import", "kueue", "dump.yaml", "-o", "imported.gpol")[0] == 0
     command, place = OUTPUTS[kind], f"out{suffix}"
@@ -151,7 +111,7 @@ def test_a_command_may_renew_its_own_output(call: Call, kind: str, suffix: str) 
     assert Path(place).read_bytes() == first
 
 
-def test_events_in_parquet_may_be_renewed(call: Call) -> None:
+def test_events_in_parquet_may_be_renewed(call: Gpol) -> None:
     """Parquet files say in their metadata what they are: events are no state."""
     for _ in range(2):
         assert call("export", "parquet", "d.db", "-o", "e.parquet")[0] == 0
@@ -159,7 +119,7 @@ def test_events_in_parquet_may_be_renewed(call: Call) -> None:
     assert (code, "is not an export of a state in Parquet" in told) == (3, True)
 
 
-def test_an_import_that_was_edited_stays(call: Call) -> None:
+def test_an_import_that_was_edited_stays(call: Gpol) -> None:
     """An imported policy that somebody has changed is a policy like any other."""
     assert call("import", "kueue", "dump.yaml", "-o", "mine.gpol")[0] == 0
     text = Path("mine.gpol").read_text().replace("owns 1", "owns 2")
@@ -171,10 +131,10 @@ def test_an_import_that_was_edited_stays(call: Call) -> None:
         assert "is a policy, which no output replaces" in told
 
 
-def test_a_journal_that_names_the_marker_of_reports_stays(call: Call) -> None:
+def test_a_journal_that_names_the_marker_of_reports_stays(call: Gpol) -> None:
     """What a user wrote into a journal does not make it a report."""
     mark = "<!doctype html><html lang='en'><head><meta name='generator' content='gpol'>"
-    Path("jobs.csv").write_text(JOBS + f'"{mark}",2026-03-02T08:06:00Z,1h,owner,8,tom\n')
+    Path("jobs.csv").write_text(Path("jobs.csv").read_text() + f'"{mark}",2026-03-02T08:06:00Z,1h,owner,8,tom\n')
     assert call("simulate", "lab.gpol", "jobs.csv", "--journal", "marked.db")[0] == 0
     before = Path("marked.db").read_bytes()
 
@@ -184,7 +144,7 @@ def test_a_journal_that_names_the_marker_of_reports_stays(call: Call) -> None:
 
 @pytest.mark.parametrize("suffix", ["-lock", "-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("is_there", [True, False])
-def test_what_belongs_to_a_journal_stays(call: Call, suffix: str, is_there: bool) -> None:
+def test_what_belongs_to_a_journal_stays(call: Gpol, suffix: str, is_there: bool) -> None:
     """The lock of a journal is empty, and still no file to be replaced; what has the name of a log SQLite would read, or remove."""
     name = f"d.db{suffix}"
     if is_there:
@@ -200,7 +160,7 @@ def test_what_belongs_to_a_journal_stays(call: Call, suffix: str, is_there: bool
         assert f"`{name}` is the name of a file that belongs to `d.db`" in told
 
 
-def test_a_damaged_journal_stays(call: Call) -> None:
+def test_a_damaged_journal_stays(call: Gpol) -> None:
     """A journal whose first bytes were altered is no SQLite file any more. Its lock beside it tells that it is one."""
     with Path("d.db").open("r+b") as file:
         file.write(b"\0")
@@ -211,7 +171,7 @@ def test_a_damaged_journal_stays(call: Call) -> None:
 
 
 @pytest.mark.parametrize("name", ["link", "hard"])
-def test_links_lead_to_what_stays(call: Call, name: str) -> None:
+def test_links_lead_to_what_stays(call: Gpol, name: str) -> None:
     """A link to a journal, of either sort, is no other file."""
     Path("link").symlink_to("d.db")
     Path("hard").hardlink_to("d.db")
@@ -221,7 +181,7 @@ def test_links_lead_to_what_stays(call: Call, name: str) -> None:
     assert Path("d.db").read_bytes() == before
 
 
-def test_a_journal_that_appears_meanwhile_stays(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_that_appears_meanwhile_stays(call: Gpol, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another program has put there while a command worked is not written over."""
     from gpol.sim.report import run_report
 
@@ -238,7 +198,7 @@ def test_a_journal_that_appears_meanwhile_stays(call: Call, monkeypatch: pytest.
 
 @pytest.mark.parametrize("kind", ["report of simulate", "decisions", "compiled", "events", "import"])
 @pytest.mark.parametrize(("device", "code"), [("/dev/null", 0), ("/dev/full", 1)])
-def test_devices_are_written_to(call: Call, kind: str, device: str, code: int) -> None:
+def test_devices_are_written_to(call: Gpol, kind: str, device: str, code: int) -> None:
     """What is no plain file is written to as it is; one that takes nothing is named, exit code 1."""
     found, _, told = call(*OUTPUTS[kind], device)
     assert found == code
@@ -247,7 +207,7 @@ def test_devices_are_written_to(call: Call, kind: str, device: str, code: int) -
 
 @pytest.mark.parametrize("place", [".", "/", "sqlite:///.", "nowhere/", "notes.txt/d.db"])
 @pytest.mark.parametrize("option", ["--journal", "backup"])
-def test_a_journal_needs_the_name_of_a_file(call: Call, place: str, option: str) -> None:
+def test_a_journal_needs_the_name_of_a_file(call: Gpol, place: str, option: str) -> None:
     """A folder is no place for a journal: exit code 3 with the reason, and no defect."""
     command = ("backup", "d.db", place) if option == "backup" else ("run", "lab.gpol", "facts.jsonl", "--journal", place)
     code, _, told = call(*command)
@@ -255,7 +215,7 @@ def test_a_journal_needs_the_name_of_a_file(call: Call, place: str, option: str)
     assert told.startswith("gpol: `")
 
 
-def test_who_may_read_what_is_written(call: Call, open_umask: None) -> None:
+def test_who_may_read_what_is_written(call: Gpol, open_umask: None) -> None:
     """Journals and what SQLite keeps beside them are their owner's alone, and so are checkpoints; outputs are also the group's."""
     command = ("simulate", "lab.gpol", "jobs.csv", "--journal", "j.db", "--report", "r.html", "--checkpoints", "kept", "--key", "some.key")
     assert call(*command)[0] == 0
@@ -272,7 +232,7 @@ def test_who_may_read_what_is_written(call: Call, open_umask: None) -> None:
     assert {rights[name] for name in ("r.html", "e.jsonl", "o.jsonl")} == {0o640}
 
 
-def test_a_log_beside_a_journal_is_its_owners(call: Call, open_umask: None) -> None:
+def test_a_log_beside_a_journal_is_its_owners(call: Gpol, open_umask: None) -> None:
     """While a journal is written, the log and the index that SQLite keeps beside it are as private as the journal."""
     from gpol.engine.facts import TimeAdvanced
     from gpol.journal.journal import Journal
@@ -284,7 +244,7 @@ def test_a_log_beside_a_journal_is_its_owners(call: Call, open_umask: None) -> N
         assert {stat.S_IMODE(path.stat().st_mode) for path in names} == {0o600}
 
 
-def test_rights_of_a_file_that_is_renewed_stay(call: Call) -> None:
+def test_rights_of_a_file_that_is_renewed_stay(call: Gpol) -> None:
     """Whoever has given others a right to read a report keeps it so."""
     command = OUTPUTS["report of simulate"]
     assert call(*command, "r.html")[0] == 0
@@ -294,7 +254,7 @@ def test_rights_of_a_file_that_is_renewed_stay(call: Call) -> None:
 
 
 @pytest.mark.parametrize("kind", ["report of simulate", "decisions", "events"])
-def test_standard_output_may_be_a_file(call: Call, kind: str) -> None:
+def test_standard_output_may_be_a_file(call: Gpol, kind: str) -> None:
     """/dev/stdout is where the command prints, also where the shell has led that into a file: what is printed comes before and behind."""
     program = [sys.executable, "-c", "from gpol.cli.main import main; main()"]
     with Path("out").open("wb") as out:
@@ -311,7 +271,7 @@ def test_standard_output_may_be_a_file(call: Call, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\nb/c.db", "pipe"])
-def test_odd_names_of_journals(call: Call, name: str) -> None:
+def test_odd_names_of_journals(call: Gpol, name: str) -> None:
     """A name that no file can have, a line feed, a pipe: exit code 3, on one line."""
     os.mkfifo("pipe")
     for command in (("run", "lab.gpol", "facts.jsonl", "--journal", name), ("verify", name), ("backup", "d.db", name)):
@@ -321,7 +281,7 @@ def test_odd_names_of_journals(call: Call, name: str) -> None:
         assert "empty file" not in told
 
 
-def test_several_files_stay_where_one_was_changed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_files_stay_where_one_was_changed(call: Gpol, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two files to be replaced one was changed meanwhile: neither is replaced, and the message says what to do."""
     from gpol.cli.outputs.file_kinds import FACTS
     from gpol.cli.shared.files import Target, new_files
@@ -345,9 +305,9 @@ def test_several_files_stay_where_one_was_changed(call: Call, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("shift", range(4))
-def test_a_long_policy_stays(call: Call, shift: int) -> None:
+def test_a_long_policy_stays(call: Gpol, shift: int) -> None:
     """A policy is one however long it is, wherever a character of several bytes stands."""
-    Path("long").write_text(POLICY + "#" + "x" * shift + "€" * 40_000 + "\n")
+    Path("long").write_text(Path("lab.gpol").read_text() + "#" + "x" * shift + "€" * 40_000 + "\n")
     before = Path("long").read_bytes()
     code, _, told = call(*OUTPUTS["report of simulate"], "long", "--force")
     assert code == 3

@@ -1,7 +1,7 @@
 """`gpol import kueue`: the moment of the dumps, and what is counted as imported."""
 
-from tests.cli.conftest import Gpol
-from tests.cli.transfer.kueue_objects import FLAVOR, LOCAL, NOW, Object, listed, made, queue, workload
+from commands import Gpol
+from kueue_objects import FLAVOR, LOCAL, NOW, Object, listed, made, queue, workload
 
 OUT = ("-o", "p.gpol", "--facts", "f.jsonl")
 
