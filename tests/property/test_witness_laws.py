@@ -134,6 +134,7 @@ OF_OTHERS: tuple[Thing, ...] = ("weight", "worth", "share", "order queues", "whe
 """What decides nothing where nobody else is."""
 
 
+@one_example_in(2)  # one costs 0.9 s
 @given(lone_policy, st.data())
 def test_larger_gives_no_less(file: tree.File, data: st.DataObject) -> None:
     """Where all that matters to a queue became larger, and rules narrower, what was admitted alone still is; and the other way round."""
@@ -168,6 +169,7 @@ def _above(graph: PolicyGraph, queue: str) -> list[str]:
     return names
 
 
+@one_example_in(2)  # one costs 0.9 s
 @given(lone_policy, st.data())
 def test_verdicts_hold(file: tree.File, data: st.DataObject) -> None:
     """What may be admitted alone is what the verdict says: the same, more, less, or more of some and less of other.

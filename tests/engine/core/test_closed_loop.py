@@ -25,7 +25,7 @@ from worlds import SECOND
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 HISTORIES = 20
-JOBS = 50
+JOBS = 40
 
 
 class _Sink:
@@ -84,7 +84,7 @@ def _example(name: str) -> Policy:
 @pytest.mark.parametrize("on_evict", ["restart", "resume"])
 def test_the_jobs_of_the_examples_are_played_alike(on_evict: OnEvict) -> None:
     """Both ways of deciding."""
-    _compare(_example("campus/campus.gpol"), list(read_jobs(EXAMPLES / "campus" / "workloads.csv"))[:250], on_evict)
+    _compare(_example("campus/campus.gpol"), list(read_jobs(EXAMPLES / "campus" / "workloads.csv"))[:150], on_evict)
     _compare(_example("lab/lab.gpol"), list(read_jobs(EXAMPLES / "lab" / "workloads.csv")), on_evict)
 
 

@@ -5,7 +5,7 @@ from cores_by_name import CORES
 from fuzzing import Tally, fuzz_one
 
 HISTORIES = 24
-FACTS = 150
+FACTS = 110
 
 
 @pytest.mark.parametrize("number", range(HISTORIES))

@@ -13,7 +13,7 @@ from player import Case, difference, fact_of
 
 SECOND = 1_000_000
 HISTORIES = 12
-FACTS = 150
+FACTS = 110
 
 Plain = dict[str, Any]
 

@@ -89,7 +89,7 @@ def _simulated(policy: Policy, jobs: list[Job], on_evict: OnEvict) -> list[Playe
     return found
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_generated_policies_on_generated_histories(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared: list[Compared | None]
 ) -> None:
