@@ -93,21 +93,31 @@ KEY = FileKind("a signing key", rights=PRIVATE)
 
 # --- what is never replaced -----------------------------------------------------------------------------------------
 
+_LOGS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""How logs of SQLite begin: https://www.sqlite.org/fileformat2.html, section 4.1."""
+
 
 def irreplaceable(path: Path) -> str | None:
     """What a plain file is that no output replaces: a journal, a key, a checkpoint, a policy; None: none of these."""
     beginning = _plain_beginning(path)
-    if beginning.startswith(b"SQLite format 3\0") or path.with_name(f"{path.name}-lock").is_file():
+    if beginning.startswith(b"SQLite format 3\0") or was_journal(path):
         return "a journal or another database"
-    if beginning.startswith(b"PRIVATE+KEY+"):
+    if beginning[:4] in _LOGS:
+        return "the log of a journal or of another database"
+    if beginning.lstrip().startswith(b"PRIVATE+KEY+"):
         return "a signing key"
-    if re.match(rb"[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\s*\Z", beginning):
+    if re.match(rb"\s*[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\s*\Z", beginning):
         return "a public key"
     if re.fullmatch(r"\d{12,19}-\d{12,19}\.leaves", path.name) or _is_checkpoint(beginning):
         return "a checkpoint, or part of one"
-    if path.suffix == ".gpol" or _is_policy(beginning):
+    if path.suffix == ".gpol" or _is_policy(path, beginning):
         return "a policy"
     return None
+
+
+def was_journal(path: Path) -> bool:
+    """Whether what SQLite and the lock keep beside a journal lies beside this name, whatever became of the journal's own file."""
+    return any(path.with_name(path.name + suffix).is_file() for suffix in ("-wal", "-shm", "-journal", "-lock"))
 
 
 def _is_checkpoint(data: bytes) -> bool:
@@ -121,11 +131,14 @@ def _is_checkpoint(data: bytes) -> bool:
     return True
 
 
-def _is_policy(data: bytes) -> bool:
-    """Whether a text, of which the end may be cut off, has a declaration in the language of policies."""
+def _is_policy(path: Path, beginning: bytes) -> bool:
+    """Whether a text has a declaration in the language of policies; its first bytes decide, unless they are a comment."""
     from ...dsl.diagnostics import PolicyError
+    from ...dsl.syntax.items import MAX_BYTES
     from ...dsl.syntax.parser import parse
 
+    is_comment = all(line.lstrip()[:1] in (b"", b"#") for line in beginning.splitlines())
+    data = _plain_beginning(path, MAX_BYTES) if is_comment else beginning
     try:
         text = getincrementaldecoder("utf-8")().decode(data)  # a character that the end cuts through is left out
         return bool(parse(text, "").tree.items)
@@ -136,9 +149,9 @@ def _is_policy(data: bytes) -> bool:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _plain_beginning(path: Path) -> bytes:
+def _plain_beginning(path: Path, most: int = _LOOKED_AT) -> bytes:
     with path.open("rb") as file:
-        return file.read(_LOOKED_AT)
+        return file.read(most)
 
 
 def _beginning(path: Path) -> bytes:

@@ -10,7 +10,7 @@ from typing import BinaryIO, Self
 
 from ...journal.errors import unwritten
 from ...journal.store.durable_files import Draft, durable_file
-from ..outputs.file_kinds import IMPORTED, FileKind, irreplaceable
+from ..outputs.file_kinds import IMPORTED, FileKind, irreplaceable, was_journal
 from .output import FAILED, refuse
 
 
@@ -53,6 +53,9 @@ class Target:
 
         if (journal := journal_beside(real_path(self.path))) is not None:
             refuse(f"{self.option}: `{self.path}` is the name of a file that belongs to `{journal.name}`; choose another name")
+        if not os.path.lexists(self.path) and was_journal(real_path(self.path)):
+            told = f"beside `{self.path}` lies what belongs to a journal of that name"
+            refuse(f"{self.option}: {told}; find out where the journal is, or choose another name")
         try:
             if Path(self.path).is_file() and not is_stdout(self.path):
                 self._check_replaceable(real_path(self.path))

@@ -19,6 +19,10 @@ BUILT_IN = ("cpu", "gpu", "memory")
 """Resources that need no declaration."""
 
 
+MOST_COMPARED = 20_000
+"""So many names are compared with unknown ones at most: a second or two. Of further unknown names none is said to be meant."""
+
+
 @dataclass(slots=True)
 class Context:
     """The state of one check. `parsed` is the file that the item at hand comes from."""
@@ -36,6 +40,8 @@ class Context:
     as_owned: set[tuple[str, str]] = field(default_factory=set)
     """Flavors and resources of which there is as much as is owned."""
     local_queues: dict[str, tree.Spanned] = field(default_factory=dict)
+    compared: int = 0
+    """So many names were compared with unknown ones, to tell which were meant."""
 
     @property
     def in_cycles(self) -> bool:
@@ -72,11 +78,13 @@ class Context:
     def unknown(self, what: str, name: tree.Name, known: Iterable[str]) -> None:
         """Report a name that does not exist, with the one that was probably meant."""
         known = sorted(set(known))
-        guess = closest(name.text, known) if len(self.diagnostics) < MOST_TOLD else None  # further diagnostics are not shown
+        self.compared += len(known)
+        compares = len(self.diagnostics) < MOST_TOLD and self.compared <= MOST_COMPARED  # further diagnostics are not shown
+        guess = closest(name.text, known) if compares else None
         help_text = (
             f"did you mean `{guess}`?"
             if guess
-            else f"known: {listed(known, like=name.text)}"
+            else f"known: {listed(known, like=name.text if compares else '')}"
             if known
             else f"the policy declares no {what}"
         )

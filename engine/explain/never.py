@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..cores import Probe, View
 from ..event_parts import PodSet
-from ..outcome.decision import tightest
+from ..outcome.decision import BindingLimit, tightest
 from ..outcome.nomination import Mode, Nomination
 from ..policy_graph import PolicyGraph
 from .policy_lines import limit_named
@@ -32,11 +32,11 @@ def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Imped
     found: dict[Impediment, None] = {}
     for index, pods in enumerate(alone.flavors.pod_sets):
         if pods.failed:
-            found |= dict.fromkeys(_of_pod_set(probe, alone, index, pod_sets[pods.name]))
+            found |= dict.fromkeys(_of_pod_set(probe, view, alone, index, pod_sets[pods.name]))
     return tuple(found)
 
 
-def _of_pod_set(probe: Probe, alone: Nomination, index: int, pod_set: PodSet) -> Iterator[Impediment]:
+def _of_pod_set(probe: Probe, view: View, alone: Nomination, index: int, pod_set: PodSet) -> Iterator[Impediment]:
     graph, pods = probe.graph, alone.flavors.pod_sets[index]
     others = tuple(graph.flavors[flavor].name for flavor in graph.queue_at(alone.queue).flavors)
     known = {flavor.name for flavor in graph.flavors}
@@ -53,7 +53,7 @@ def _of_pod_set(probe: Probe, alone: Nomination, index: int, pod_set: PodSet) ->
     for number in of_use:
         attempt = pods.attempts[number]
         if attempt.grade.mode is Mode.NO_FIT:
-            yield _on_flavor(probe, alone, index, number, pod_set)
+            yield _on_flavor(probe, view, alone, index, number, pod_set)
     if not of_use and all(name in known for name in pod_set.flavors):
         if pod_set.flavors:
             yield from (Impediment(kind="other flavors", pod_set=pods.name, flavor=name, others=others) for name in pod_set.flavors)
@@ -66,7 +66,7 @@ def _named(graph: PolicyGraph, pod_set: PodSet, flavor: int) -> bool:
     return not pod_set.flavors or graph.flavors[flavor].name in pod_set.flavors
 
 
-def _on_flavor(probe: Probe, alone: Nomination, index: int, number: int, pod_set: PodSet) -> Impediment:
+def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: int, pod_set: PodSet) -> Impediment:
     """The worst of what keeps a pod set off a flavor: what is no matter of amounts, else the tightest limit."""
     graph, attempt = probe.graph, alone.flavors.pod_sets[index].attempts[number]
     flavor = graph.flavors[attempt.flavor]
@@ -80,4 +80,13 @@ def _on_flavor(probe: Probe, alone: Nomination, index: int, number: int, pod_set
     if named is None:
         return Impediment.model_validate({**told, "kind": "exceeds", "resource": attempt.resources[0]})
     empty = flavor.nodes is not None and named.limit == "capacity" and named.available <= 0
-    return Impediment.model_validate({**told, "kind": "no machines" if empty else "exceeds", "resource": named.resource, "limit": named})
+    kind, exists = "no machines" if empty else "exceeds", _too_little(graph, view, limit)
+    return Impediment.model_validate({**told, "kind": kind, "resource": named.resource, "limit": named, "exists": exists})
+
+
+def _too_little(graph: PolicyGraph, view: View, limit: BindingLimit | None) -> int | None:
+    """How much exists, where another limit binds, and what exists is less than what is asked for as well."""
+    if limit is None or limit.kind == "capacity" or graph.settings.forest:
+        return None
+    exists = view.capacity(limit.slot)
+    return exists if exists < limit.asked else None

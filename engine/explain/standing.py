@@ -99,7 +99,7 @@ class Impediment(Part):
     `unknown flavor`: it names a flavor that the policy does not have. `not counted`: no flavor of the policy has the resource.
     `no machines`: none of the flavor is known, which has what its machines have. `other flavors`: it names others. `no flavor`: its queue
     may use none; `exceeds`: more is asked for than `limit` says there may be at most. All others are told by `obstacle`. `others` are
-    flavors that the queue serves.
+    flavors that the queue serves. `exists` is how much there is, where another limit binds and that would not be enough either.
     """
 
     kind: ObstacleKind | Literal["unknown flavor", "not counted", "no machines", "other flavors", "no flavor"]
@@ -107,6 +107,7 @@ class Impediment(Part):
     flavor: str = ""
     resource: str = ""
     limit: Limit | None = None
+    exists: int | None = None
     obstacle: FlavorObstacle | None = None
     others: tuple[str, ...] = ()
 

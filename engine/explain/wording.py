@@ -121,7 +121,7 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             give = f"add machines (NodeAdded, by `gpol run`), or write how much {resource} {flavor} has"
             return f"{asks}, and no machine has any {resource}", f"{give} instead of `from nodes`"
         case "exceeds" if impediment.limit is not None:
-            return _exceeds(impediment.limit)
+            return _exceeds(impediment.limit, impediment.exists)
         case "unserved":
             return f"its queue serves no {resource}", f"let the queue use a flavor that has {resource}, or write `ignore {resource}`"
         case "lacks-resource":
@@ -144,7 +144,7 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             return f"{told} (flavor {flavor})", f"ask for something else, or change what {flavor} has"
 
 
-def _exceeds(limit: Limit) -> tuple[str, str]:
+def _exceeds(limit: Limit, exists: int | None) -> tuple[str, str]:
     asked, most = (f"{format_amount(amount, limit.resource)} {limit.resource}" for amount in (limit.asked, max(0, limit.available)))
     where, more = {
         "capacity": (f"{limit.flavor} has at most {most}", f"add {limit.resource} to {limit.flavor}"),
@@ -152,4 +152,6 @@ def _exceeds(limit: Limit) -> tuple[str, str]:
         "owned": (f"at most {most} of it may come to {limit.node}", f"let {limit.node} own more"),
     }[limit.limit]
     less = f"ask for at most {most}, or " if limit.available > 0 else ""
+    if exists is not None:
+        more += f" and add {limit.resource} to {limit.flavor}, which has {format_amount(exists, limit.resource)} {limit.resource}"
     return f"it asks for {asked} on {limit.flavor}, and {where}", f"{less}{more}"

@@ -70,6 +70,11 @@ NEVER = {
         "it asks for 4 gpu on h100, and the borrowing limit of capped leaves at most 3 gpu; "
         "ask for at most 3 gpu, or raise the borrowing limit of capped",
     ),
+    "larger than its limits allow, and than what exists": (
+        submitted("w", "capped", {"gpu": "400"}, flavors=["h100"]),
+        "it asks for 400 gpu on h100, and the borrowing limit of capped leaves at most 3 gpu; ask for at most 3 gpu, "
+        "or raise the borrowing limit of capped and add gpu to h100, which has 4 gpu",
+    ),
     "an unknown flavor": (
         submitted("w", "owner", {"gpu": "1"}, flavors=["b200"]),
         "the policy has no flavor b200; ask for a100 or h100, or declare b200 in the policy",

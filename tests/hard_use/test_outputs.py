@@ -170,6 +170,32 @@ def test_a_damaged_journal_stays(call: Gpol) -> None:
     assert Path("d.db").read_bytes() == before
 
 
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_the_place_of_a_journal_that_is_gone_stays(call: Gpol, is_empty: bool) -> None:
+    """A log that belongs to a journal shows that one was there, whether its file is empty now or not there at all."""
+    Path("lost.db-wal").write_bytes(b"\x37\x7f\x06\x82" + bytes(28))
+    if is_empty:
+        Path("lost.db").touch()
+
+    assert call("compile", "lab.gpol", "-o", "lost.db")[0] == 3
+    assert call("compile", "lab.gpol", "-o", "lost.db-wal", "--force")[0] == 3
+    assert [path.name for path in Path().glob("lost.db") if path.stat().st_size] == []
+    assert Path("lost.db-wal").read_bytes()[:1] == b"\x37"
+
+
+@pytest.mark.parametrize(
+    "before", [b"\n\n", b"# a comment\n" * 20_000, b"# a comment\n" * 20_000 + b"   \n"], ids=["blank lines", "comments", "both"]
+)
+def test_what_begins_with_blanks_or_comments_stays(call: Gpol, before: bytes) -> None:
+    """A policy is one however long its first comment is. A key may begin with a blank line, as `gpol checkpoint --key` reads it."""
+    Path("policy.txt").write_bytes(before + Path("lab.gpol").read_bytes())
+    Path("spaced").write_bytes(b"\n" + Path("some.key").read_bytes())
+    for name in ("policy.txt", "spaced"):
+        kept = Path(name).read_bytes()
+        assert call("compile", "lab.gpol", "-o", name, "--force")[0] == 3
+        assert Path(name).read_bytes() == kept
+
+
 @pytest.mark.parametrize("name", ["link", "hard"])
 def test_links_lead_to_what_stays(call: Gpol, name: str) -> None:
     """A link to a journal, of either sort, is no other file."""
