@@ -17,6 +17,9 @@ from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Tables
 from ..engine.outcome import history
 
+COMPILE = Path(__file__).with_name("compile.py")
+"""The file of the function by which all kernels are called."""
+
 
 @dataclass(frozen=True, eq=False)
 class KernelSource:
@@ -36,12 +39,15 @@ class KernelSource:
 
     @cached_property
     def version(self) -> str:
-        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor."""
+        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor. So does
+        the place and the time of the file that numba takes for their source: it compiles them anew where one of these is another."""
         from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
         files = [*(module.__file__ for module in [*self.modules(), *self.beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
         texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
-        machine = (sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
+        found = COMPILE.stat()
+        place = (str(COMPILE), found.st_mtime_ns, found.st_size)
+        machine = (*place, sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 

@@ -12,7 +12,7 @@ from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, ref
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.report import check_report, write_report
-from ..speed.kernels import tools_of
+from ..speed.kernels import core_for_command, tools_of
 
 if TYPE_CHECKING:
     from ...journal.journal import Journal
@@ -109,10 +109,10 @@ def _closed(
     with _told(), ExitStack() as stack:
         journal = stack.enter_context(_open_to_play(place))
         setting = recorded_settings(journal, evicted, journal.head.seq)  # before anything is made
-        tools = tools_of(journal.head.seq) if report is None else None
+        tools, core = (tools_of(journal.head.seq), None) if report is None else (None, core_for_command(journal.head.seq))
         sink = new_journal(kept, stack)
         tick = stack.enter_context(progress("playing again", journal.head.seq))
-        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools)
+        found = closed_impact(journal, policy, setting.on_evict, kept=sink, series=series, progress=tick, tools=tools, core=core)
     show_closed(found, form, place)
     if series is not None and report is not None:
         from ...sim.report.impact_report import impact_page

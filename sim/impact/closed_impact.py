@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ...engine.cores import Core
+from ...engine.default_core import new_core
 from ...engine.events import AnyDecision
 from ...engine.explain.standing import Standing
 from ...engine.facts import Fact, PolicyActivated, WorkloadSubmitted
@@ -143,12 +145,14 @@ def closed_impact(
     explain: bool = True,
     upto: int | None = None,
     tools: Tools | None = None,
+    core: Core | None = None,
 ) -> ClosedImpact:
     """Play a journal again under a policy and compare.
 
     `kept` is a new journal that takes the other history; `series` those of both, for charts. Without `explain` nobody's standing is looked
     up. With `tools` a history of jobs alone is played and compared by columns, in a fraction of the time, unless it is to be drawn;
-    the outcome is the same. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is
+    the outcome is the same. What is played fact by fact is decided by `core`, to which nothing has happened yet; by default one of
+    `tools`, and else the definition. The history goes up to event `upto`, the last of a batch: by default the last one now, whatever is
     appended meanwhile. Evicted runs do as the journal records or, where it does not, as `on_evict` says. Raises JournalError,
     DamagedError, EndlessError and SettingsError.
     """
@@ -163,7 +167,7 @@ def closed_impact(
         comparison = FateComparison(Fates(setting.on_evict), Fates(setting.on_evict))
         recorded = _Recorded(changes, comparison.before, series[0] if series is not None else None, progress)
         lengths = recorded_lengths(journal, setting.on_evict, last)
-        player, measure = Player(sink=sink), Measure()
+        player, measure = Player(core or (tools.core() if tools is not None else new_core()), sink), Measure()
         loop = ClosedLoop(journal, policy, player, lengths, setting.on_evict, recorded.observe, last)
         for fact, decisions in loop.run():
             measure.take(fact, decisions, player.core.graph)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ...dsl.settable import SettingError, with_values
 from ...journal.errors import DamagedError, JournalError
 from ...journal.journal import Journal
+from ...journal.store.location import files_of
 from ..drive.driver import OnEvict
 from ..drive.player import EndlessError
 from ..drive.policy import Policy
@@ -134,9 +135,11 @@ def sweep(
     from joblib import Parallel, delayed
 
     record = None if tools is None else _shared_record(place, on_evict, upto, tools)
+    files = files_of(place)
+    everywhere = str(files[0].absolute()) if files else place  # workers may have been started in another folder
     with ExitStack() as stack:
         stack.enter_context(_backend(backend, jobs, scheduler, record))
-        work = (delayed(play_variant)(place, variant, on_evict, upto, record) for variant in tried)
+        work = (delayed(play_variant)(everywhere, variant, on_evict, upto, record) for variant in tried)
         played = 0
         try:
             if backend == "ray":  # it returns all results at once
@@ -220,7 +223,9 @@ def play_variant(
                 worse, better, _ = compared.effect
                 return _outcome(record.played.history, compared.played.history, compared.changes.changed, worse, better, 0)
         with Journal.open(place) as journal:
-            found = closed_impact(journal, policy, on_evict, explain=False, upto=upto)
+            tools = fast_tools(journal.head.seq)[0]
+            core = tools.core() if tools is not None else None
+            found = closed_impact(journal, policy, on_evict, explain=False, upto=upto, core=core)
     except EndlessError as error:
         return VariantFailure("endless", str(error))
     except DamagedError as error:

@@ -1,9 +1,12 @@
 """Which core decides a history, and where compiled kernels are kept."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from gpol.compiled import fast_core as module
+from gpol.compiled import kernel_source
 from gpol.compiled.fast_core import BEYOND, COMPILING, FEW, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
@@ -115,3 +118,24 @@ def test_a_folder_that_others_may_write_to_is_not_used(told: list[str], cache: P
     core = fast_core(told.append, is_long=True)
     _play(core, 1)
     assert (_decides_over_tables(core), told) == (False, [])
+
+
+@pytest.mark.parametrize("changed", ["place", "time", "size"])
+def test_kernels_of_another_installation_are_not_there(cache: Path, monkeypatch: pytest.MonkeyPatch, changed: str) -> None:
+    """numba would compile them anew, without a word: it asks for the place, the time and the size of the file."""
+    mine, other = cache / "compile.py", cache / "other" / "compile.py"
+    other.parent.mkdir()
+    for file in (mine, other):
+        file.write_text("pass")
+        os.utime(file, (1, 1))
+    monkeypatch.setattr(kernel_source, "COMPILE", mine)
+    before = replace(CORE).version
+    assert replace(CORE).version == before
+    if changed == "place":
+        monkeypatch.setattr(kernel_source, "COMPILE", other)
+    elif changed == "time":
+        os.utime(mine, (1, 2))
+    else:
+        mine.write_text("pass\n")
+        os.utime(mine, (1, 1))
+    assert replace(CORE).version != before

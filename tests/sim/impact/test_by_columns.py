@@ -12,7 +12,7 @@ from draws import Dice
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.cores import PlayedBatch
+from gpol.engine.cores import Core, PlayedBatch
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.errors import FactError
 from gpol.engine.events import AnyEvent
@@ -31,6 +31,7 @@ from gpol.sim.impact.columns.played_columns import Tools
 from gpol.sim.impact.columns.record import Compared, compare
 from gpol.sim.impact.sweep import Backend, PolicyVariant, VariantOutcome, play_variant, sweep, variants
 from gpol.sim.measure.columns.kernels.count_events import count_events
+from gpol.sim.measure.series import Series
 from job_draws import drawn_jobs
 from policy_draws import PROFILES, compiled
 from policy_draws import policy as drawn_policy
@@ -230,6 +231,20 @@ def test_the_columns_are_used(swept: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delattr(module_of_sweeps, "closed_impact")
     with closing(sweep(swept, TRIED, None, "local", 1, tools=PLAIN)) as outcomes:
         assert all(isinstance(outcome, VariantOutcome) for outcome in outcomes)
+
+
+def test_what_is_drawn_is_decided_over_tables(swept: str, policy: Make) -> None:
+    """Charts want every event; the outcome is that of the definition, fact by fact."""
+    other = policy(PROTECTED.replace("10m", "30m"))
+
+    def drawn(core: Core | None) -> tuple[ClosedImpact, tuple[Series, Series]]:
+        series = Series(), Series()
+        with Journal.open(swept) as journal:
+            return closed_impact(journal, other, series=series, core=core), series
+
+    core = ArrayCore()
+    assert repr(drawn(core)) == repr(drawn(None))
+    assert core.view.submissions == 120
 
 
 @contextmanager

@@ -105,6 +105,16 @@ def test_workers_of_this_machine_give_outcomes_in_order(place: str, jobs: int) -
         assert _told(list(found)) == EXPECTED
 
 
+def test_workers_find_the_journal_wherever_they_were_started(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be those of an earlier sweep, or of a cluster, with another working folder."""
+    with closing(sweep(place, TRIED, "restart", "local", 2)) as found:
+        wanted = list(found)
+    monkeypatch.chdir(tmp_path)
+    for relative in ("j.db", "sqlite:///j.db"):
+        with closing(sweep(relative, TRIED, "restart", "local", 2)) as found:
+            assert list(found) == wanted
+
+
 def test_a_dask_cluster_gives_the_same(place: str) -> None:
     """Two workers of a cluster that is there already, found by its address."""
     from distributed import LocalCluster
