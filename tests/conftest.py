@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A deadline would make a slow machine fail; speed is measured elsewhere. `quick` and `ci` are derandomized: a failure is the change's.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True, suppress_health_check=_SLOW)
-settings.register_profile("ci", deadline=None, max_examples=40, derandomize=True, suppress_health_check=_SLOW)
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, suppress_health_check=_SLOW)
 settings.register_profile("thorough", deadline=None, max_examples=2_000, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

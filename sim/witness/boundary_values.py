@@ -4,7 +4,7 @@ All lists are short and in a fixed order. Values that differ between the policie
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
@@ -77,6 +77,8 @@ class BoundaryValues:
 
     old: Side
     new: Side
+    _users: dict[SlotName, list[str]] = field(default_factory=dict)
+    """The queues of both policies that can use a slot, once they were asked for."""
 
     # --- places -------------------------------------------------------------------------------------------------
 
@@ -96,7 +98,9 @@ class BoundaryValues:
 
     def neighbours(self, queue: str, slot: SlotName) -> list[str]:
         """Other queues of both policies that can use a slot: the nearest in the tree, the farthest, and then others, near ones first."""
-        others = [name for name in self.new.queues if name in self.old.queues and name != queue and self._reach(name, slot)]
+        if slot not in self._users:
+            self._users[slot] = [name for name in self.new.queues if name in self.old.queues and self._reach(name, slot)]
+        others = [name for name in self._users[slot] if name != queue]
         above = [(side, set(side.paths[side.queues[queue]])) for side in self._sides if queue in side.queues]
         ranked = sorted(others, key=lambda name: (-_in_common(above, name), name))
         return list(dict.fromkeys([*ranked[:1], *ranked[-1:], *ranked[1:]]))[:MOST_NEIGHBOURS]

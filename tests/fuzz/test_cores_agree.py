@@ -15,7 +15,7 @@ DEFINITION = CORES["definition"]
 OTHERS = [name for name in CORES if name not in seeded.MISTAKES]
 """Every core without a mistake; the definition is compared with itself, too."""
 
-QUICK, LONG = 9, 40
+QUICK, LONG = 9, 25
 """Histories of each way of deciding."""
 
 COMMON = (
