@@ -20,7 +20,9 @@ from suite.audit import audit
 from suite.closed_loop import closed_loop
 from suite.clusters import decisions, loads
 from suite.figure import Figure
+from suite.many_facts import many_facts
 from suite.page import amount, page, read, stored
+from suite.scale import scale
 from suite.start import start
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -29,9 +31,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "start": start,
     "closed loop": closed_loop,
+    "given facts": many_facts,
     "audit": audit,
     "one decision": decisions,
     "Kueue's loads": loads,
+    "scale": scale,
 }
 
 

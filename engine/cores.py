@@ -259,17 +259,26 @@ class GivenFacts(NamedTuple):
 
 
 class PlayedFacts(NamedTuple):
-    """What came of given facts: where each that was played stands among all events, and the bytes of the decisions, in order."""
+    """What came of given facts: how many of them were `played`; of all facts, with the wakes between them, where each stands among all
+    events, its kind (`outcome/history.py`) and its time; and the bytes of the decisions, in order.
+    """
 
+    played: int
     facts: Sequence[int]
+    kinds: Sequence[int]
+    times: Sequence[int]
     decisions: Sequence[bytes]
 
 
 class FactLoop(Protocol):
     """Plays given facts, many at a time."""
 
-    def play(self, given: GivenFacts) -> PlayedFacts:
-        """Play facts up to the first that is not for it, which may be the very first: that one is for `Core.step`, which may refuse it."""
+    def play(self, given: GivenFacts, with_wakes: bool = False) -> PlayedFacts:
+        """Play facts up to the first that is not for it, which may be the very first: that one is for `Core.step`, which may refuse it.
+
+        With wakes, time alone decides between the facts (`Core.next_wake`): before each of them up to its time, in cycles up to the moment
+        before. Some wakes before a fact may be played though it is not: one of them may have made it impossible, or wakes go on and on.
+        """
 
 
 class Core(Protocol):

@@ -5,10 +5,11 @@ resource of a flavor) are dense indices. Node 0 is the implicit root cohort `clu
 belongs to it, and every top-level cohort and queue hangs below it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from .guard import Expr, Field, fields
 from .policy_settings import LATER, OrderKey, Settings, later
@@ -111,6 +112,11 @@ class Condition:
     attribute: str
     key: str | None
     pattern: str
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether one text alone matches the pattern."""
+        return "*" not in self.pattern and "?" not in self.pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +285,45 @@ def covers(rule: ProtectRule | AdmissionRule, path: Sequence[int]) -> bool:
     return rule.nodes is None or any(node in rule.nodes for node in path)
 
 
-@dataclass(frozen=True, slots=True)
+SaidText = tuple[str, str | None, str]
+"""Something that a submission says: attribute, key and text, as in a condition."""
+
+
+class Doors(NamedTuple):
+    """The nodes of queues by their names; by local queues the places of queues among all queues; and by match rules.
+
+    A conjunction stands under the first of its conditions that one text alone meets: no submission without this text meets it. `others`
+    have a conjunction without such a condition.
+    """
+
+    named: Mapping[str, int]
+    by_local_queue: Mapping[str, Sequence[int]]
+    by_text: Mapping[SaidText, Sequence[int]]
+    others: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, named: Mapping[str, int], local_queues: Sequence[Sequence[str]], matches: Sequence[Sequence[Sequence[Condition]]]
+    ) -> "Doors":
+        """The doors of queues, each with its local queues and its alternatives of conditions."""
+        by_local, by_text, others = dict[str, list[int]](), dict[SaidText, list[int]](), list[int]()
+        for place, names in enumerate(local_queues):
+            for name in dict.fromkeys(names):
+                by_local.setdefault(name, []).append(place)
+        for place, alternatives in enumerate(matches):
+            for conditions in alternatives:
+                literal = next((each for each in conditions if each.is_literal), None)
+                under = others if literal is None else by_text.setdefault((literal.attribute, literal.key, literal.pattern), [])
+                under.append(place)
+        return cls(named, by_local, by_text, others)
+
+    def places(self, said: Sequence[SaidText]) -> list[int]:
+        """The places of all queues that a submission which says this may belong to by a match rule, in their order, and maybe others."""
+        found = [place for each in said for place in self.by_text.get(each, ())]
+        return sorted({*found, *self.others})
+
+
+@dataclass(frozen=True)
 class PolicyGraph:
     """A whole policy.
 
@@ -325,6 +369,15 @@ class PolicyGraph:
     def queue_at(self, node: int) -> Queue:
         """The queue of a node that is one."""
         return self.queues[self.nodes[node].queue]
+
+    @cached_property
+    def doors(self) -> Doors:
+        """By which names and match rules workloads come into queues."""
+        return Doors.of(
+            {self.nodes[queue.node].name: queue.node for queue in self.queues},
+            [[local.name for local in queue.local_queues] for queue in self.queues],
+            [queue.matches for queue in self.queues],
+        )
 
 
 def sides(left: list[int], right: list[int]) -> tuple[int, int]:

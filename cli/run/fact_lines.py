@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,6 +17,8 @@ from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import format_time
+from ...journal.decode import learn, recall
+from ...sim.drive.given_facts import may_be_given
 from ...sim.drive.job import InputError
 from ...sim.drive.player import EndlessError, OvertakenError, Player
 from ...sim.drive.policy import Policy
@@ -29,45 +31,75 @@ _ACTIVATES = PolicyActivated.__name__.encode()
 MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
 
+FEW, MOST_AT_ONCE = 64, 4_096
+"""How many facts are played in one go: at first, and at most. Fewer than the first are played one by one."""
+
+MOST_BYTES = 8_000_000
+"""How long lines may be together that are read ahead."""
+
 Stream = IO[bytes] | gzip.GzipFile
 """An open file of facts, packed or not."""
 
 
-FactLine = tuple[Fact, PolicyGraph | None]
-"""A fact and, where it activates a policy, that policy."""
+class FactLine(NamedTuple):
+    """What a line says: a fact, with the policy that it activates if it does; or why it is none, or why nothing can be read from it on.
+
+    `size` is its length in bytes.
+    """
+
+    number: int
+    size: int = 0
+    fact: Fact | None = None
+    graph: PolicyGraph | None = None
+    problem: str = ""
+    end: InputError | None = None
 
 
 class Facts:
-    """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed."""
+    """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed.
+
+    A file on the disk is read some lines ahead of what is played, so that many facts can be played in one go; of a stream each fact is
+    played before the next one is waited for.
+    """
 
     def __init__(self, path: str, file: Stream, skip: bool) -> None:
         self.name = name_in_messages(path)
         self.file = file
         self.skip = skip
         self.folder = Path() if path == "-" else Path(path).parent
-        self.line = 0
+        self.is_stream = not Path(path).is_file()
         self.skipped = 0
+        self._line = 0
 
     def __iter__(self) -> Iterator[FactLine]:
-        while text := self._next_line():
-            if not text.strip():
-                continue
-            try:
-                if len(text) > MAX_LINE:
-                    raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
-                fact = self._fact(text)
-            except RecursionError:
-                self.bad("the line nests too deep")
-            except (ValidationError, ValueError) as error:
-                self.bad(describe_error(error) if isinstance(error, ValidationError) else str(error))
-            else:
-                yield fact
+        try:
+            while text := self._next_line():
+                if text.strip():
+                    yield self._read(text)
+        except InputError as error:
+            yield FactLine(self._line, end=error)
 
-    def _fact(self, text: bytes) -> FactLine:
+    def _read(self, text: bytes) -> FactLine:
+        try:
+            if len(text) > MAX_LINE:
+                raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
+            return FactLine(self._line, len(text), *self._fact(text))
+        except RecursionError:
+            problem = "the line nests too deep"
+        except (ValidationError, ValueError) as error:
+            problem = describe_error(error) if isinstance(error, ValidationError) else str(error)
+        return FactLine(self._line, problem=problem)
+
+    def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
         """The fact of a line. Raises ValidationError and ValueError for what is none."""
         if _ACTIVATES not in text:
+            text = text.strip()
+            known = recall(text)
+            if isinstance(known, Fact):
+                return known, None
             fact: Fact = FACT.validate_json(text)
             json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
+            learn(text, fact)
             return fact, None
         said = json.loads(text, object_pairs_hook=once)
         if not isinstance(said, dict) or said.get("kind") != PolicyActivated.__name__:
@@ -76,22 +108,22 @@ class Facts:
 
     def _next_line(self) -> bytes:
         """The next line; of one that is too long its beginning alone, so that no line fills the memory."""
-        self.line += 1
+        self._line += 1
         try:
             text = rest = self.file.readline(MAX_LINE + 1)
             while len(rest) > MAX_LINE and not rest.endswith(b"\n"):
                 rest = self.file.readline(MAX_LINE + 1)
         except (OSError, EOFError, zlib.error) as error:
             remedy = "write or copy the file again"
-            raise InputError(self.name, self.line, f"the file cannot be read on: {error}", remedy) from None
-        return text.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else text
+            raise InputError(self.name, self._line, f"the file cannot be read on: {error}", remedy) from None
+        return text.removeprefix(b"\xef\xbb\xbf") if self._line == 1 else text
 
-    def bad(self, problem: str, applied: str = "") -> None:
-        """Say what is wrong with the line at hand, and what of it was applied; end the run unless lines may be skipped."""
+    def bad(self, line: int, problem: str, applied: str = "") -> None:
+        """Say what is wrong with a line, and what of it was applied; end the run unless lines may be skipped."""
         if not self.skip:
             rest = applied or "nothing from this line on was applied"
-            raise InputError(self.name, self.line, problem, f"{rest}; correct it, or use --skip-invalid")
-        complain(f"skipped {self.name}:{self.line}: {problem}" + (f"; {applied}" if applied else ""))
+            raise InputError(self.name, line, problem, f"{rest}; correct it, or use --skip-invalid")
+        complain(f"skipped {self.name}:{line}: {problem}" + (f"; {applied}" if applied else ""))
         self.skipped += 1
 
 
@@ -109,28 +141,82 @@ def open_facts(path: str, stack: ExitStack) -> Stream:
 
 def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Generator[PlayedBatch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
-    blank = Player()
-    blank.step(policy.activation(0), policy.graph)
-    for fact, graph in facts:
-        try:
-            if player.core.graph is None:
-                blank.core.check(fact, graph)  # a refused line must not even activate the policy at its time
-                yield player.step(policy.activation(fact.time), policy.graph)
-            if as_recorded:
-                yield player.step(fact, graph)
-            else:
-                yield from player.play(fact, graph)
-        except OvertakenError as error:
-            moment = format_time(player.core.time)
-            facts.bad(str(error), f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself")
-        except FactError as error:
-            facts.bad(str(error))
-        except EndlessError as error:
-            applied = "of this line nothing but what time alone decided was applied"
-            raise InputError(facts.name, facts.line, f"on the way to this line {error}", applied) from None
+    playing, last = _Playing(policy, facts, player, as_recorded), 0
+    for lines in playing.stretches():
+        last = lines[-1].number
+        yield from playing.play(lines)
     if as_recorded:
         return
     try:
         yield from player.come_to_rest()
     except EndlessError as error:
-        raise InputError(facts.name, facts.line, f"after this line, the last one, {error}", "all facts were applied") from None
+        raise InputError(facts.name, last, f"after this line, the last one, {error}", "all facts were applied") from None
+
+
+class _Playing:
+    """Plays lines: many in one go where there are enough of them, else one by one."""
+
+    def __init__(self, policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> None:
+        self.policy, self.facts, self.player, self.as_recorded = policy, facts, player, as_recorded
+        self._most = FEW
+        self._blank = Player()
+        self._blank.step(policy.activation(0), policy.graph)
+
+    def stretches(self) -> Iterator[list[FactLine]]:
+        """Lines with facts that may be played in one go, or a line without."""
+        found, size = list[FactLine](), 0
+        for line in self.facts:
+            may_join = line.fact is not None and not self.facts.is_stream and may_be_given(line.fact, not self.as_recorded)
+            size += line.size
+            if found and (not may_join or len(found) == MOST_AT_ONCE or size > MOST_BYTES):
+                yield found
+                found, size = [], line.size
+            found.append(line)
+            if not may_join:
+                yield found
+                found, size = [], 0
+        if found:
+            yield found
+
+    def play(self, lines: list[FactLine]) -> Iterator[PlayedBatch]:
+        """Play lines.
+
+        How many are taken together grows while the core can play them in one go: where it often cannot, trying costs more than it saves.
+        """
+        at = 0
+        while at < len(lines):
+            some, done = lines[at : at + self._most], 0
+            if len(some) >= FEW:
+                facts = [line.fact for line in some if line.fact is not None]
+                done, batches = self.player.play_in_one_go(facts, not self.as_recorded)
+                yield from batches
+                self._most = min(2 * self._most, MOST_AT_ONCE) if done == len(some) else max(done // 2, FEW)
+            upto = done if done == len(some) else done + 1 if done >= FEW // 2 else done + FEW
+            for line in some[done:upto]:
+                yield from self._play_one(line)
+            at += min(upto, len(some))
+
+    def _play_one(self, line: FactLine) -> Iterator[PlayedBatch]:
+        facts, player, fact, graph = self.facts, self.player, line.fact, line.graph
+        if line.end is not None:
+            raise line.end
+        if fact is None:
+            facts.bad(line.number, line.problem)
+            return
+        try:
+            if player.core.graph is None:
+                self._blank.core.check(fact, graph)  # a refused line must not even activate the policy at its time
+                yield player.step(self.policy.activation(fact.time), self.policy.graph)
+            if self.as_recorded:
+                yield player.step(fact, graph)
+            else:
+                yield from player.play(fact, graph)
+        except OvertakenError as error:
+            moment = format_time(player.core.time)
+            applied = f"what time alone decided on the way to it, up to {moment}, was applied, and nothing of the fact itself"
+            facts.bad(line.number, str(error), applied)
+        except FactError as error:
+            facts.bad(line.number, str(error))
+        except EndlessError as error:
+            applied = "of this line nothing but what time alone decided was applied"
+            raise InputError(facts.name, line.number, f"on the way to this line {error}", applied) from None

@@ -74,7 +74,7 @@ def run(
         if out is not None and decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode) and not is_stdout(out):
             decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
-        code = GOOD
+        code, seq = GOOD, 0
         try:
             try:
                 for fact, decisions in stack.enter_context(closing(play(active, lines, player, as_recorded))):
@@ -82,10 +82,11 @@ def run(
                     never_ran.take((fact, decisions))
                     if measure.facts % 500 == 0:
                         tick(measure.facts)
-                    if decided is not None:
-                        seq = player.core.seq - len(decisions)
-                        for number, decision in enumerate(decisions, start=1):
-                            print(shown_json(f'{{"seq":{seq + number},{decision.payload().decode()[1:]}'), file=decided)
+                    seq += 1
+                    for decision in decisions:
+                        seq += 1
+                        if decided is not None:
+                            print(shown_json(f'{{"seq":{seq},{decision.payload().decode()[1:]}'), file=decided)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID

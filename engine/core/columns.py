@@ -34,8 +34,9 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
+    PLAYS_WAKES, EVICTING_WAKES,
     STATE_WIDTH,
-) = range(84)  # fmt: skip
+) = range(86)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -47,8 +48,10 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     PROTECTED_BY, FIRST_RUNNING, LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
     RESERVES, NEXT_VICTIM, LAST_VICTIM,
     CHANGED, NEXT_CHANGED, NEXT_OPEN, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
+    SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its share, until something is charged at or below it
+    AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload
     NODE_WIDTH,
-) = range(56)  # fmt: skip
+) = range(64)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

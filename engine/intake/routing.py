@@ -2,7 +2,7 @@
 
 from ..facts import WorkloadSubmitted
 from ..guard import matches
-from ..policy_graph import Condition, PolicyGraph, Queue
+from ..policy_graph import Condition, PolicyGraph, Queue, SaidText
 from ..workload import NOWHERE, Workload
 
 
@@ -13,7 +13,15 @@ def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
         return [] if named is None else [named]
     if fact.local_queue is not None:
         return [queue.node for queue in entered_by(graph, fact.local_queue)]
-    return [queue.node for queue in graph.queues if _matches(queue, fact)]
+    said: list[SaidText] = [
+        ("namespace", None, fact.namespace),
+        ("user", None, fact.user),
+        ("group", None, fact.group),
+        ("kind", None, fact.workload_kind),
+        *(("label", key, text) for key, text in sorted(fact.labels.items())),
+    ]
+    found = [graph.queues[place] for place in graph.doors.places(said)]
+    return [queue.node for queue in found if _matches(queue, fact)]
 
 
 def _matches(queue: Queue, fact: WorkloadSubmitted) -> bool:
@@ -32,14 +40,14 @@ def _meets(condition: Condition, fact: WorkloadSubmitted) -> bool:
 
 def queue_named(graph: PolicyGraph, name: str) -> int | None:
     """The node of the queue of this name; None where there is none."""
-    return next((queue.node for queue in graph.queues if graph.nodes[queue.node].name == name), None)
+    return graph.doors.named.get(name)
 
 
 def entered_by(graph: PolicyGraph, name: str | None) -> list[Queue]:
     """The queues to which a local queue of this name is the entry."""
     if name is None:
         return []
-    return [queue for queue in graph.queues if queue.local_queue(name) is not None]
+    return [graph.queues[place] for place in graph.doors.by_local_queue.get(name, ())]
 
 
 def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -> tuple[int, bool] | None:

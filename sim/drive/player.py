@@ -1,10 +1,11 @@
 """Plays facts through the core, and between them the wakes: moments at which the core decides because time has passed."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
-from ...engine.cores import Core, PlayedBatch, PlayedChunk
+from ...engine.cores import Core, EncodedEvent, PlayedBatch, PlayedChunk
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
 from ...engine.events import AnyDecision, AnyEvent, WorkloadEvicted
@@ -13,6 +14,7 @@ from ...engine.outcome.history import E_TIME
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...journal.records import BatchSink
+from .given_facts import batches_of, given_facts
 
 MOST_TURNS = 1_000
 """How often wakes may evict one workload between two facts. More evictions mean a livelock: workloads evict each other in turns."""
@@ -47,6 +49,8 @@ class Player:
     _turns: Counter[str] = field(default_factory=Counter)
     _last: dict[tuple[str, str | None], WorkloadEvicted] = field(default_factory=dict)
     _endless: WorkloadEvicted | None = None
+    _on_the_way: Fact | None = None
+    """The fact before which wakes were played in one go, and which was not played itself."""
 
     def play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterator[PlayedBatch]:
         """Play the wakes up to the time of a fact, then the fact. In cycles, a wake at the same time comes after the fact.
@@ -54,16 +58,42 @@ class Player:
         Raises FactError, with nothing played, for an impossible fact; OvertakenError if a wake made it impossible.
         """
         before = fact.time - 1 if self.core.decides_in_cycles else fact.time
-        if not self._is_due(before):
-            yield self.step(fact, graph)
-            return
-        self._foresee(fact, graph, before)
+        on_the_way, self._on_the_way = self._on_the_way is fact, None
+        if not on_the_way:
+            if not self._is_due(before):
+                yield self.step(fact, graph)
+                return
+            self._foresee(fact, graph, before)
         yield from self.advance(before)
         try:
             batch = self.step(fact, graph)
         except FactError as error:
             raise OvertakenError(str(error)) from None
         yield batch
+
+    def play_in_one_go(self, facts: Sequence[Fact], with_wakes: bool = True) -> tuple[int, list[PlayedBatch]]:
+        """Play facts that `may_be_given` and, unless they are recorded, the wakes between them, as far as the core can by itself.
+
+        Return how many facts were played, and all batches. The first fact that was not played is for `play`, or for `step` without wakes.
+        """
+        loop = self.core.given_loop() if not self._turns else None
+        if loop is None:
+            return 0, []
+        self.flush()
+        payloads = [fact.payload() for fact in facts]
+        played = loop.play(given_facts(facts, payloads), with_wakes)
+        found, encoded = list[PlayedBatch](), list[EncodedEvent]()
+        for batch, events in batches_of(facts, payloads, played, with_wakes):
+            found.append(batch)
+            encoded += events
+        if found and self.sink is not None:
+            self.sink.append_encoded(encoded, found[0][0].time, found[-1][0].time)
+        wakes = list(takewhile(lambda batch: isinstance(batch[0], TimeAdvanced), reversed(found)))
+        for fact, decisions in [*found[: len(found) - len(wakes)][-1:], *reversed(wakes)]:
+            self._count_turns(fact, decisions)
+        if with_wakes and wakes and played.played < len(facts):
+            self._on_the_way = facts[played.played]
+        return played.played, found
 
     def _foresee(self, fact: Fact, graph: PolicyGraph | None, before: int) -> None:
         """Raise FactError for a fact that is impossible now and would still be impossible after the wakes before it."""

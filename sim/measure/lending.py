@@ -19,7 +19,6 @@ class FlavorLending:
     lent: int = 0
     lends: dict[str, int] = field(default_factory=dict)
     queues: dict[str, tuple[int, int]] = field(default_factory=dict)
-    shared_out: int | None = None  # what existed when it was shared out last, if nothing changed since
 
     def borrows(self, queue: str) -> int:
         """What a queue borrows."""
@@ -30,7 +29,6 @@ class FlavorLending:
         """Set what a queue owns and uses; whether that is something new."""
         if self.queues.get(queue) == (owned, used):
             return False
-        self.shared_out = None
         self._count(queue, -1)
         self.queues[queue] = owned, used
         self._count(queue, 1)
@@ -44,9 +42,6 @@ class FlavorLending:
 
     def share_out(self) -> dict[str, int]:
         """Set what each queue lends now; return by how much that changed, by queue. The parts add up to `lent` exactly."""
-        if self.shared_out == self.exists:
-            return {}
-        self.shared_out = self.exists
         unowned = max(0, self.exists - self.owned)
         before, self.lent = self.lent, min(self.idle, max(0, self.borrowed - unowned))
         if not before and not self.lent:

@@ -57,6 +57,11 @@ class Measure:
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
     pools: dict[tuple[str, str], FlavorLending] = field(default_factory=dict)
     _touched: dict[str, None] = field(default_factory=dict)
+    """Queues about which something changed, to see who fits what they own."""
+    _recharged: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    """Queues that own or use something else than before: of what that is counted together, and of which flavor."""
+    _unshared: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Pools of which that is so, and those of which something else exists."""
 
     def take(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph | None) -> None:
         """Count a batch; `graph` is the policy that decided it."""
@@ -68,6 +73,7 @@ class Measure:
             if isinstance(fact, AboutSupply):
                 for key, pool in self.pools.items():
                     pool.exists = self._exists(*key)
+                    self._unshared[key] = None
         for decision in decisions:
             self._decision(decision)
         if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
@@ -85,9 +91,11 @@ class Measure:
         if not elapsed:
             return
         for figures in self.queues.values():
-            figures.pass_time(elapsed)
-            for other in figures.others.values():
-                other.pass_time(elapsed)
+            if figures.used or figures.lent:
+                figures.pass_time(elapsed)
+            if figures.others:
+                for other in figures.others.values():
+                    other.pass_time(elapsed)
 
     def _fact(self, fact: Fact, graph: PolicyGraph) -> None:
         match fact:  # the most frequent first
@@ -123,7 +131,7 @@ class Measure:
         self.pools.clear()
         for figures in self.queues.values():
             for _, counted in figures.all_counted():
-                counted.owns, counted.owned, counted.lent = {}, 0, 0
+                counted.owns, counted.owned, counted.borrowed, counted.lent = {}, 0, 0, 0
             self._touched[figures.name] = None
         for queue in graph.queues:
             node = graph.nodes[queue.node]
@@ -137,6 +145,9 @@ class Measure:
                     counted.owned += nominal
             figures.order = tuple(graph.flavors[flavor].name for flavor in queue.flavors)
             self._touched[node.name] = None
+        for figures in self.queues.values():
+            for what, counted in figures.all_counted():
+                self._recharged.update(dict.fromkeys((figures.name, what, name) for name in counted.owns | counted.uses))
         self.capacity.clear()
         for flavor in graph.flavors:
             for resource, declared in flavor.capacity:
@@ -154,18 +165,17 @@ class Measure:
 
     def _share_out(self) -> None:
         """Set what each queue borrows and lends now."""
-        for name in self._touched:
-            figures = self.queues[name]
-            for what, counted in figures.all_counted():
-                changed = False
-                for flavor in counted.owns | counted.uses:
-                    pool = self.pools.get((what, flavor)) or self._new_pool(what, flavor)
-                    changed |= pool.put(name, counted.owns.get(flavor, 0), counted.uses.get(flavor, 0))
-                if changed:
-                    counted.borrowed = sum(pool.borrows(name) for (of, _), pool in self.pools.items() if of == what)
-        for (what, _), pool in self.pools.items():
-            for name, change in pool.share_out().items():
+        for name, what, flavor in self._recharged:
+            counted, pool = self.queues[name].counted(what), self.pools.get((what, flavor)) or self._new_pool(what, flavor)
+            before = pool.borrows(name)
+            if pool.put(name, counted.owns.get(flavor, 0), counted.uses.get(flavor, 0)):
+                counted.borrowed += pool.borrows(name) - before
+                self._unshared[what, flavor] = None
+        for what, flavor in self._unshared:
+            for name, change in self.pools[what, flavor].share_out().items():
                 self.queues[name].counted(what).lent += change
+        self._recharged.clear()
+        self._unshared.clear()
 
     def _new_pool(self, what: str, flavor: str) -> FlavorLending:
         pool = self.pools[what, flavor] = FlavorLending(exists=self._exists(what, flavor))
@@ -222,6 +232,7 @@ class Measure:
                     counted, amount = figures.counted(what), sign * counted_amount(charge.resource, charge.amount)
                     counted.used += amount
                     counted.uses[charge.flavor] = counted.uses.get(charge.flavor, 0) + amount
+                    self._recharged[live.queue, what, charge.flavor] = None
         live.charges = charges
         if live.running:
             figures.running[live.fact.workload] = charged(charges)

@@ -20,6 +20,7 @@ class WorkloadAccount:
     given: dict[str, int] = field(default_factory=dict)
     done: dict[str, int] = field(default_factory=dict)
     evicting: bool = False
+    _asks: list[tuple[int, tuple[str, ...]]] | None = field(default=None, compare=False, repr=False)
 
     def gpus(self) -> int:
         """The GPUs it asks for, in thousandths."""
@@ -27,8 +28,12 @@ class WorkloadAccount:
 
     def asks(self) -> list[tuple[int, tuple[str, ...]]]:
         """The GPUs that each pod set asks for, and the flavors that will do (none: any)."""
-        left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
-        return [(sum(thousandths(*asked) for asked in pod_set.requests.items()) * count, pod_set.flavors) for pod_set, count in left]
+        if self._asks is None:
+            left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
+            self._asks = [
+                (sum(thousandths(*asked) for asked in pod_set.requests.items()) * count, pod_set.flavors) for pod_set, count in left
+            ]
+        return self._asks
 
     def fits(self, room: dict[str, int]) -> bool:
         """Whether its pod sets fit into what is left of flavors, each into the first that will do."""
@@ -51,5 +56,5 @@ class WorkloadAccount:
             for resource, flavor in self.flavors.get(name, {}).items():
                 if (flavor, resource) in totals:
                     totals[flavor, resource] -= fewer * asked_by_one(pod_set, resource)
-        self.done |= done
+        self.done, self._asks = self.done | done, None
         return tuple(Charge(flavor=flavor, resource=resource, amount=totals[flavor, resource]) for flavor, resource in sorted(totals))

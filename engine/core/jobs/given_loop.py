@@ -15,14 +15,14 @@ from .kernel_loop import KernelLoop
 from .payloads import MOST_FORMS, Payloads
 from .story import Story
 
-_ENOUGH = 2**62
-"""More events than there are: the given facts alone are the end."""
+_ENOUGH, _MOST_WITH_WAKES = 2**62, 100_000
+"""More events than there are: the given facts alone are the end. With wakes between them there is no end that is known."""
 
 
 class GivenLoop(KernelLoop):
     """Plays given facts through tables. The row of a job is the number of its name: in one go a name is submitted once at most.
 
-    `facts` were played so far: with each of them tables may grow.
+    The next wake must be known where the policy decides at once. `facts` were played so far: with each of them tables may grow.
     """
 
     def __init__(self, store: TableStore) -> None:
@@ -35,13 +35,14 @@ class GivenLoop(KernelLoop):
         self._rows = zeros(64, c.JOB_WIDTH)
         """A row for submissions that are alike but for their names and times."""
 
-    def play(self, given: GivenFacts) -> PlayedFacts:
+    def play(self, given: GivenFacts, with_wakes: bool = False) -> PlayedFacts:
         """Play facts up to the first that is not for the kernel: one that is refused, or whose name is used again."""
         store = self.store
         first, before, in_cycles = int(store.tables.state[c.SEQ]) + 1, store.known, store.tables.state[c.IN_CYCLES]
         facts, places = self._take_in(given)
         self.begin(self._jobs, facts, True)
-        _, events, tape = self.run(_ENOUGH)
+        store.tables.state[c.PLAYS_WAKES], store.tables.state[c.EVICTING_WAKES] = with_wakes, 0
+        _, events, tape = self.run(_MOST_WITH_WAKES if with_wakes else _ENOUGH)
 
         def workload(name: str, at: int) -> Workload:
             place = places.get(name)
@@ -50,10 +51,11 @@ class GivenLoop(KernelLoop):
         self.bring_up_to_date(lambda job, number: self._submitted(given, places[store.names[job]], number))
         played = int(store.tables.state[c.NEXT_JOB])
         self.facts += played
-        if played and not in_cycles:
+        if len(events) and not in_cycles:
             store.tables.state[c.WAKE_IS_KNOWN] = 1
-        story = Story(store, events, tape, first, workload)
-        return PlayedFacts(np.flatnonzero(events[:, c.E_KIND] <= c.ADVANCING).tolist(), self._payloads.decisions(story))
+        decisions = self._payloads.decisions(Story(store, events, tape, first, workload))
+        at = np.flatnonzero(events[:, c.E_KIND] <= c.ADVANCING)
+        return PlayedFacts(played, at.tolist(), events[at, c.E_KIND].tolist(), events[at, c.E_TIME].tolist(), decisions)
 
     def _submitted(self, given: GivenFacts, place: int, number: int) -> Workload:
         """The workload of a submission, in its queue."""

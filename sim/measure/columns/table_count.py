@@ -180,4 +180,4 @@ class TableCount:
                 pool.put(self._names[queue], owns, uses)
                 if t.pool[number, c.HAS_LENT]:
                     pool.lends[self._names[queue]] = lends
-            pool.lent, pool.shared_out = int(t.pool[number, c.POOL_LENT]), pool.exists
+            pool.lent = int(t.pool[number, c.POOL_LENT])

@@ -82,29 +82,47 @@ def play_next_fact(t: Tables) -> int:
 
 
 def play_given_fact(t: Tables) -> int:
-    """Take in the given fact that comes next; return ENOUGH, or why it is not taken in. `NEXT_JOB` counts given facts."""
+    """Take in the given fact that comes next, or a wake before it; return ENOUGH, or why neither is. `NEXT_JOB` counts given facts.
+
+    With `PLAYS_WAKES` time alone decides between them, as long as they stay possible. Where that evicts again and again, it is for the
+    definition of a livelock to judge (`sim/drive/player.py`).
+    """
     t.state[c.FIRST_BLOCK] = t.state[c.LAST_BLOCK] = c.NONE
     at = t.state[c.NEXT_JOB]
     if at == len(t.given):
         return c.OVER
     kind, moment, job = t.given[at, c.GIVEN_KIND], t.given[at, c.GIVEN_TIME], t.given[at, c.GIVEN_JOB]
-    if moment < t.state[c.TIME]:
+    if moment < t.state[c.TIME] or not is_possible(t, kind, job):
         return c.GIVE_UP
-    if kind == c.ADVANCING:
-        note_fact(t, c.ADVANCING, moment, c.NONE)
+    wake = wake_before(t, moment) if t.state[c.PLAYS_WAKES] else c.NONE
+    if wake != c.NONE and (wake > c.MOST_TIME or t.state[c.EVICTING_WAKES] > c.MOST_TURNS):
+        return c.GIVE_UP
+    if wake != c.NONE or kind == c.ADVANCING:
+        note_fact(t, c.ADVANCING, moment if wake == c.NONE else wake, c.NONE)
         begin_cycle(t)
+    elif kind == c.SUBMITTING:
+        submit(t, job)
     else:
-        row = t.name[t.job[job, c.J_NAME], c.ROW]
-        if kind == c.SUBMITTING:
-            if row != c.NONE or t.job[job, c.J_REFUSED]:
-                return c.GIVE_UP
-            submit(t, job)
-        else:
-            if row == c.NONE or (kind == c.FINISHING and t.work[row, c.ADMITTED] == c.NONE):
-                return c.GIVE_UP
-            end_job(t, job, moment)
-    t.state[c.NEXT_JOB] = at + 1
+        end_job(t, job, moment)
+    if wake == c.NONE:
+        t.state[c.NEXT_JOB] = at + 1
     return c.ENOUGH
+
+
+def is_possible(t: Tables, kind: int, job: int) -> bool:
+    """Whether a given fact can happen now, as far as that is for the kernel."""
+    if kind == c.ADVANCING:
+        return True
+    row = t.name[t.job[job, c.J_NAME], c.ROW]
+    if kind == c.SUBMITTING:
+        return row == c.NONE and not t.job[job, c.J_REFUSED]
+    return row != c.NONE and (kind != c.FINISHING or t.work[row, c.ADMITTED] != c.NONE)
+
+
+def wake_before(t: Tables, moment: int) -> int:
+    """The next wake that comes before a fact of a moment, or NONE: in cycles all facts of a moment come before its wake."""
+    wake = next_cycle(t) if t.state[c.IN_CYCLES] else t.state[c.WAKE]
+    return c.NONE if wake == c.NONE or wake >= moment + (1 - t.state[c.IN_CYCLES]) else wake
 
 
 def note_fact(t: Tables, kind: int, moment: int, job: int) -> None:
@@ -199,6 +217,7 @@ def note_decisions(t: Tables) -> int:
         note_settled(t)
     found = c.ENOUGH
     if t.state[c.IS_GIVEN]:
+        note_evicting_wake(t, begin)
         return found
     for at in range(begin, t.state[c.PAST_END]):
         kind, job = t.past[at, c.E_KIND], t.past[at, c.E_JOB]
@@ -212,6 +231,17 @@ def note_decisions(t: Tables) -> int:
         elif kind == c.REPLACING:
             t.job[job, c.J_ADMISSION] = c.NONE
     return found
+
+
+def note_evicting_wake(t: Tables, begin: int) -> None:
+    """Count the moments since the last other fact at which time alone evicted somebody; the events of this one begin there."""
+    if t.past[t.state[c.LAST_FACT], c.E_KIND] != c.ADVANCING:
+        t.state[c.EVICTING_WAKES] = 0
+        return
+    for at in range(begin, t.state[c.PAST_END]):
+        if t.past[at, c.E_KIND] == c.EVICTING_ONE:
+            t.state[c.EVICTING_WAKES] += 1
+            return
 
 
 def start_job(t: Tables, job: int) -> int:

@@ -62,7 +62,15 @@ def nearest_double(above: int, below: int) -> tuple[int, int]:
 
 
 def share(t: Tables, node: int) -> ShareNumbers:
-    """The share of a node, less what `LESS` says of each slot; the top has none."""
+    """The share of a node; the top has none. It is kept until something is charged at or below the node, or taken back."""
+    if not t.node[node, c.SHARE_IS_KNOWN]:
+        t.node[node, c.SHARE_LEVEL], t.node[node, c.SHARE_ABOVE], t.node[node, c.SHARE_BELOW] = work_out(t, node)
+        t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.AFTER_OF] = 1, c.NONE
+    return t.node[node, c.SHARE_LEVEL], t.node[node, c.SHARE_ABOVE], t.node[node, c.SHARE_BELOW]
+
+
+def work_out(t: Tables, node: int) -> ShareNumbers:
+    """The share of a node, less what `LESS` says of each slot."""
     parent = t.node[node, c.PARENT]
     if parent < 0 or t.state[c.FORMULA] == c.BY_NOTHING:
         return no_share(t)
@@ -117,14 +125,39 @@ def weighed(t: Tables, node: int, level: int, above: int, below: int, borrows_of
 
 
 def share_without(t: Tables, node: int, row: int) -> ShareNumbers:
-    """The share that a node would have without a running workload of a queue below it (or its own)."""
+    """The share that a node would have without a running workload of a queue below it (or its own). It is kept as its share is: most who
+    run in a queue use the same."""
+    if not t.node[node, c.SHARE_IS_KNOWN]:
+        share(t, node)
+    of = t.node[node, c.AFTER_OF]
+    if of != row and (of == c.NONE or not use_the_same(t, of, row)):
+        found = work_out_without(t, node, row)
+        t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW] = found
+        t.node[node, c.AFTER_OF] = row
+    return t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW]
+
+
+def use_the_same(t: Tables, left: int, right: int) -> bool:
+    """Whether two running workloads are of one queue, and charged the same."""
+    if t.work[left, c.QUEUE] != t.work[right, c.QUEUE]:
+        return False
+    mine, other = t.work[left, c.USAGE], t.work[right, c.USAGE]
+    while mine >= 0 and other >= 0:
+        if t.cell[mine, c.SLOT] != t.cell[other, c.SLOT] or t.cell[mine, c.AMOUNT] != t.cell[other, c.AMOUNT]:
+            return False
+        mine, other = t.cell[mine, c.NEXT], t.cell[other, c.NEXT]
+    return mine == other
+
+
+def work_out_without(t: Tables, node: int, row: int) -> ShareNumbers:
+    """The share of a node without a workload."""
     queue, by_use = t.work[row, c.QUEUE], t.state[c.FORMULA] == c.BY_USE
     cell = t.work[row, c.USAGE]
     while cell >= 0:
         slot, amount = t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT]
         t.slot[slot, c.LESS] = amount if by_use else carried_at(t, node, queue, slot, amount)
         cell = t.cell[cell, c.NEXT]
-    found = share(t, node)
+    found = work_out(t, node)
     cell = t.work[row, c.USAGE]
     while cell >= 0:
         t.slot[t.cell[cell, c.SLOT], c.LESS] = 0

@@ -16,6 +16,7 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
         kept = local_left(t, node, slot)
         t.quota[node, slot, c.TOTAL] += amount
         t.quota[node, slot, c.USED] += carried
+        t.node[node, c.SHARE_IS_KNOWN] = 0
         carried = max(0, carried - kept)
         node = t.node[node, c.PARENT]
 
@@ -27,6 +28,7 @@ def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
         beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
         t.quota[node, slot, c.TOTAL] -= amount
         t.quota[node, slot, c.USED] -= carried
+        t.node[node, c.SHARE_IS_KNOWN] = 0
         carried = min(carried, beyond)
         node = t.node[node, c.PARENT]
 

@@ -1,0 +1,64 @@
+"""Facts in a row as a core plays them many at a time, and what came of them as batches."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from ...engine.cores import EncodedEvent, GivenFacts, PlayedBatch, PlayedFacts
+from ...engine.events import AnyDecision
+from ...engine.facts import Fact, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...engine.outcome.history import ADVANCING, CANCELLING, FINISHING, SUBMITTING
+from ...journal.decode import FORM, compares, decode
+
+_KINDS: dict[type[Fact], int] = {
+    WorkloadSubmitted: SUBMITTING,
+    WorkloadFinished: FINISHING,
+    WorkloadCancelled: CANCELLING,
+    TimeAdvanced: ADVANCING,
+}
+
+
+def may_be_given(fact: Fact, with_wakes: bool) -> bool:
+    """Whether a fact is of a kind that a core plays many at a time. With wakes, moments are those that the core finds itself."""
+    return type(fact) in _KINDS and not (with_wakes and isinstance(fact, TimeAdvanced))
+
+
+def given_facts(facts: Sequence[Fact], payloads: Sequence[bytes]) -> GivenFacts:
+    """Facts of these kinds, to be played; with them their bytes."""
+    kinds = [_KINDS[type(fact)] for fact in facts]
+    workloads = ["" if kind == ADVANCING else fact.workload for kind, fact in zip(kinds, facts, strict=True)]  # type: ignore[union-attr]
+
+    def submission(place: int) -> WorkloadSubmitted:
+        fact = facts[place]
+        assert isinstance(fact, WorkloadSubmitted)
+        return fact
+
+    return GivenFacts(kinds, [fact.time for fact in facts], workloads, list(map(_said, facts, payloads)), submission)
+
+
+def _said(fact: Fact, payload: bytes) -> str | None:
+    """What a submission says but for its name and its time; None where that decides too, for other facts, and where nobody can tell."""
+    if not isinstance(fact, WorkloadSubmitted) or compares(fact):
+        return None
+    match = FORM.fullmatch(payload.decode())
+    return match[5] if match is not None and match[4] else None
+
+
+def batches_of(
+    facts: Sequence[Fact], payloads: Sequence[bytes], played: PlayedFacts, with_wakes: bool
+) -> Iterator[tuple[PlayedBatch, list[EncodedEvent]]]:
+    """What came of facts and of the wakes between them, batch by batch, and the same as the bytes of a journal."""
+    given, decided = zip(facts, payloads, strict=True), iter(played.decisions)
+    ends = [*played.facts[1:], len(played.facts) + len(played.decisions)]
+    for kind, time, at, end in zip(played.kinds, played.times, played.facts, ends, strict=False):
+        fact, payload = _wake(time) if with_wakes and kind == ADVANCING else next(given)
+        caused = list(islice(decided, end - at - 1))
+        decisions: list[AnyDecision] = [decode(each) for each in caused]  # type: ignore[misc]  # a decision each
+        about = None if isinstance(fact, TimeAdvanced) else fact.workload  # type: ignore[union-attr]  # all others are of a workload
+        encoded = [EncodedEvent(fact.kind, about, payload)]
+        encoded += [EncodedEvent(decision.kind, decision.workload, each) for decision, each in zip(decisions, caused, strict=True)]
+        yield (fact, decisions), encoded
+
+
+def _wake(time: int) -> tuple[Fact, bytes]:
+    fact = TimeAdvanced(time=time)
+    return fact, fact.payload()
