@@ -31,7 +31,7 @@ class Figure:
     @property
     def spread(self) -> float:
         """How far the least and the greatest value are apart, in parts of the median."""
-        return (max(self.values) - min(self.values)) / self.median if self.median else 0.0
+        return (max(self.values) - min(self.values)) / abs(self.median) if self.median else 0.0
 
     @property
     def times_faster(self) -> float | None:

@@ -19,9 +19,10 @@ from gpol.compiled.kernel_folder import kernel_folder
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import KernelSet
-from gpol.engine.facts import WorkloadFinished
+from gpol.engine.event_parts import PodSet
+from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
 from gpol.sim.drive.policy import Policy
-from kueue_load import jobs, policy
+from kueue_load import MILLISECOND
 from one_decision import EACH, Cluster
 
 from .figure import Figure, cpu_seconds
@@ -86,10 +87,11 @@ def _fact(kernels: KernelSet, queues: int, running: int, waiting: int) -> float:
 
 def _events(kernels: KernelSet, sizes: Sequence[int]) -> list[float]:
     """Microseconds an event of a closed loop, in the last events before there are so many."""
-    plan, load = policy("gpol.fair", 5, 6, own_victims=False), jobs(5, 6, sizes[-1] // 30 // 2)
+    plan = Policy.of(check(_large(QUEUES), "large.gpol"))
+    load = [_submission(number) for number in range(sizes[-1] // 3 + WINDOW)]
     core, found, done = ArrayCore(kernels=kernels), list[float](), 0
     core.step(plan.activation(0), plan.graph)
-    loop = core.closed_loop([job.fact for job in load], [job.duration for job in load], False)
+    loop = core.closed_loop(load, [400 * MILLISECOND] * len(load), False)
     assert loop is not None
     for size in sizes:
         while done < size - WINDOW:
@@ -99,6 +101,12 @@ def _events(kernels: KernelSet, sizes: Sequence[int]) -> list[float]:
         found.append((thread_time_ns() - begin) / 1000 / played)
         done += played
     return found
+
+
+def _submission(number: int) -> WorkloadSubmitted:
+    """One of many workloads that come one a millisecond, fit at once and run for less than half a second."""
+    pods = PodSet(requests={"gpu": EACH * 1000})
+    return WorkloadSubmitted(time=number * MILLISECOND, workload=f"w{number}", queue=f"q{number % QUEUES}", pod_sets=(pods,))
 
 
 def _bytes(kernels: KernelSet, running: int) -> float:

@@ -27,6 +27,7 @@ from ..shared.reading import name_in_messages
 from .policy_lines import read_activation
 
 _ACTIVATES = PolicyActivated.__name__.encode()
+_BLANKS = b" \t\r\n"
 
 MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
@@ -44,13 +45,14 @@ Stream = IO[bytes] | gzip.GzipFile
 class FactLine(NamedTuple):
     """What a line says: a fact, with the policy that it activates if it does; or why it is none, or why nothing can be read from it on.
 
-    `size` is its length in bytes.
+    `size` is its length in bytes; `payload` are its bytes where they are the one form of the fact.
     """
 
     number: int
     size: int = 0
     fact: Fact | None = None
     graph: PolicyGraph | None = None
+    payload: bytes | None = None
     problem: str = ""
     end: InputError | None = None
 
@@ -67,7 +69,7 @@ class Facts:
         self.file = file
         self.skip = skip
         self.folder = Path() if path == "-" else Path(path).parent
-        self.is_stream = not Path(path).is_file()
+        self.is_stream = path == "-" or not Path(path).is_file()
         self.skipped = 0
         self._line = 0
 
@@ -83,6 +85,9 @@ class Facts:
         try:
             if len(text) > MAX_LINE:
                 raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
+            known = recall(text := text.strip(_BLANKS))
+            if isinstance(known, Fact) and not isinstance(known, PolicyActivated):
+                return FactLine(self._line, len(text), known, payload=text)
             return FactLine(self._line, len(text), *self._fact(text))
         except RecursionError:
             problem = "the line nests too deep"
@@ -93,10 +98,6 @@ class Facts:
     def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
         """The fact of a line. Raises ValidationError and ValueError for what is none."""
         if _ACTIVATES not in text:
-            text = text.strip()
-            known = recall(text)
-            if isinstance(known, Fact):
-                return known, None
             fact: Fact = FACT.validate_json(text)
             json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
             learn(text, fact)
@@ -187,7 +188,7 @@ class _Playing:
         while at < len(lines):
             some, done = lines[at : at + self._most], 0
             if len(some) >= FEW:
-                facts = [line.fact for line in some if line.fact is not None]
+                facts = [(line.fact, line.payload or line.fact.payload()) for line in some if line.fact is not None]
                 done, batches = self.player.play_in_one_go(facts, not self.as_recorded)
                 yield from batches
                 self._most = min(2 * self._most, MOST_AT_ONCE) if done == len(some) else max(done // 2, FEW)

@@ -1,7 +1,7 @@
 """Facts in a row as a core plays them many at a time, and what came of them as batches."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, starmap
 
 from ...engine.cores import EncodedEvent, GivenFacts, PlayedBatch, PlayedFacts
 from ...engine.events import AnyDecision
@@ -22,17 +22,17 @@ def may_be_given(fact: Fact, with_wakes: bool) -> bool:
     return type(fact) in _KINDS and not (with_wakes and isinstance(fact, TimeAdvanced))
 
 
-def given_facts(facts: Sequence[Fact], payloads: Sequence[bytes]) -> GivenFacts:
-    """Facts of these kinds, to be played; with them their bytes."""
-    kinds = [_KINDS[type(fact)] for fact in facts]
-    workloads = ["" if kind == ADVANCING else fact.workload for kind, fact in zip(kinds, facts, strict=True)]  # type: ignore[union-attr]
+def given_facts(facts: Sequence[tuple[Fact, bytes]]) -> GivenFacts:
+    """Facts of these kinds, each with its bytes, to be played."""
+    kinds = [_KINDS[type(fact)] for fact, _ in facts]
+    workloads = ["" if kind == ADVANCING else fact.workload for kind, (fact, _) in zip(kinds, facts, strict=True)]  # type: ignore[union-attr]
 
     def submission(place: int) -> WorkloadSubmitted:
-        fact = facts[place]
+        fact, _ = facts[place]
         assert isinstance(fact, WorkloadSubmitted)
         return fact
 
-    return GivenFacts(kinds, [fact.time for fact in facts], workloads, list(map(_said, facts, payloads)), submission)
+    return GivenFacts(kinds, [fact.time for fact, _ in facts], workloads, list(starmap(_said, facts)), submission)
 
 
 def _said(fact: Fact, payload: bytes) -> str | None:
@@ -44,10 +44,10 @@ def _said(fact: Fact, payload: bytes) -> str | None:
 
 
 def batches_of(
-    facts: Sequence[Fact], payloads: Sequence[bytes], played: PlayedFacts, with_wakes: bool
+    facts: Sequence[tuple[Fact, bytes]], played: PlayedFacts, with_wakes: bool
 ) -> Iterator[tuple[PlayedBatch, list[EncodedEvent]]]:
     """What came of facts and of the wakes between them, batch by batch, and the same as the bytes of a journal."""
-    given, decided = zip(facts, payloads, strict=True), iter(played.decisions)
+    given, decided = iter(facts), iter(played.decisions)
     ends = [*played.facts[1:], len(played.facts) + len(played.decisions)]
     for kind, time, at, end in zip(played.kinds, played.times, played.facts, ends, strict=False):
         fact, payload = _wake(time) if with_wakes and kind == ADVANCING else next(given)

@@ -71,8 +71,9 @@ class Player:
             raise OvertakenError(str(error)) from None
         yield batch
 
-    def play_in_one_go(self, facts: Sequence[Fact], with_wakes: bool = True) -> tuple[int, list[PlayedBatch]]:
-        """Play facts that `may_be_given` and, unless they are recorded, the wakes between them, as far as the core can by itself.
+    def play_in_one_go(self, facts: Sequence[tuple[Fact, bytes]], with_wakes: bool = True) -> tuple[int, list[PlayedBatch]]:
+        """Play facts that `may_be_given`, each with its bytes, and, unless they are recorded, the wakes between them, as far as the core
+        can by itself.
 
         Return how many facts were played, and all batches. The first fact that was not played is for `play`, or for `step` without wakes.
         """
@@ -80,10 +81,9 @@ class Player:
         if loop is None:
             return 0, []
         self.flush()
-        payloads = [fact.payload() for fact in facts]
-        played = loop.play(given_facts(facts, payloads), with_wakes)
+        played = loop.play(given_facts(facts), with_wakes)
         found, encoded = list[PlayedBatch](), list[EncodedEvent]()
-        for batch, events in batches_of(facts, payloads, played, with_wakes):
+        for batch, events in batches_of(facts, played, with_wakes):
             found.append(batch)
             encoded += events
         if found and self.sink is not None:
@@ -92,7 +92,7 @@ class Player:
         for fact, decisions in [*found[: len(found) - len(wakes)][-1:], *reversed(wakes)]:
             self._count_turns(fact, decisions)
         if with_wakes and wakes and played.played < len(facts):
-            self._on_the_way = facts[played.played]
+            self._on_the_way = facts[played.played][0]
         return played.played, found
 
     def _foresee(self, fact: Fact, graph: PolicyGraph | None, before: int) -> None:

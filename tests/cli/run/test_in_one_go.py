@@ -183,7 +183,8 @@ def test_a_core_that_was_told_what_happened_knows_its_next_moment() -> None:
     for fact, graph in ((active.activation(0), active.graph), (submitted("g", "guest", 0), None), (submitted("o", "owner", 1), None)):
         for event in (fact, *player.step(fact, graph)[1]):
             told.apply(event, graph)
-    done, batches = Player(told).play_in_one_go([submitted("x", "owner", 20)])
+    fact = submitted("x", "owner", 20)
+    done, batches = Player(told).play_in_one_go([(fact, fact.payload())])
     moments = [(fact.kind, fact.time) for fact, _ in batches]
     assert (done, moments) == (1, [("TimeAdvanced", 10 * MINUTE), ("WorkloadSubmitted", 20 * MINUTE)])
 
