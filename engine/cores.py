@@ -259,8 +259,10 @@ class GivenFacts(NamedTuple):
 
 
 class PlayedFacts(NamedTuple):
-    """What came of given facts: how many of them were `played`; of all facts, with the wakes between them, where each stands among all
-    events, its kind (`outcome/history.py`) and its time; and the bytes of the decisions, in order.
+    """What came of given facts: how many of them were `played`, and the bytes of all decisions, in order.
+
+    `facts`, `kinds` and `times` have an entry for each of them and for each wake that was played between them: where it stands among all
+    events, its kind (`outcome/history.py`) and its time.
     """
 
     played: int

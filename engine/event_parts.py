@@ -53,6 +53,16 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def as_json(data: BaseModel, exclude: Any = None) -> bytes:
+    """Data as JSON; `exclude` as pydantic has it. pydantic makes an error of its own of an interruption (Ctrl-C): here it stays one."""
+    try:
+        return data.__pydantic_serializer__.to_json(data, exclude=exclude)  # as model_dump_json, which makes a text of it
+    except ValueError as error:
+        if KeyboardInterrupt.__name__ in str(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
 def later(default: Any, **limits: Any) -> Any:
     """A field that came after events were first stored: it is written only where it says something, so old bytes stay what they were."""
     return Field(default=default, exclude_if=lambda value: value == default, **limits)

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from .event_parts import MOST_NAME, Checks, Int64, Labels, NameText, Part, Placement, PodSet, Resources, Time, later, sort_keys
+from .event_parts import MOST_NAME, Checks, Int64, Labels, NameText, Part, Placement, PodSet, Resources, Time, as_json, later, sort_keys
 from .units import INT64_MAX
 
 
@@ -19,7 +19,7 @@ class Event(Part):
 
     def payload(self) -> bytes:
         """The bytes to store and to hash."""
-        return self.__pydantic_serializer__.to_json(self)  # as model_dump_json, which makes a text of it
+        return as_json(self)
 
 
 class ProfileText(Part):

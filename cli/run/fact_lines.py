@@ -33,7 +33,7 @@ MAX_LINE = 1_000_000
 """The longest line of facts that is read, in bytes."""
 
 FEW, MOST_AT_ONCE = 64, 4_096
-"""How many facts are played in one go: at first, and at most. Fewer than the first are played one by one."""
+"""How many facts are played in one go: at first and at least, and at most. Fewer than that are played one by one."""
 
 MOST_BYTES = 8_000_000
 """How long lines may be together that are read ahead."""
@@ -76,7 +76,7 @@ class Facts:
     def __iter__(self) -> Iterator[FactLine]:
         try:
             while text := self._next_line():
-                if text.strip():
+                if text.strip(_BLANKS):
                     yield self._read(text)
         except InputError as error:
             yield FactLine(self._line, end=error)
@@ -192,10 +192,11 @@ class _Playing:
                 done, batches = self.player.play_in_one_go(facts, not self.as_recorded)
                 yield from batches
                 self._most = min(2 * self._most, MOST_AT_ONCE) if done == len(some) else max(done // 2, FEW)
-            upto = done if done == len(some) else done + 1 if done >= FEW // 2 else done + FEW
-            for line in some[done:upto]:
+            # what is left begins with a fact that is not for the core alone; where that came soon, more like it may follow
+            left = some[done:] if done < FEW // 2 else some[done : done + 1]
+            for line in left[:FEW]:
                 yield from self._play_one(line)
-            at += min(upto, len(some))
+            at += done + len(left[:FEW])
 
     def _play_one(self, line: FactLine) -> Iterator[PlayedBatch]:
         facts, player, fact, graph = self.facts, self.player, line.fact, line.graph

@@ -349,6 +349,6 @@ class ArrayCore:
             self._load(DefinitionCore(self.state()))
         if self._store is None or self._usage.nodes:
             return None
-        self.next_wake()
+        self.next_wake()  # so that the tables know it
         self._given = self._given or GivenLoop(self._store)
         return self._given

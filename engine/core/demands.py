@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..eligibility import barrier, companions
-from ..event_parts import POD_COUNT, PodSet
+from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -49,7 +49,7 @@ class Demands:
         fact = workload.fact
         labels = tuple((name, fact.labels[name]) for name in sorted(fact.labels)) if self._reads_labels else ()
         who = (fact.namespace, fact.user, fact.group, fact.workload_kind, labels)
-        key = (workload.queue, workload.remaining, *who, tuple(pod_set.model_dump_json() for pod_set in fact.pod_sets))
+        key = (workload.queue, workload.remaining, *who, tuple(as_json(pod_set) for pod_set in fact.pod_sets))
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._made(workload)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from ..event_parts import Int64, NameText, Part
+from ..event_parts import Int64, NameText, Part, as_json
 from ..intake.capacity import Machine, machine
 from ..intake.decayed_usage import Consumed
 from ..policy_graph import PolicyGraph
@@ -82,7 +82,7 @@ def frozen(state: State) -> bytes:
         **{name: getattr(state, name) for name in _PLAIN},
         queues=tuple(_queue(state.queues[queue.node]) for queue in graph.queues) if graph is not None and graph.settings.defers else (),
     )
-    return content.model_dump_json(exclude={"workloads": {"__all__": {"place", "shape"}}}).encode()
+    return as_json(content, exclude={"workloads": {"__all__": {"place", "shape"}}})
 
 
 def _names(graph: PolicyGraph | None) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

@@ -6,6 +6,7 @@ from typing import overload
 
 import numpy as np
 
+from ..event_parts import as_json
 from ..facts import WorkloadSubmitted
 from ..outcome.history import Columns
 
@@ -41,7 +42,7 @@ class Jobs(Sequence[WorkloadSubmitted]):
         kinds, numbers, names = list[WorkloadSubmitted](), dict[bytes, int](), dict[str, int]()
         rows, uids = list[tuple[int, int, int, int, int]](), list[str]()
         for fact in facts:
-            said = fact.__pydantic_serializer__.to_json(fact, exclude=_OF_ITS_OWN)
+            said = as_json(fact, exclude=_OF_ITS_OWN)
             kind = numbers.setdefault(said, len(kinds))
             if kind == len(kinds):
                 kinds.append(fact)

@@ -1,5 +1,6 @@
 """What waiting workloads of a queue have in common that ask for the same: a refusal of one is a refusal of the other."""
 
+from ..event_parts import as_json
 from ..guard import Type, fields
 from ..policy_graph import PolicyGraph
 from ..workload import Shape, Workload
@@ -12,7 +13,7 @@ def shape_of(workload: Workload, tells_apart: bool) -> Shape:
     """The shape of a waiting workload: its name alone, where guards tell workloads apart that ask for the same."""
     if tells_apart:
         return workload.name
-    demand = [(left, pod_set.model_dump_json(exclude={"count"})) for pod_set, left in workload.pod_sets()]
+    demand = [(left, as_json(pod_set, exclude={"count"})) for pod_set, left in workload.pod_sets()]
     return repr((workload.priority, demand, workload.fact.replaces and (workload.fact.namespace, workload.fact.replaces)))
 
 

@@ -89,7 +89,8 @@ class Player:
         if found and self.sink is not None:
             self.sink.append_encoded(encoded, found[0][0].time, found[-1][0].time)
         wakes = list(takewhile(lambda batch: isinstance(batch[0], TimeAdvanced), reversed(found)))
-        for fact, decisions in [*found[: len(found) - len(wakes)][-1:], *reversed(wakes)]:
+        last_fact_and_wakes = found[-len(wakes) - 1 :]  # the last other fact ends the count of turns, and it begins anew
+        for fact, decisions in last_fact_and_wakes:
             self._count_turns(fact, decisions)
         if with_wakes and wakes and played.played < len(facts):
             self._on_the_way = facts[played.played][0]

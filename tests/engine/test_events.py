@@ -4,11 +4,12 @@ import json
 
 import pytest
 from gpol.engine.errors import describe_error
-from gpol.engine.event_parts import PodSet
+from gpol.engine.event_parts import Part, PodSet, as_json
 from gpol.engine.events import EVENT
 from gpol.engine.facts import FACT, WorkloadSubmitted
 from gpol.engine.units import INT64_MAX
-from pydantic import ValidationError
+from pydantic import ValidationError, field_serializer
+from pydantic_core import PydanticSerializationError
 
 SUBMITTED = {"kind": "WorkloadSubmitted", "time": 0, "workload": "w", "pod_sets": [{"requests": {"gpu": "1"}}]}
 NODE = {"kind": "NodeAdded", "time": 0, "node": "n", "capacity": {"gpu": 1}}
@@ -127,3 +128,22 @@ def test_the_greatest_demand_is_allowed() -> None:
     pods = (PodSet(name="a", requests={"memory": INT64_MAX - 1}), PodSet(name="b", requests={"memory": 1}))
 
     assert WorkloadSubmitted(time=0, workload="w", pod_sets=pods).pod_sets == pods
+
+
+def test_an_interruption_while_an_event_is_written_stays_one() -> None:
+    """pydantic makes an error of Ctrl-C, and a stopped command would call it a defect; another error stays what it is."""
+
+    class Stopped(Part):
+        """Data that somebody interrupts."""
+
+        error: type[BaseException]
+
+        @field_serializer("error")
+        def interrupted(self, error: type[BaseException]) -> str:
+            """Do not get anywhere."""
+            raise error
+
+    with pytest.raises(KeyboardInterrupt):
+        as_json(Stopped(error=KeyboardInterrupt))
+    with pytest.raises(PydanticSerializationError):
+        as_json(Stopped(error=OSError))

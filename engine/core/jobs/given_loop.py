@@ -16,7 +16,8 @@ from .payloads import MOST_FORMS, Payloads
 from .story import Story
 
 _ENOUGH, _MOST_WITH_WAKES = 2**62, 100_000
-"""More events than there are: the given facts alone are the end. With wakes between them there is no end that is known."""
+"""After how many events a go ends. Without wakes that is more than there are: the given facts alone are the end. With wakes nobody knows
+how many there are, and the rest is for the next go."""
 
 
 class GivenLoop(KernelLoop):

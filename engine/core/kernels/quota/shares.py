@@ -128,7 +128,7 @@ def share_without(t: Tables, node: int, row: int) -> ShareNumbers:
     """The share that a node would have without a running workload of a queue below it (or its own). It is kept as its share is: most who
     run in a queue use the same."""
     if not t.node[node, c.SHARE_IS_KNOWN]:
-        share(t, node)
+        share(t, node)  # forgets what is kept of others, too
     of = t.node[node, c.AFTER_OF]
     if of != row and (of == c.NONE or not use_the_same(t, of, row)):
         found = work_out_without(t, node, row)
