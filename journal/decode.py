@@ -34,27 +34,28 @@ _events: dict[Frame, AnyEvent] = {}
 
 def decode(payload: bytes) -> AnyEvent:
     """The event that a payload is: what pydantic makes of it, or its ValidationError."""
-    cut = _cut(payload)
-    known = None if cut is None else _recalled(*cut)
-    if known is not None:
-        return known
-    event = EVENT.validate_json(payload)
-    if cut is not None:
-        _learn(cut[0], payload, event)
+    event = recall(payload)
+    if event is None:
+        event = EVENT.validate_json(payload)
+        learn(payload, event)
     return event
 
 
 def recall(payload: bytes) -> AnyEvent | None:
     """The event that a payload in the one form is, where one of its frame is remembered."""
     cut = _cut(payload)
-    return None if cut is None else _recalled(*cut)
+    if cut is None:
+        return None
+    frame, time, cause, workload = cut
+    known = _events.get(frame)
+    return _alike(known, microseconds, cause, workload) if known is not None and (microseconds := int(time)) <= INT64_MAX else None
 
 
 def learn(payload: bytes, event: AnyEvent) -> None:
     """Remember an event by its frame, where these bytes are the one form of it."""
     cut = _cut(payload)
-    if cut is not None:
-        _learn(cut[0], payload, event)
+    if cut is not None and not compares(event) and event.payload() == payload:
+        remember(_events, cut[0], event)
 
 
 def _cut(payload: bytes) -> tuple[Frame, str, str, str] | None:
@@ -67,16 +68,6 @@ def _cut(payload: bytes) -> tuple[Frame, str, str, str] | None:
         return None
     kind, time, cause, workload, tail = match.groups("")
     return (kind, cause != "", workload != "", tail), time, cause, workload
-
-
-def _recalled(frame: Frame, time: str, cause: str, workload: str) -> AnyEvent | None:
-    known = _events.get(frame)
-    return _alike(known, microseconds, cause, workload) if known is not None and (microseconds := int(time)) <= INT64_MAX else None
-
-
-def _learn(frame: Frame, payload: bytes, event: AnyEvent) -> None:
-    if not compares(event) and event.payload() == payload:
-        remember(_events, frame, event)
 
 
 def compares(event: AnyEvent) -> bool:

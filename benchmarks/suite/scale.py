@@ -1,8 +1,7 @@
 """How the time for a fact, and memory, grow with the cluster: with queues, with what waits, with what runs, and with what has happened.
 
 Each time is that of `Core.step`, from a fact to the decisions that are told: of a workload that comes and fits, and of one that ends and
-helps nobody. A slope is that of the straight line which fits the logarithms of sizes and times best: 0 where the size does not matter, 1
-where twice the size takes twice as long.
+helps nobody. `page.py` says what a slope is.
 """
 
 import gc
@@ -34,8 +33,10 @@ WINDOW = 10_000
 
 
 def scale(runs: int) -> Iterator[Figure]:
-    """Times, their slopes, the memory of a live workload, and a large policy."""
+    """The memory of a running workload, times, their slopes, and a large policy."""
     kernels = compiled_kernels(kernel_folder())
+    # first, and once: what other figures leave free would be used again
+    yield Figure(GROUP, "memory of a running workload", "bytes", (_bytes(kernels, 200_000),), goal=300)
     yield from _grows("queues", (100, 1_000, 10_000), 0.3, runs, lambda size: _fact(kernels, size, 10 * size, 0))
     shapes = "workloads waiting, each of its own shape"
     yield from _grows(shapes, (100, 1_000, 10_000, 100_000), 0.3, runs, lambda size: _fact(kernels, QUEUES, LIVE, size))
@@ -43,7 +44,6 @@ def scale(runs: int) -> Iterator[Figure]:
     sizes = (10_000, 100_000, 1_000_000)
     values = [_events(kernels, sizes) for _ in range(runs)]
     yield from _slopes("events before it", sizes, 0.05, values)
-    yield Figure(GROUP, "memory of a running workload", "bytes", tuple(_bytes(kernels, 200_000) for _ in range(runs)), goal=300)
     text = _large(10_000)
     yield Figure(GROUP, "check a policy of 10,000 queues", "s", tuple(cpu_seconds(lambda: check(text, "large.gpol")) for _ in range(runs)))
     checked = Policy.of(check(text, "large.gpol"))
@@ -111,9 +111,9 @@ def _submission(number: int) -> WorkloadSubmitted:
 
 def _bytes(kernels: KernelSet, running: int) -> float:
     """By how much the memory of this process grows with each running workload."""
+    Cluster(kernels, "gpol.fair", QUEUES, QUEUES, 0)  # what is loaded once is there before
     gc.collect()
-    before, few = _memory(), Cluster(kernels, "gpol.fair", QUEUES, QUEUES, 0)
-    del few
+    before = _memory()
     cluster = Cluster(kernels, "gpol.fair", QUEUES, running, 0)
     cluster.running.clear()
     gc.collect()

@@ -82,11 +82,10 @@ def run(
                     never_ran.take((fact, decisions))
                     if measure.facts % 500 == 0:
                         tick(measure.facts)
-                    seq += 1
-                    for decision in decisions:
-                        seq += 1
-                        if decided is not None:
-                            print(shown_json(f'{{"seq":{seq},{decision.payload().decode()[1:]}'), file=decided)
+                    if decided is not None:
+                        for number, decision in enumerate(decisions, start=seq + 2):
+                            print(shown_json(f'{{"seq":{number},{decision.payload().decode()[1:]}'), file=decided)
+                    seq += 1 + len(decisions)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID

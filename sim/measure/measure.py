@@ -91,11 +91,9 @@ class Measure:
         if not elapsed:
             return
         for figures in self.queues.values():
-            if figures.used or figures.lent:
-                figures.pass_time(elapsed)
-            if figures.others:
-                for other in figures.others.values():
-                    other.pass_time(elapsed)
+            figures.pass_time(elapsed)
+            for other in figures.others.values():
+                other.pass_time(elapsed)
 
     def _fact(self, fact: Fact, graph: PolicyGraph) -> None:
         match fact:  # the most frequent first

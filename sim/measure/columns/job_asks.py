@@ -38,16 +38,11 @@ class JobAsks:
         """The rows of jobs; `numbers` has the number of each queue by its node, and that of no queue by NONE."""
         jobs = Jobs.of(facts)
         kinds: dict[tuple[_Ask, ...], int] = {}
-        queues: dict[object, int] = {}
         asked, queue_of = list[int](), list[int]()
         for fact in jobs.kinds:
             asked.append(kinds.setdefault(tuple([_ask(pod_set) for pod_set in fact.pod_sets]), len(kinds)))
-            said = fact.queue or _what_decides_its_queue(fact)
-            queue = queues.get(said)
-            if queue is None:
-                nodes = matching_queues(graph, fact)
-                queue = queues[said] = numbers[nodes[0] if len(nodes) == 1 else c.NONE]
-            queue_of.append(queue)
+            nodes = matching_queues(graph, fact)
+            queue_of.append(numbers[nodes[0] if len(nodes) == 1 else c.NONE])
         job, kind = np.zeros((len(jobs), c.JOB_WIDTH), np.int64), jobs.columns[:, KIND]
         job[:, c.JOB_NAME] = jobs.columns[:, NAME]
         job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = np.array(asked, np.int64)[kind], np.array(queue_of, np.int64)[kind]
@@ -57,13 +52,6 @@ class JobAsks:
 
 def _ask(pod_set: PodSet) -> _Ask:
     return sum(thousandths(*asked) for asked in pod_set.requests.items()) * pod_set.count, pod_set.flavors
-
-
-def _what_decides_its_queue(fact: WorkloadSubmitted) -> object:
-    """All that `matching_queues` reads of a submission that names no queue."""
-    if fact.local_queue is not None:
-        return "by local queue", fact.local_queue
-    return fact.namespace, fact.user, fact.group, fact.workload_kind, tuple(fact.labels.items())
 
 
 def _tables(kinds: Sequence[tuple[_Ask, ...]], flavors: Sequence[str]) -> tuple[Columns, Columns]:
