@@ -142,6 +142,11 @@ def is_timeless(guard: Expr | None) -> bool:
     return all(comparison.left.type is not Type.DURATION for comparison in comparisons(guard))
 
 
+def judges_by_kind(guard: Expr | None) -> bool:
+    """Whether a guard says the same of all victims of a queue that ask for the same at one priority: it reads nothing of their past."""
+    return not any(field.subject == "victim" and field.path in _PAST for field in fields(guard))
+
+
 def bounds_share(guard: Expr | None) -> bool:
     """Whether a guard can only be true where the workload's share is at most that of the victim, with or without the victim."""
     match guard:
@@ -164,6 +169,7 @@ def ranks_by_priority(guard: Expr | None) -> bool:
             return False
 
 
+_PAST = ("running", "admitted", "submitted", "evictions")
 _BOUNDS = (("workload", "victim", "<"), ("workload", "victim", "<="), ("victim", "workload", ">"), ("victim", "workload", ">="))
 
 

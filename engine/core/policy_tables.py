@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eligibility import groups_of
 from ..event_parts import POD_COUNT
-from ..guard import bounds_share, is_timeless, ranks_by_priority
+from ..guard import bounds_share, is_timeless, judges_by_kind, ranks_by_priority
 from ..intake.capacity import NodeSizes
 from ..policy_graph import PolicyGraph, Queue, covers
 from . import columns as c
@@ -104,7 +104,6 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     if settings.cycles is not None:
         longest = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
         state[c.IN_CYCLES], state[c.PERIOD], state[c.MOST_IDLE] = 1, settings.cycles.period, max(MOST_IDLE, longest)
-    state[c.BY_USAGE_SOMEWHERE] = settings.usage is not None and any(queue.by_usage for queue in graph.queues)
     slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
     state[c.SLOT_OF] = len(programs.pool)
     programs.pool += [slot_of.get((flavor.name, resource), c.NONE) for flavor in graph.flavors for resource in resources]
@@ -114,8 +113,10 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     rows: list[int] = []
     for rule in graph.preempt:
         row = [_TRIGGERS[rule.trigger], _SCOPES[rule.scope], int(rule.range == "same-cohort"), programs.guard(rule.guard)]
-        rows += [*row, int(is_timeless(rule.guard)), programs.victim_order(rule.order), programs.compared(rule.compared)]
+        rows += [*row, int(is_timeless(rule.guard)), int(judges_by_kind(rule.guard))]
+        rows += [programs.victim_order(rule.order), programs.compared(rule.compared)]
     state[c.RULES] = programs.listed(rows, len(graph.preempt))
+    state[c.TELLS_TIME] = not all(is_timeless(rule.guard) for rule in (*graph.preempt, *graph.protect))
     _kept_refusals(state, graph)
 
 
@@ -162,8 +163,9 @@ def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
         row[c.FIRST_CHILD] = children[0] if children else c.NONE
         row[c.PROTECTED_BY] = forever
         if each.is_queue:
-            covering = [program for rule, program in zip(graph.protect, protects, strict=True) if covers(rule, path)]
-            row[c.PROTECTED_BY] = programs.listed(covering) if covering else forever
+            covering = [(rule, program) for rule, program in zip(graph.protect, protects, strict=True) if covers(rule, path)]
+            row[c.PROTECTED_BY] = programs.listed([program for _, program in covering]) if covering else forever
+            row[c.KEPT_BY_KIND] = all(judges_by_kind(rule.guard) for rule, _ in covering)
             _queue(row, graph, graph.queue_at(index))
     _rivals(node, graph)
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import seeded
 from careful import careful_kernels
+from gpol.compiled.compile import compiled_kernels
+from gpol.compiled.kernel_folder import kernel_folder
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import PLAIN, KernelSet
 from gpol.engine.cores import Core
@@ -59,6 +62,17 @@ class LateKernels:
         """Nobody is told."""
 
 
+@cache
+def compiled() -> KernelSet:
+    """The compiled kernels, from where commands keep them; it takes most of a minute where they are not there yet."""
+    return compiled_kernels(kernel_folder())
+
+
+def thaw_compiled(content: bytes, graph: PolicyGraph | None) -> Core:
+    """The same with compiled kernels."""
+    return ArrayCore(thawed(content, graph), compiled())
+
+
 def thaw_late(content: bytes, graph: PolicyGraph | None) -> Core:
     """The same with kernels that are found late."""
     return ArrayCore(thawed(content, graph), LateKernels())
@@ -68,6 +82,7 @@ CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
     "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
     "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
+    "compiled": Side(lambda: ArrayCore(kernels=compiled()), freeze_tables, thaw_compiled, way=way_of),
     "late": Side(lambda: ArrayCore(kernels=LateKernels()), freeze_tables, thaw_late, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }

@@ -57,7 +57,7 @@ def begin_pass(t: Tables) -> None:
     t.state[c.IN_PASS], t.state[c.DECIDED], t.state[c.WAKE], t.state[c.FIRST_RESERVED] = 1, 0, c.NONE, c.NONE
     t.state[c.PASS] += 1
     note_needs(t)
-    open_queues(t)
+    open_queues(t, True)
 
 
 def end_pass(t: Tables) -> None:
@@ -99,8 +99,10 @@ def reserve(t: Tables, nom: int) -> None:
 
 def best_nomination(t: Tables) -> int:
     """The best of what all open queues put up; NONE where nobody puts up anything. A queue that puts up nothing is closed."""
-    if t.state[c.KEEPS] == c.BY_SHARES:
-        note_needs(t)  # for the shares, which reservations and admissions change
+    if t.state[c.FIRST_CHANGED] != c.NONE:  # by what was decided last: it most often leaves nothing for the others
+        note_needs(t)
+        open_queues(t, False)
+    t.state[c.NOMINATED] = c.NONE
     last, node = c.NONE, t.state[c.FIRST_OPEN]
     nodes, count = np.empty(t.state[c.NODES], np.int64), 0
     while node != c.NONE:
@@ -108,10 +110,12 @@ def best_nomination(t: Tables) -> int:
         if put_up(t, t.node[node, c.QUEUE_INDEX], node):
             last = nodes[count] = node
             count += 1
-        elif last == c.NONE:
-            t.state[c.FIRST_OPEN] = following
         else:
-            t.node[last, c.NEXT_OPEN] = following
+            t.node[node, c.OPENED] = 0
+            if last == c.NONE:
+                t.state[c.FIRST_OPEN] = following
+            else:
+                t.node[last, c.NEXT_OPEN] = following
         node = following
     return line_up(t, nodes, count)
 
@@ -154,6 +158,7 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
                     refuse_as_before(t, row)
             else:
                 nominate(t, row, queue, c.NONE, c.NONE)
+                t.state[c.NOMINATED] = row
                 if runs(t, queue) or t.nom[queue, c.N_UNTIL] != c.NONE:
                     t.node[node, c.GOES_ON_FROM] = row
                     return True
@@ -205,7 +210,8 @@ def carry_out(t: Tables, nom: int) -> None:
         while node != c.NONE:
             walk_from_now(t, node)
             node = t.node[node, c.NEXT_OPEN]
-    nominate(t, row, nom, c.NONE, c.NONE)  # once more, for the record
+    if t.state[c.NOMINATED] != row:
+        nominate(t, row, nom, c.NONE, c.NONE)  # once more, for the record
     begin_block(t, nom, c.ADMITTED_NOW)
     put_limit(t, nom, t.state[c.TAPE_END])
     put_victims(t)

@@ -61,6 +61,21 @@ def test_who_was_refused_in_a_pass_is_refused_for_the_rest_of_it() -> None:
     assert decisions(RECLAIM, facts)[-1] == ["evicted all", "admitted small", "admitted big"]
 
 
+def test_who_asks_for_the_same_may_have_another_past() -> None:
+    """young is protected; old asks for the same at the same priority, has run for long enough, and goes. Then both are kept."""
+    facts = [submitted(0, "old", "guest", 4), submitted(30 * SECOND, "young", "guest", 4), submitted(61 * SECOND, "a", "mine", 4)]
+    facts.append(submitted(62 * SECOND, "b", "mine", 2))
+    assert decisions(RECLAIM, facts)[2:] == [["evicted old", "admitted a"], ["admitted b"]]
+
+
+def test_those_who_ask_for_the_same_are_kept_together() -> None:
+    """Nobody in guest is less important than urgent, but for the one in the middle."""
+    policy = 'policy "p" { use gpol.reclaim }\nflavor pool { gpu 3 }\nqueue guest { owns 3 gpu }\n'
+    facts = [submitted(0, "first", "guest", 1, 5), submitted(1, "low", "guest", 1, 3), submitted(2, "last", "guest", 1, 5)]
+    facts += [submitted(3, "urgent", "guest", 1, 4), submitted(4, "again", "guest", 1, 4)]
+    assert decisions(policy, facts)[3:] == [["evicted low", "admitted urgent"], []]
+
+
 def test_a_refusal_ends_where_enough_is_set_free() -> None:
     """Of two who wait the end of a workload helps the one who asks for less, and the next end the other."""
     facts = [submitted(0, "a", "guest", 3), submitted(1, "b", "guest", 5), submitted(2, "c", "guest", 2)]

@@ -6,7 +6,7 @@ from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import next_turn
 from ..quota.tree import charge_all, room, uncharge_all
-from .rules import could_help, is_kept, owner, places, rule_at, search_by_rules
+from .rules import are_alike, could_help, is_kept, judges_by_kind, owner, places, rule_at, search_by_rules
 from .trial import enough, give_back, take
 
 UNKNOWN_SHARES = c.OF_SHARE
@@ -36,6 +36,8 @@ def judge_ahead(t: Tables, row: int, ask: int, now: int) -> tuple[int, int]:
     if search_by_rules(t, row, ask, now, t.state[c.CAUSE]):
         return c.PREEMPT, c.NONE
     fresh = t.state[c.FRESH_PASSED_OVER] == 1
+    if not fresh and not t.state[c.TELLS_TIME]:  # nobody may go later who may not go now
+        return c.NO_VICTIMS, c.NONE
     helpers, free = find_helpers(t, row, now)
     earliest = earliest_room(t, row, ask, helpers, free) if len(helpers) else c.NONE
     if earliest == c.NONE:
@@ -63,19 +65,30 @@ def find_helpers(t: Tables, row: int, now: int) -> tuple[Ints, Ints]:
         count = places(t, rule, row, rests_on, nodes)
         something_goes = something_goes or count > 0
         for i in range(count):
+            by_kind, kept = judges_by_kind(t, rule, nodes[i]), c.NONE
             each = t.node[nodes[i], c.FIRST_RUNNING]
             while each != c.NONE:
-                if could_help(t, row, each) and not is_kept(t, rule, row, each, now, UNKNOWN_BOTH):
-                    moment = now
-                    while moment != c.NONE and is_kept(t, rule, row, each, moment, UNKNOWN_SHARES):
-                        moment = turn_of(t, rule, row, each, now, moment)
-                    if moment != c.NONE:
+                if (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
+                    moment = first_free(t, rule, row, each, now)
+                    if moment == c.NONE:
+                        kept = each if by_kind else c.NONE
+                    else:
                         if found == len(free):
                             helpers, free = np.concatenate((helpers, helpers)), np.concatenate((free, free))
                         helpers[found, 0], helpers[found, 1], free[found] = each, rule, moment
                         found += 1
                 each = t.work[each, c.NEXT_RUNNING]
     return helpers[:found], free[:found]
+
+
+def first_free(t: Tables, rule: int, row: int, each: int, now: int) -> int:
+    """The first moment, now or later, at which a rule may let a workload go, as far as anything but shares says; NONE: never."""
+    if is_kept(t, rule, row, each, now, UNKNOWN_BOTH):
+        return c.NONE
+    moment = now
+    while moment != c.NONE and is_kept(t, rule, row, each, moment, UNKNOWN_SHARES):
+        moment = turn_of(t, rule, row, each, now, moment)
+    return moment
 
 
 def turn_of(t: Tables, rule: int, row: int, each: int, now: int, after: int) -> int:

@@ -61,7 +61,7 @@ def precedes_in_queue(t: Tables, left: int, right: int, queue: int) -> bool:
 
 def gather(t: Tables, row: int, need: int, node: int, found: Ints, count: int) -> int:
     """Append the candidates of a queue in their order; return how many there are now."""
-    begin = count
+    begin, queue = count, t.work[row, c.QUEUE]
     if not t.node[node, c.INACTIVE]:
         each = t.node[node, c.FIRST_RUNNING]
         while each != c.NONE:
@@ -69,21 +69,38 @@ def gather(t: Tables, row: int, need: int, node: int, found: Ints, count: int) -
                 found[count] = each
                 count += 1
             each = t.work[each, c.NEXT_RUNNING]
-    sort_run(t, found, begin, count, t.work[row, c.QUEUE], True)
+    starts, runs = np.empty(count - begin + 1, np.int64), 0
+    for at in range(begin, count):
+        if at == begin or not precedes_in_queue(t, found[at - 1], found[at], queue):
+            starts[runs] = at
+            runs += 1
+    merge_runs(t, found, starts, runs, count, queue, True)
     return count
 
 
-def sort_run(t: Tables, rows: Ints, begin: int, end: int, queue: int, in_one_queue: bool) -> None:
-    """Sort a part of a list of candidates in place, by merging ever longer runs."""
-    if end - begin < 2:
+def merge_queues(t: Tables, rows: Ints, begin: int, end: int, queue: int) -> None:
+    """Bring candidates of several queues, each in its own order, into one order: of their first ones the best goes first, each time."""
+    starts, runs = np.empty(end - begin + 1, np.int64), 0
+    for at in range(begin, end):
+        if at == begin or t.work[rows[at], c.QUEUE] != t.work[rows[at - 1], c.QUEUE]:
+            starts[runs] = at
+            runs += 1
+    merge_runs(t, rows, starts, runs, end, queue, False)
+
+
+def merge_runs(t: Tables, rows: Ints, starts: Ints, runs: int, end: int, queue: int, in_one_queue: bool) -> None:
+    """Merge runs of candidates, which begin at `starts` and have their order each, two by two until there is one; the last one ends at
+    `end`."""
+    if runs < 2:
         return
-    merged = np.empty(end - begin, np.int64)
-    length = 1
-    while length < end - begin:
-        for start in range(begin, end, 2 * length):
-            left, right = start, min(start + length, end)
-            middle, stop = right, min(start + 2 * length, end)
-            for at in range(start, stop):
+    starts[runs] = end
+    first = starts[0]
+    merged, width = np.empty(end - first, np.int64), 1
+    while width < runs:
+        for run in range(0, runs, 2 * width):
+            left, middle, stop = starts[run], starts[min(run + width, runs)], starts[min(run + 2 * width, runs)]
+            right = middle
+            for at in range(left, stop):
                 if left == middle:
                     from_right = True
                 elif right == stop:
@@ -92,32 +109,7 @@ def sort_run(t: Tables, rows: Ints, begin: int, end: int, queue: int, in_one_que
                     from_right = precedes_in_queue(t, rows[right], rows[left], queue)
                 else:
                     from_right = precedes(t, rows[right], rows[left], queue)
-                merged[at - begin] = rows[right] if from_right else rows[left]
+                merged[at - first] = rows[right] if from_right else rows[left]
                 right, left = right + int(from_right), left + int(not from_right)
-        rows[begin:end] = merged[: end - begin]
-        length *= 2
-
-
-def merge_queues(t: Tables, rows: Ints, begin: int, end: int, queue: int) -> None:
-    """Bring candidates of several queues, each in its own order, into one order: of their first ones the best goes first, each time."""
-    merged, starts, ends, runs = (
-        np.empty(max(1, end - begin), np.int64),
-        np.empty(end - begin + 1, np.int64),
-        np.empty(end - begin + 1, np.int64),
-        0,
-    )
-    for at in range(begin, end):
-        if at == begin or t.work[rows[at], c.QUEUE] != t.work[rows[at - 1], c.QUEUE]:
-            starts[runs] = at
-            runs += 1
-        ends[runs - 1] = at + 1
-    if runs < 2:
-        return
-    for at in range(end - begin):
-        best = c.NONE
-        for run in range(runs):
-            if starts[run] < ends[run] and (best == c.NONE or precedes(t, rows[starts[run]], rows[starts[best]], queue)):
-                best = run
-        merged[at] = rows[starts[best]]
-        starts[best] += 1
-    rows[begin:end] = merged[: end - begin]
+        rows[first:end] = merged
+        width *= 2

@@ -5,7 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..quota.tree import borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
-from .candidates import gather, merge_queues, satisfies, sort_run
+from .candidates import gather, merge_queues, satisfies
 from .trial import add_victim, enough, fill_back, give_all_back
 
 
@@ -102,10 +102,7 @@ def arrange(t: Tables, queue: int, rows: Ints, grounds: Ints, meetings: Ints, be
     for i in range(begin, end):
         t.work[rows[i], c.PLACE] = i
     ground, meeting = grounds[begin:end].copy(), meetings[begin:end].copy()
-    if t.state[c.BY_USAGE_SOMEWHERE]:
-        merge_queues(t, rows, begin, end, queue)
-    else:
-        sort_run(t, rows, begin, end, queue, False)
+    merge_queues(t, rows, begin, end, queue)
     for i in range(begin, end):
         was = t.work[rows[i], c.PLACE] - begin
         grounds[i], meetings[i] = ground[was], meeting[was]

@@ -5,7 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
-from ..quota.shares import ShareNumbers, order_of_shares
+from ..quota.shares import ShareNumbers, order_of_shares, use_the_same
 from ..quota.tree import borrows, is_below, next_beside, next_node, sides
 from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
@@ -83,10 +83,19 @@ def is_kept(t: Tables, rule: int, row: int, each: int, now: int, unknown: int) -
     return False
 
 
-def may_go(t: Tables, rule: int, row: int, each: int, now: int, cause: int) -> bool:
-    """Whether a rule lets a workload go at a moment; whoever the fact `cause` admitted is passed over."""
-    if is_kept(t, rule, row, each, now, 0):
-        return False
+def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
+    """Whether a rule keeps either all or none of those who run in a queue and are alike (`are_alike`)."""
+    return t.pool[rule_at(t, rule) + c.L_BY_KIND] == 1 and t.node[node, c.KEPT_BY_KIND] == 1
+
+
+def are_alike(t: Tables, left: int, right: int) -> bool:
+    """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
+    same = t.work[left, c.SPEC] == t.work[right, c.SPEC] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
+    return same and use_the_same(t, left, right)
+
+
+def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
+    """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
     if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
     if t.work[each, c.STARTED_BY] == cause:
@@ -195,17 +204,22 @@ def is_touched(t: Tables, row: int, queue: int, taken_from: int) -> bool:
 def best_of_queue(t: Tables, rule: int, row: int, node: int, now: int, cause: int, besides: int, best_values: Ints) -> int:
     """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go.
 
-    Whether somebody may go is asked only of who would be better than the best so far, and of whom the fact `cause` admitted.
+    Whether somebody may go is asked only of who would be better than the best so far, and of whom the fact `cause` admitted; and, where
+    the rule judges by kind, not of those who are like the last one that it keeps.
     """
     best, keys = c.NONE, t.pool[rule_at(t, rule) + c.L_ORDER]
     if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.BORROWING_QUEUES and not reaches(t, rule, row, node):
         return best
+    by_kind, kept = judges_by_kind(t, rule, node), c.NONE
     each = t.node[node, c.FIRST_RUNNING]
     while each != c.NONE:
-        if each != besides and could_help(t, row, each):
+        if each != besides and (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
             better = best == c.NONE or is_better_beside(t, keys, row, each, best, now)
-            if (better or t.work[each, c.STARTED_BY] == cause) and may_go(t, rule, row, each, now, cause) and better:
-                best = each
+            if better or t.work[each, c.STARTED_BY] == cause:
+                if is_kept(t, rule, row, each, now, 0):
+                    kept = each if by_kind else c.NONE
+                elif may_go_now(t, rule, each, cause) and better:
+                    best = each
         each = t.work[each, c.NEXT_RUNNING]
     if best != c.NONE:
         note_keys(t, keys, row, best, now, best_values)

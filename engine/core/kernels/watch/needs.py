@@ -146,9 +146,13 @@ def borrowable(t: Tables, node: int, slot: int) -> int:
 # --- who is helped --------------------------------------------------------------------------------------------------------
 
 
-def open_queues(t: Tables) -> None:
-    """List the queues of which somebody may be helped as things stand (`FIRST_OPEN`, `NEXT_OPEN`); all changes have to be noted."""
-    t.state[c.FIRST_OPEN] = c.NONE
+def open_queues(t: Tables, of_all: bool) -> None:
+    """List the queues of which somebody may be helped as things stand (`FIRST_OPEN`, `NEXT_OPEN`): of all, or of those that are open.
+
+    All changes have to be noted. `OPENED` of a queue is the number of the last such list that has it, 0 once it is closed.
+    """
+    before = t.state[c.OPENING]
+    t.state[c.FIRST_OPEN], t.state[c.OPENING] = c.NONE, before + 1
     for slot in range(t.state[c.SLOTS]):
         t.quota[0, slot, c.ROOM] = t.quota[0, slot, c.OWNED] - t.quota[0, slot, c.USED]
         t.quota[0, slot, c.EXTRA] = c.ANYTIME
@@ -156,8 +160,9 @@ def open_queues(t: Tables) -> None:
     while node != c.NONE:
         helped = is_helped(t, node)
         if helped and t.node[node, c.IS_QUEUE]:
-            t.node[node, c.NEXT_OPEN] = t.state[c.FIRST_OPEN]
-            t.state[c.FIRST_OPEN] = node
+            if of_all or t.node[node, c.OPENED] == before:
+                t.node[node, c.OPENED], t.node[node, c.NEXT_OPEN] = before + 1, t.state[c.FIRST_OPEN]
+                t.state[c.FIRST_OPEN] = node
         elif helped and t.node[node, c.FIRST_CHILD] != c.NONE:
             note_what_arrives(t, node)
             node = t.node[node, c.FIRST_CHILD]
