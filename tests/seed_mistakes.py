@@ -316,6 +316,20 @@ MISTAKES = (
         "return 0 if first == second else 1 if first < second else -1",
         "core/test_histories.py::test_generated_histories_are_decided_alike",
     ),
+    Mistake(
+        "over tables, who asks for the same is kept together, whatever their past",
+        "core/kernels/preemption/rules.py",
+        "t.pool[rule_at(t, rule) + c.L_BY_KIND] == 1 and t.node[node, c.KEPT_BY_KIND] == 1",
+        "True",
+        "core/test_kept_refusals.py::test_who_asks_for_the_same_may_have_another_past",
+    ),
+    Mistake(
+        "over tables, whoever was nominated last is what is recorded",
+        "core/kernels/settle.py",
+        "if t.state[c.NOMINATED] != row:",
+        "if t.state[c.NOMINATED] == c.NONE:",
+        "core/test_kept_refusals.py::test_crowded_histories_are_decided_alike",
+    ),
 )
 
 

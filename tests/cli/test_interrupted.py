@@ -109,6 +109,33 @@ def test_no_decision_is_out_that_is_not_kept(gpol: Gpol, lab: Path) -> None:
     assert len(kept) == 11
 
 
+@needs_posix
+@pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_of_a_file_keeps_whole_facts(gpol: Gpol, lab: Path, stop: signal.Signals) -> None:
+    """Facts of a file are played thousands in one go. Whenever that is stopped, each fact in the journal is there with its decisions."""
+    pods = '"pod_sets":[{"requests":{"gpu":"1"}}]'
+    with (lab / "facts.jsonl").open("w") as facts:
+        for number in range(40_000):
+            facts.write(f'{{"kind":"WorkloadSubmitted","time":{number},"workload":"w{number}","queue":"owner",{pods}}}\n')
+            facts.write(f'{{"kind":"WorkloadFinished","time":{number},"workload":"w{number}"}}\n')
+    written = lab / "j.db"
+    command = [*COMMAND, "run", "lab.gpol", "facts.jsonl", "--journal", "j.db", "--out", "out.jsonl"]
+    with subprocess.Popen(command, cwd=lab, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        _wait_until(lambda: written.exists() and written.stat().st_size > 6_000_000)
+        running.send_signal(stop)
+        _, err = running.communicate()
+
+    assert b"Traceback" not in err
+    last = gpol("verify", "j.db", "--format", "json").records[0]["seq"]
+    kept = {each["seq"]: each["event"] for each in gpol("log", "j.db", "--format", "json").records}
+    assert gpol("replay", "j.db").code == 0
+    assert 1_000 < last == len(kept) < 120_001
+    told = [json.loads(line) for line in (lab / "out.jsonl").read_text().split("\n")[:-1]]
+    assert all(kept[decision.pop("seq")] == decision for decision in told)
+
+
 @needs_full
 @pytest.mark.parametrize("arguments", [("check", "lab.gpol"), ("log", "lab.db"), ("--help",), ("fmt", "-")])
 def test_a_full_disk_under_stdout_is_told(journal: str, lab: Path, arguments: tuple[str, ...]) -> None:
