@@ -4,7 +4,7 @@ Times are integer microseconds since the epoch, UTC. Amounts are integers in a r
 text such as `"8"` or `"80Gi"` is accepted as well.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -61,6 +61,21 @@ def as_json(data: BaseModel, exclude: Any = None) -> bytes:
         if KeyboardInterrupt.__name__ in str(error):
             raise KeyboardInterrupt from None
         raise
+
+
+_set = object.__setattr__
+
+_Made = TypeVar("_Made", bound=BaseModel)
+
+
+def unchecked(kind: type[_Made], fields: dict[str, Any], given: set[str]) -> _Made:
+    """Data of these fields, which are known to be right; `given` are those that were said. As `model_copy`, in a tenth of the time."""
+    made = kind.__new__(kind)
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", given)
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
 
 
 def later(default: Any, **limits: Any) -> Any:

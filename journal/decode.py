@@ -8,6 +8,7 @@ Whatever has another frame goes through pydantic, so that nothing depends on wha
 import re
 from typing import TypeVar
 
+from ..engine.event_parts import unchecked
 from ..engine.events import EVENT, AnyEvent
 from ..engine.facts import WorkloadSubmitted
 from ..engine.units import INT64_MAX
@@ -86,20 +87,12 @@ def remember(known: dict[Frame, _Value], frame: Frame, value: _Value) -> None:
         known[frame] = value
 
 
-_set = object.__setattr__
-
-
 def _alike(event: AnyEvent, time: int, cause: str, workload: str) -> AnyEvent:
-    """An event like another one, with another time, cause and workload: as pydantic's own copy, without its detours."""
+    """An event like another one, with another time, cause and workload."""
     fields = event.__dict__.copy()
     fields["time"] = time
     if cause:
         fields["cause"] = int(cause)
     if workload:
         fields["workload"] = workload
-    alike = event.__class__.__new__(event.__class__)
-    _set(alike, "__dict__", fields)
-    _set(alike, "__pydantic_fields_set__", event.__pydantic_fields_set__)
-    _set(alike, "__pydantic_extra__", None)
-    _set(alike, "__pydantic_private__", None)
-    return alike
+    return unchecked(event.__class__, fields, event.__pydantic_fields_set__)

@@ -1,6 +1,5 @@
 """From the state of the definition to tables, and back: what the two cores share when one goes on where the other was."""
 
-from copy import copy
 from dataclasses import dataclass, field
 
 from ..definition.state.order import line_key
@@ -36,7 +35,7 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     for name in sorted(_COUNTS):
         store.tables.state[_COUNTS[name]] = getattr(state, name)
     for workload in state.in_order():
-        store.add(copy(workload))
+        store.add(workload)
     for name in sorted(state.gave_way):
         for other in sorted(state.gave_way[name]):
             store.grow()
@@ -51,13 +50,13 @@ def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
     row = store.tables.node[node]
     row[c.GENERATION], row[c.UNPARKED] = queue.generation, -1 if queue.stirred else 0
     store.tables.state[c.STIRS] = 1
-    row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.known[queue.preemptor.name][1]
+    row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.row(queue.preemptor.name)
     for shape in sorted(queue.hopeless):
         number = store.shape_id(node, shape)
         store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
     for workload in queue.line:
         if workload.parked:
-            park(store.tables, store.known[workload.name][1])
+            park(store.tables, store.row(workload.name))
 
 
 def unloaded(store: TableStore, around: Around) -> State:
@@ -70,9 +69,8 @@ def unloaded(store: TableStore, around: Around) -> State:
         setattr(state, name, int(t.state[_COUNTS[name]]))
     state.fresh = bool(state.fresh)
     state.queues = [QueueState() for _ in graph.nodes]
-    for workload in map(copy, store.in_order()):
+    for workload in store.in_order():
         state.workloads[workload.name] = workload
-        workload.place = None
         if workload.queue == NOWHERE:
             continue
         queue = state.queues[workload.queue]

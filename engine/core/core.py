@@ -163,7 +163,7 @@ class ArrayCore:
 
     def workload(self, name: str) -> Workload | None:
         """See `gpol.engine.intake.check.Known`."""
-        return self._tables.read(name)[0] if name in self._tables.known else None
+        return self._tables.read(name)[0] if self._tables.row(name) != c.NONE else None
 
     def running(self) -> Iterable[Workload]:
         """See `gpol.engine.intake.check.Known`."""
@@ -199,7 +199,7 @@ class ArrayCore:
                 return
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
-        elif not isinstance(event, Fact) and event.workload in self._tables.known:
+        elif not isinstance(event, Fact) and self._tables.row(event.workload) != c.NONE:
             try:
                 apply_decision(self._tables, self._usage, event)
                 self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
@@ -292,10 +292,10 @@ class ArrayCore:
         return Tape(store.graph, tape, store.names, store.demands.at, self._text)
 
     def _text(self, name: str, field: Field) -> str:
-        return str(own_value(self._tables.graph, self._tables.known[name][0], field))
+        return str(own_value(self._tables.graph, self._tables.read(name)[0], field))
 
     def _turned_away(self, name: str) -> Hold:
-        return next(turned_away(self._tables.graph, self._tables.known[name][0]))
+        return next(turned_away(self._tables.graph, self._tables.read(name)[0]))
 
     def next_wake(self) -> int | None:
         if self._definition is not None:
@@ -338,14 +338,14 @@ class ArrayCore:
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
     ) -> TableLoop | None:
         """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, are for the definition of the loop."""
-        if self._store is None or self._store.known or self._usage.nodes:
+        if self._store is None or self._store.tables.state[c.LIVE] or self._usage.nodes:
             return None
         self.next_wake()
         return TableLoop(self._store, jobs, lengths, resume, until)
 
     def given_loop(self) -> GivenLoop | None:
         """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`."""
-        if self._given is not None and self._given.facts > MOST_GIVEN + 8 * len(self._given.store.known):
+        if self._given is not None and self._given.facts > MOST_GIVEN + 8 * int(self._given.store.tables.state[c.LIVE]):
             self._load(DefinitionCore(self.state()))
         if self._store is None or self._usage.nodes:
             return None

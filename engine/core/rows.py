@@ -12,7 +12,7 @@ from .demands import Demands
 from .kernels.places import append_cell
 from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy_tables import PolicyTables
-from .tables import Tables, longer
+from .tables import Ints, Tables, longer
 
 
 class Rows:
@@ -24,6 +24,7 @@ class Rows:
     tables: Tables
     names: list[str]
     name_ids: dict[str, int]
+    row_of_name: Ints
     given: dict[str, tuple[int, tuple[Assignment, ...]]]
 
     def name_id(self, name: str) -> int:
@@ -33,9 +34,9 @@ class Rows:
             known = self.name_ids[name] = len(self.names)
             self.names.append(name)
             if known >= len(self.tables.name):
-                grown = longer(self.tables.name, known + 16)
-                grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
-                self.tables = self.tables._replace(name=grown)
+                grown, rows = longer(self.tables.name, known + 16), longer(self.row_of_name, known + 16)
+                rows[known:] = grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
+                self.tables, self.row_of_name = self.tables._replace(name=grown), rows
         return known
 
     def cells(self, cell: int) -> Iterator[list[int]]:

@@ -1,8 +1,9 @@
 """The tables of a policy, and the rows of live workloads in them: how workloads come in, go out, and are read."""
 
 from collections.abc import Callable
-from copy import copy
 from typing import NamedTuple
+
+import numpy as np
 
 from ..eligibility import groups_of
 from ..event_parts import Assignment
@@ -21,6 +22,7 @@ from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, ta
 from .outcomes import DEFERRALS, ENDS
 from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
+from .sayings import Kept, Sayings, kept, workload_of
 from .tables import Tables, longer, zeros
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
@@ -37,18 +39,21 @@ class RowNumbers(NamedTuple):
 
 
 class TableStore(Rows):
-    """The tables under one policy. `known` has the live workloads by name, each with its row; what changes while it runs or waits stands in
-    the tables alone until `read` brings it up to date."""
+    """The tables under one policy. `row_of_name` has the row of each live workload by the number of its name (NONE: it is not live), and
+    `kept` what is kept of it beside its row, by row. A workload as such is made when it is read."""
 
     def __init__(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, kernels: KernelSet) -> None:
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity, sizes)
         self.demands = Demands(self.policy)
         self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
-        self.known: dict[str, tuple[Workload, int]] = {}
         self.names: list[str] = []
         self.name_ids: dict[str, int] = {}
+        self.row_of_name = zeros(0)
+        self.kept: list[Kept | None] = []
+        self.sayings = Sayings()
         self._shape_ids: dict[tuple[int, Shape], int] = {}
+        self._shapes: list[Shape] = [""]
         self._texts: list[int] = [0]
         self._demands_written = 0
         self.given: dict[str, tuple[int, tuple[Assignment, ...]]] = {}
@@ -106,7 +111,7 @@ class TableStore(Rows):
 
     def grow(self) -> None:
         """Make room for whatever one decision may need; more than enough, so that kernels seldom ask for it."""
-        t, live, queues = self.tables, max(len(self.known), len(self.tables.work)), len(self.graph.queues)
+        t, live, queues = self.tables, len(self.tables.work), len(self.graph.queues)
         sets, resources = self.demands.most_pod_sets, self.demands.most_resources
         if t.choice.shape[1] < sets or t.choice.shape[2] < resources:
             t.state[c.MOST_POD_SETS], t.state[c.MOST_RESOURCES] = sets, resources
@@ -170,6 +175,7 @@ class TableStore(Rows):
         grown[-1, c.NEXT_RUNNING] = c.NONE
         t.state[c.FREE_ROW] = old
         self.tables = t._replace(work=grown, wish=longer(t.wish, len(grown)))
+        self.kept += [None] * (len(grown) - old)
 
     def _new_row(self) -> int:
         if self.tables.state[c.FREE_ROW] == c.NONE:
@@ -181,9 +187,8 @@ class TableStore(Rows):
     def add(self, workload: Workload) -> None:
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
         self.vet(workload)
-        row = self._new_row()
-        self.known[workload.name] = workload, row
-        name = self.name_id(workload.name)
+        row, name = self._new_row(), self.name_id(workload.name)
+        self.row_of_name[name] = row
         self.tables.work[row, c.NAME], self.tables.work[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
         self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
@@ -194,12 +199,9 @@ class TableStore(Rows):
     def change(self, name: str, change: Callable[[Workload], None]) -> int:
         """Change a workload between its old places and its new ones; return its row. Raises BeyondBoundsError, with nothing changed."""
         workload, row = self.read(name)
-        changed = copy(workload)
-        change(changed)
-        self.vet(changed)
+        change(workload)
+        self.vet(workload)
         self.kernels.leave(self.tables, row)
-        workload = changed
-        self.known[name] = workload, row
         stop(self.tables, row)
         forget_cycle(self.tables, row)
         self._write(workload, row)
@@ -208,16 +210,19 @@ class TableStore(Rows):
 
     def end(self, name: str) -> None:
         """Let a workload be over."""
-        _, row = self.known.pop(name)
-        self.kernels.end(self.tables, row)
-        self.given.pop(name, None)
+        self.kernels.end(self.tables, self.row(name))
+        self._forget(name)
 
     def forget_ended(self, outcomes: list[Outcome]) -> None:
         """Forget the workloads whose place others took: their rows are free already."""
         for outcome in outcomes:
             if isinstance(outcome, Replacement):
-                del self.known[outcome.workload]
-                self.given.pop(outcome.workload, None)
+                self._forget(outcome.workload)
+
+    def _forget(self, name: str) -> None:
+        self.kept[self.row(name)] = None
+        self.row_of_name[self.name_ids[name]] = c.NONE
+        self.given.pop(name, None)
 
     def defer(self, name: str, last: LastDeferral) -> None:
         """Let a waiting workload wait as it was decided."""
@@ -261,7 +266,9 @@ class TableStore(Rows):
 
     def shape_id(self, queue: int, shape: Shape) -> int:
         """The number of a shape in a queue."""
-        known = self._shape_ids.setdefault((queue, shape), len(self._shape_ids) + 1)
+        known = self._shape_ids.setdefault((queue, shape), len(self._shapes))
+        if known == len(self._shapes):
+            self._shapes.append(shape)
         if known >= len(self.tables.shape):
             self.tables = self.tables._replace(shape=longer(self.tables.shape, known + 1))
         return known
@@ -290,12 +297,11 @@ class TableStore(Rows):
         """What follows for a workload from what it asks for and how it stands in its queue; its demand must have been vetted."""
         if workload.queue == NOWHERE:
             return RowNumbers(0, 0, 0, 0, c.NONE)
-        workload.shape = shape_of(workload, self.tells_apart)
         hold = next(turned_away(self.graph, workload), None)
         local = self.graph.queue_at(workload.queue).local_queue(workload.fact.local_queue)
         return RowNumbers(
             demand=self._demand(workload),
-            shape=self.shape_id(workload.queue, workload.shape),
+            shape=self.shape_id(workload.queue, shape_of(workload, self.tells_apart)),
             held=int(not is_queued(self.graph, workload)),
             turned_away=0 if hold is None else _TURNED_AWAY[hold.kind],
             local_queue=c.NONE if local is None else self.locals.index(local.name),
@@ -303,7 +309,8 @@ class TableStore(Rows):
 
     def _write(self, workload: Workload, row: int) -> None:
         """Write what is known of a workload into its row, which holds no lists."""
-        standing = self.standing(workload)
+        standing, fact = self.standing(workload), workload.fact
+        self.kept[row] = kept(self.sayings.of(workload), fact.time, fact.created, fact.uid)
         self.grow()
         self._make_room_for_lists(workload)
         w = self.tables.work[row]
@@ -329,29 +336,47 @@ class TableStore(Rows):
 
     # --- reading --------------------------------------------------------------------------------------------------------
 
+    def row(self, name: str) -> int:
+        """The row of a live workload; NONE where none has this name."""
+        number = self.name_ids.get(name)
+        return c.NONE if number is None else int(self.row_of_name[number])
+
+    def kept_of(self, name: str) -> Kept:
+        """What is kept of a live workload beside its row."""
+        found = self.kept[self.row(name)]
+        assert found is not None
+        return found
+
     def read(self, name: str) -> tuple[Workload, int]:
         """A live workload as it is now, and its row."""
-        workload, row = self.known[name]
+        row = self.row(name)
         t, w = self.tables, self.tables.work[row].tolist()
+        standing = w[c.SUBMITTED], w[c.NUMBER], w[c.QUEUE], w[c.PRIORITY], bool(w[c.PINNED])
+        workload = workload_of(self.kept_of(name), name, *standing)
         workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], w[c.STARTED_BY], bool(w[c.EVICTING])
-        workload.entered = w[c.ENTERED]
-        workload.admitted = None if w[c.ADMITTED] == c.NONE else w[c.ADMITTED]
-        workload.usage = tuple(self.request(w[c.USAGE])) if workload.admitted is not None else ()
-        workload.assignments = self.assignments(workload, w) if workload.admitted is not None else ()
-        workload.deferred = workload.scan = None
+        workload.entered, workload.shape = w[c.ENTERED], self._shapes[w[c.SHAPE]]
+        if w[c.ADMITTED] != c.NONE:
+            workload.admitted, workload.usage = w[c.ADMITTED], tuple(self.request(w[c.USAGE]))
+            workload.assignments = self.assignments(workload, w)
         if w[c.DEFERRED]:
             self.read_deferral(workload, w)
         workload.parked = bool(w[c.IN_LINE]) and bool(is_parked(t, row))
         return workload, row
 
+    def live_names(self) -> list[str]:
+        """The names of all live workloads, in the order of their submissions."""
+        numbers = np.flatnonzero(self.row_of_name != c.NONE)
+        submitted = self.tables.work[self.row_of_name[numbers], c.NUMBER]
+        return [self.names[number] for number in numbers[np.argsort(submitted)].tolist()]
+
     def in_order(self) -> list[Workload]:
         """All live workloads, in the order of their submissions."""
-        return sorted((self.read(name)[0] for name in sorted(self.known)), key=lambda workload: workload.number)
+        return [self.read(name)[0] for name in self.live_names()]
 
     def is_in_line(self, name: str) -> bool:
         """Whether a workload stands in its queue's line."""
-        return bool(self.tables.work[self.known[name][1], c.IN_LINE])
+        return bool(self.tables.work[self.row(name), c.IN_LINE])
 
     def usage(self, name: str) -> Request:
         """What a workload uses, by slot."""
-        return self.request_of_row(self.known[name][1])
+        return self.request_of_row(self.row(name))

@@ -8,6 +8,7 @@ from ..intake.local_usage import Books
 from ..outcome.decision import Admission, Eviction, Outcome, Replacement
 from ..outcome.nomination import Request
 from . import columns as c
+from .sayings import said_of
 from .store import TableStore
 
 
@@ -24,7 +25,7 @@ class UsageBooks:
         self.nodes = {local.name: queue.node for queue in queues for local in queue.local_queues}
 
     def _local(self, name: str) -> str | None:
-        local = self.store.known[name][0].fact.local_queue
+        local = said_of(self.store.kept_of(name)).fact.local_queue
         return local if local in self.nodes else None
 
     def _holding(self, local: str) -> dict[str, int]:

@@ -29,8 +29,7 @@ class TableView:
         return int(self._store.tables.state[c.CAUSE])
 
     def names(self) -> Sequence[str]:
-        known = self._store.known
-        return sorted(known, key=lambda name: known[name][0].number)
+        return self._store.live_names()
 
     def used(self, node: int, slot: int) -> int:
         return int(self._store.tables.quota[node, slot, c.TOTAL])

@@ -3,13 +3,15 @@
 import numpy as np
 
 from ...cores import GivenFacts, PlayedFacts
+from ...facts import WorkloadSubmitted
 from ...intake.changes import submitted
 from ...intake.routing import route
-from ...intake.shapes import shape_of
 from ...workload import Workload
 from .. import columns as c
+from ..sayings import MOST_SAYINGS, Kept, Said, kept
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
+from .before import Before
 from .job_rows import JobRows, may_share
 from .kernel_loop import KernelLoop
 from .payloads import MOST_FORMS, Payloads
@@ -33,23 +35,23 @@ class GivenLoop(KernelLoop):
         self._payloads = Payloads(store)
         self._jobs = zeros(0, c.JOB_WIDTH)
         self._alike: dict[object, int] = {}
+        self._said: dict[object, Said] = {}
         self._rows = zeros(64, c.JOB_WIDTH)
         """A row for submissions that are alike but for their names and times."""
 
     def play(self, given: GivenFacts, with_wakes: bool = False) -> PlayedFacts:
         """Play facts up to the first that is not for the kernel: one that is refused, or whose name is used again."""
         store = self.store
-        first, before, in_cycles = int(store.tables.state[c.SEQ]) + 1, store.known, store.tables.state[c.IN_CYCLES]
+        first, before, in_cycles = int(store.tables.state[c.SEQ]) + 1, Before.of(store), store.tables.state[c.IN_CYCLES]
         facts, places = self._take_in(given)
         self.begin(self._jobs, facts, True)
         store.tables.state[c.PLAYS_WAKES], store.tables.state[c.EVICTING_WAKES] = with_wakes, 0
-        _, events, tape = self.run(_MOST_WITH_WAKES if with_wakes else _ENOUGH)
+        _, events, tape = self.run(_MOST_WITH_WAKES if with_wakes else _ENOUGH, lambda job: self._kept(given, places[store.names[job]]))
 
         def workload(name: str, at: int) -> Workload:
             place = places.get(name)
-            return before[name][0] if place is None else self._submitted(given, place, 0)
+            return before.workload(name) if place is None else self._submitted(given.submission(place))
 
-        self.bring_up_to_date(lambda job, number: self._submitted(given, places[store.names[job]], number))
         played = int(store.tables.state[c.NEXT_JOB])
         self.facts += played
         if len(events) and not in_cycles:
@@ -58,12 +60,24 @@ class GivenLoop(KernelLoop):
         at = np.flatnonzero(events[:, c.E_KIND] <= c.ADVANCING)
         return PlayedFacts(played, at.tolist(), events[at, c.E_KIND].tolist(), events[at, c.E_TIME].tolist(), decisions)
 
-    def _submitted(self, given: GivenFacts, place: int, number: int) -> Workload:
+    def _submitted(self, fact: WorkloadSubmitted) -> Workload:
         """The workload of a submission, in its queue."""
-        workload = submitted(given.submission(place), number)
+        workload = submitted(fact, 0)
         route(self.store.graph, workload)
-        workload.shape = shape_of(workload, self.store.tells_apart)
         return workload
+
+    def _kept(self, given: GivenFacts, place: int) -> Kept:
+        """What the store keeps of a submission while it is live."""
+        alike = given.alike[place]
+        if alike is not None and alike in self._said:
+            return self._said[alike]
+        fact = given.submission(place)
+        known = kept(self.store.sayings.of(submitted(fact, 0)), fact.time, fact.created, fact.uid)
+        if alike is not None and isinstance(known, Said):
+            if len(self._said) >= MOST_SAYINGS:
+                self._said.clear()
+            self._said[alike] = known
+        return known
 
     # --- rows -------------------------------------------------------------------------------------------------------------
 
@@ -75,7 +89,7 @@ class GivenLoop(KernelLoop):
             end = next(place for place, moment in enumerate(given.times) if moment > c.MOST_TIME)
         for place in [place for place, kind in enumerate(given.kinds[:end]) if kind == c.SUBMITTING]:
             name = given.workloads[place]
-            if name in places or name in store.known:
+            if name in places or store.row(name) != c.NONE:
                 end = place
                 break
             places[name] = place
@@ -101,7 +115,7 @@ class GivenLoop(KernelLoop):
         numbers = np.arange(len(self.store.names))
         jobs[: len(numbers), c.J_NAME] = self.store.tables.name[: len(numbers), c.JOB] = numbers
         if self.store.tables.state[c.IN_CYCLES]:
-            self._rank([*self.store.known, *(given.workloads[place] for place in places)])
+            self._rank([*self.store.live_names(), *(given.workloads[place] for place in places)])
 
     def _kinds(self, given: GivenFacts, places: list[int]) -> list[int]:
         """The rows of submissions that are alike to others; 0 of one that is alike to none."""

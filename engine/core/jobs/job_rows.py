@@ -20,6 +20,7 @@ from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
 from ..policy_tables import BeyondBoundsError
+from ..sayings import Kept, Said, kept
 from ..store import TableStore
 from ..tables import Ints, zeros
 
@@ -45,6 +46,7 @@ class JobRows:
     jobs: Jobs
     table: Ints
     _kinds: list[_Kind] = field(default_factory=list)
+    _said: dict[int, Said] = field(default_factory=dict)
     _kind_of: Columns = field(default_factory=lambda: zeros(0))
     _named: dict[str, list[int]] = field(default_factory=dict)
 
@@ -116,13 +118,22 @@ class JobRows:
         """A number for all jobs whose submissions say the same but for their names, their times and their identity outside."""
         return int(self._kind_of[job])
 
-    def workload(self, job: int, number: int = 0) -> Workload:
+    def workload(self, job: int) -> Workload:
         """A job as a workload that has just been submitted, in its queue."""
         fact, first = self.facts[job], self._kinds[self._kind_of[job]].workload
-        workload = submitted(fact, number)
+        workload = submitted(fact, 0)
         workload.queue, workload.priority, workload.pinned = first.queue, first.priority, first.pinned
-        workload.shape = fact.workload if self.store.tells_apart and first.shape else first.shape
         return workload
+
+    def kept(self, job: int) -> Kept:
+        """What the store keeps of a job while it is live."""
+        kind, jobs = int(self._kind_of[job]), self.jobs
+        said = self._said.get(kind)
+        if said is None:
+            said = self._said[kind] = self.store.sayings.of(self._kinds[kind].workload)
+        created = int(jobs.columns[job, j.CREATED])
+        uid = jobs.uids[job] if jobs.uids else ""
+        return kept(said, int(jobs.columns[job, j.TIME]), None if created == j.NONE else created, uid)
 
 
 def may_share(graph: PolicyGraph) -> bool:

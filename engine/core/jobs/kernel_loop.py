@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...workload import Workload
 from .. import columns as c
+from ..sayings import Kept
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
 
@@ -26,13 +26,14 @@ class KernelLoop:
             t.state[column] = 0
         t.state[c.STAGE], t.state[c.IS_GIVEN] = c.CHOOSING, is_given
 
-    def run(self, most: int) -> tuple[int, Ints, Ints]:
-        """Play facts until there are so many events; why it stopped, the events and the tape."""
-        store = self.store
+    def run(self, most: int, kept: Callable[[int], Kept]) -> tuple[int, Ints, Ints]:
+        """Play facts until there are so many events; why it stopped, the events and the tape. `kept` gives what is kept of a job."""
+        store, before = self.store, int(self.store.tables.state[c.SUBMISSIONS])
         store.tables.state[c.PAST_END] = store.tables.state[c.TAPE_END] = 0
         store.grow()
         while (why := store.kernels.play(store.tables, most)) == c.MORE_ROOM:
             self._make_room()
+        self._bring_up_to_date(before, kept)
         t = store.tables
         return why, t.past[: t.state[c.PAST_END]].copy(), t.tape[: t.state[c.TAPE_END]].copy()
 
@@ -50,13 +51,14 @@ class KernelLoop:
         store.tables = t
         store.grow_further() if t.state[c.STAGE] == c.DECIDING else store.grow()
 
-    def bring_up_to_date(self, submitted: Callable[[int, int], Workload]) -> None:
-        """Let the store know who is live now; `submitted` makes the workload of a job, with the number of its submission."""
+    def _bring_up_to_date(self, before: int, kept: Callable[[int], Kept]) -> None:
+        """Let the store know who is live now; `before` workloads were submitted before."""
         store, work, names = self.store, self.store.tables.work, self.store.tables.name
-        live = np.flatnonzero(work[:, c.NUMBER])
-        before, store.known = store.known, {}
-        for row, number, name in zip(live.tolist(), work[live, c.NUMBER].tolist(), work[live, c.NAME].tolist(), strict=True):
-            known = before.get(store.names[name])
-            workload = known[0] if known is not None and known[0].number == number else submitted(int(names[name, c.JOB]), number)
-            store.known[store.names[name]] = workload, row
-        store.given = {name: given for name, given in store.given.items() if name in store.known}
+        rows, gone = store.row_of_name, np.flatnonzero(store.row_of_name != names[:, c.ROW])
+        for row in rows[gone[rows[gone] != c.NONE]].tolist():
+            store.kept[row] = None
+        store.row_of_name = names[:, c.ROW].copy()
+        new = np.flatnonzero(work[:, c.NUMBER] > before)
+        for row, job in zip(new.tolist(), names[work[new, c.NAME], c.JOB].tolist(), strict=True):
+            store.kept[row] = kept(job)
+        store.given = {name: given for name, given in store.given.items() if store.row(name) != c.NONE}

@@ -101,8 +101,7 @@ class TableLoop(KernelLoop):
         """Play facts until there are so many events."""
         state = self.store.tables.state
         first, submitted = int(state[c.SEQ]) + 1, int(state[c.NEXT_JOB])
-        why, events, tape = self.run(most)
-        self.bring_up_to_date(self.rows.workload)
+        why, events, tape = self.run(most, self.rows.kept)
         late = self.facts[self.store.tables.state[c.LATE]].workload if why == c.TOO_LATE else None
         return _Chunk(self, events, tape, why == c.ENOUGH, late, first, submitted)
 
@@ -112,7 +111,7 @@ class TableLoop(KernelLoop):
         """See `gpol.engine.cores.JobLoop`."""
         t = self.store.tables
         found, turns = [], {}
-        for name in sorted(self.store.known, key=lambda name: self.store.known[name][0].number):
+        for name in self.store.live_names():
             job = t.job[t.name[self.store.name_ids[name], c.JOB]].tolist()
             running = job[c.J_ADMISSION] != c.NONE
             left = None if job[c.J_LENGTH] == ENDLESS else job[c.J_LENGTH]
