@@ -24,6 +24,7 @@ from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import KernelSet
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.intake.jobs import Jobs
 from gpol.sim.drive.policy import Policy
 
 EACH = 1
@@ -31,6 +32,9 @@ EACH = 1
 
 VICTIMS = 8
 """How many of a queue's places others borrow."""
+
+CHUNK = 2_000
+"""How many events are played in one go until all run, as a simulation does it."""
 
 FAR = 10**15
 """Microseconds for which workloads run."""
@@ -53,16 +57,14 @@ class Cluster:
             lines += [f" cohort c{first} {{", *inside, " }"]
         policy = Policy.of(check("\n".join([*lines, "}"]), "large.gpol"))
         self.core.step(policy.activation(0), policy.graph)
-        facts = []
-        for place in range(places):
-            for number in range(queues):
-                borrower = number + 1 if place < lent and number % 10 == 0 else number
-                facts.append(self.submission(EACH, borrower, 0))
-        loop = self.core.closed_loop(facts, [FAR] * len(facts), False)
+        numbered = ((place, number) for place in range(places) for number in range(queues))
+        borrowers = (number + 1 if place < lent and number % 10 == 0 else number for place, number in numbered)
+        jobs = Jobs.of(self.submission(EACH, borrower, 0) for borrower in borrowers)
+        loop = self.core.closed_loop(jobs, [FAR] * len(jobs), False)
         assert loop is not None
-        self.running = [fact.workload for fact in facts]
-        while (left := len(facts) - int(self.state[c.ADMISSIONS])) > 0:
-            loop.play(left)
+        self.running = list(jobs.names)
+        while (left := len(jobs) - int(self.state[c.ADMISSIONS])) > 0:
+            loop.play(min(left, CHUNK))
         assert self.core.time < FAR
 
     @property

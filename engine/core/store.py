@@ -131,11 +131,12 @@ class TableStore(Rows):
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
         t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
-            t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED])))
+            written = int(max(t.state[c.TAPE_END], t.state[c.PEN]))
+            t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
         if len(t.victim) <= live:
-            t = t._replace(victim=longer(t.victim, live + 1))
+            t = t._replace(victim=longer(t.victim, live + 1, int(t.state[c.VICTIMS])))
         if len(t.taken) - t.state[c.TAKEN] < live + 1:
-            t = t._replace(taken=longer(t.taken, int(t.state[c.TAKEN]) + live + 1))
+            t = t._replace(taken=longer(t.taken, int(t.state[c.TAKEN]) + live + 1, int(t.state[c.TAKEN])))
         if t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
             t = self._more_cells(t, int(t.state[c.CELLS_NEED]))
         self.tables = t
@@ -152,8 +153,7 @@ class TableStore(Rows):
     def _more_cells(self, t: Tables, needed: int) -> Tables:
         old = len(t.cell)
         grown = longer(t.cell, old + needed)
-        grown[old:, c.NEXT] = range(old + 1, len(grown) + 1)
-        grown[-1, c.NEXT] = t.state[c.FREE_CELL]
+        grown[-1, c.NEXT] = t.state[c.FREE_CELL] - len(grown)  # a cell of zeros is free, and the next one is, too (`places.py`)
         t.state[c.FREE_CELL] = old
         t.state[c.FREE_CELLS] += len(grown) - old
         return t._replace(cell=grown)
@@ -171,8 +171,7 @@ class TableStore(Rows):
         t = self.tables
         old = len(t.work)
         grown = longer(t.work, old + 16)
-        grown[old:, c.NEXT_RUNNING] = range(old + 1, len(grown) + 1)
-        grown[-1, c.NEXT_RUNNING] = c.NONE
+        grown[-1, c.NEXT_RUNNING] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
         t.state[c.FREE_ROW] = old
         self.tables = t._replace(work=grown, wish=longer(t.wish, len(grown)))
         self.kept += [None] * (len(grown) - old)

@@ -56,8 +56,10 @@ def zeros(*sizes: int) -> Ints:
     return np.zeros(sizes, np.int64)
 
 
-def longer(table: Ints, rows: int) -> Ints:
-    """The same table with room for so many rows, at least twice as many as before."""
+def longer(table: Ints, rows: int, used: int | None = None) -> Ints:
+    """The same table with room for so many rows, at least twice as many as before. With `used` only so many of them are kept: what is never
+    written takes no memory."""
     grown = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), np.int64)
-    grown[: len(table)] = table
+    kept = len(table) if used is None else used
+    grown[:kept] = table[:kept]
     return grown

@@ -45,9 +45,9 @@ class KernelLoop:
         t = store.tables
         rows = len(t.work)
         if len(t.past) - t.state[c.PAST_END] <= 4 * rows + 4:
-            t = t._replace(past=longer(t.past, int(t.state[c.PAST_END]) + 4 * rows + 5))
+            t = t._replace(past=longer(t.past, int(t.state[c.PAST_END]) + 4 * rows + 5, int(t.state[c.PAST_END])))
         if len(t.ends) - t.state[c.ENDS] <= rows:
-            t = t._replace(ends=longer(t.ends, int(t.state[c.ENDS]) + rows + 1))
+            t = t._replace(ends=longer(t.ends, int(t.state[c.ENDS]) + rows + 1, int(t.state[c.ENDS])))
         store.tables = t
         store.grow_further() if t.state[c.STAGE] == c.DECIDING else store.grow()
 

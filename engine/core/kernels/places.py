@@ -11,9 +11,9 @@ from .watch.wishes import first_reached, gather_wishes, next_reached, note_chang
 
 
 def new_cell(t: Tables) -> int:
-    """A free cell. There is always one: `store.py` sees to that."""
+    """A free cell. There is always one: `store.py` sees to that. A free cell says how far behind the one after it the next one stands."""
     cell = t.state[c.FREE_CELL]
-    t.state[c.FREE_CELL] = t.cell[cell, c.NEXT]
+    t.state[c.FREE_CELL] = cell + 1 + t.cell[cell, c.NEXT]
     t.state[c.FREE_CELLS] -= 1
     t.cell[cell, c.NEXT] = c.NONE
     return cell
@@ -23,7 +23,7 @@ def free_cells(t: Tables, cell: int) -> None:
     """Give a list of cells back."""
     while cell >= 0:
         following = t.cell[cell, c.NEXT]
-        t.cell[cell, c.NEXT] = t.state[c.FREE_CELL]
+        t.cell[cell, c.NEXT] = t.state[c.FREE_CELL] - cell - 1
         t.state[c.FREE_CELL] = cell
         t.state[c.FREE_CELLS] += 1
         cell = following
@@ -40,9 +40,9 @@ def append_cell(t: Tables, row: int, column: int, last: int) -> int:
 
 
 def take_row(t: Tables) -> int:
-    """Take a free row, with nothing in it, for one more live workload. There has to be one."""
+    """Take a free row, with nothing in it, for one more live workload. There has to be one. Free rows are linked as free cells are."""
     row = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = t.work[row, c.NEXT_RUNNING]
+    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.NEXT_RUNNING]
     t.state[c.LIVE] += 1
     for column in range(c.WORK_WIDTH):
         t.work[row, column] = 0
@@ -54,7 +54,7 @@ def take_row(t: Tables) -> int:
 def give_row_back(t: Tables, row: int) -> None:
     """Undo `take_row`: the row has no places and no lists."""
     t.work[row, c.NUMBER] = 0
-    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW]
+    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW] - row - 1
     t.state[c.FREE_ROW] = row
     t.state[c.LIVE] -= 1
 

@@ -64,7 +64,7 @@ def test_an_adoption_may_name_any_number_of_flavors() -> None:
     cell = tables.state[c.FREE_CELL]
     while cell != c.NONE:
         free.append(int(cell))
-        cell = tables.cell[cell, c.NEXT]
+        cell += 1 + tables.cell[cell, c.NEXT]
     assert len(free) == len(set(free)) == tables.state[c.FREE_CELLS]
 
 
