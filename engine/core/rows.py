@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..event_parts import Assignment
+from ..event_parts import Assignment, as_json
 from ..outcome.decision import LastDeferral, SearchState
 from ..outcome.nomination import Request
 from ..policy_graph import PolicyGraph
@@ -14,9 +14,16 @@ from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy_tables import PolicyTables
 from .tables import Ints, Tables, longer
 
+MOST_ASSIGNED = 4_096
+"""How many assignments are remembered to be shared; then all are forgotten, and it begins anew."""
+
 
 class Rows:
-    """The lists of rows, and the names in them. `given` are assignments that were made already, each with the fact that made it."""
+    """The lists of rows, and the names in them.
+
+    `given` are the assignments of an outside system that say something else than their rows, such as flavors that the policy does not have,
+    each with the fact that made it. `assigned` are those that rows say, by what stands there.
+    """
 
     graph: PolicyGraph
     policy: PolicyTables
@@ -26,6 +33,7 @@ class Rows:
     name_ids: dict[str, int]
     row_of_name: Ints
     given: dict[str, tuple[int, tuple[Assignment, ...]]]
+    assigned: dict[tuple[object, ...], tuple[Assignment, ...]]
 
     def name_id(self, name: str) -> int:
         """The number of a name."""
@@ -61,7 +69,6 @@ class Rows:
         for slot, amount in workload.usage:
             last = append_cell(t, row, c.USAGE, last)
             t.cell[last, c.SLOT], t.cell[last, c.AMOUNT] = slot, amount
-        self.given[workload.name] = workload.started_by, workload.assignments
         last, sets = c.NONE, [pod_set.name for pod_set in workload.fact.pod_sets]
         flavors = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}
         known = self.policy.resources
@@ -72,23 +79,36 @@ class Rows:
                 cell[c.W_POD_SET], cell[c.W_COUNT] = sets.index(assignment.pod_set), assignment.count
                 cell[c.W_RESOURCE] = known.index(resource) if resource in known else c.NONE
                 cell[c.W_FLAVOR] = flavors.get(assignment.flavors.get(resource, ""), c.NONE)
+        self.given.pop(workload.name, None)
+        said = self.assignments(workload, t.work[row].tolist())
+        if [as_json(each) for each in said] != [as_json(each) for each in workload.assignments]:
+            self.given[workload.name] = workload.started_by, workload.assignments
 
     def assignments(self, workload: Workload, w: list[int]) -> tuple[Assignment, ...]:
         """The flavors that a running workload was given; `w` is its row."""
         given = self.given.get(workload.name)
         if given is not None and given[0] == w[c.STARTED_BY]:
             return given[1]
+        sets = tuple(pod_set.name for pod_set in workload.fact.pod_sets)
+        cells = tuple((cell[c.W_POD_SET], cell[c.W_COUNT], cell[c.W_RESOURCE], cell[c.W_FLAVOR]) for cell in self.cells(w[c.GIVEN]))
+        found = self.assigned.get((sets, cells))
+        if found is None:
+            if len(self.assigned) >= MOST_ASSIGNED:
+                self.assigned.clear()
+            found = self.assigned[sets, cells] = tuple(self._assigned(sets, cells))
+        return found
+
+    def _assigned(self, sets: tuple[str, ...], cells: tuple[tuple[int, int, int, int], ...]) -> Iterator[Assignment]:
+        """The assignments that cells say, in the order in which pod sets come in them."""
         flavors: dict[int, dict[str, str]] = {}
         counts: dict[int, int] = {}
-        for cell in self.cells(w[c.GIVEN]):
-            counts[cell[c.W_POD_SET]] = cell[c.W_COUNT]
-            known = flavors.setdefault(cell[c.W_POD_SET], {})
-            if cell[c.W_RESOURCE] >= 0:
-                known[self.policy.resources[cell[c.W_RESOURCE]]] = self.graph.flavors[cell[c.W_FLAVOR]].name
-        sets = workload.fact.pod_sets
-        found = tuple(Assignment(pod_set=sets[at].name, count=counts[at], flavors=flavors[at]) for at in [*flavors])
-        self.given[workload.name] = w[c.STARTED_BY], found
-        return found
+        for pod_set, count, resource, flavor in cells:
+            counts[pod_set] = count
+            known = flavors.setdefault(pod_set, {})
+            if resource >= 0 and flavor >= 0:
+                known[self.policy.resources[resource]] = self.graph.flavors[flavor].name
+        for at in [*flavors]:
+            yield Assignment(pod_set=sets[at], count=counts[at], flavors=flavors[at])
 
     def write_deferral(self, workload: Workload, row: int) -> None:
         """Write how the last cycle that looked at a workload ended."""

@@ -57,6 +57,7 @@ class TableStore(Rows):
         self._texts: list[int] = [0]
         self._demands_written = 0
         self.given: dict[str, tuple[int, tuple[Assignment, ...]]] = {}
+        self.assigned: dict[tuple[object, ...], tuple[Assignment, ...]] = {}
         self.slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
         self.locals = sorted(local.name for queue in graph.queues for local in queue.local_queues)
         self.tables = self._first_tables()
