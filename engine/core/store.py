@@ -67,7 +67,7 @@ class TableStore(Rows):
     def _first_tables(self) -> Tables:
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
         for column in (
-            c.FREE_ROW, c.FREE_CELL, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
+            c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING,
         ):  # fmt: skip
             policy.state[column] = c.NONE
@@ -152,10 +152,9 @@ class TableStore(Rows):
             self.grow()
 
     def _more_cells(self, t: Tables, needed: int) -> Tables:
-        old = len(t.cell)
-        grown = longer(t.cell, old + needed)
-        grown[-1, c.NEXT] = t.state[c.FREE_CELL] - len(grown)  # a cell of zeros is free, and the next one is, too (`places.py`)
-        t.state[c.FREE_CELL] = old
+        """With more free cells: those of zeros at the end, each of which says that the next one is free, too (`places.py`)."""
+        old, written = len(t.cell), np.flatnonzero(t.cell.any(axis=1))
+        grown = longer(t.cell, old + needed, int(written[-1]) + 1 if len(written) else 0)
         t.state[c.FREE_CELLS] += len(grown) - old
         return t._replace(cell=grown)
 

@@ -62,7 +62,7 @@ def test_an_adoption_may_name_any_number_of_flavors() -> None:
     assert core._store is not None
     tables, free = core._store.tables, []
     cell = tables.state[c.FREE_CELL]
-    while cell != c.NONE:
+    while cell != len(tables.cell):
         free.append(int(cell))
         cell += 1 + tables.cell[cell, c.NEXT]
     assert len(free) == len(set(free)) == tables.state[c.FREE_CELLS]
