@@ -9,6 +9,7 @@ from ..eligibility import groups_of
 from ..event_parts import Assignment
 from ..intake.capacity import NodeSizes
 from ..intake.holds import is_inactive, is_queued, turned_away
+from ..intake.sayings import KeptSaying, Sayings, kept, workload_of
 from ..intake.shapes import shape_of, tells_apart
 from ..outcome.decision import LastDeferral, Outcome, Replacement
 from ..outcome.nomination import Request
@@ -22,7 +23,6 @@ from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, ta
 from .outcomes import DEFERRALS, ENDS
 from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
-from .sayings import Kept, Sayings, kept, workload_of
 from .tables import Tables, longer, zeros
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
@@ -50,7 +50,7 @@ class TableStore(Rows):
         self.names: list[str] = []
         self.name_ids: dict[str, int] = {}
         self.row_of_name = zeros(0)
-        self.kept: list[Kept | None] = []
+        self.kept: list[KeptSaying | None] = []
         self.sayings = Sayings()
         self._shape_ids: dict[tuple[int, Shape], int] = {}
         self._shapes: list[Shape] = [""]
@@ -340,7 +340,7 @@ class TableStore(Rows):
         number = self.name_ids.get(name)
         return c.NONE if number is None else int(self.row_of_name[number])
 
-    def kept_of(self, name: str) -> Kept:
+    def kept_of(self, name: str) -> KeptSaying:
         """What is kept of a live workload beside its row."""
         found = self.kept[self.row(name)]
         assert found is not None

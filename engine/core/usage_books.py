@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 from ..intake.decayed_usage import NO_USAGE, Consumed, rank
 from ..intake.local_usage import Books
+from ..intake.sayings import said_of
 from ..outcome.decision import Admission, Eviction, Outcome, Replacement
 from ..outcome.nomination import Request
 from . import columns as c
-from .sayings import said_of
 from .store import TableStore
 
 

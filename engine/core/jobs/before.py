@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...intake.sayings import KeptSaying, workload_of
 from ...workload import Workload
 from .. import columns as c
-from ..sayings import Kept, workload_of
 from ..store import TableStore
 from ..tables import Ints
 
@@ -16,7 +16,7 @@ class Before(NamedTuple):
     name_ids: Mapping[str, int]
     row_of_name: Ints
     queues: Ints
-    kept: Sequence[Kept | None]
+    kept: Sequence[KeptSaying | None]
 
     @classmethod
     def of(cls, store: TableStore) -> "Before":

@@ -6,9 +6,9 @@ from ...cores import GivenFacts, PlayedFacts
 from ...facts import WorkloadSubmitted
 from ...intake.changes import submitted
 from ...intake.routing import route
+from ...intake.sayings import MOST_SAYINGS, KeptSaying, Saying, kept
 from ...workload import Workload
 from .. import columns as c
-from ..sayings import MOST_SAYINGS, Kept, Said, kept
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
 from .before import Before
@@ -35,7 +35,7 @@ class GivenLoop(KernelLoop):
         self._payloads = Payloads(store)
         self._jobs = zeros(0, c.JOB_WIDTH)
         self._alike: dict[object, int] = {}
-        self._said: dict[object, Said] = {}
+        self._said: dict[object, Saying] = {}
         self._rows = zeros(64, c.JOB_WIDTH)
         """A row for submissions that are alike but for their names and times."""
 
@@ -66,14 +66,14 @@ class GivenLoop(KernelLoop):
         route(self.store.graph, workload)
         return workload
 
-    def _kept(self, given: GivenFacts, place: int) -> Kept:
+    def _kept(self, given: GivenFacts, place: int) -> KeptSaying:
         """What the store keeps of a submission while it is live."""
         alike = given.alike[place]
         if alike is not None and alike in self._said:
             return self._said[alike]
         fact = given.submission(place)
         known = kept(self.store.sayings.of(submitted(fact, 0)), fact.time, fact.created, fact.uid)
-        if alike is not None and isinstance(known, Said):
+        if alike is not None and isinstance(known, Saying):
             if len(self._said) >= MOST_SAYINGS:
                 self._said.clear()
             self._said[alike] = known

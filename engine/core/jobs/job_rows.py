@@ -15,12 +15,12 @@ from ...intake.check import check_entry
 from ...intake.jobs import Jobs
 from ...intake.rejection import rejection
 from ...intake.routing import route
+from ...intake.sayings import KeptSaying, Saying, kept
 from ...outcome.history import Columns
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
 from ..policy_tables import BeyondBoundsError
-from ..sayings import Kept, Said, kept
 from ..store import TableStore
 from ..tables import Ints, zeros
 
@@ -46,7 +46,7 @@ class JobRows:
     jobs: Jobs
     table: Ints
     _kinds: list[_Kind] = field(default_factory=list)
-    _said: dict[int, Said] = field(default_factory=dict)
+    _said: dict[int, Saying] = field(default_factory=dict)
     _kind_of: Columns = field(default_factory=lambda: zeros(0))
     _named: dict[str, list[int]] = field(default_factory=dict)
 
@@ -125,7 +125,7 @@ class JobRows:
         workload.queue, workload.priority, workload.pinned = first.queue, first.priority, first.pinned
         return workload
 
-    def kept(self, job: int) -> Kept:
+    def kept(self, job: int) -> KeptSaying:
         """What the store keeps of a job while it is live."""
         kind, jobs = int(self._kind_of[job]), self.jobs
         said = self._said.get(kind)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...intake.sayings import KeptSaying
 from .. import columns as c
-from ..sayings import Kept
 from ..store import TableStore
 from ..tables import Ints, longer, zeros
 
@@ -26,7 +26,7 @@ class KernelLoop:
             t.state[column] = 0
         t.state[c.STAGE], t.state[c.IS_GIVEN] = c.CHOOSING, is_given
 
-    def run(self, most: int, kept: Callable[[int], Kept]) -> tuple[int, Ints, Ints]:
+    def run(self, most: int, kept: Callable[[int], KeptSaying]) -> tuple[int, Ints, Ints]:
         """Play facts until there are so many events; why it stopped, the events and the tape. `kept` gives what is kept of a job."""
         store, before = self.store, int(self.store.tables.state[c.SUBMISSIONS])
         store.tables.state[c.PAST_END] = store.tables.state[c.TAPE_END] = 0
@@ -51,7 +51,7 @@ class KernelLoop:
         store.tables = t
         store.grow_further() if t.state[c.STAGE] == c.DECIDING else store.grow()
 
-    def _bring_up_to_date(self, before: int, kept: Callable[[int], Kept]) -> None:
+    def _bring_up_to_date(self, before: int, kept: Callable[[int], KeptSaying]) -> None:
         """Let the store know who is live now; `before` workloads were submitted before."""
         store, work, names = self.store, self.store.tables.work, self.store.tables.name
         rows, gone = store.row_of_name, np.flatnonzero(store.row_of_name != names[:, c.ROW])

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from gpol.engine.core import sayings
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.core.sayings import Foreign, Kept, said_of
 from gpol.engine.cores import Core
 from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.intake import sayings
+from gpol.engine.intake.sayings import Foreign, KeptSaying, said_of
 from player import fact_of
 from worlds import SECOND
 
@@ -48,7 +48,7 @@ def play(both: list[Core], *facts: Plain) -> None:
         assert len({core.freeze() for core in both}) == 1
 
 
-def kept_of(core: ArrayCore, *names: str) -> list[Kept]:
+def kept_of(core: ArrayCore, *names: str) -> list[KeptSaying]:
     """What is kept of live workloads."""
     assert core._store is not None
     return [core._store.kept_of(name) for name in names]

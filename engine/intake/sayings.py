@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from ..event_parts import CheckState, as_json, unchecked
 from ..facts import WorkloadSubmitted
-from ..intake.jobs import OF_ITS_OWN
 from ..workload import Workload
+from .jobs import OF_ITS_OWN
 
 MOST_SAYINGS = 4_096
 """How many are remembered to be shared; then all are forgotten, and it begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Saying:
     """What was said of workloads; the fields are those of `Workload`.
 
     INVARIANT: `fact` is the submission of one of them. The others differ in what is in `OF_ITS_OWN` alone, so nothing else is read of it.
@@ -33,13 +33,13 @@ class Said:
 class Foreign(NamedTuple):
     """The same of a workload that an outside system had before: when it was submitted and created, and its identity, are its own."""
 
-    said: Said
+    said: Saying
     time: int
     created: int | None
     uid: str
 
 
-Kept = Said | Foreign
+KeptSaying = Saying | Foreign
 """What is kept of a live workload beside its row, which has its name, and when it was submitted or created."""
 
 
@@ -47,9 +47,9 @@ Kept = Said | Foreign
 class Sayings:
     """Finds what is to be kept of workloads. Nothing but memory depends on what is remembered."""
 
-    _known: dict[tuple[object, ...], Said] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], Saying] = field(default_factory=dict)
 
-    def of(self, workload: Workload) -> Said:
+    def of(self, workload: Workload) -> Saying:
         """What was said of a workload."""
         w, said = workload, as_json(workload.fact, exclude=OF_ITS_OWN)
         checks = tuple((name, w.checks[name]) for name in sorted(w.checks))
@@ -58,22 +58,22 @@ class Sayings:
         if known is None:
             if len(self._known) >= MOST_SAYINGS:
                 self._known.clear()
-            known = Said(w.fact, w.asked_priority, w.remaining, w.held_by_owner, w.held_by_operator, w.boost, w.checks, w.requeued)
+            known = Saying(w.fact, w.asked_priority, w.remaining, w.held_by_owner, w.held_by_operator, w.boost, w.checks, w.requeued)
             self._known[key] = known
         return known
 
 
-def kept(said: Said, time: int, created: int | None, uid: str) -> Kept:
+def kept(said: Saying, time: int, created: int | None, uid: str) -> KeptSaying:
     """What is kept of a workload of which that was said."""
     return Foreign(said, time, created, uid) if created is not None or uid else said
 
 
-def said_of(known: Kept) -> Said:
+def said_of(known: KeptSaying) -> Saying:
     """What was said of a workload."""
     return known.said if isinstance(known, Foreign) else known
 
 
-def workload_of(known: Kept, name: str, submitted: int, number: int, queue: int, priority: int, pinned: bool) -> Workload:
+def workload_of(known: KeptSaying, name: str, submitted: int, number: int, queue: int, priority: int, pinned: bool) -> Workload:
     """A workload as it was kept, with what its row has: its name, when it was submitted or created, and where it stands. It waits."""
     said = said_of(known)
     time, created, uid = known[1:] if isinstance(known, Foreign) else (submitted, None, "")
