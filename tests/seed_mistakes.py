@@ -343,7 +343,8 @@ def seed(mistake: Mistake | None, laws: bool) -> Failures:
         copy = Path(folder) / "gpol"
         for room in ROOMS:
             shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(ROOT / "tests", Path(folder) / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        for beside in ("tests", "examples"):
+            shutil.copytree(ROOT / beside, Path(folder) / beside, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", folder)
         with (Path(folder) / "tests" / "conftest.py").open("a", encoding="utf-8") as conftest:
             conftest.write(FOR_THE_COPY)
