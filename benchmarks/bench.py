@@ -21,6 +21,7 @@ from suite.closed_loop import closed_loop
 from suite.clusters import decisions, loads
 from suite.figure import Figure
 from suite.many_facts import many_facts
+from suite.one_fact import one_fact
 from suite.page import amount, page, read, stored
 from suite.scale import scale
 from suite.start import start
@@ -34,6 +35,7 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "given facts": many_facts,
     "audit": audit,
     "one decision": decisions,
+    "one fact": one_fact,
     "Kueue's loads": loads,
     "scale": scale,
 }

@@ -111,11 +111,15 @@ class Cluster:
         while self.core.decides_in_cycles and (wake := self.core.next_wake()) is not None:
             self.core.step(TimeAdvanced(time=wake))
 
-    def end_one(self, draw: random.Random) -> int:
-        """Let some workload end; return how many decisions follow."""
+    def ending(self, draw: random.Random) -> WorkloadFinished:
+        """Some workload ends."""
         last = draw.randrange(len(self.running))
         self.running[last], self.running[-1] = self.running[-1], self.running[last]
-        return self.finish(self.running.pop())
+        return WorkloadFinished(time=self.core.time + 1, workload=self.running.pop())
+
+    def end_one(self, draw: random.Random) -> int:
+        """Let some workload end; return how many decisions follow."""
+        return self.step(self.ending(draw))
 
 
 def owns(gpus: int) -> str:
