@@ -1,7 +1,8 @@
 """Snapshots: states of the core kept in the journal, so that opening it does not mean applying all its events.
 
 They are a cache. A snapshot is used only if its chain value is that of its event, its digest is that of its content, and this program
-writes the same form and can read it. Any other is ignored, and the next one written replaces it. `verify` and `replay` never use snapshots.
+writes the same form and can read it. Any other is ignored, and the next one written replaces it. `verify` never uses snapshots, and
+`replay` trusts none (`audit/in_parts/replay_parts.py`).
 """
 
 import hashlib
@@ -34,6 +35,9 @@ MOST_BYTES = 1 << 28
 _NEWEST = 2
 """How many of the newest are kept in any case: should the last one be unreadable, there is one before it."""
 
+_STRETCHES = 16
+"""In so many stretches of a journal at most, and more than half as many, one is kept of each, so that `replay` finds where parts begin."""
+
 
 # --- keeping --------------------------------------------------------------------------------------------------------
 
@@ -41,8 +45,8 @@ _NEWEST = 2
 def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
     """Keep the state of a core that stands at the end of a journal open to append.
 
-    What can be of no use, and older ones beyond a few that lie further and further apart (`expendable`), are dropped with it. Raises
-    JournalError where the core does not stand there, and for a state so large that its snapshot would never be read.
+    What can be of no use, and older ones beyond a few (`expendable`), are dropped with it. Raises JournalError where the core does not
+    stand there, and for a state so large that its snapshot would never be read.
     """
     head = journal.head
     if core.seq != head.seq:
@@ -56,21 +60,27 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
         raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
     snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
     there = [seq for seq in journal.snapshot_seqs() if seq != head.seq]
-    useless = [seq for seq in there if _misplaced(journal, journal.snapshot(seq, content=False))]
+    useless = [seq for seq in there if misplaced(journal, journal.snapshot(seq, content=False))]
     left = [seq for seq in there if seq not in useless]
     journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
     return snapshot
 
 
 def expendable(seqs: Sequence[int], every: int = EVERY) -> list[int]:
-    """Which of the snapshots at these places to drop: all but the newest two and, each time twice as far back, the oldest one there.
+    """Which of the snapshots at these places to drop: all but the newest two, the oldest one each time twice as far back, and the oldest
+    one in each of some stretches of equal length.
 
-    The oldest, as it is the one that gets furthest; so of any number of events some dozens are kept at most.
+    The oldest, as it is the one that gets furthest, and stays the oldest when two stretches become one as they get too many. So of any
+    number of events some dozens are kept at most.
     """
     older, last = sorted(seqs)[:-_NEWEST], max(seqs)
-    kept: dict[int, int] = {}
+    length = every
+    while last >= _STRETCHES * length:
+        length *= 2
+    kept: dict[tuple[str, int], int] = {}
     for seq in older:
-        kept.setdefault(((last - seq) // every).bit_length(), seq)
+        kept.setdefault(("back", ((last - seq) // every).bit_length()), seq)
+        kept.setdefault(("stretch", seq // length), seq)
     return [seq for seq in older if seq not in kept.values()]
 
 
@@ -128,20 +138,24 @@ def newest_core(journal: Journal, upto: int) -> Core | None:
 
 def restore(journal: Journal, snapshot: Snapshot) -> Core:
     """The core that a snapshot of a journal holds. Raises SnapshotError for one that does not count, saying why."""
-    misplaced = _misplaced(journal, snapshot)
-    if misplaced:
-        raise SnapshotError(misplaced)
-    if not isinstance(snapshot.content, bytes):
-        raise SnapshotError("its content is missing, or too long")
-    if hashlib.sha256(snapshot.content).digest() != snapshot.digest:
-        raise SnapshotError("its content is not what was written")
-    core = thaw(_unpacked(snapshot.content), _graph(journal, snapshot.seq))
+    core = thaw(content_of(journal, snapshot), _graph(journal, snapshot.seq))
     if core.seq != snapshot.seq:
         raise SnapshotError(f"its content is the state after event {core.seq}")
     return core
 
 
-def _misplaced(journal: Journal, snapshot: Snapshot) -> str:
+def content_of(journal: Journal, snapshot: Snapshot) -> bytes:
+    """The bytes that a snapshot of a journal holds, unpacked. Raises SnapshotError for one that does not count, saying why."""
+    if problem := misplaced(journal, snapshot):
+        raise SnapshotError(problem)
+    if not isinstance(snapshot.content, bytes):
+        raise SnapshotError("its content is missing, or too long")
+    if hashlib.sha256(snapshot.content).digest() != snapshot.digest:
+        raise SnapshotError("its content is not what was written")
+    return _unpacked(snapshot.content)
+
+
+def misplaced(journal: Journal, snapshot: Snapshot) -> str:
     """Why a snapshot is of no use whatever its content is; empty where it may be."""
     if snapshot.format != FORM:
         return f"it is in the form `{snapshot.format}`, and this program's is `{FORM}`"

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,8 @@ import pytest
 from gpol.dsl import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import SnapshotError, freeze, new_core
-from gpol.engine.errors import FactError
 from gpol.engine.event_parts import PodSet
-from gpol.engine.events import AnyEvent
-from gpol.engine.facts import Fact, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
+from gpol.engine.facts import Fact, TimeAdvanced, WorkloadSubmitted
 from gpol.journal.audit.replay import replay
 from gpol.journal.audit.verify import verify
 from gpol.journal.errors import JournalError
@@ -23,63 +21,9 @@ from gpol.journal.read import as_of as asof
 from gpol.journal.read import snapshots
 from gpol.journal.read.as_of import core_at, resume
 from gpol.journal.read.snapshots import EVERY, Snapshotter, expendable, keep_snapshot, newest_core, restore
+from small_histories import POLICY, activation, facts, play
 
 Hood = Callable[..., list[tuple[Any, ...]]]
-
-POLICY = """policy "one" {
-  use gpol.fair
-}
-
-flavor a100 { gpu 8 }
-
-queue owner {
-  owns 8 gpu on a100
-}
-queue guest {
-  owns nothing
-}
-protect warm-up {
-  where victim.running < 10s
-}
-"""
-
-
-def activation(time: int, text: str = POLICY) -> PolicyActivated:
-    """The fact that activates the policy, whole."""
-    checked = check(text, "one.gpol")
-    assert checked.graph is not None
-    profiles = tuple(ProfileText(name=name, text=profile) for name, profile in checked.profiles)
-    return PolicyActivated(time=time, file="one.gpol", text=text, profiles=profiles, digest=checked.graph.digest)
-
-
-def facts(count: int) -> Iterator[Fact]:
-    """A policy and then so many other facts: submissions to two queues, ends of those that run, and time, and another policy on the way."""
-    yield activation(0)
-    for number in range(1, count):
-        time, name = number * 3_000_000, f"w{number}"
-        if number == 17:
-            yield activation(time, POLICY.replace("gpu 8 }", "gpu 9 }"))
-        elif number % 3 == 2:
-            yield WorkloadFinished(time=time, workload=f"w{number - 1}")
-        elif number % 7 == 0:
-            yield TimeAdvanced(time=time)
-        else:
-            queue = ("owner", "guest")[number % 2]
-            yield WorkloadSubmitted(time=time, workload=name, queue=queue, pod_sets=(PodSet(requests={"gpu": f"{3 + number % 6}"}),))
-
-
-def play(journal: Journal, core: Core, played: Iterator[Fact], every: int) -> list[list[AnyEvent]]:
-    """Decide facts and append them, with snapshots; ends of who does not run are left out."""
-    batches: list[list[AnyEvent]] = []
-    with Snapshotter(journal, core, every=every) as sink:
-        for fact in played:
-            graph = check(fact.text, "one.gpol").graph if isinstance(fact, PolicyActivated) else None
-            try:
-                batches.append([fact, *core.step(fact, graph)])
-            except FactError:
-                continue
-            sink.append([batches[-1]])
-    return batches
 
 
 @pytest.fixture
@@ -334,15 +278,14 @@ def test_the_interval_grows_with_what_is_alive(journal: Journal) -> None:
 
 
 def test_few_are_kept() -> None:
-    """Of any number of snapshots the newest two are left, and older ones each about twice as far back: some dozens at most."""
+    """Of any number of snapshots the newest two are left, older ones each about twice as far back, and one in each of 9 to 16 stretches of
+    equal length: some dozens at most, none of which another one is far from."""
     there: list[int] = []
     for number in range(1, 5_001):
         there.append(number * EVERY)
         there = [seq for seq in there if seq not in expendable(there)]
-        assert len(there) <= number.bit_length() + 2
+        assert len(there) <= number.bit_length() + 2 + 16
         assert there[-2:] == [max(1, number - 1) * EVERY, number * EVERY][-len(there) :]
-        gaps = [number * EVERY - seq for seq in there]
-        assert gaps[0] <= number * EVERY
+        assert max(after - before for before, after in pairwise([0, *there])) <= max(EVERY, number * EVERY // 4)
     far = [(5_000 * EVERY - seq) // EVERY for seq in there]
     assert all(older <= 4 * max(1, newer) for older, newer in pairwise(far)), far
-    assert far[0] >= 1_000
