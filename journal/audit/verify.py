@@ -11,8 +11,8 @@ from ..records import START, Head, Progress
 from ..store.store import PlainRow, Stored
 from .evidence import Evidence, EvidenceComparison
 from .faults import Fault, VerifyReport
+from .in_parts.verify_parts import right_upto
 from .page_check import BEGINNING
-from .parts import right_upto
 from .row_checks import RowWalk, structure_faults, unreadable
 from .traces import read_kept, traces
 

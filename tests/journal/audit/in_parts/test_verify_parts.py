@@ -1,17 +1,19 @@
 """A journal that is verified in parts, by several workers: the report is the one that a walk from end to end gives."""
 
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import joblib
 import pytest
 from gpol.engine.facts import TimeAdvanced
-from gpol.journal.audit import parts
+from gpol.journal.audit.in_parts import all_processors
+from gpol.journal.audit.in_parts import verify_parts as parts
 from gpol.journal.audit.page_check import BEGINNING
 from gpol.journal.audit.verify import VerifyReport, verify
 from gpol.journal.journal import Journal
 
 COUNT = 29
+PROCESSES = all_processors.processes
 
 
 @pytest.fixture
@@ -24,13 +26,12 @@ def written(place: Path | str, history) -> Path | str:
 
 
 @pytest.fixture(autouse=True)
-def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of seven events from the first on, each looked at in a thread."""
     monkeypatch.setattr(parts, "LONG", 1)
     monkeypatch.setattr(parts, "EVENTS", 7)
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        yield
+    monkeypatch.setattr(all_processors, "processes", ThreadPoolExecutor)
 
 
 def _reports(place: Path | str, monkeypatch: pytest.MonkeyPatch, head: tuple[int, str] | None = None) -> tuple[VerifyReport, VerifyReport]:
@@ -122,7 +123,8 @@ def test_workers_that_are_lost(written: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 @pytest.mark.sqlite
-def test_in_processes(written: Path) -> None:
+def test_in_processes(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same with processes of their own."""
-    with joblib.parallel_config(backend="loky"), Journal.open(written) as journal:
+    monkeypatch.setattr(all_processors, "processes", PROCESSES)
+    with Journal.open(written) as journal:
         assert parts.right_upto(journal).head == journal.head

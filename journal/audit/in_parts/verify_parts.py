@@ -4,14 +4,14 @@ Each part begins with what is stored of the event before it, so that no part wai
 ones before it ended; behind the first that does not, and behind the last, the journal is looked at row by row as ever.
 """
 
-from collections.abc import Generator
 from contextlib import closing
 from typing import NamedTuple
 
-from ..errors import JournalError
-from ..journal import Journal
-from ..records import Head, Progress
-from .page_check import BEGINNING, Place, place_after
+from ...errors import JournalError
+from ...journal import Journal
+from ...records import Head, Progress
+from ..page_check import BEGINNING, Place, place_after
+from .all_processors import by_all_processors
 
 LONG = 500_000
 """From how many events on it pays: to start a process takes as long as to look at some 80,000."""
@@ -35,7 +35,8 @@ def right_upto(journal: Journal, progress: Progress | None = None) -> Place:
         if last < LONG:
             return place
         journal.at(last - 1)  # the last number may be made up, and then there are few rows before it, and none with this one
-        with closing(_parts(journal.name, last)) as parts:
+        stretches = [(journal.name, after, min(after + EVENTS, last)) for after in range(0, last, EVENTS)]
+        with closing(by_all_processors(look_at, stretches)) as parts:
             for part in parts:
                 if part.end is None or part.begin != place:
                     break
@@ -45,14 +46,6 @@ def right_upto(journal: Journal, progress: Progress | None = None) -> Place:
         return place if place == _stored(journal, place.head.seq) else BEGINNING  # its name may be that of another journal by now
     except Exception:  # whatever becomes of the processes, and however damaged the journal is: it can be looked at without them
         return BEGINNING
-
-
-def _parts(name: str, last: int) -> Generator[Stretch]:
-    from joblib import Parallel, cpu_count, delayed
-
-    if cpu_count() > 1:
-        work = (delayed(look_at)(name, after, min(after + EVENTS, last)) for after in range(0, last, EVENTS))
-        yield from Parallel(n_jobs=-1, return_as="generator")(work)
 
 
 def look_at(name: str, after: int, upto: int) -> Stretch:

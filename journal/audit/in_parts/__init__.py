@@ -1,0 +1,1 @@
+"""A long journal looked at in parts, by all processors."""
