@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ..engine.core.core import ArrayCore
 from ..engine.core.kernel_set import PLAIN, KernelSet
-from ..engine.cores import Core
+from ..engine.cores import Core, Frozen
+from ..engine.definition.snapshot import thawed
 from .kernel_folder import are_compiled, kernel_folder
 from .kernel_source import CORE
 
@@ -20,13 +21,15 @@ COMPILING = "compiled kernels are made in the background, once, in about a minut
 BEYOND = "decided without compiled kernels from here on, until they hold all numbers: {reason}"
 
 
-def fast_core(tell: Callable[[str], None], is_long: bool = False, plain: bool = False) -> Core:
-    """A core that nothing has happened to yet. It takes the compiled kernels once its history is long, or at once if that `is_long`.
+def fast_core(tell: Callable[[str], None], is_long: bool = False, plain: bool = False, frozen: Frozen | None = None) -> Core:
+    """A core that nothing has happened to yet, or one in the state that was `frozen`, else SnapshotError (`thaw`). It takes the compiled
+    kernels once its history is long, or at once if that `is_long`.
 
     Where there are none the definition decides, or with `plain` the kernels as they stand. `tell` is told why, each reason once; with
     `COMPILING` it is for the caller to let another process compile them: nobody waits for that.
     """
-    return ArrayCore(kernels=_Supply(tell, 0 if is_long else FEW, PLAIN if plain else None))
+    state = thawed(*frozen) if frozen is not None else None
+    return ArrayCore(state, _Supply(tell, 0 if is_long else FEW, PLAIN if plain else None))
 
 
 class _Supply:

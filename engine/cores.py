@@ -283,6 +283,10 @@ class FactLoop(Protocol):
         """
 
 
+Frozen = tuple[bytes, PolicyGraph | None]
+"""A state as bytes (`Core.freeze`), with the policy that was active then."""
+
+
 class Core(Protocol):
     """A cluster under a policy. Deterministic: the same facts give the same decisions, whenever and wherever.
 

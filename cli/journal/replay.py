@@ -1,5 +1,7 @@
 """replay: whether every decision is the one that the policy demands."""
 
+from functools import partial
+
 import click
 
 from ...journal.errors import JournalError
@@ -20,16 +22,19 @@ from ..speed.garbage import seldom_collecting
 @with_format
 def replay(journal: str, by: str | None, form: Format) -> int:
     """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
+    from ...journal.audit.in_parts.replay_parts import replay_in_parts
     from ...journal.audit.replay import other_semantics, replay
-    from ..speed.kernels import core_for_command
+    from ..speed.kernels import core_for_command, core_for_part, tell
 
     if by not in (None, "definition", "arrays"):
         refuse(f"--by is definition or arrays, not `{by}`")
     try:
         with open_journal(journal) as read, progress("replaying", read.last_row) as tick:
-            core = core_for_command(read.last_row, by)
-            with seldom_collecting():
-                report = replay(read, tick, decider=core)
+            report = replay_in_parts(read, partial(core_for_part, by), tick, tell)
+            if report is None:
+                core = core_for_command(read.last_row, by)
+                with seldom_collecting():
+                    report = replay(read, tick, decider=core)
     except JournalError as error:
         refuse_use(error)
     if form is Format.json:

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..shared.output import complain
+from .garbage import seldom_collecting
 
 if TYPE_CHECKING:
-    from ...engine.cores import Core
+    from ...engine.cores import Core, Frozen
     from ...sim.impact.columns.played_columns import Tools
 
 
@@ -22,7 +25,20 @@ def core_for_command(events: int = 0, by: str | None = None) -> "Core":
 
     if by == "definition":
         return new_core()
-    return fast_core(_tell, events >= FEW or by == "arrays", plain=by == "arrays")
+    return fast_core(tell, events >= FEW or by == "arrays", plain=by == "arrays")
+
+
+@contextmanager
+def core_for_part(by: str | None, tell: Callable[[str], None], frozen: "Frozen | None") -> Iterator["Core"]:
+    """The core that plays a part of a long history, in any process, from a frozen state on or from nothing; `by` as above."""
+    from ...compiled.fast_core import fast_core
+    from ...engine.default_core import new_core, thaw
+
+    with seldom_collecting():
+        if by == "definition":
+            yield thaw(*frozen) if frozen is not None else new_core()
+        else:
+            yield fast_core(tell, is_long=True, plain=by == "arrays", frozen=frozen)
 
 
 def tools_of(events: int) -> "Tools | None":
@@ -31,11 +47,12 @@ def tools_of(events: int) -> "Tools | None":
 
     tools, missing = fast_tools(events)
     if missing:
-        _tell(missing)
+        tell(missing)
     return tools
 
 
-def _tell(missing: str) -> None:
+def tell(missing: str) -> None:
+    """Say why there are no compiled kernels, and have them made where that is all that is missing."""
     from ...compiled.fast_core import COMPILING
 
     if missing == COMPILING:

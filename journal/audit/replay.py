@@ -74,29 +74,37 @@ def replay(
     """
     walk = ReplayWalk(journal, _core() if decider is None else decider, compile_policy)
     try:
-        for rows, is_end in _portions(journal):
-            begin = walk.seq
-            walk.take(rows, is_end)
-            del rows[: walk.seq - begin]
-            if walk.difference is not None:
-                writer = writer_by_other_semantics(journal, walk.difference.seq)
-                return ReplayReport(walk.facts, walk.decisions, replace(walk.difference, writer=writer))
-            if progress is not None:
-                progress(walk.seq)
+        go_over(walk, progress=progress)
+        if walk.difference is not None:
+            writer = writer_by_other_semantics(journal, walk.difference.seq)
+            return ReplayReport(walk.facts, walk.decisions, replace(walk.difference, writer=writer))
     except DamagedError as error:
         seq = walk.seq + 1 if error.seq is None else error.seq
         return ReplayReport(walk.facts, walk.decisions, Difference(seq, error.message, None, None))
     return ReplayReport(walk.facts, walk.decisions)
 
 
-def _portions(journal: Journal) -> Iterator[tuple[list[ReadRow], bool]]:
-    """The events of a journal, many at a time, and whether they are the last ones.
+def go_over(walk: ReplayWalk, upto: int | None = None, progress: Progress | None = None) -> None:
+    """Replay the events up to `upto`, the last of a batch (None: to the end of the journal), or up to a difference. Raises DamagedError
+    where the journal cannot be read on."""
+    for rows, is_end in _portions(walk.journal, walk.seq, upto):
+        begin = walk.seq
+        walk.take(rows, is_end)
+        del rows[: walk.seq - begin]
+        if walk.difference is not None:
+            return
+        if progress is not None:
+            progress(walk.seq)
+
+
+def _portions(journal: Journal, after: int, upto: int | None) -> Iterator[tuple[list[ReadRow], bool]]:
+    """The events of a journal after `after` up to `upto`, many at a time, and whether they are the last ones.
 
     Whoever takes them deletes those that are done; the others come again, with more behind them.
     """
     rows, most = list[ReadRow](), AT_ONCE
     try:
-        for page in journal.pages():
+        for page in journal.pages(after, upto):
             rows += page
             if len(rows) >= most:
                 yield rows, False

@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.cores import FactLoop
 from ..journal import Batch, Journal
 from ..recorded_policies import Compile
-from ..records import START, ReadRow, Recorded, link
+from ..records import START, Head, ReadRow, Recorded, link
 from .recorded_facts import RecordedFacts
 from .replay_batch import Decider, Difference, compared, replay_batch
 
@@ -24,19 +24,27 @@ FEW = 16
 
 
 class ReplayWalk:
-    """Replays events in order: `facts` and `decisions` came out as recorded so far. `difference` is the first one that did not."""
+    """Replays events in order: `facts` and `decisions` came out as recorded so far. `difference` is the first one that did not.
 
-    def __init__(self, journal: Journal, decider: Decider, compile_policy: Compile) -> None:
+    It begins behind event `after`, the last of a batch, where the decider stands.
+    """
+
+    def __init__(self, journal: Journal, decider: Decider, compile_policy: Compile, after: Head = START) -> None:
         self.journal, self.decider, self.compile_policy = journal, decider, compile_policy
         self.facts = self.decisions = 0
         self.difference: Difference | None = None
-        self._chain = START.chain
-        """The chain value of the last event that is done."""
+        self._after, self._chain = after.seq, after.chain
+        """Where it began, and the chain value of the last event that is done."""
 
     @property
     def seq(self) -> int:
         """The last event that is done."""
-        return self.facts + self.decisions
+        return self._after + self.facts + self.decisions
+
+    @property
+    def head(self) -> Head:
+        """The last event that is done, with its chain value."""
+        return Head(self.seq, self._chain)
 
     def take(self, rows: Sequence[ReadRow], is_end: bool) -> None:
         """Replay the next events up to a difference: all of them at the end, else up to where more may belong to the last fact."""

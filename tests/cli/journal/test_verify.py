@@ -3,13 +3,20 @@
 import json
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import joblib
 import pytest
 from gpol.compiled import fast_core
+from gpol.engine.default_core import new_core
+from gpol.journal.audit import replay as replay_module
+from gpol.journal.audit.in_parts import all_processors, replay_parts
+from gpol.journal.journal import Journal
+from small_histories import facts, play
 
 Gpol = Callable[..., Any]
 
@@ -17,7 +24,7 @@ Gpol = Callable[..., Any]
 def _change(journal: str, seq: int, old: bytes, new: bytes, rechain: bool) -> None:
     """Change a stored payload as a forger would, and compute the chain anew if asked to."""
     connection = sqlite3.connect(journal, isolation_level=None)
-    connection.execute("DROP TRIGGER events_no_update")
+    connection.execute("DROP TRIGGER IF EXISTS events_no_update")
     [payload] = connection.execute("SELECT payload FROM events WHERE seq = ?", (seq,)).fetchone()
     assert old in payload
     connection.execute("UPDATE events SET payload = ? WHERE seq = ?", (payload.replace(old, new, 1), seq))
@@ -126,3 +133,37 @@ def test_a_journal_of_nothing(gpol: Gpol, lab: Path) -> None:
     assert (log.code, log.out, log.err) == (0, "", "gpol: the journal is empty\n")
     assert gpol("verify", "none.db").out.startswith("good: 0 events; head 0:")
     assert gpol("replay", "none.db").out == "same: 0 facts decided again, 0 decisions, all identical\n"
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "definition"), ("--by", "arrays")])
+def test_a_replay_in_parts_says_what_any_replay_says(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch, by: tuple[str, ...]) -> None:
+    """Of a long journal that is good, without another look at it, and of one that is not: the same words and exit codes."""
+    monkeypatch.setattr(fast_core, "find_spec", lambda name: None)
+    monkeypatch.setattr(fast_core, "FEW", 1)
+    monkeypatch.setattr(replay_parts, "PAYS", 1)
+    monkeypatch.setattr(replay_parts, "EVENTS", 10)
+    monkeypatch.setattr(replay_parts, "EVENTS_A_BYTE", 0)
+    monkeypatch.setattr(all_processors, "processes", ThreadPoolExecutor)
+    with Journal.create(lab / "long.db") as journal:
+        play(journal, new_core(), facts(100), every=10)
+        decision = [recorded.seq for recorded in journal.events() if recorded.event.is_decision][-2]
+
+    def told(*options: str) -> list[tuple[int, str, str]]:
+        found = [gpol("replay", "long.db", *by, *options, *form) for form in ((), ("--format", "json"))]
+        return [(done.code, done.out, done.err) for done in found]
+
+    def both_ways() -> list[tuple[int, str, str]]:
+        monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+        whole = told()
+        monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+        assert told() == whole
+        return whole
+
+    assert both_ways()[0][0] == 0
+    with monkeypatch.context() as context:
+        context.setattr(replay_module, "replay", None)
+        assert told()[0][0] == 0
+    _change("long.db", decision, b'"reason":"', b'"reason":"x', rechain=False)
+    assert both_ways()[0][0] == 4
+    _change("long.db", decision, b'"reason":"x', b'"reason":"y', rechain=True)
+    assert both_ways()[0][0] == 4
