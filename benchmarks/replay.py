@@ -35,6 +35,7 @@ from gpol.journal.audit.recorded_facts import RecordedFacts
 from gpol.journal.audit.replay import replay
 from gpol.journal.audit.verify import verify
 from gpol.journal.journal import Journal
+from gpol.journal.read.snapshots import Snapshotter
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
@@ -60,8 +61,11 @@ PARTS: dict[str, tuple[Any, str]] = {
 
 def jobs() -> list[Job]:
     """The trace, or as many generated jobs."""
-    if TRACE.exists():
-        return list(read_jobs(TRACE, "philly"))
+    return list(read_jobs(TRACE, "philly")) if TRACE.exists() else generated(82_000)
+
+
+def generated(count: int) -> list[Job]:
+    """Jobs of which a few at a time run; each makes three events."""
     second, pods = 1_000_000, [(PodSet(requests={"gpu": f"{gpus}"}),) for gpus in (1, 1, 1, 2, 4, 8)]
     return [
         Job(
@@ -70,16 +74,15 @@ def jobs() -> list[Job]:
             ),
             (60 + number * 7_919 % 20_000) * second,
         )
-        for number in range(82_000)
+        for number in range(count)
     ]
 
 
-def make(place: Path) -> None:
-    """A journal of the jobs under `full.gpol`."""
+def make(place: Path, played: list[Job] | None = None) -> None:
+    """A journal of jobs, else of `jobs()`, under `full.gpol`, with snapshots."""
     player = Player(fast_core(print, is_long=True))
-    with Journal.create(place) as journal:
-        player.sink = journal
-        for _ in Simulation(Policy.of(check(POLICY.read_text(encoding="utf-8"), POLICY.name)), jobs(), player).chunks():
+    with Journal.create(place) as journal, Snapshotter(journal, player.core) as player.sink:
+        for _ in Simulation(Policy.of(check(POLICY.read_text(encoding="utf-8"), POLICY.name)), played or jobs(), player).chunks():
             pass
 
 

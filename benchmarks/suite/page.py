@@ -9,11 +9,11 @@ from .figure import Figure
 
 HEAD = """# Performance
 
-`make bench` measures all of this and writes this page; do not edit it. Figures are processor time of one process: medians of several runs
-on one machine, which other work may have kept busy. *Spread* is how far the runs were apart. *Definition* is how many times longer the
-definition ([architecture](architecture.md)) took for each thing in the same run. The goals are the project's own; a missed one says so.
-A slope is that of the straight line which fits the logarithms of sizes and times best: 0 where the size does not matter, 1 where twice the
-size takes twice as long.
+`make bench` measures all of this and writes this page; do not edit it. Figures are processor time of one process, or time on the clock
+where it says so: medians of several runs on one machine, which other work may have kept busy. *Spread* is how far the runs were apart.
+*Definition* is how many times longer the definition ([architecture](architecture.md)) took for each thing in the same run. The goals are
+the project's own; a missed one says so. A slope is that of the straight line which fits the logarithms of sizes and times best: 0 where the
+size does not matter, 1 where twice the size takes twice as long.
 """
 
 
