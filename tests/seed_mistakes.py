@@ -300,7 +300,7 @@ MISTAKES = (
         "core/kernels/preemption/ahead.py",
         "if fresh and earliest <= now and search_by_rules",
         "if False and search_by_rules",
-        "core/test_histories.py::test_generated_histories_are_decided_alike",
+        "core/test_kept_refusals.py::test_crowded_histories_are_decided_alike",
     ),
     Mistake(
         "over tables, a duration turns a microsecond early",

@@ -1,11 +1,11 @@
 """Work that comes in parts, done by all processors: by this process and, for each further processor, by one more."""
 
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.resource_tracker import ensure_running
-from signal import SIG_BLOCK, SIGINT, pthread_sigmask
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -48,8 +48,9 @@ def by_all_processors(work: Callable[..., _Answer], given: Iterable[Given]) -> G
 
 def _without_interrupts() -> None:
     """Let Ctrl-C be for the main thread: neither for this one nor for processes that it starts, which would say something about it."""
-    ensure_running()  # so that starting a process does not start it, which lets interrupts through again
-    pthread_sigmask(SIG_BLOCK, {SIGINT})
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        ensure_running()  # so that starting a process does not start it, which lets interrupts through again
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextmanager
