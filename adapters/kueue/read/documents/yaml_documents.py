@@ -22,6 +22,9 @@ _WORDS |= {"False": False, "FALSE": False}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The parser written in C, where PyYAML was built with it."""
 
+_TOO_DEEP = "exceeded maximum nesting depth"
+"""What newer parsers say of a text that is nested a thousand times; they look ahead, and may see that before this module does."""
+
 
 def yaml_documents(text: str) -> list[Any]:
     """The YAML documents of a text. Raises UnreadableError with the line."""
@@ -36,6 +39,8 @@ def yaml_documents(text: str) -> list[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        if error.problem == _TOO_DEEP:
+            raise UnreadableError(place, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is") from None
         raise UnreadableError(place, f"is no YAML: {error.problem}", "check its indentation and quotes") from None
     except yaml.YAMLError as error:
         raise UnreadableError("", f"is no YAML: {str(error).splitlines()[0]}", "save it as plain text in UTF-8") from None
