@@ -53,7 +53,6 @@ PARTS: dict[str, tuple[Any, str]] = {
     "facts as columns": (RecordedFacts, "of"),
     "rows of jobs": (GivenLoop, "_take_in"),
     "decide": (KernelLoop, "run"),
-    "who is live": (KernelLoop, "bring_up_to_date"),
     "encode": (Payloads, "decisions"),
     "chain": (replay_walk, "linked"),
 }
@@ -99,8 +98,8 @@ def timed(took: Counter[str]) -> Iterator[None]:
 
         return timing
 
-    def reading(journal: Journal) -> Iterator[Any]:
-        found = pages(journal)
+    def reading(journal: Journal, *between: Any) -> Iterator[Any]:
+        found = pages(journal, *between)
         while page := around("read", next)(found, None):
             yield page
 

@@ -24,13 +24,17 @@ def replay(journal: str, by: str | None, form: Format) -> int:
     """Decide every recorded fact again, compare each decision byte for byte, and follow the chain."""
     from ...journal.audit.in_parts.replay_parts import replay_in_parts
     from ...journal.audit.replay import other_semantics, replay
-    from ..speed.kernels import core_for_command, core_for_part, tell
+    from ..speed.kernels import are_coming, core_for_command, core_for_part, tell
 
     if by not in (None, "definition", "arrays"):
         refuse(f"--by is definition or arrays, not `{by}`")
     try:
         with open_journal(journal) as read, progress("replaying", read.last_row) as tick:
-            report = replay_in_parts(read, partial(core_for_part, by), tick, tell)
+            report = None
+            if not are_coming(
+                read.last_row, by
+            ):  # else one core begins without them, has them made, and takes them as soon as they are there
+                report = replay_in_parts(read, partial(core_for_part, by), tick, tell)
             if report is None:
                 core = core_for_command(read.last_row, by)
                 with seldom_collecting():

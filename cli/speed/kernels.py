@@ -28,6 +28,13 @@ def core_for_command(events: int = 0, by: str | None = None) -> "Core":
     return fast_core(tell, events >= FEW or by == "arrays", plain=by == "arrays")
 
 
+def are_coming(events: int, by: str | None) -> bool:
+    """Whether the core for a history of so many events waits for kernels that are to be compiled; it takes them while it decides."""
+    from ...compiled.fast_core import COMPILING, kernels_for
+
+    return by is None and kernels_for(events)[1] == COMPILING
+
+
 @contextmanager
 def core_for_part(by: str | None, tell: Callable[[str], None], frozen: "Frozen | None") -> Iterator["Core"]:
     """The core that plays a part of a long history, in any process, from a frozen state on or from nothing; `by` as above."""

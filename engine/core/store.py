@@ -364,9 +364,9 @@ class TableStore(Rows):
 
     def live_names(self) -> list[str]:
         """The names of all live workloads, in the order of their submissions."""
-        numbers = np.flatnonzero(self.row_of_name != c.NONE)
-        submitted = self.tables.work[self.row_of_name[numbers], c.NUMBER]
-        return [self.names[number] for number in numbers[np.argsort(submitted)].tolist()]
+        submitted = self.tables.work[:, c.NUMBER]
+        rows = np.flatnonzero(submitted)
+        return [self.names[name] for name in self.tables.work[rows[np.argsort(submitted[rows])], c.NAME].tolist()]
 
     def in_order(self) -> list[Workload]:
         """All live workloads, in the order of their submissions."""

@@ -78,7 +78,7 @@ def workload_of(known: KeptSaying, name: str, submitted: int, number: int, queue
     said = said_of(known)
     time, created, uid = known[1:] if isinstance(known, Foreign) else (submitted, None, "")
     own = {"time": time, "workload": name, "created": created, "uid": uid}
-    fact = unchecked(WorkloadSubmitted, {**said.fact.__dict__, **own}, said.fact.__pydantic_fields_set__)
+    fact = unchecked(WorkloadSubmitted, {**said.fact.__dict__, **own}, said.fact.__pydantic_fields_set__ | own.keys())
     return Workload(
         fact=fact,
         number=number,

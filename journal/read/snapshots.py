@@ -107,7 +107,8 @@ class Snapshotter:
         self._keep_in_time()
 
     def _keep_in_time(self) -> None:
-        if self.core.seq - self._last >= max(self.every, len(self.core.view.names()) // 2):
+        events = self.core.seq - self._last
+        if events >= self.every and events >= len(self.core.view.names()) // 2:
             self._keep()
 
     def _keep(self) -> None:

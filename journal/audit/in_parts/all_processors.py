@@ -2,7 +2,7 @@
 
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.resource_tracker import ensure_running
@@ -15,15 +15,15 @@ Given = tuple[object, ...]
 """The arguments for a part."""
 
 
-def by_all_processors(work: Callable[..., _Answer], given: Iterable[Given]) -> Generator[_Answer]:
-    """What work gives for each of these arguments, in order, or what it raises; nothing at all where there is one processor alone.
+def by_all_processors(work: Callable[..., _Answer], given: Sequence[Given]) -> Generator[_Answer]:
+    """What work gives for each of these arguments, in order, or what it raises; nothing at all where there is one processor or one part.
 
     Who is done with a part takes the next one; this process does so while it is asked for an answer that is not there yet. Closing the
     generator ends the other processes, whatever they are at.
     """
     from joblib import cpu_count
 
-    others = cpu_count() - 1
+    others = min(cpu_count(), len(given)) - 1
     if others < 1:
         return
     parts = _Parts[_Answer](given)

@@ -111,7 +111,7 @@ def _borders(journal: Journal, last: int) -> list[Border]:
             found.append(border)
             after = seq
     longest = max(end - begin for begin, end in pairwise([0, *(border.head.seq for border in found), last]))
-    return found if last - max(longest, last // cpu_count()) >= PAYS else []
+    return found if last - max(longest, last // min(cpu_count(), len(found) + 1)) >= PAYS else []
 
 
 def _border(journal: Journal, seq: int, events: int) -> Border | None:

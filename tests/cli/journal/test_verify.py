@@ -11,6 +11,7 @@ from typing import Any
 
 import joblib
 import pytest
+from gpol.cli.speed import kernels
 from gpol.compiled import fast_core
 from gpol.engine.default_core import new_core
 from gpol.journal.audit import replay as replay_module
@@ -167,3 +168,17 @@ def test_a_replay_in_parts_says_what_any_replay_says(gpol: Gpol, lab: Path, monk
     assert both_ways()[0][0] == 4
     _change("long.db", decision, b'"reason":"x', b'"reason":"y', rechain=True)
     assert both_ways()[0][0] == 4
+
+
+def test_no_parts_while_kernels_are_being_made(gpol: Gpol, lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay of a long journal that begins without compiled kernels has them made at once, and takes them before its end."""
+    made: list[str] = []
+    monkeypatch.setattr(fast_core, "_kernels_at_hand", lambda: (None, fast_core.COMPILING))
+    monkeypatch.setattr(fast_core, "FEW", 1)
+    monkeypatch.setattr(kernels, "compile_in_background", lambda: made.append("asked for"))
+    monkeypatch.setattr(replay_parts, "replay_in_parts", lambda *_: made.append("parts"))
+    with Journal.create(lab / "long.db") as journal:
+        play(journal, new_core(), facts(20), every=10)
+
+    assert (gpol("replay", "long.db").code, made) == (0, ["asked for"])
+    assert (gpol("replay", "long.db", "--by", "definition").code, made[1:]) == (0, ["parts"])
