@@ -25,7 +25,7 @@ def test_both_work_and_answers_come_in_order() -> None:
         workers.add(current_thread() is main_thread())
         return 2 * number
 
-    assert list(by_all_processors(double, ((number,) for number in range(20)))) == list(range(0, 40, 2))
+    assert list(by_all_processors(double, [(number,) for number in range(20)])) == list(range(0, 40, 2))
     assert workers == {True, False}
 
 
@@ -35,24 +35,19 @@ def test_what_work_raises_comes_in_its_place() -> None:
     def divide(number: int) -> int:
         return 12 // (3 - number)
 
-    answers = by_all_processors(divide, ((number,) for number in range(9)))
+    answers = by_all_processors(divide, [(number,) for number in range(9)])
     assert [next(answers), next(answers), next(answers)] == [4, 6, 12]
     with pytest.raises(ZeroDivisionError):
         next(answers)
 
 
 def test_what_nobody_asks_for_is_left() -> None:
-    """Endless work ends with the generator."""
-
-    def forever() -> object:
-        number = 0
-        while True:
-            yield (number,)
-            number += 1
-
-    answers = by_all_processors(int, forever())  # type: ignore[arg-type]
-    assert next(answers) == 0
+    """Whoever closes the generator ends the work."""
+    begun: list[int] = []
+    answers = by_all_processors(begun.append, [(number,) for number in range(100_000)])
+    next(answers)
     answers.close()
+    assert len(begun) < 100_000
 
 
 def test_an_interrupt_is_not_kept_for_later() -> None:
@@ -65,11 +60,12 @@ def test_an_interrupt_is_not_kept_for_later() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(by_all_processors(work, ((number,) for number in range(100_000))))
+        list(by_all_processors(work, [(number,) for number in range(100_000)]))
     assert len(begun) < 100_000
 
 
 def test_one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then there is nothing to share."""
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    """Then there is nothing to share, nor is there with one part."""
     assert list(by_all_processors(int, [(1,)])) == []
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    assert list(by_all_processors(int, [(1,), (2,)])) == []
