@@ -41,10 +41,12 @@ def _play(cluster: Cluster, draw: random.Random) -> dict[str, float]:
     taken: dict[str, list[int]] = {"read": [], "kernels": [], "around": [], "kept": [], "disk": []}
     with TemporaryDirectory() as folder, Journal.create(Path(folder) / "journal.db") as journal:
         for turn in range(2 * FACTS):
-            fact = cluster.submission(EACH, draw.randrange(cluster.queues), cluster.core.time + 1)
-            text = fact.payload() if turn % 2 == 0 else cluster.ending(draw).payload()
-            if turn % 2 == 0:
+            if turn % 2:
+                text = cluster.ending(draw).payload()
+            else:
+                fact = cluster.submission(EACH, draw.randrange(cluster.queues), cluster.core.time + 1)
                 cluster.running.append(fact.workload)
+                text = fact.payload()
             begin = time.thread_time_ns()
             read = FACT.validate_json(text)
             known, cluster.spent = time.thread_time_ns(), 0

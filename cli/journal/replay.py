@@ -31,9 +31,8 @@ def replay(journal: str, by: str | None, form: Format) -> int:
     try:
         with open_journal(journal) as read, progress("replaying", read.last_row) as tick:
             report = None
-            if not are_coming(
-                read.last_row, by
-            ):  # else one core begins without them, has them made, and takes them as soon as they are there
+            # While kernels are compiled one core does it all: it has them made, and takes them as soon as they are there.
+            if not are_coming(read.last_row, by):
                 report = replay_in_parts(read, partial(core_for_part, by), tick, tell)
             if report is None:
                 core = core_for_command(read.last_row, by)

@@ -20,12 +20,9 @@ def core_for_command(events: int = 0, by: str | None = None) -> "Core":
 
     `by` names the core that is to decide, however long the history is: `definition` or `arrays`.
     """
-    from ...compiled.fast_core import FEW, fast_core
-    from ...engine.default_core import new_core
+    from ...compiled.fast_core import FEW
 
-    if by == "definition":
-        return new_core()
-    return fast_core(tell, events >= FEW or by == "arrays", plain=by == "arrays")
+    return _core(by, tell, events >= FEW or by == "arrays")
 
 
 def are_coming(events: int, by: str | None) -> bool:
@@ -38,14 +35,17 @@ def are_coming(events: int, by: str | None) -> bool:
 @contextmanager
 def core_for_part(by: str | None, tell: Callable[[str], None], frozen: "Frozen | None") -> Iterator["Core"]:
     """The core that plays a part of a long history, in any process, from a frozen state on or from nothing; `by` as above."""
+    with seldom_collecting():
+        yield _core(by, tell, True, frozen)
+
+
+def _core(by: str | None, tell: Callable[[str], None], is_long: bool, frozen: "Frozen | None" = None) -> "Core":
     from ...compiled.fast_core import fast_core
     from ...engine.default_core import new_core, thaw
 
-    with seldom_collecting():
-        if by == "definition":
-            yield thaw(*frozen) if frozen is not None else new_core()
-        else:
-            yield fast_core(tell, is_long=True, plain=by == "arrays", frozen=frozen)
+    if by == "definition":
+        return new_core() if frozen is None else thaw(*frozen)
+    return fast_core(tell, is_long, plain=by == "arrays", frozen=frozen)
 
 
 def tools_of(events: int) -> "Tools | None":

@@ -116,7 +116,8 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
         rows += [*row, int(is_timeless(rule.guard)), int(judges_by_kind(rule.guard))]
         rows += [programs.victim_order(rule.order), programs.compared(rule.compared)]
     state[c.RULES] = programs.listed(rows, len(graph.preempt))
-    state[c.TELLS_TIME] = not all(map(is_timeless, [*(rule.guard for rule in graph.preempt), *(rule.guard for rule in graph.protect)]))
+    guards = [rule.guard for rule in graph.preempt] + [rule.guard for rule in graph.protect]
+    state[c.TELLS_TIME] = not all(is_timeless(guard) for guard in guards)
     _kept_refusals(state, graph)
 
 

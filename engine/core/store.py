@@ -40,7 +40,8 @@ class RowNumbers(NamedTuple):
 
 class TableStore(Rows):
     """The tables under one policy. `row_of_name` has the row of each live workload by the number of its name (NONE: it is not live), and
-    `kept` what is kept of it beside its row, by row. A workload as such is made when it is read."""
+    `kept` what is kept of it beside its row, by row: of those that a kernel has just ended as well, until they are forgotten. A workload as
+    such is made when it is read."""
 
     def __init__(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, kernels: KernelSet) -> None:
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)

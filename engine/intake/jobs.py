@@ -71,11 +71,15 @@ class Jobs(Sequence[WorkloadSubmitted]):
         return self._made(range(len(self))[at])
 
     def _made(self, job: int) -> WorkloadSubmitted:
-        time, created, name, _, kind = self.columns[job].tolist()
-        first = self.kinds[kind]
-        own = {"time": time, "workload": self.names[name], "created": None if created == NONE else created}
-        fields = {**first.__dict__, **own, "uid": self.uids[job] if self.uids else ""}
+        first, (time, created, uid) = self.kinds[self.columns[job, KIND]], self.own(job)
+        own = {"time": time, "workload": self.name(job), "created": created}
+        fields = {**first.__dict__, **own, "uid": uid}
         return unchecked(WorkloadSubmitted, fields, first.__pydantic_fields_set__ | own.keys())
+
+    def own(self, job: int) -> tuple[int, int | None, str]:
+        """When a job is submitted and was created, and its identity outside."""
+        time, created, *_ = self.columns[job].tolist()
+        return time, None if created == NONE else created, self.uids[job] if self.uids else ""
 
     def name(self, job: int) -> str:
         """The name of a job."""

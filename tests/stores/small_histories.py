@@ -11,7 +11,7 @@ from gpol.engine.facts import Fact, PolicyActivated, ProfileText, TimeAdvanced, 
 from gpol.journal.journal import Journal
 from gpol.journal.read.snapshots import Snapshotter
 
-POLICY = """policy "one" {
+WITHOUT_PROTECTION = """policy "one" {
   use gpol.fair
 }
 
@@ -23,10 +23,15 @@ queue owner {
 queue guest {
   owns nothing
 }
-protect warm-up {
+"""
+
+POLICY = (
+    WITHOUT_PROTECTION
+    + """protect warm-up {
   where victim.running < 10s
 }
 """
+)
 
 
 def activation(time: int, text: str = POLICY) -> PolicyActivated:

@@ -127,13 +127,11 @@ class JobRows:
 
     def kept(self, job: int) -> KeptSaying:
         """What the store keeps of a job while it is live."""
-        kind, jobs = int(self._kind_of[job]), self.jobs
+        kind = int(self._kind_of[job])
         said = self._said.get(kind)
         if said is None:
             said = self._said[kind] = self.store.sayings.of(self._kinds[kind].workload)
-        created = int(jobs.columns[job, j.CREATED])
-        uid = jobs.uids[job] if jobs.uids else ""
-        return kept(said, int(jobs.columns[job, j.TIME]), None if created == j.NONE else created, uid)
+        return kept(said, *self.jobs.own(job))
 
 
 def may_share(graph: PolicyGraph) -> bool:

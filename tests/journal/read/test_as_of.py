@@ -15,21 +15,8 @@ from gpol.engine.policy_graph import PolicyGraph
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.read.as_of import core_at, follow, moment
-
-POLICY = """policy "one" {
-  use gpol.fair
-}
-
-flavor a100 { gpu 8 }
-
-queue owner {
-  owns 8 gpu on a100
-}
-queue guest {
-  owns nothing
-}
-"""
-
+from small_histories import WITHOUT_PROTECTION as POLICY
+from small_histories import activation
 
 ZEROS = "sha256:" + "0" * 64
 
@@ -45,9 +32,8 @@ def played(place: Path) -> tuple[Path, list[tuple[int, dict[str, object]]]]:
     """A journal of the core, and after each batch: the seq it ends at and every live workload's standing."""
     checked = check(POLICY, "one.gpol")
     assert checked.graph is not None
-    profiles = tuple(ProfileText(name=name, text=text) for name, text in checked.profiles)
     facts: list[Fact] = [
-        PolicyActivated(time=5, file="one.gpol", text=POLICY, profiles=profiles, digest=checked.graph.digest),
+        activation(5, POLICY),
         _submitted(10, "g1", "guest", 6),
         _submitted(20, "g2", "guest", 4),
         _submitted(20, "o1", "owner", 5),

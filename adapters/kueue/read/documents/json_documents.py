@@ -4,7 +4,7 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from .limits import MOST_DEPTH, UnreadableError
+from .limits import MOST_DEPTH, UnreadableError, too_deep
 
 _MOST_DIGITS = 40
 
@@ -33,7 +33,7 @@ def json_documents(text: str) -> list[Any]:
     except json.JSONDecodeError as error:
         raise UnreadableError(f"line {error.lineno}, column {error.colno}", f"is no JSON: {error.msg}", "check what wrote it") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise too_deep() from None
     return documents
 
 
@@ -71,10 +71,6 @@ def _constant(text: str) -> Any:
     raise UnreadableError("", f"has the number {text}", "write a number that there is")
 
 
-def _too_deep() -> UnreadableError:
-    return UnreadableError("", f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is")
-
-
 def _check_depth(document: Any) -> None:
     """Raise UnreadableError if lists and objects are nested too deep."""
     level = [document] if isinstance(document, dict | list) else []
@@ -82,4 +78,4 @@ def _check_depth(document: Any) -> None:
         level = [child for item in level for child in (item.values() if isinstance(item, dict) else item) if isinstance(child, dict | list)]
         if not level:
             return
-    raise _too_deep()
+    raise too_deep()

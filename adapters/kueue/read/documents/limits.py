@@ -11,3 +11,8 @@ class UnreadableError(ValueError):
     def __init__(self, place: str, cause: str, remedy: str) -> None:
         super().__init__(f"{place}: {cause}; {remedy}" if place else f"{cause}; {remedy}")
         self.place, self.cause, self.remedy = place, cause, remedy
+
+
+def too_deep(place: str = "") -> UnreadableError:
+    """The error for what is nested deeper than `MOST_DEPTH`."""
+    return UnreadableError(place, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is")

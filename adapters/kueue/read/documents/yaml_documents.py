@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from .limits import MOST_DEPTH, MOST_OBJECTS, UnreadableError
+from .limits import MOST_DEPTH, MOST_OBJECTS, UnreadableError, too_deep
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,39})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,19})?(?:[eE][+-]?[0-9]{1,2})?")
@@ -38,9 +38,9 @@ def yaml_documents(text: str) -> list[Any]:
                     raise UnreadableError("", f"has more than {MOST_OBJECTS:,} documents", "give fewer at once")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        place = _place(mark) if mark is not None else ""
         if error.problem == _TOO_DEEP:
-            raise UnreadableError(place, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is") from None
+            raise too_deep(place) from None
         raise UnreadableError(place, f"is no YAML: {error.problem}", "check its indentation and quotes") from None
     except yaml.YAMLError as error:
         raise UnreadableError("", f"is no YAML: {str(error).splitlines()[0]}", "save it as plain text in UTF-8") from None
@@ -55,7 +55,7 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event)
     if depth >= MOST_DEPTH:
-        raise _refused(event, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is")
+        raise too_deep(_place(event.start_mark))
     return _sequence(event, events, depth) if isinstance(event, yaml.SequenceStartEvent) else _mapping(events, depth)
 
 
@@ -105,4 +105,8 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 
 
 def _refused(event: Any, cause: str, remedy: str) -> UnreadableError:
-    return UnreadableError(f"line {event.start_mark.line + 1}, column {event.start_mark.column + 1}", cause, remedy)
+    return UnreadableError(_place(event.start_mark), cause, remedy)
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}"
