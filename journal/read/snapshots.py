@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from ...engine.cores import Core, EncodedEvent
+from ...engine.cores import Core, EncodedEvents
 from ...engine.default_core import FORMAT, SnapshotError, freeze, thaw
 from ...engine.events import AnyEvent
 from ...engine.facts import PolicyActivated
@@ -101,7 +101,7 @@ class Snapshotter:
         self._sink.append(batches)
         self._keep_in_time()
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> None:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> None:
         """The same for batches that the core has encoded; it stands at their end."""
         self._sink.append_encoded(events, begin, end)
         self._keep_in_time()
