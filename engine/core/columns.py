@@ -67,18 +67,21 @@ NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, JOINED, REAC
 
 (
     NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, EVICTING, UID,
-    LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
+    LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY, HOLDING,
     NEXT_RUNNING, LAST_RUNNING, EARLIER, LATER, ABOVE, HEAP, IN_LINE,  # in the queue
     PARKED, DEFERRED, DEFERRED_REASON, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE, TRIED, SHOWN_VICTIMS,
     SCAN_CYCLE, SCAN_GENERATION,
     RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER, OUT, GONE, PLACE,  # while something is decided
     WORK_WIDTH,
-) = range(47)  # fmt: skip
+) = range(46)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
 NEXT, SLOT, AMOUNT = range(3)
 """What is charged, or reserved; requests in `ask` have the same columns, with their number at [0, 0]."""
+
+CHARGES, GIVEN = range(1, 3)
+"""A holding: the lists of what is charged, and of the flavors that were given."""
 
 W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 """A flavor that was given to a pod set."""
@@ -98,7 +101,9 @@ USAGE_RANK, LOCAL_WIDTH = range(2)
 
 # --- spec: what workloads ask for; a demand begins with these, and points to its parts ------------------------------------
 
-S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, SPEC_HEAD = range(12)
+(
+    S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, S_HOLDINGS, SPEC_HEAD,
+) = range(13)  # fmt: skip
 R_ID, R_GROUP, RESOURCE_WIDTH = range(3)
 P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 

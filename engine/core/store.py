@@ -56,7 +56,7 @@ class TableStore(Rows):
         self._shape_ids: dict[tuple[int, Shape], int] = {}
         self._shapes: list[Shape] = [""]
         self._texts: list[int] = [0]
-        self._demands_written = 0
+        self._demands_written = len(self.demands.spec)
         self.given: dict[str, tuple[int, tuple[Assignment, ...]]] = {}
         self.assigned: dict[tuple[object, ...], tuple[Assignment, ...]] = {}
         self.slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
@@ -131,7 +131,7 @@ class TableStore(Rows):
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
-        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots)
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 1)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             written = int(max(t.state[c.TAPE_END], t.state[c.PEN]))
             t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
@@ -163,7 +163,7 @@ class TableStore(Rows):
         """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
         given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
         told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
-        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told
+        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 1
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
 
@@ -356,8 +356,8 @@ class TableStore(Rows):
         workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], w[c.STARTED_BY], bool(w[c.EVICTING])
         workload.entered, workload.shape = w[c.ENTERED], self._shapes[w[c.SHAPE]]
         if w[c.ADMITTED] != c.NONE:
-            workload.admitted, workload.usage = w[c.ADMITTED], tuple(self.request(w[c.USAGE]))
-            workload.assignments = self.assignments(workload, w)
+            workload.admitted, workload.usage = w[c.ADMITTED], self.request_of_row(row)
+            workload.assignments = self.assignments(workload, row)
         if w[c.DEFERRED]:
             self.read_deferral(workload, w)
         workload.parked = bool(w[c.IN_LINE]) and bool(is_parked(t, row))

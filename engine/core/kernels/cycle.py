@@ -4,13 +4,13 @@ import numpy as np
 
 from .. import columns as c
 from ..tables import Ints, Tables
+from .cells import cell_before
 from .flavor.pod_sets import serving_order
 from .nominate import nominate
 from .order import line_up, next_in_turn
 from .places import (
     admit,
     anything_waits,
-    append_cell,
     close,
     evict,
     first_unparked,
@@ -360,18 +360,16 @@ def defer(t: Tables, nom: int) -> None:
     row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
     forget_cycle(t, row)
     if t.tape[block + c.B_TRIED]:
-        last = c.NONE
-        for pod_set in serving_order(t, t.work[row, c.SPEC]):
-            for j in range(t.spec[t.work[row, c.SPEC] + c.S_RESOURCES]):
+        for pod_set in serving_order(t, t.work[row, c.SPEC])[::-1]:
+            for j in range(t.spec[t.work[row, c.SPEC] + c.S_RESOURCES] - 1, -1, -1):
                 if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
-                    last = append_cell(t, row, c.TRIED, last)
-                    t.cell[last, c.W_POD_SET], t.cell[last, c.W_RESOURCE] = pod_set, j
-                    t.cell[last, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
+                    cell = t.work[row, c.TRIED] = cell_before(t, t.work[row, c.TRIED])
+                    t.cell[cell, c.W_POD_SET], t.cell[cell, c.W_RESOURCE] = pod_set, j
+                    t.cell[cell, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
     if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
-        last = c.NONE
-        for k in range(t.nom[nom, c.N_VICTIMS]):
-            last = append_cell(t, row, c.SHOWN_VICTIMS, last)
-            t.cell[last, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
+        for k in range(t.nom[nom, c.N_VICTIMS] - 1, -1, -1):
+            cell = t.work[row, c.SHOWN_VICTIMS] = cell_before(t, t.work[row, c.SHOWN_VICTIMS])
+            t.cell[cell, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
     reason, parked = t.tape[block + c.B_REASON], t.tape[block + c.B_PARKED]
     defer_row(t, row, reason, t.nom[nom, c.N_ENDED], parked, t.tape[block + c.B_PREEMPTING], t.tape[block + c.B_ALIKE])
 

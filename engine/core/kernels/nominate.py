@@ -11,6 +11,7 @@ from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
 from .preemption.trial import takes_place_of
 from .preemption.victims import list_victims, search_once
+from .quota.holdings import charges_of, given_to
 from .requests import need_of, request_of
 
 
@@ -136,11 +137,11 @@ def note_held(t: Tables, row: int, old: int) -> None:
         return
     for slot in range(t.state[c.SLOTS]):
         t.slot[slot, c.LEFT], t.slot[slot, c.LAST_SET], t.slot[slot, c.LAST_J] = 0, c.NONE, c.NONE
-    cell = t.work[old, c.USAGE]
+    cell = charges_of(t, old)
     while cell >= 0:
         t.slot[t.cell[cell, c.SLOT], c.LEFT] = t.cell[cell, c.AMOUNT]
         cell = t.cell[cell, c.NEXT]
-    cell = t.work[old, c.GIVEN]
+    cell = given_to(t, old)
     while cell >= 0:
         note_given(t, spec, t.work[old, c.SPEC], cell)
         cell = t.cell[cell, c.NEXT]

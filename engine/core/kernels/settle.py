@@ -7,10 +7,11 @@ import numpy as np
 
 from .. import columns as c
 from ..tables import Tables
+from .cells import cell_before, free_cells
 from .line import first_in_line, next_in_line
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
-from .places import admit, close, evict, free_cells, new_cell
+from .places import admit, close, evict
 from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
@@ -80,17 +81,12 @@ def wake_at(t: Tables, moment: int) -> None:
 
 def reserve(t: Tables, nom: int) -> None:
     """Keep the room of a nomination that waits for nothing but time."""
-    row, ask, last = t.nom[nom, c.N_ROW], request_of(nom), c.NONE
+    row, ask = t.nom[nom, c.N_ROW], request_of(nom)
     charge_all(t, t.nom[nom, c.N_QUEUE], ask)
     note_change(t, t.nom[nom, c.N_QUEUE], c.BY_CHARGES)
     for k in range(1, t.ask[ask, 0, 0] + 1):
-        cell = new_cell(t)
+        cell = t.work[row, c.RESERVATION] = cell_before(t, t.work[row, c.RESERVATION])
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
-        if last == c.NONE:
-            t.work[row, c.RESERVATION] = cell
-        else:
-            t.cell[last, c.NEXT] = cell
-        last = cell
     t.work[row, c.RESERVED], t.work[row, c.NEXT_RESERVED] = t.state[c.PASS], t.state[c.FIRST_RESERVED]
     t.state[c.FIRST_RESERVED] = row
     t.node[t.nom[nom, c.N_QUEUE], c.RESERVES] = t.state[c.PASS]

@@ -5,7 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
-from ..quota.shares import ShareNumbers, order_of_shares, use_the_same
+from ..quota.shares import ShareNumbers, order_of_shares
 from ..quota.tree import borrows, is_below, next_beside, next_node, sides
 from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
@@ -90,8 +90,7 @@ def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
 
 def are_alike(t: Tables, left: int, right: int) -> bool:
     """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
-    same = t.work[left, c.SPEC] == t.work[right, c.SPEC] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
-    return same and use_the_same(t, left, right)
+    return t.work[left, c.HOLDING] == t.work[right, c.HOLDING] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
 
 
 def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
