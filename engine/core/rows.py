@@ -10,7 +10,8 @@ from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
 from .kernels.cells import cell_before
-from .kernels.quota.holdings import charges_of, given_to, hold
+from .kernels.places import start
+from .kernels.quota.holdings import charges_of, given_to
 from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy_tables import PolicyTables
 from .tables import Ints, Tables, longer
@@ -65,7 +66,7 @@ class Rows:
         return tuple(self.request(int(charges_of(self.tables, row))))
 
     def write_usage(self, workload: Workload, row: int) -> None:
-        """Write what a running workload uses, and the flavors that its pod sets were given."""
+        """Let a workload run that is pending as yet: write what it uses, and the flavors that its pod sets were given."""
         t, charges, given = self.tables, c.NONE, c.NONE
         for slot, amount in reversed(workload.usage):
             charges = cell_before(t, charges)
@@ -79,7 +80,7 @@ class Rows:
                 cell[c.W_POD_SET], cell[c.W_COUNT] = sets.index(assignment.pod_set), assignment.count
                 cell[c.W_RESOURCE] = known.index(resource) if resource in known else c.NONE
                 cell[c.W_FLAVOR] = flavors.get(assignment.flavors.get(resource, ""), c.NONE)
-        hold(t, row, charges, given)
+        start(t, row, charges, given)
         self.given.pop(workload.name, None)
         said = self.assignments(workload, row)
         if [as_json(each) for each in said] != [as_json(each) for each in workload.assignments]:
@@ -113,14 +114,14 @@ class Rows:
 
     def write_deferral(self, workload: Workload, row: int) -> None:
         """Write how the last cycle that looked at a workload ended."""
-        last, w = workload.deferred, self.tables.work[row]
+        t, last = self.tables, workload.deferred
         if last is None:
             return
-        w[c.DEFERRED], w[c.DEFERRED_REASON], w[c.DEFERRED_END] = 1, DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
+        w = t.wait[t.work[row, c.WAIT]]
+        w[c.DEFERRED], w[c.DEFERRED_END] = DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
         w[c.DEFERRED_PARKED], w[c.DEFERRED_PREEMPTING], w[c.DEFERRED_ALIKE] = last.parked, last.preempting, last.alike
-        t = self.tables
         if workload.queue != NOWHERE:
-            demand = self.demands.at(int(w[c.SPEC]))
+            demand = self.demands.at(int(t.work[row, c.SPEC]))
             for pod_set, resource, index in reversed(last.tried):
                 w[c.TRIED] = cell_before(t, int(w[c.TRIED]))
                 cell = t.cell[w[c.TRIED]]
@@ -129,19 +130,21 @@ class Rows:
         if workload.scan is not None:
             w[c.SCAN_CYCLE], w[c.SCAN_GENERATION] = workload.scan.cycle, workload.scan.generation
         for name in reversed(last.victims):
-            number = self.name_id(name)
-            w[c.SHOWN_VICTIMS] = cell_before(self.tables, int(w[c.SHOWN_VICTIMS]))
-            self.tables.cell[w[c.SHOWN_VICTIMS], c.W_NAME] = number
+            w[c.SHOWN_VICTIMS] = cell_before(t, int(w[c.SHOWN_VICTIMS]))
+            t.cell[w[c.SHOWN_VICTIMS], c.W_NAME] = self.name_id(name)
 
-    def read_deferral(self, workload: Workload, w: list[int]) -> None:
-        """Read how the last cycle that looked at a workload ended; `w` is its row."""
+    def read_deferral(self, workload: Workload, row: int) -> None:
+        """Read how the last cycle that looked at a workload ended, if one did."""
+        w: list[int] = self.tables.wait[self.tables.work[row, c.WAIT]].tolist()
+        if not w[c.DEFERRED]:
+            return
         ended = ENDS[w[c.DEFERRED_END]]
         assert ended
         tried: SearchState = ()
         if w[c.TRIED] != c.NONE:
-            demand, cells = self.demands.at(w[c.SPEC]), self.cells(w[c.TRIED])
+            demand, cells = self.demands.at(int(self.tables.work[row, c.SPEC])), self.cells(w[c.TRIED])
             tried = tuple((demand.pod_sets[cell[c.W_POD_SET]], demand.resources[cell[c.W_RESOURCE]], cell[c.W_INDEX]) for cell in cells)
             workload.scan = Scan(tried, w[c.SCAN_CYCLE], w[c.SCAN_GENERATION])
         victims = tuple(self.names[cell[c.W_NAME]] for cell in self.cells(w[c.SHOWN_VICTIMS]))
         parked, preempting, alike = (bool(w[column]) for column in (c.DEFERRED_PARKED, c.DEFERRED_PREEMPTING, c.DEFERRED_ALIKE))
-        workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED_REASON]), ended, parked, preempting, alike, tried, victims)
+        workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED]), ended, parked, preempting, alike, tried, victims)

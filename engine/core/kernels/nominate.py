@@ -122,7 +122,7 @@ def replaced_by(t: Tables, row: int) -> int:
     if t.work[row, c.REPLACES] == c.NONE:
         return c.NONE
     old = t.name[t.work[row, c.REPLACES], c.ROW]
-    if old == c.NONE or t.work[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
+    if old == c.NONE or t.when[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
         return c.NONE
     return old
 

@@ -130,9 +130,9 @@ def waits_for_room(t: Tables, row: int) -> bool:
 
 def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
     """Wish, of each flavor that may do, for the slot that is missing most; say whether each is missing one."""
+    queue, at = t.work[row, c.QUEUE], t.work[row, c.WAIT]
     for slot in range(t.state[c.SLOTS]):
-        t.wish[row, slot, c.WISH] = c.NEVER
-    queue = t.work[row, c.QUEUE]
+        t.wish[at, slot, c.WISH] = c.NEVER
     for i in range(t.pool[group]):
         flavor = t.pool[group + 1 + i]
         if may_serve(t, queue, spec, flavor):
@@ -140,7 +140,7 @@ def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
             if slot == c.NONE:
                 return False
             wish = asked - t.slot[slot, c.HELPS] + t.quota[queue, slot, c.JOINED]
-            t.wish[row, slot, c.WISH] = min(t.wish[row, slot, c.WISH], wish)
+            t.wish[at, slot, c.WISH] = min(t.wish[at, slot, c.WISH], wish)
     return True
 
 
