@@ -1,6 +1,6 @@
 """The line of a queue: a search tree (a treap) of its waiting workloads, in the policy's order.
 
-The left side comes earlier. A parent's `HEAP` is at most its children's, and follows from the number of the submission, so that the tree
+The left side comes earlier. A parent's `heap_of` is at most its children's, and follows from the number of the submission, so that the tree
 has the same form wherever the same workloads wait.
 """
 
@@ -26,7 +26,7 @@ def tie_break(t: Tables, left: int, right: int) -> int:
     order = text_order(t, t.work[left, c.UID], t.work[right, c.UID])
     if order != 0:
         return order
-    first, second = t.work[left, c.NUMBER], t.work[right, c.NUMBER]
+    first, second = t.when[left, c.NUMBER], t.when[right, c.NUMBER]
     return 0 if first == second else -1 if first < second else 1
 
 
@@ -39,6 +39,11 @@ def goes_before(t: Tables, left: int, right: int) -> bool:
         if first != second:
             return (first > second) == (t.pool[k + c.K_DESCENDING] == 1)
     return tie_break(t, left, right) < 0
+
+
+def heap_of(t: Tables, row: int) -> int:
+    """The number by which a workload stands above others, as good as drawn by lot."""
+    return ((t.when[row, c.NUMBER] & 0x7FFFFFFF) * 2654435761) & 0x7FFFFFFF
 
 
 def replace_below(t: Tables, queue: int, above: int, old: int, new: int) -> None:
@@ -72,7 +77,6 @@ def queue_up(t: Tables, row: int) -> None:
     """Put a waiting workload in its place."""
     queue = t.work[row, c.QUEUE]
     t.work[row, c.EARLIER] = t.work[row, c.LATER] = c.NONE
-    t.work[row, c.HEAP] = ((t.work[row, c.NUMBER] & 0x7FFFFFFF) * 2654435761) & 0x7FFFFFFF
     above, below = c.NONE, t.node[queue, c.LINE]
     earlier = False
     while below != c.NONE:
@@ -87,9 +91,9 @@ def queue_up(t: Tables, row: int) -> None:
         t.work[above, c.EARLIER if earlier else c.LATER] = row
     wish_for_anything(t, row)
     gather_wishes(t, row)
-    while t.work[row, c.ABOVE] != c.NONE and t.work[t.work[row, c.ABOVE], c.HEAP] > t.work[row, c.HEAP]:
+    while t.work[row, c.ABOVE] != c.NONE and heap_of(t, t.work[row, c.ABOVE]) > heap_of(t, row):
         lift(t, queue, row)
-    t.work[row, c.IN_LINE] = 1
+    t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
     t.state[c.WAITS_AT] = queue
     t.state[c.WAITING] += 1
     t.node[queue, c.WAITS] += 1
@@ -106,11 +110,11 @@ def leave_line(t: Tables, row: int) -> None:
     queue = t.work[row, c.QUEUE]
     while t.work[row, c.EARLIER] != c.NONE and t.work[row, c.LATER] != c.NONE:
         left, right = t.work[row, c.EARLIER], t.work[row, c.LATER]
-        lift(t, queue, left if t.work[left, c.HEAP] < t.work[right, c.HEAP] else right)
+        lift(t, queue, left if heap_of(t, left) < heap_of(t, right) else right)
     below = t.work[row, c.EARLIER] if t.work[row, c.EARLIER] != c.NONE else t.work[row, c.LATER]
     replace_below(t, queue, t.work[row, c.ABOVE], row, below)
     gather_wishes(t, t.work[row, c.ABOVE])
-    t.work[row, c.IN_LINE] = 0
+    t.wait[t.work[row, c.WAIT], c.IN_LINE] = 0
     t.state[c.WAITING] -= 1
     t.node[queue, c.WAITS] -= 1
     if t.node[queue, c.WAITS] == 0:

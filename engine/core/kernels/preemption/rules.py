@@ -5,7 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
-from ..quota.shares import ShareNumbers, order_of_shares, use_the_same
+from ..quota.shares import ShareNumbers, order_of_shares
 from ..quota.tree import borrows, is_below, next_beside, next_node, sides
 from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
@@ -90,15 +90,14 @@ def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
 
 def are_alike(t: Tables, left: int, right: int) -> bool:
     """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
-    same = t.work[left, c.SPEC] == t.work[right, c.SPEC] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
-    return same and use_the_same(t, left, right)
+    return t.work[left, c.HOLDING] == t.work[right, c.HOLDING] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
 
 
 def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
     """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
     if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
-    if t.work[each, c.STARTED_BY] == cause:
+    if t.when[each, c.STARTED_BY] == cause:
         t.state[c.FRESH_PASSED_OVER] = 1
         return False
     return True
@@ -146,7 +145,7 @@ def is_better(t: Tables, keys: int, each: int, mine: Ints, other: int, others: I
     if other == c.NONE:
         return True
     _, order = first_difference(t, keys, mine, others)
-    return order < 0 or (order == 0 and t.work[each, c.NUMBER] > t.work[other, c.NUMBER])
+    return order < 0 or (order == 0 and t.when[each, c.NUMBER] > t.when[other, c.NUMBER])
 
 
 # --- the search ---------------------------------------------------------------------------------------------------------
@@ -215,7 +214,7 @@ def best_of_queue(t: Tables, rule: int, row: int, node: int, now: int, cause: in
     while each != c.NONE:
         if each != besides and (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
             better = best == c.NONE or is_better_beside(t, keys, row, each, best, now)
-            if better or t.work[each, c.STARTED_BY] == cause:
+            if better or t.when[each, c.STARTED_BY] == cause:
                 if is_kept(t, rule, row, each, now, 0):
                     kept = each if by_kind else c.NONE
                 elif may_go_now(t, rule, each, cause) and better:
@@ -233,7 +232,7 @@ def is_better_beside(t: Tables, keys: int, row: int, each: int, other: int, now:
             order = order_of_keys(t, at, key_of(t, at, row, each, now), key_of(t, at, row, other, now))
             if order != 0:
                 return order < 0
-    return t.work[each, c.NUMBER] > t.work[other, c.NUMBER]
+    return t.when[each, c.NUMBER] > t.when[other, c.NUMBER]
 
 
 def note_victim(t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int) -> None:
