@@ -4,6 +4,7 @@ from .. import columns as c
 from ..tables import Tables
 from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
+from .preemption.running import join_running, leave_running
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
 from .watch.reach import note_joined
@@ -42,7 +43,7 @@ def append_cell(t: Tables, row: int, column: int, last: int) -> int:
 def take_row(t: Tables) -> int:
     """Take a free row, with nothing in it, for one more live workload. There has to be one. Free rows are linked as free cells are."""
     row = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.NEXT_RUNNING]
+    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.ABOVE]
     t.state[c.LIVE] += 1
     for column in range(c.WORK_WIDTH):
         t.work[row, column] = 0
@@ -54,7 +55,7 @@ def take_row(t: Tables) -> int:
 def give_row_back(t: Tables, row: int) -> None:
     """Undo `take_row`: the row has no places and no lists."""
     t.work[row, c.NUMBER] = 0
-    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW] - row - 1
+    t.work[row, c.ABOVE] = t.state[c.FREE_ROW] - row - 1
     t.state[c.FREE_ROW] = row
     t.state[c.LIVE] -= 1
 
@@ -95,11 +96,7 @@ def enter(t: Tables, row: int) -> None:
     if t.work[row, c.ADMITTED] != c.NONE:
         charge_list(t, queue, t.work[row, c.USAGE])
         note_joined(t, queue, row)
-        first = t.node[queue, c.FIRST_RUNNING]
-        t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
-        if first != c.NONE:
-            t.work[first, c.LAST_RUNNING] = row
-        t.node[queue, c.FIRST_RUNNING] = row
+        join_running(t, row)
     elif not t.work[row, c.HELD]:
         queue_up(t, row)
 
@@ -113,13 +110,7 @@ def leave(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.ADMITTED] != c.NONE:
         uncharge_list(t, queue, t.work[row, c.USAGE])
-        before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]
-        if before == c.NONE:
-            t.node[queue, c.FIRST_RUNNING] = after
-        else:
-            t.work[before, c.NEXT_RUNNING] = after
-        if after != c.NONE:
-            t.work[after, c.LAST_RUNNING] = before
+        leave_running(t, row)
     elif t.work[row, c.IN_LINE]:
         leave_line(t, row)
     if t.node[queue, c.PREEMPTOR] == row:
