@@ -270,8 +270,8 @@ MISTAKES = (
     Mistake(
         "over tables, who was admitted first is evicted first",
         "core/kernels/preemption/candidates.py",
-        "return t.work[left, c.ADMITTED] > t.work[right, c.ADMITTED]",
-        "return t.work[left, c.ADMITTED] < t.work[right, c.ADMITTED]",
+        "return t.when[left, c.ADMITTED] > t.when[right, c.ADMITTED]",
+        "return t.when[left, c.ADMITTED] < t.when[right, c.ADMITTED]",
         "core/test_concepts.py::test_of_equal_candidates_the_one_that_was_admitted_last_goes",
     ),
     Mistake(

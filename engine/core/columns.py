@@ -15,6 +15,9 @@ ONE_SHARE, WIDEST_SHARE = 2**20, 2**22
 ZERO_EXPONENT = -100_000
 """The exponent of a rounded share of nothing: less than that of any other."""
 
+MOST_NARROW = 2**31
+"""A bound of all numbers in a table of 32-bit integers."""
+
 DONE, MORE = range(2)
 """What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
 
@@ -29,14 +32,14 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT,
     KEEPS, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN, OPENING,  # refusals that are kept
     SLOT_OF, QUEUE_NODES, RULES, QUEUE_KEYS, WORKLOAD_KEYS, VICTIM_KEYS,  # where things begin in the pool
-    FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
+    FREE_ROW, FREE_WAIT, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
     PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     NOMINATED, FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     PLAYS_WAKES, EVICTING_WAKES,
     STATE_WIDTH,
-) = range(89)  # fmt: skip
+) = range(90)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -64,22 +67,35 @@ NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, JOINED, REAC
     CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, LARGEST, SLOT_WIDTH,
 ) = range(15)  # fmt: skip
 
-# --- work: one row for each live workload --------------------------------------------------------------------------------
+# --- work, when: one row for each live workload; wait: one for each that is pending -------------------------------------------
 
 (
-    NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, EVICTING, UID,
-    LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
-    EARLIER, LATER, ABOVE, HEAP, IN_LINE,  # in the queue's line, or among those who run in it
-    PARKED, DEFERRED, DEFERRED_REASON, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE, TRIED, SHOWN_VICTIMS,
-    SCAN_CYCLE, SCAN_GENERATION,
-    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER, OUT, GONE,  # while something is decided
+    NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, UID, LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY,
+    WAIT,  # its row of `wait`, as long as it is pending
+    HOLDING, EVICTING,  # while it runs
+    EARLIER, LATER, ABOVE,  # in its queue's line, or among those who run there
+    OUT, GONE,  # while something is decided
     WORK_WIDTH,
-) = range(44)  # fmt: skip
+) = range(21)  # fmt: skip
+
+NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, WHEN_WIDTH = range(7)
+"""Of each row of `work` its moments, and the numbers of its submission and of the fact that let it run."""
+
+(
+    IN_LINE, PARKED,
+    DEFERRED, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE,  # why and how a cycle put it off; 0: none did
+    TRIED, SHOWN_VICTIMS, SCAN_CYCLE, SCAN_GENERATION,
+    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER,  # while something is decided
+    WAIT_WIDTH,
+) = range(16)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
 NEXT, SLOT, AMOUNT = range(3)
 """What is charged, or reserved; requests in `ask` have the same columns, with their number at [0, 0]."""
+
+CHARGES, GIVEN = range(1, 3)
+"""A holding: the lists of what is charged, and of the flavors that were given."""
 
 W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 """A flavor that was given to a pod set."""
@@ -87,7 +103,7 @@ W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
 
-# --- wish: of each row of `work` and slot, the own one and the least of those below in the line's tree -----------------------
+# --- wish: of each row of `wait` and slot, the own one and the least of those below in the line's tree -----------------------
 
 WISH, LEAST, WISH_WIDTH = range(3)
 
@@ -99,7 +115,9 @@ USAGE_RANK, LOCAL_WIDTH = range(2)
 
 # --- spec: what workloads ask for; a demand begins with these, and points to its parts ------------------------------------
 
-S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, SPEC_HEAD = range(12)
+(
+    S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, S_HOLDINGS, SPEC_HEAD,
+) = range(13)  # fmt: skip
 R_ID, R_GROUP, RESOURCE_WIDTH = range(3)
 P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 

@@ -1,6 +1,6 @@
 """The line of a queue: a search tree (a treap) of its waiting workloads, in the policy's order. Those who run have such a tree as well.
 
-The left side comes earlier. A parent's `HEAP` is at most its children's, and follows from the number of the submission, so that the tree
+The left side comes earlier. A parent's `heap_of` is at most its children's, and follows from the number of the submission, so that the tree
 has the same form wherever the same workloads stand in it.
 """
 
@@ -26,7 +26,7 @@ def tie_break(t: Tables, left: int, right: int) -> int:
     order = text_order(t, t.work[left, c.UID], t.work[right, c.UID])
     if order != 0:
         return order
-    first, second = t.work[left, c.NUMBER], t.work[right, c.NUMBER]
+    first, second = t.when[left, c.NUMBER], t.when[right, c.NUMBER]
     return 0 if first == second else -1 if first < second else 1
 
 
@@ -47,6 +47,11 @@ def goes_before(t: Tables, left: int, right: int) -> bool:
 
 
 # --- the tree, of those who wait in a queue (`LINE`) or run in it (`RUNNING`) ---------------------------------------------
+
+
+def heap_of(t: Tables, row: int) -> int:
+    """The number by which a workload stands above others, as good as drawn by lot."""
+    return ((t.when[row, c.NUMBER] & 0x7FFFFFFF) * 2654435761) & 0x7FFFFFFF
 
 
 def replace_below(t: Tables, queue: int, tree: int, above: int, old: int, new: int) -> None:
@@ -80,7 +85,6 @@ def lift(t: Tables, queue: int, tree: int, row: int) -> None:
 def join_tree(t: Tables, queue: int, tree: int, row: int, above: int, side: int) -> None:
     """Put a row on a free side of another one (NONE: the tree is empty), and bring the tree into its form."""
     t.work[row, c.EARLIER] = t.work[row, c.LATER] = c.NONE
-    t.work[row, c.HEAP] = ((t.work[row, c.NUMBER] & 0x7FFFFFFF) * 2654435761) & 0x7FFFFFFF
     t.work[row, c.ABOVE] = above
     if above == c.NONE:
         t.node[queue, tree] = row
@@ -88,7 +92,7 @@ def join_tree(t: Tables, queue: int, tree: int, row: int, above: int, side: int)
         t.work[above, side] = row
     if tree == c.LINE:
         gather_wishes(t, row)
-    while t.work[row, c.ABOVE] != c.NONE and t.work[t.work[row, c.ABOVE], c.HEAP] > t.work[row, c.HEAP]:
+    while t.work[row, c.ABOVE] != c.NONE and heap_of(t, t.work[row, c.ABOVE]) > heap_of(t, row):
         lift(t, queue, tree, row)
 
 
@@ -96,7 +100,7 @@ def leave_tree(t: Tables, queue: int, tree: int, row: int) -> None:
     """Take a row out of its tree."""
     while t.work[row, c.EARLIER] != c.NONE and t.work[row, c.LATER] != c.NONE:
         left, right = t.work[row, c.EARLIER], t.work[row, c.LATER]
-        lift(t, queue, tree, left if t.work[left, c.HEAP] < t.work[right, c.HEAP] else right)
+        lift(t, queue, tree, left if heap_of(t, left) < heap_of(t, right) else right)
     below = t.work[row, c.EARLIER] if t.work[row, c.EARLIER] != c.NONE else t.work[row, c.LATER]
     replace_below(t, queue, tree, t.work[row, c.ABOVE], row, below)
 
@@ -133,7 +137,7 @@ def queue_up(t: Tables, row: int) -> None:
     t.node[queue, c.MOST_WAITING] = priority if above == c.NONE else max(t.node[queue, c.MOST_WAITING], priority)
     wish_for_anything(t, row)
     join_tree(t, queue, c.LINE, row, above, side)
-    t.work[row, c.IN_LINE] = 1
+    t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
     t.state[c.WAITS_AT] = queue
     t.state[c.WAITING] += 1
     t.node[queue, c.WAITS] += 1
@@ -150,7 +154,7 @@ def leave_line(t: Tables, row: int) -> None:
     queue = t.work[row, c.QUEUE]
     leave_tree(t, queue, c.LINE, row)
     gather_wishes(t, t.work[row, c.ABOVE])
-    t.work[row, c.IN_LINE] = 0
+    t.wait[t.work[row, c.WAIT], c.IN_LINE] = 0
     t.state[c.WAITING] -= 1
     t.node[queue, c.WAITS] -= 1
     if t.node[queue, c.WAITS] == 0:

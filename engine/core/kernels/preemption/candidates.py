@@ -21,7 +21,7 @@ def satisfies(t: Tables, policy: int, row: int, victim: int) -> bool:
     if policy == c.POLICY_LOWER:
         return theirs < mine
     if policy == c.POLICY_NEWER:
-        return theirs < mine or (theirs == mine and t.work[row, c.QUEUED] < t.work[victim, c.QUEUED])
+        return theirs < mine or (theirs == mine and t.when[row, c.QUEUED] < t.when[victim, c.QUEUED])
     return False
 
 
@@ -40,8 +40,8 @@ def precedes(t: Tables, left: int, right: int, queue: int) -> bool:
         return other_own
     if t.work[left, c.PRIORITY] != t.work[right, c.PRIORITY]:
         return t.work[left, c.PRIORITY] < t.work[right, c.PRIORITY]
-    if t.work[left, c.ADMITTED] != t.work[right, c.ADMITTED]:
-        return t.work[left, c.ADMITTED] > t.work[right, c.ADMITTED]
+    if t.when[left, c.ADMITTED] != t.when[right, c.ADMITTED]:
+        return t.when[left, c.ADMITTED] > t.when[right, c.ADMITTED]
     return tie_break(t, left, right) < 0
 
 

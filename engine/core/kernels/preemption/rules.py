@@ -87,7 +87,7 @@ def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
     """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
     if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
-    if t.work[each, c.STARTED_BY] == cause:
+    if t.when[each, c.STARTED_BY] == cause:
         t.state[c.FRESH_PASSED_OVER] = 1
         return False
     return True
@@ -132,7 +132,7 @@ def is_better(t: Tables, keys: int, each: int, mine: Ints, other: int, others: I
     if other == c.NONE:
         return True
     _, order = first_difference(t, keys, mine, others)
-    return order < 0 or (order == 0 and t.work[each, c.NUMBER] > t.work[other, c.NUMBER])
+    return order < 0 or (order == 0 and t.when[each, c.NUMBER] > t.when[other, c.NUMBER])
 
 
 # --- the search ---------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def best_of_queue(t: Tables, rule: int, row: int, now: int, cause: int, besides:
             for_good = False
         elif (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
             better = best == c.NONE or (not in_order and is_better_beside(t, keys, row, each, best, now))
-            if better or t.work[each, c.STARTED_BY] == cause:
+            if better or t.when[each, c.STARTED_BY] == cause:
                 if is_kept(t, rule, row, each, now, 0):
                     kept = each if by_kind else c.NONE
                     for_good = for_good and (not by_shares or is_kept(t, rule, row, each, now, c.OF_SHARE))
@@ -264,7 +264,7 @@ def is_better_beside(t: Tables, keys: int, row: int, each: int, other: int, now:
             order = order_of_keys(t, at, key_of(t, at, row, each, now), key_of(t, at, row, other, now))
             if order != 0:
                 return order < 0
-    return t.work[each, c.NUMBER] > t.work[other, c.NUMBER]
+    return t.when[each, c.NUMBER] > t.when[other, c.NUMBER]
 
 
 def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, now: int, cause: int) -> None:

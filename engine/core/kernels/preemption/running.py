@@ -9,7 +9,6 @@ order of candidates, but for the usage of local queues.
 from ... import columns as c
 from ...tables import Tables
 from ..line import join_tree, leave_tree, neighbor, next_in_tree, order_by_keys
-from ..quota.shares import use_the_same
 from .candidates import precedes
 
 
@@ -18,7 +17,7 @@ def yields_before(t: Tables, left: int, right: int) -> bool:
     if not t.state[c.BY_RULES]:
         return precedes(t, left, right, t.work[left, c.QUEUE])
     order = order_by_keys(t, t.state[c.VICTIM_KEYS], left, right)
-    return order < 0 or (order == 0 and t.work[left, c.NUMBER] > t.work[right, c.NUMBER])
+    return order < 0 or (order == 0 and t.when[left, c.NUMBER] > t.when[right, c.NUMBER])
 
 
 def join_running(t: Tables, row: int) -> None:
@@ -36,7 +35,7 @@ def join_running(t: Tables, row: int) -> None:
             side = c.EARLIER if yields_before(t, row, above) else c.LATER
     join_tree(t, queue, c.RUNNING, row, above, side)
     t.node[queue, c.UNLIKE] += unlike_for(t, row)
-    t.node[queue, c.LAST_STARTED_BY] = max(t.node[queue, c.LAST_STARTED_BY], t.work[row, c.STARTED_BY])
+    t.node[queue, c.LAST_STARTED_BY] = max(t.node[queue, c.LAST_STARTED_BY], t.when[row, c.STARTED_BY])
 
 
 def leave_running(t: Tables, row: int) -> None:
@@ -63,5 +62,4 @@ def unlike_for(t: Tables, row: int) -> int:
 
 def are_alike(t: Tables, left: int, right: int) -> bool:
     """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
-    same = t.work[left, c.SPEC] == t.work[right, c.SPEC] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
-    return same and use_the_same(t, left, right)
+    return t.work[left, c.HOLDING] == t.work[right, c.HOLDING] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]

@@ -2,25 +2,26 @@
 
 from ... import columns as c
 from ...tables import Tables
+from ..quota.holdings import charges_of
 from ..quota.shares import ShareNumbers
 from ..quota.tree import charge_list, exceeds_owned, room, uncharge_list
 
 
 def take(t: Tables, row: int) -> None:
     """Take a running workload out."""
-    uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
+    uncharge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
     t.work[row, c.OUT] = 1
 
 
 def give_back(t: Tables, row: int) -> None:
     """Undo `take`."""
-    charge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
+    charge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
     t.work[row, c.OUT] = 0
 
 
 def uses(t: Tables, row: int, ask: int) -> bool:
     """Whether a running workload uses some slot of a request."""
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         for k in range(1, t.ask[ask, 0, 0] + 1):
             if t.ask[ask, k, c.SLOT] == t.cell[cell, c.SLOT]:
