@@ -277,8 +277,8 @@ MISTAKES = (
     Mistake(
         "over tables, queues that no longer borrow are still reclaimed from, classically",
         "core/kernels/preemption/classical.py",
-        "        if not borrows(t, node, need):",
-        "        if False:",
+        " or not all_borrow(t, queue, theirs, need)",
+        "",
         "core/test_concepts.py::test_a_queue_that_no_longer_borrows_is_spared",
     ),
     Mistake(
