@@ -9,7 +9,6 @@ from typing import Protocol
 
 from ..cores import View
 from ..definition.core import DefinitionCore
-from ..definition.probe import DefinitionProbe
 from ..definition.snapshot import frozen, thawed
 from ..definition.state.state import State
 from ..errors import FactError
@@ -38,6 +37,7 @@ from ..intake.routing import route
 from ..outcome.decision import Hold, Outcome
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..questions.probe import DefinitionProbe
 from ..units import LAST_MOMENT
 from ..workload import Workload
 from . import columns as c

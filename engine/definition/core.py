@@ -14,24 +14,21 @@ from ..intake.rejection import rejection
 from ..intake.routing import route
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..questions.probe import DefinitionProbe
+from ..questions.view import DefinitionView
 from ..units import LAST_MOMENT
 from ..workload import Workload
 from .admission.cycle import next_cycle, run_cycle
 from .admission.nominate import nominate
 from .admission.settle import next_wake, settle
-from .probe import DefinitionProbe
 from .snapshot import frozen, thawed
 from .state.state import State
 from .state.trial import Trial
 from .transition.apply import apply, carry_out
-from .view import DefinitionView
 
 
 class DefinitionCore:
-    """A cluster under a policy, as the definition decides it. See `gpol.engine.cores.Core`.
-
-    It begins with nothing, or in a `state` that is its own from then on.
-    """
+    """A cluster under a policy, from nothing or from a `state` that is its own from then on. See `gpol.engine.cores.Core`."""
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state

@@ -17,7 +17,7 @@ from contextlib import ExitStack
 
 from ...outcome.decision import Admission, Eviction, Outcome, Replacement
 from ...outcome.nomination import Nomination, as_request
-from ...workload import Shape, Workload
+from ...workload import Shape
 from ..state.state import State
 from ..state.trial import Trial
 from ..transition.apply import carry_out
@@ -64,6 +64,7 @@ class _Pass:
                 if not best.runs:
                     charges.enter_context(self.trial.charged(best.queue, best.flavors.request))
                     self.reserved.append(best)
+                    self.passed_over.add(best.workload)
                 elif self.only_reserve:
                     self.refused.add((best.queue, self.state.workloads[best.workload].shape))
                 else:
@@ -85,11 +86,13 @@ class _Pass:
             self.open.remove(queue)
             return None
         for workload in self.state.line(queue):
-            if (queue, workload.shape) in self.refused or workload.name in self.passed_over or self._is_reserved(workload):
+            if (queue, workload.shape) in self.refused or workload.name in self.passed_over:
                 continue
-            nomination = self._nominate(workload)
-            if nomination is not None:
+            nomination = nominate(self.trial, workload)
+            if nomination.possible:
                 return nomination
+            if nomination.later is not None:
+                self.later.append(nomination.later)
             if self.state.superiors(workload.name):  # it may evict fewer than others that ask for the same
                 self.passed_over.add(workload.name)
             else:
@@ -98,16 +101,6 @@ class _Pass:
                 break
         self.open.remove(queue)
         return None
-
-    def _is_reserved(self, workload: Workload) -> bool:
-        return any(workload.name == nomination.workload for nomination in self.reserved)
-
-    def _nominate(self, workload: Workload) -> Nomination | None:
-        """What can be done for a workload, now or once protections end; None: nothing."""
-        nomination = nominate(self.trial, workload)
-        if not nomination.possible and nomination.later is not None:
-            self.later.append(nomination.later)
-        return nomination if nomination.possible else None
 
     def _carry_out(self, nomination: Nomination) -> None:
         """Evict the victims in the order in which they were chosen, end whom it replaces, and admit it."""
@@ -124,21 +117,13 @@ class _Pass:
 def admission_of(trial: Trial, nomination: Nomination) -> list[Outcome]:
     """The admission of a workload that fits now, after the end of the one whose place it takes."""
     state, workload, queue = trial.state, trial.state.workloads[nomination.workload], nomination.queue
-    old = state.workloads[nomination.replaced] if nomination.replaced is not None else None
+    victims, replaced = nomination.victims, nomination.replaced
+    old = state.workloads[replaced] if replaced is not None else None
     request, held = as_request(nomination.flavors.whole), dict(old.usage) if old is not None else {}
     used = tuple(trial.tree.usage[queue][slot] - held.get(slot, 0) for slot, _ in request)
     owned = tuple(trial.tree.subtree[queue][slot] for slot, _ in request)
     beyond = {slot: min(amount, before + amount - own) for (slot, amount), before, own in zip(request, used, owned, strict=True)}
     admission = Admission(
-        workload.name,
-        queue,
-        workload.priority,
-        nomination.flavors,
-        request,
-        used,
-        owned,
-        as_request(beyond),
-        nomination.victims,
-        nomination.replaced,
+        workload.name, queue, workload.priority, nomination.flavors, request, used, owned, as_request(beyond), victims, replaced
     )
     return [admission] if old is None else [Replacement(old.name, old.queue, workload.name, old.usage), admission]

@@ -8,8 +8,8 @@ the present one too (docs/decisions/0039).
 from collections.abc import Iterator
 
 from ...guard import Expr, Type
-from ...outcome.nomination import Grade, ProtectedVictim
-from ...policy_graph import PreemptRule, ProtectRule
+from ...outcome.nomination import Grade
+from ...policy_graph import PreemptRule
 from ...workload import Workload
 from ..state.trial import Trial
 from .rules import Found, Preemptor, RuleSearch
@@ -79,18 +79,3 @@ def guards_on(present: RuleSearch, rule: PreemptRule, queue: int) -> list[tuple[
 def turning_points(present: RuleSearch, rule: PreemptRule, each: Workload) -> list[int]:
     """The moments ahead at which time alone may change whether a rule lets a workload go."""
     return present.values.turning_points((guard for guard, _ in guards_on(present, rule, each.queue)), each)
-
-
-def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVictim], int]:
-    """The victims of the search at a later moment who may not go yet, each with when it may and what keeps it, and the last one's rule."""
-    found, later = list[ProtectedVictim](), present.at(until).run()
-    for each in later:
-        rule, workload = present.graph.preempt[each.rule], present.trial.state.workloads[each.workload]
-        points = turning_points(present, rule, workload)
-        freed = [point for point in points if point <= until and present.at(point).keeper(rule, workload) is None]
-        starts = [point for point in freed if present.at(point - 1).keeper(rule, workload) is not None]
-        if present.keeper(rule, workload) is not None and starts:  # else what keeps it is a share, which changes as the others go
-            last = present.at(starts[-1] - 1).keeper(rule, workload)
-            protect = present.graph.protect.index(last) if isinstance(last, ProtectRule) else -1
-            found.append(ProtectedVictim(each.workload, starts[-1], protect))
-    return found, later[-1].rule if later else -1

@@ -80,11 +80,8 @@ def _apply_decision(state: State, event: events.AnyDecision) -> None:
         case events.WorkloadDeferred():
             tried = tuple((each.pod_set, each.resource, each.index) for each in event.tried)
             parked = event.waits == "parked"
-            _defer(
-                state,
-                event.workload,
-                LastDeferral(event.reason, event.outcome, parked, event.preempting, event.alike, tried, event.victims),
-            )
+            last = LastDeferral(event.reason, event.outcome, parked, event.preempting, event.alike, tried, event.victims)
+            _defer(state, event.workload, last)
 
 
 def carry_out(state: State, outcome: Outcome) -> None:

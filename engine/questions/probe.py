@@ -1,9 +1,17 @@
-"""Questions to the definition about what would be, as things stand or as supposed. Nothing of the state changes by them."""
+"""Questions about what would be, as things stand or as supposed, answered by the definition. Nothing of the state changes by them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
+from ..definition.admission.nominate import nominate, search
+from ..definition.admission.settle import reservations
+from ..definition.preemption.candidates import satisfies
+from ..definition.preemption.rules import Found, Preemptor, RuleSearch
+from ..definition.queue.line import head, in_turn
+from ..definition.state.state import ActivePolicy, State
+from ..definition.state.trial import Trial
 from ..eligibility import barrier
 from ..event_parts import PodSet
 from ..facts import WorkloadSubmitted
@@ -13,16 +21,7 @@ from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import KeptCandidate, Mode, Nomination, Note, Obstacle, ProtectedVictim, Request, Share
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
-from .admission.binding_limit import attempt_limits, binding_limit, limit_on
-from .admission.nominate import nominate, search
-from .admission.settle import reservations
-from .preemption.candidates import satisfies
-from .preemption.kept import kept
-from .preemption.lookahead import protected_victims
-from .preemption.rules import Found, Preemptor, RuleSearch
-from .queue.line import head, in_turn
-from .state.state import ActivePolicy, State
-from .state.trial import Trial
+from .keeping import kept, protected_victims
 
 
 class DefinitionProbe:

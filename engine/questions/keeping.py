@@ -1,15 +1,18 @@
-"""What keeps those who use what a workload lacks from going for it by preempt rules: a class, a rule, a protection, or time."""
+"""What keeps others from going for a workload by preempt rules: a class, a rule, a protection, or time.
+
+Of a nomination that comes to nothing it is told of everybody who uses what is short; of one that waits, of the victims to come.
+"""
 
 from dataclasses import replace
 from functools import partial
 
-from ...guard import fields
-from ...intake.slices import takes_place_of
-from ...outcome.nomination import CandidateOutcome, KeptCandidate
-from ...policy_graph import PreemptRule, ProtectRule
-from ...workload import Workload
-from .lookahead import turning_points
-from .rules import RuleSearch
+from ..definition.preemption.lookahead import turning_points
+from ..definition.preemption.rules import RuleSearch
+from ..guard import fields
+from ..intake.slices import takes_place_of
+from ..outcome.nomination import CandidateOutcome, KeptCandidate, ProtectedVictim
+from ..policy_graph import PreemptRule, ProtectRule
+from ..workload import Workload
 
 _CLOSENESS: tuple[CandidateOutcome, ...] = (
     "not triggered", "out of reach", "not borrowing", "guard", "protected", "gave way", "just admitted", "not enough",
@@ -72,3 +75,18 @@ def _in_full(present: RuleSearch, each: Workload, found: KeptCandidate) -> KeptC
 def _until(present: RuleSearch, rule: PreemptRule, each: Workload) -> int | None:
     """The first moment at which a rule may take a candidate, if nothing changes but time."""
     return next((point for point in turning_points(present, rule, each) if present.at(point).keeper(rule, each) is None), None)
+
+
+def protected_victims(present: RuleSearch, until: int) -> tuple[list[ProtectedVictim], int]:
+    """The victims of the search at a later moment who may not go yet, each with when it may and what keeps it, and the last one's rule."""
+    found, later = list[ProtectedVictim](), present.at(until).run()
+    for each in later:
+        rule, workload = present.graph.preempt[each.rule], present.trial.state.workloads[each.workload]
+        points = turning_points(present, rule, workload)
+        freed = [point for point in points if point <= until and present.at(point).keeper(rule, workload) is None]
+        starts = [point for point in freed if present.at(point - 1).keeper(rule, workload) is not None]
+        if present.keeper(rule, workload) is not None and starts:  # else what keeps it is a share, which changes as the others go
+            last = present.at(starts[-1] - 1).keeper(rule, workload)
+            protect = present.graph.protect.index(last) if isinstance(last, ProtectRule) else -1
+            found.append(ProtectedVictim(each.workload, starts[-1], protect))
+    return found, later[-1].rule if later else -1
