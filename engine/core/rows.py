@@ -1,6 +1,9 @@
 """What a live workload's row holds in lists: what it uses, the flavors it was given, how its last cycle ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..event_parts import Assignment, as_json
 from ..outcome.decision import LastDeferral, SearchState
@@ -10,10 +13,11 @@ from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
 from .kernels.cells import cell_before
-from .kernels.places import start
+from .kernels.places import row_of, start
 from .kernels.quota.holdings import charges_of, given_to
+from .names import Names
 from .outcomes import DEFERRALS, ENDS, deferral_reason
-from .policy_tables import PolicyTables
+from .policy.policy_tables import PolicyTables
 from .tables import Ints, Tables, longer
 
 MOST_ASSIGNED = 4_096
@@ -31,23 +35,38 @@ class Rows:
     policy: PolicyTables
     demands: Demands
     tables: Tables
-    names: list[str]
-    name_ids: dict[str, int]
-    row_of_name: Ints
+    names: Names
     given: dict[str, tuple[int, tuple[Assignment, ...]]]
     assigned: dict[tuple[object, ...], tuple[Assignment, ...]]
 
     def name_id(self, name: str) -> int:
         """The number of a name."""
-        known = self.name_ids.get(name)
-        if known is None:
-            known = self.name_ids[name] = len(self.names)
-            self.names.append(name)
-            if known >= len(self.tables.name):
-                grown, rows = longer(self.tables.name, known + 16), longer(self.row_of_name, known + 16)
-                rows[known:] = grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
-                self.tables, self.row_of_name = self.tables._replace(name=grown), rows
-        return known
+        return self.name_numbers((name,))[0]
+
+    def name_numbers(self, names: Sequence[str]) -> list[int]:
+        """The numbers of names."""
+        found, known = self.names.numbers(names), len(self.tables.name)
+        if len(self.names) > known:
+            grown = longer(self.tables.name, len(self.names) + 16)
+            grown[known:] = c.NONE
+            self.tables = self.tables._replace(name=grown)
+        return found
+
+    def row(self, name: str) -> int:
+        """The row of a live workload; NONE where none has this name."""
+        number = self.names.find(name)
+        return c.NONE if number == c.NONE else int(row_of(self.tables, number))
+
+    def are_live(self, names: Ints) -> NDArray[np.bool_]:
+        """Whether names, given by their numbers, are those of live workloads."""
+        t, rows = self.tables, self.tables.name[names, c.ROW]
+        found: NDArray[np.bool_] = rows != c.NONE
+        found[found] = (t.work[rows[found], c.NAME] == names[found]) & (t.when[rows[found], c.NUMBER] > 0)
+        return found
+
+    def last_row(self, name: str) -> int:
+        """The row of a workload that is live, or that a kernel has just ended."""
+        return int(self.tables.name[self.names.find(name), c.ROW])
 
     def cells(self, cell: int) -> Iterator[list[int]]:
         """The cells of a list, from its first one on."""
