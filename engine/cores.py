@@ -179,12 +179,12 @@ PlayedBatch = tuple[Fact, list[AnyDecision]]
 """A fact and the decisions it caused."""
 
 
-class EncodedEvent(NamedTuple):
-    """An event as its bytes (`Event.payload`), with its kind and the workload that it is of; None where it is of none."""
+class EncodedEvents(NamedTuple):
+    """Events in a row as their bytes (`Event.payload`), each with its kind and the workload that it is of; None where it is of none."""
 
-    kind: str
-    workload: str | None
-    payload: bytes
+    kinds: Sequence[str]
+    workloads: Sequence[str | None]
+    payloads: Sequence[bytes]
 
 
 class RunningJob(NamedTuple):
@@ -225,7 +225,7 @@ class PlayedChunk(Protocol):
     def batch(self, at: int) -> PlayedBatch:
         """The fact in a row of `events`, and what it caused."""
 
-    def encoded(self) -> Iterator[EncodedEvent]:
+    def encoded(self) -> EncodedEvents:
         """What was played, as the bytes of a journal."""
 
     def decided(self, number: NumberOf) -> Decided:

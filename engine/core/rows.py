@@ -41,9 +41,9 @@ class Rows:
 
     def name_id(self, name: str) -> int:
         """The number of a name."""
-        return self.name_numbers((name,))[0]
+        return self.numbered((name,))[0]
 
-    def name_numbers(self, names: Sequence[str]) -> list[int]:
+    def numbered(self, names: Sequence[str]) -> list[int]:
         """The numbers of names."""
         found, known = self.names.numbers(names), len(self.tables.name)
         if len(self.names) > known:

@@ -172,7 +172,7 @@ class TableStore(Rows):
         t = self.tables
         old = len(t.work)
         grown = longer(t.work, old + 16)
-        grown[-1, c.NEXT_RUNNING] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
+        grown[-1, c.ABOVE] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
         t.state[c.FREE_ROW] = old
         waited = used_rows(t.wait)
         wait, wish = longer(t.wait, len(grown), waited), longer(t.wish, len(grown), waited)

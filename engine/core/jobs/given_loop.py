@@ -88,7 +88,7 @@ class GivenLoop(KernelLoop):
             end = next(place for place, moment in enumerate(given.times) if moment > c.MOST_TIME)
         named, rows = np.array([bool(name) for name in given.workloads[:end]], bool), zeros(end, c.GIVEN_WIDTH)
         rows[:, c.GIVEN_KIND], rows[:, c.GIVEN_TIME], rows[:, c.GIVEN_JOB] = given.kinds[:end], given.times[:end], c.NONE
-        rows[named, c.GIVEN_JOB] = store.name_numbers([name for name in given.workloads[:end] if name])
+        rows[named, c.GIVEN_JOB] = store.numbered([name for name in given.workloads[:end] if name])
         submissions = np.flatnonzero(rows[:, c.GIVEN_KIND] == c.SUBMITTING)
         are_live = store.are_live(rows[submissions, c.GIVEN_JOB])
         for place, is_live in zip(submissions.tolist(), are_live.tolist(), strict=True):
@@ -140,5 +140,5 @@ class GivenLoop(KernelLoop):
 
     def _rank(self, names: list[str]) -> None:
         """Number names in their order."""
-        ranked = self.store.name_numbers(sorted(names))
+        ranked = self.store.numbered(sorted(names))
         self.store.tables.job[ranked, c.J_RANK] = range(len(ranked))

@@ -5,6 +5,7 @@ from ..tables import Tables
 from .cells import cell_before, free_cells
 from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
+from .preemption.running import join_running, leave_running
 from .quota.holdings import charges_of, hold
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
@@ -15,7 +16,7 @@ from .watch.wishes import first_reached, gather_wishes, next_reached, note_chang
 def take_row(t: Tables) -> int:
     """Take a free row for one more live workload, which waits. There has to be one; they are linked as cells are (`cells.py`)."""
     row = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.NEXT_RUNNING]
+    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.ABOVE]
     t.state[c.LIVE] += 1
     for column in range(c.WORK_WIDTH):
         t.work[row, column] = 0
@@ -30,7 +31,7 @@ def give_row_back(t: Tables, row: int) -> None:
     """Undo `take_row`: the row has no places and no lists."""
     wait_no_longer(t, row)
     t.when[row, c.NUMBER] = 0
-    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW] - row - 1
+    t.work[row, c.ABOVE] = t.state[c.FREE_ROW] - row - 1
     t.state[c.FREE_ROW] = row
     t.state[c.LIVE] -= 1
 
@@ -95,11 +96,7 @@ def enter(t: Tables, row: int) -> None:
     if t.work[row, c.WAIT] == c.NONE:
         charge_list(t, queue, charges_of(t, row))
         note_joined(t, queue, row)
-        first = t.node[queue, c.FIRST_RUNNING]
-        t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
-        if first != c.NONE:
-            t.work[first, c.LAST_RUNNING] = row
-        t.node[queue, c.FIRST_RUNNING] = row
+        join_running(t, row)
     elif not t.work[row, c.HELD]:
         queue_up(t, row)
 
@@ -112,13 +109,7 @@ def leave(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.WAIT] == c.NONE:
         uncharge_list(t, queue, charges_of(t, row))
-        before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]
-        if before == c.NONE:
-            t.node[queue, c.FIRST_RUNNING] = after
-        else:
-            t.work[before, c.NEXT_RUNNING] = after
-        if after != c.NONE:
-            t.work[after, c.LAST_RUNNING] = before
+        leave_running(t, row)
     else:
         t.wait[t.work[row, c.WAIT], c.PARKED] = 0
         if t.wait[t.work[row, c.WAIT], c.IN_LINE]:

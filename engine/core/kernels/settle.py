@@ -8,7 +8,7 @@ import numpy as np
 from .. import columns as c
 from ..tables import Tables
 from .cells import cell_before, free_cells
-from .line import first_in_line, next_in_line
+from .line import first_in_line, next_in_tree
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
 from .places import admit, close, evict
@@ -164,7 +164,7 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
                 refuse(t, row)
             if t.node[node, c.STRICT]:
                 return False
-        row = next_in_line(t, row) if t.node[node, c.WALKS] else next_reached(t, node, row)
+        row = next_in_tree(t, row) if t.node[node, c.WALKS] else next_reached(t, node, row)
     return False
 
 
@@ -196,7 +196,7 @@ def walk_from_now(t: Tables, node: int) -> None:
         while row != t.node[node, c.GOES_ON_FROM]:
             if not is_passed_by(t, row):
                 refuse_as_before(t, row)
-            row = next_in_line(t, row)
+            row = next_in_tree(t, row)
 
 
 def carry_out(t: Tables, nom: int) -> None:
@@ -222,5 +222,5 @@ def carry_out(t: Tables, nom: int) -> None:
         evict(t, t.victim[at, c.V_ROW], t.work[row, c.NAME])
     if t.nom[nom, c.N_REPLACED] != c.NONE:
         close(t, t.nom[nom, c.N_REPLACED])
-    t.node[t.nom[nom, c.N_QUEUE], c.GOES_ON_FROM] = next_in_line(t, row)
+    t.node[t.nom[nom, c.N_QUEUE], c.GOES_ON_FROM] = next_in_tree(t, row)
     admit(t, nom)

@@ -12,7 +12,7 @@ The reach only grows where something is set free, or where the share of another 
 from ... import columns as c
 from ...tables import Tables
 from ..flavor.pod_sets import resource_at, slot_of
-from ..line import first_in_line, next_in_line
+from ..line import first_in_line, next_in_tree
 from ..plain import asked_in_all, may_serve, plain_group
 from ..preemption.ahead import UNKNOWN_BOTH
 from ..preemption.rules import is_kept, rule_at
@@ -102,7 +102,7 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
             while waits != c.NONE:
                 wish_for_anything(t, waits)
                 gather_wishes(t, waits)
-                waits = next_in_line(t, waits)
+                waits = next_in_tree(t, waits)
         cell = t.cell[cell, c.NEXT]
 
 
@@ -169,7 +169,7 @@ def note_own_victims(t: Tables, row: int) -> None:
             while cell >= 0:
                 t.slot[t.cell[cell, c.SLOT], c.HELPS] += t.cell[cell, c.AMOUNT]
                 cell = t.cell[cell, c.NEXT]
-        each = t.work[each, c.NEXT_RUNNING]
+        each = next_in_tree(t, each)
 
 
 def may_ever_go(t: Tables, row: int, each: int) -> bool:
