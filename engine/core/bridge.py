@@ -10,7 +10,7 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import is_stirred, park
-from .policy_tables import BeyondBoundsError
+from .policy.policy_tables import BeyondBoundsError
 from .store import TableStore
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}

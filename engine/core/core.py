@@ -48,7 +48,7 @@ from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import count_fact, forget_who_gave_way, stir
 from .outcomes import Tape
-from .policy_tables import BeyondBoundsError
+from .policy.policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .tables import Ints
@@ -215,6 +215,7 @@ class ArrayCore:
     def _apply_fact(self, fact: Fact) -> None:
         """Change rows by a fact. Raises BeyondBoundsError, with nothing changed."""
         store, graph = self._tables, self._tables.graph
+        store.forget_jobs()
         match fact:
             case WorkloadSubmitted():
                 workload = submitted(fact, int(store.tables.state[c.SUBMISSIONS]) + 1)

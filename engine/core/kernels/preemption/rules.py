@@ -85,7 +85,7 @@ def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
 
 def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
     """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
-    if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
+    if t.name[t.work[each, c.NAME], c.MARKED] != c.NONE and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
     if t.when[each, c.STARTED_BY] == cause:
         t.state[c.FRESH_PASSED_OVER] = 1
