@@ -10,7 +10,7 @@ from typing import Protocol
 from ..cores import View
 from ..definition.core import DefinitionCore
 from ..definition.probe import DefinitionProbe
-from ..definition.snapshot import frozen
+from ..definition.snapshot import frozen, thawed
 from ..definition.state.state import State
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
@@ -125,7 +125,7 @@ class ArrayCore:
         return self._store
 
     def copy(self) -> "ArrayCore":
-        return ArrayCore(self.state().copy(), self._kernels or self._supply or PLAIN)
+        return ArrayCore(thawed(self.freeze(), self.graph), self._kernels or self._supply or PLAIN)
 
     @property
     def view(self) -> View:

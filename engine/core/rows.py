@@ -1,6 +1,6 @@
 """What a live workload's row holds in lists: what it uses, the flavors it was given, how its last cycle ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..event_parts import Assignment, as_json
 from ..outcome.decision import LastDeferral, SearchState
@@ -39,15 +39,22 @@ class Rows:
 
     def name_id(self, name: str) -> int:
         """The number of a name."""
-        known = self.name_ids.get(name)
-        if known is None:
-            known = self.name_ids[name] = len(self.names)
-            self.names.append(name)
-            if known >= len(self.tables.name):
-                grown, rows = longer(self.tables.name, known + 16), longer(self.row_of_name, known + 16)
-                rows[known:] = grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
-                self.tables, self.row_of_name = self.tables._replace(name=grown), rows
-        return known
+        return self.numbered((name,))[0]
+
+    def numbered(self, names: Sequence[str]) -> list[int]:
+        """The numbers of names; new ones get the next numbers."""
+        before, ids, found = len(self.names), self.name_ids, list[int]()
+        for name in names:
+            number = ids.get(name)
+            if number is None:
+                number = ids[name] = len(self.names)
+                self.names.append(name)
+            found.append(number)
+        if len(self.names) > len(self.tables.name):
+            grown, rows = (longer(table, len(self.names) + 15) for table in (self.tables.name, self.row_of_name))
+            rows[before:] = grown[before:, c.ROW] = grown[before:, c.GAVE] = grown[before:, c.JOB] = c.NONE
+            self.tables, self.row_of_name = self.tables._replace(name=grown), rows
+        return found
 
     def cells(self, cell: int) -> Iterator[list[int]]:
         """The cells of a list, from its first one on."""

@@ -7,8 +7,8 @@ from core_states import shuffle, state_of
 from cycle_cases import Case, cycle_cases, history, played
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
+from gpol.engine.definition.queue.line import line_key
 from gpol.engine.definition.quota.tree import QuotaTree
-from gpol.engine.definition.state.order import line_key
 from gpol.engine.eligibility import groups_of
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import Fact, TimeAdvanced

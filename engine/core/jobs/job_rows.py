@@ -70,7 +70,7 @@ class JobRows:
         table[:, c.J_SPEC : c.JOB_WIDTH] = columns[kinds]
         table[:, c.J_REFUSED] = np.array([kind.refused for kind in self._kinds], np.int64)[kinds]
         table[:, c.J_REJECTED] = np.array([kind.rejected for kind in self._kinds], np.int64)[kinds]
-        table[:, c.J_NAME] = np.array([store.name_id(name) for name in jobs.names], np.int64)[jobs.columns[:, j.NAME]]
+        table[:, c.J_NAME] = np.array(store.numbered(jobs.names), np.int64)[jobs.columns[:, j.NAME]]
         table[:, c.J_REPLACES] = np.array([self._replaces(fact) for fact in first], np.int64)[kinds]
         table[:, c.J_TIME], table[:, c.J_RANK], created = jobs.columns[:, j.TIME], jobs.columns[:, j.RANK], jobs.columns[:, j.CREATED]
         table[:, c.J_SUBMITTED] = np.where(created == j.NONE, table[:, c.J_TIME], created)
@@ -114,9 +114,12 @@ class JobRows:
                 self._named.setdefault(self.store.names[number], []).append(job)
         return self._named[name]
 
-    def kind(self, job: int) -> int:
-        """A number for all jobs whose submissions say the same but for their names, their times and their identity outside."""
-        return int(self._kind_of[job])
+    def alike(self) -> Columns:
+        """Of each job a number that those share whose submissions say the same but for names and times; NONE of one that says when it was
+        created, or what it is outside."""
+        created, uids = self.jobs.columns[:, j.CREATED], self.jobs.uids
+        says_more = (created != j.NONE) | (np.array(uids, object) != "") if uids else created != j.NONE
+        return np.where(says_more, c.NONE, self._kind_of)
 
     def workload(self, job: int) -> Workload:
         """A job as a workload that has just been submitted, in its queue."""

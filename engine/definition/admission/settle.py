@@ -13,12 +13,10 @@ INVARIANT: looking again ends, too. Where A evicted B, directly or through other
 holds until anything but time and submissions changes the cluster. So no circle of workloads can evict one another for ever.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 
 from ...outcome.decision import Admission, Eviction, Outcome, Replacement
-from ...outcome.nomination import Nomination, Request, as_request
+from ...outcome.nomination import Nomination, as_request
 from ...workload import Shape, Workload
 from ..state.state import State
 from ..state.trial import Trial
@@ -27,78 +25,50 @@ from .binding_limit import binding_limit
 from .entry_order import next_entry
 from .nominate import nominate
 
-Reserved = tuple[tuple[int, Request], ...]
-"""What is reserved in a pass, by queue, in the order in which it was."""
 
-Waits = dict[tuple[Reserved, int, Shape], Nomination]
-"""How workloads were nominated that have to wait, by what was reserved for others at that time, by queue and by shape.
-
-It is for speed alone: a core that forgets decides the same (`tests/property/test_waits.py`).
-INVARIANT: such a nomination depends on the state; before its `changes_at` the time does not matter. All are forgotten whenever anything
-but time and submissions changes the state.
-"""
-
-
-def settle(state: State, waits: Waits) -> tuple[list[Outcome], int | None]:
-    """Decide all there is to decide, and when time alone may decide something next (None: never). All is carried out already."""
+def settle(state: State) -> list[Outcome]:
+    """Decide all there is to decide; all of it is carried out already."""
     outcomes: list[Outcome] = []
-    while True:
-        with _one_pass(state, waits, only_reserve=False) as step:
-            if not step.decided:
-                return outcomes, step.next_wake()
-            outcomes += step.decided
+    while decided := _Pass(state).run().decided:
+        outcomes += decided
+    return outcomes
 
 
-def next_wake(state: State, waits: Waits) -> int | None:
+def next_wake(state: State) -> int | None:
     """The next moment at which time alone may decide something; None: never."""
-    with _one_pass(state, waits, only_reserve=True) as step:
-        return step.next_wake()
+    return _Pass(state, only_reserve=True).run().next_wake()
 
 
-def reservations(state: State, waits: Waits) -> list[Nomination]:
+def reservations(state: State) -> list[Nomination]:
     """Who waits for nothing but protections to end, and keeps its room until then."""
-    with _one_pass(state, waits, only_reserve=True) as step:
-        return step.reserved
-
-
-@contextmanager
-def _one_pass(state: State, waits: Waits, only_reserve: bool) -> Iterator["_Pass"]:
-    """One pass over all that waits. What is reserved in it stays charged while the context lasts."""
-    step = _Pass(state, waits, only_reserve)
-    try:
-        step.run()
-        yield step
-    finally:
-        for queue, request in step.charged:
-            step.trial.tree.remove(queue, request)
+    return _Pass(state, only_reserve=True).run().reserved
 
 
 class _Pass:
     """One pass over all waiting workloads; with `only_reserve` it carries nothing out."""
 
-    def __init__(self, state: State, waits: Waits, only_reserve: bool) -> None:
-        self.state, self.waits, self.only_reserve = state, waits, only_reserve
+    def __init__(self, state: State, only_reserve: bool = False) -> None:
+        self.state, self.only_reserve = state, only_reserve
         self.trial = Trial(state)
-        self.open = [queue.node for queue in state.graph.queues if state.queues[queue.node].line]
+        self.open = [queue.node for queue in state.graph.queues if state.line(queue.node)]
         self.refused: set[tuple[int, Shape]] = set()
         self.passed_over: set[str] = set()
         self.decided: list[Outcome] = []
         self.reserved: list[Nomination] = []
-        self.charged: Reserved = ()
         self.later: list[int] = []
 
-    def run(self) -> None:
-        """Carry out the best nomination, again and again, until there is none."""
-        while (best := self._best()) is not None:
-            if not best.runs:
-                request = best.flavors.request
-                self.trial.tree.add(best.queue, request)
-                self.reserved.append(best)
-                self.charged = (*self.charged, (best.queue, request))
-            elif self.only_reserve:
-                self.refused.add((best.queue, self.state.workloads[best.workload].shape))
-            else:
-                self._carry_out(best)
+    def run(self) -> "_Pass":
+        """Carry out the best nomination, again and again, until there is none. What is reserved is charged for as long as that takes."""
+        with ExitStack() as charges:
+            while (best := self._best()) is not None:
+                if not best.runs:
+                    charges.enter_context(self.trial.charged(best.queue, best.flavors.request))
+                    self.reserved.append(best)
+                elif self.only_reserve:
+                    self.refused.add((best.queue, self.state.workloads[best.workload].shape))
+                else:
+                    self._carry_out(best)
+        return self
 
     def next_wake(self) -> int | None:
         """The first moment at which there is room for somebody, or for a part of what somebody asks for, as time alone passes."""
@@ -134,14 +104,7 @@ class _Pass:
 
     def _nominate(self, workload: Workload) -> Nomination | None:
         """What can be done for a workload, now or once protections end; None: nothing."""
-        place, by_memory = (self.charged, workload.queue, workload.shape), not self.state.superiors(workload.name)
-        known = self.waits.get(place) if by_memory else None
-        if known is not None and (known.changes_at is None or known.changes_at > self.state.time):
-            nomination = replace(known, workload=workload.name)
-        else:
-            nomination = nominate(self.trial, workload)
-            if by_memory and not nomination.runs:
-                self.waits[place] = nomination
+        nomination = nominate(self.trial, workload)
         if not nomination.possible and nomination.later is not None:
             self.later.append(nomination.later)
         return nomination if nomination.possible else None
@@ -156,7 +119,6 @@ class _Pass:
         for outcome in (*evictions, *admission):
             carry_out(state, outcome)
             self.decided.append(outcome)
-        self.waits.clear()
 
 
 def admission_of(trial: Trial, nomination: Nomination) -> list[Outcome]:
