@@ -20,7 +20,7 @@ from ...outcome.history import Columns
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
-from ..policy_tables import BeyondBoundsError
+from ..policy.policy_tables import BeyondBoundsError
 from ..store import TableStore
 from ..tables import Ints, zeros
 

@@ -117,7 +117,7 @@ class TableLoop(KernelLoop):
         t = self.store.tables
         found, turns = [], {}
         for name in self.store.live_names():
-            job = t.job[t.name[self.store.name_ids[name], c.JOB]].tolist()
+            job = t.job[t.name[self.store.names.find(name), c.JOB]].tolist()
             running = job[c.J_ADMISSION] != c.NONE
             left = None if job[c.J_LENGTH] == ENDLESS else job[c.J_LENGTH]
             found.append(RunningJob(name, left, job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))

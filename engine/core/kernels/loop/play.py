@@ -9,7 +9,7 @@ from ... import columns as c
 from ...tables import Tables
 from ..cycle import begin_cycle, next_cycle, run_cycle
 from ..nominate import nominate, runs
-from ..places import count_fact, end, enter, forget_who_gave_way, give_row_back, take_row
+from ..places import count_fact, end, enter, forget_who_gave_way, give_row_back, row_of, take_row
 from ..settle import lacks_room_to_decide, settle
 from .ends import next_end, pop_end, push_end
 from .past import note_cycle, note_event, note_settled
@@ -74,7 +74,7 @@ def play_next_fact(t: Tables) -> int:
         return c.ENOUGH
     if arrives == c.NONE:
         return c.OVER
-    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
         return c.GIVE_UP
     submit(t, job)
     t.state[c.NEXT_JOB] = job + 1
@@ -113,10 +113,10 @@ def is_possible(t: Tables, kind: int, job: int) -> bool:
     """Whether a given fact can happen now, as far as that is for the kernel."""
     if kind == c.ADVANCING:
         return True
-    row = t.name[t.job[job, c.J_NAME], c.ROW]
+    row = row_of(t, t.job[job, c.J_NAME])
     if kind == c.SUBMITTING:
         return row == c.NONE and not t.job[job, c.J_REFUSED]
-    return row != c.NONE and (kind != c.FINISHING or t.work[row, c.ADMITTED] != c.NONE)
+    return row != c.NONE and (kind != c.FINISHING or t.when[row, c.ADMITTED] != c.NONE)
 
 
 def wake_before(t: Tables, moment: int) -> int:
@@ -144,7 +144,7 @@ def finish_first(t: Tables) -> None:
 
 def end_job(t: Tables, job: int, moment: int) -> None:
     """Let a job end."""
-    end(t, t.name[t.job[job, c.J_NAME], c.ROW])
+    end(t, row_of(t, t.job[job, c.J_NAME]))
     forget_who_gave_way(t)
     note_fact(t, c.FINISHING, moment, job)
 
@@ -154,10 +154,10 @@ def only_waits(t: Tables, job: int) -> bool:
 
     It is nominated in a row of its own that has no places: it stands in no line, its name does not lead to it, and nothing is stirred or
     counted. So what remains of the question is what every nomination writes, and the next one writes again: the queue's row of `nom` with
-    its requests, flavors and victims, the tape beyond `TAPE_END`, and stamps (`SUPERIORS`, `MARK`) that only say which nomination was last.
+    its requests, flavors and victims, the tape beyond `TAPE_END`, and who is marked (`MARKED`), which only says which nomination was last.
     """
     moment = t.job[job, c.J_TIME]
-    if t.job[job, c.J_REFUSED] or t.job[job, c.J_REJECTED] or moment < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+    if t.job[job, c.J_REFUSED] or t.job[job, c.J_REJECTED] or moment < t.state[c.TIME] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
         return False
     if t.job[job, c.J_QUEUE] == c.NONE or t.job[job, c.J_HELD]:
         return True
@@ -194,10 +194,10 @@ def take_in(t: Tables, job: int) -> int:
 def row_of_job(t: Tables, job: int) -> int:
     """Write all that is known of a job that is submitted next into a free row; return the row."""
     row = take_row(t)
-    t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
+    t.when[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
     t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
     t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
-    t.work[row, c.SUBMITTED] = t.work[row, c.QUEUED] = t.work[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
+    t.when[row, c.SUBMITTED] = t.when[row, c.QUEUED] = t.when[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
     t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
     t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
     t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
