@@ -338,7 +338,7 @@ class TableStore(Rows):
             raise BeyondBoundsError("a moment or a number of a workload is too large")
         if workload.queue != NOWHERE:
             self.demands.of(workload)
-        if max(abs(workload.priority), len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
+        if max(workload.priority, -workload.priority - 1, len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
             raise BeyondBoundsError("a priority is too large, or too much was said of workloads")
         if any(amount + int(max(self.tables.quota[:, slot, c.TOTAL])) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")

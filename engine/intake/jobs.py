@@ -96,7 +96,7 @@ def _kinds_of(facts: Sequence[WorkloadSubmitted]) -> tuple[tuple[WorkloadSubmitt
     for fact in facts:
         said = fact.__dict__
         pod_sets, labels, namespace_labels = _parts(said)  # the facts keep pod sets alive, so that each has its own identity
-        parts = (_plain(said), tuple(map(id, pod_sets)), tuple(labels.items()), tuple(namespace_labels.items()))
+        parts = (_plain(said), tuple(map(id, pod_sets)), tuple(sorted(labels.items())), tuple(sorted(namespace_labels.items())))
         number = by_parts.get(parts)
         if number is None:
             number = by_parts[parts] = by_text.setdefault(as_json(fact, exclude=OF_ITS_OWN), len(kinds))
