@@ -90,6 +90,12 @@ def queue_up(t: Tables, row: int) -> None:
     while t.work[row, c.ABOVE] != c.NONE and t.work[t.work[row, c.ABOVE], c.HEAP] > t.work[row, c.HEAP]:
         lift(t, queue, row)
     t.work[row, c.IN_LINE] = 1
+    node, nom = queue, t.node[queue, c.QUEUE_INDEX]
+    if t.nom[nom, c.N_ROW] == row:
+        t.nom[nom, c.N_IS_PLAIN] = 0
+    while node >= 0:  # another one may have stood in this row
+        t.node[node, c.KEYS_OF] = c.NONE
+        node = t.node[node, c.PARENT]
     t.state[c.WAITS_AT] = queue
     t.state[c.WAITING] += 1
     t.node[queue, c.WAITS] += 1
