@@ -11,7 +11,7 @@ from typing import Any
 import numba
 
 from ..engine.core.kernel_set import KernelSet
-from ..engine.core.tables import Ints, zeros
+from ..engine.core.tables import Ints, Narrow, zeros
 from .inner_function import InnerFunction
 from .kernel_folder import version_folder
 from .kernel_source import CORE, KernelSource
@@ -35,8 +35,9 @@ def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
     for name, kernel in found.items():
         names[name] = numba.njit(_with_names(kernel, names), pipeline_class=InnerFunction, **_INNER)
-    names["tables_at"], names["entry"] = tables_reader(TablesType(source.dimensions)), names[source.entry.__name__]
-    return _Entry(_outer_function(names, cache is not None))
+    tables = TablesType(source.dimensions, source.narrow)
+    names["tables_at"], names["entry"] = tables_reader(tables), names[source.entry.__name__]
+    return _Entry(_outer_function(names, cache is not None), tables)
 
 
 def _plain_kernels(source: KernelSource) -> dict[str, FunctionType]:
@@ -76,14 +77,14 @@ def _run_at(address: int, first: int, second: int) -> int:
 class _Entry:
     """The compiled kernels, called with tables."""
 
-    def __init__(self, compiled: Callable[..., Any]) -> None:
-        self._compiled = compiled
-        self._last: tuple[Sequence[Ints], Ints, int] = ((), zeros(0), 0)
+    def __init__(self, compiled: Callable[..., Any], type_: TablesType) -> None:
+        self._compiled, self._type = compiled, type_
+        self._last: tuple[Sequence[Ints | Narrow], Ints, int] = ((), zeros(0), 0)
 
-    def __call__(self, tables: Sequence[Ints], first: int, second: int) -> int:
+    def __call__(self, tables: Sequence[Ints | Narrow], first: int, second: int) -> int:
         """Run a kernel."""
         last = self._last  # read once: other threads may run kernels on tables of their own
         if tables is not last[0]:
-            block = address_block(tables)
+            block = address_block(self._type, tables)
             last = self._last = tables, block, block.ctypes.data
         return int(self._compiled(last[2], first, second))

@@ -26,12 +26,14 @@ class KernelSource:
     """Kernels that call one another, in the modules of `package`; `entry` is the one that is called from outside, with two numbers.
 
     `dimensions` has those of each table, by name in the order in which tables come; `beside` are modules that say what stands in them.
+    Tables that are `narrow` are of 32-bit integers.
     """
 
     package: ModuleType
     entry: Callable[[Any, int, int], int]
     dimensions: Mapping[str, int]
     beside: tuple[ModuleType, ...]
+    narrow: frozenset[str] = frozenset()
 
     def modules(self) -> list[ModuleType]:
         """All modules of the package."""
@@ -59,5 +61,6 @@ CORE = KernelSource(
     run_kernel,
     MappingProxyType({name: (_THREE_OR_FOUR | _ONE).get(name, 2) for name in Tables._fields}),
     (tables, columns, history),
+    frozenset(name for name, kind in Tables.__annotations__.items() if kind is tables.Narrow),
 )
 """The kernels of the core over arrays."""

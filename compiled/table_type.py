@@ -5,7 +5,7 @@ changes while a kernel runs, so the compiler may read an address once.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numba
@@ -18,7 +18,7 @@ from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
 from numba.extending import infer_getattr, intrinsic, lower_builtin, overload, register_model
 
-from ..engine.core.tables import Ints
+from ..engine.core.tables import Ints, Narrow
 
 _WORDS = 5
 """Words of the block for each table: its address and up to four lengths."""
@@ -26,31 +26,32 @@ _WORDS = 5
 _INT = ir.IntType(64)
 
 
-def address_block(tables: Sequence[Ints]) -> Ints:
-    """The block for some tables; they must live as long as it is used."""
-    block = np.zeros(_WORDS * len(tables), np.int64)
-    for number, table in enumerate(tables):
-        assert table.flags.c_contiguous
-        assert table.dtype == np.int64
-        block[_WORDS * number] = table.ctypes.data
-        block[_WORDS * number + 1 : _WORDS * number + 1 + table.ndim] = table.shape
-    return block
-
-
 class TablesType(types.Type):  # type: ignore[misc]
-    """All tables of one set, each by its name with its dimensions."""
+    """All tables of one set, each by its name with its dimensions; those that are `narrow` are of 32-bit integers."""
 
-    def __init__(self, dimensions: Mapping[str, int]) -> None:
-        self.tables = {name: TableType(number, count) for number, (name, count) in enumerate(dimensions.items())}
-        super().__init__(f"Tables({', '.join(f'{name} {count}' for name, count in dimensions.items())})")
+    def __init__(self, dimensions: Mapping[str, int], narrow: Collection[str]) -> None:
+        found = enumerate(dimensions.items())
+        self.tables = {name: TableType(number, count, 32 if name in narrow else 64) for number, (name, count) in found}
+        super().__init__(f"Tables({', '.join(f'{name} {table.dimensions} {table.bits}' for name, table in self.tables.items())})")
 
 
 class TableType(types.Type):  # type: ignore[misc]
-    """A table: its place in its set, and its dimensions."""
+    """A table: its place in its set, its dimensions, and how many bits its integers have."""
 
-    def __init__(self, number: int, dimensions: int) -> None:
-        self.number, self.dimensions = number, dimensions
-        super().__init__(f"Table({number}, {dimensions})")
+    def __init__(self, number: int, dimensions: int, bits: int) -> None:
+        self.number, self.dimensions, self.bits = number, dimensions, bits
+        super().__init__(f"Table({number}, {dimensions}, {bits})")
+
+
+def address_block(kind: TablesType, tables: Sequence[Ints | Narrow]) -> Ints:
+    """The block for some tables of that type; they must live as long as it is used."""
+    block = np.zeros(_WORDS * len(tables), np.int64)
+    for (number, table), type_ in zip(enumerate(tables), kind.tables.values(), strict=True):
+        assert table.flags.c_contiguous
+        assert table.dtype == f"int{type_.bits}"
+        block[_WORDS * number] = table.ctypes.data
+        block[_WORDS * number + 1 : _WORDS * number + 1 + table.ndim] = table.shape
+    return block
 
 
 @register_model(TablesType)
@@ -101,7 +102,7 @@ def _address(context: Any, builder: Any, table: Any, block: Any, index_type: Any
     first, offset = _WORDS * table.number, parts[0]
     for dimension, part in enumerate(parts[1:], 1):
         offset = builder.add(builder.mul(offset, _word(builder, block, first + 1 + dimension)), part)
-    return builder.gep(builder.inttoptr(_word(builder, block, first), _INT.as_pointer()), [offset])
+    return builder.gep(builder.inttoptr(_word(builder, block, first), ir.IntType(table.bits).as_pointer()), [offset])
 
 
 def _index(table: Any, index: Any) -> Any:
@@ -128,12 +129,14 @@ class _Writes(AbstractTemplate):  # type: ignore[misc]
 
 @lower_builtin(operator.getitem, TableType, types.Any)  # type: ignore[untyped-decorator]
 def _read(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-    return builder.load(_address(context, builder, called.args[0], arguments[0], called.args[1], arguments[1]))
+    found = builder.load(_address(context, builder, called.args[0], arguments[0], called.args[1], arguments[1]))
+    return builder.sext(found, _INT)
 
 
 @lower_builtin(operator.setitem, TableType, types.Any, types.Any)  # type: ignore[untyped-decorator]
 def _write(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
     value = context.cast(builder, arguments[2], called.args[2], types.int64)
+    value = builder.trunc(value, ir.IntType(called.args[0].bits))
     builder.store(value, _address(context, builder, called.args[0], arguments[0], called.args[1], arguments[1]))
     return context.get_dummy_value()
 

@@ -147,6 +147,11 @@ def judges_by_kind(guard: Expr | None) -> bool:
     return not any(field.subject == "victim" and field.path in _PAST for field in fields(guard))
 
 
+def reads_shares(guard: Expr | None) -> bool:
+    """Whether a guard may change as others go: it reads a share."""
+    return any(field.type is Type.SHARE for field in fields(guard))
+
+
 def bounds_share(guard: Expr | None, without_victim: bool = False) -> bool:
     """Whether a guard can only be true where the workload's share is at most that of the victim, with the victim or, if asked, without."""
     match guard:

@@ -270,15 +270,15 @@ MISTAKES = (
     Mistake(
         "over tables, who was admitted first is evicted first",
         "core/kernels/preemption/candidates.py",
-        "return t.work[left, c.ADMITTED] > t.work[right, c.ADMITTED]",
-        "return t.work[left, c.ADMITTED] < t.work[right, c.ADMITTED]",
+        "return t.when[left, c.ADMITTED] > t.when[right, c.ADMITTED]",
+        "return t.when[left, c.ADMITTED] < t.when[right, c.ADMITTED]",
         "core/test_concepts.py::test_of_equal_candidates_the_one_that_was_admitted_last_goes",
     ),
     Mistake(
         "over tables, queues that no longer borrow are still reclaimed from, classically",
         "core/kernels/preemption/classical.py",
-        "        if not borrows(t, node, need):",
-        "        if False:",
+        " or not all_borrow(t, queue, theirs, need)",
+        "",
         "core/test_concepts.py::test_a_queue_that_no_longer_borrows_is_spared",
     ),
     Mistake(

@@ -15,6 +15,9 @@ ONE_SHARE, WIDEST_SHARE = 2**20, 2**22
 ZERO_EXPONENT = -100_000
 """The exponent of a rounded share of nothing: less than that of any other."""
 
+MOST_NARROW = 2**31
+"""A bound of all numbers in a table of 32-bit integers."""
+
 DONE, MORE = range(2)
 """What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
 
@@ -28,15 +31,16 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, TELLS_TIME, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT,
     KEEPS, SHARES_AFTER, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN, OPENING,  # refusals that are kept
-    SLOT_OF, QUEUE_NODES, RULES, QUEUE_KEYS, WORKLOAD_KEYS,  # where things begin in the pool
-    FREE_ROW, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, RECORD_NEED, CELLS_NEED,  # room in the tables
+    SLOT_OF, QUEUE_NODES, RULES, QUEUE_KEYS, WORKLOAD_KEYS, VICTIM_KEYS,  # where things begin in the pool
+    FREE_ROW, FREE_WAIT, FREE_CELL, FREE_CELLS, CELLS_NEED,  # room in the tables
+    TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, RECORD_NEED,  # the tape
     PASS, IN_PASS, DECIDED, SETS_FREE, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     NOMINATED, FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     PLAYS_WAKES, EVICTING_WAKES,
     STATE_WIDTH,
-) = range(91)  # fmt: skip
+) = range(93)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -45,13 +49,14 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     BEST, MET, MEETS_AT, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
-    PROTECTED_BY, KEPT_BY_KIND, FIRST_RUNNING, LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
-    RESERVES, NEXT_VICTIM, LAST_VICTIM,
+    PROTECTED_BY, KEPT_BY_KIND, KEPT_BY_SHARES, RUNNING, FIRST_RUNNING, UNLIKE, LAST_STARTED_BY,
+    LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
+    RESERVES, NEXT_VICTIM, FIRST_REFUSED,
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload
     NODE_WIDTH,
-) = range(67)  # fmt: skip
+) = range(71)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
@@ -67,22 +72,35 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, LARGEST, SLOT_WIDTH,
 ) = range(15)  # fmt: skip
 
-# --- work: one row for each live workload --------------------------------------------------------------------------------
+# --- work, when: one row for each live workload; wait: one for each that is pending -------------------------------------------
 
 (
-    NUMBER, NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, EVICTING, UID,
-    LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY, USAGE, GIVEN,
-    NEXT_RUNNING, LAST_RUNNING, EARLIER, LATER, ABOVE, HEAP, IN_LINE,  # in the queue
-    PARKED, DEFERRED, DEFERRED_REASON, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE, TRIED, SHOWN_VICTIMS,
-    SCAN_CYCLE, SCAN_GENERATION,
-    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER, OUT, GONE, PLACE,  # while something is decided
+    NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, UID, LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY,
+    WAIT,  # its row of `wait`, as long as it is pending
+    HOLDING, EVICTING,  # while it runs
+    EARLIER, LATER, ABOVE,  # in its queue's line, or among those who run there
+    OUT, GONE,  # while something is decided
     WORK_WIDTH,
-) = range(47)  # fmt: skip
+) = range(21)  # fmt: skip
+
+NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, WHEN_WIDTH = range(7)
+"""Of each row of `work` its moments, and the numbers of its submission and of the fact that let it run."""
+
+(
+    IN_LINE, PARKED,
+    DEFERRED, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE,  # why and how a cycle put it off; 0: none did
+    TRIED, SHOWN_VICTIMS, SCAN_CYCLE, SCAN_GENERATION,
+    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER,  # while something is decided
+    WAIT_WIDTH,
+) = range(16)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
 NEXT, SLOT, AMOUNT = range(3)
 """What is charged, or reserved; requests in `ask` have the same columns, with their number at [0, 0]."""
+
+CHARGES, GIVEN = range(1, 3)
+"""A holding: the lists of what is charged, and of the flavors that were given."""
 
 W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 """A flavor that was given to a pod set."""
@@ -90,7 +108,7 @@ W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
 
-# --- wish: of each row of `work` and slot, the own one and the least of those below in the line's tree -----------------------
+# --- wish: of each row of `wait` and slot, the own one and the least of those below in the line's tree -----------------------
 
 WISH, LEAST, WISH_WIDTH = range(3)
 
@@ -102,7 +120,9 @@ USAGE_RANK, LOCAL_WIDTH = range(2)
 
 # --- spec: what workloads ask for; a demand begins with these, and points to its parts ------------------------------------
 
-S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, SPEC_HEAD = range(12)
+(
+    S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, S_HOLDINGS, SPEC_HEAD,
+) = range(13)  # fmt: skip
 R_ID, R_GROUP, RESOURCE_WIDTH = range(3)
 P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 
@@ -139,9 +159,6 @@ MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEE
 IN_QUEUE, RECLAIM, OTHER, FAIR_SHARING, WHILE_BORROWING_KIND = range(5)
 """Kinds of evictions for others."""
 
-OWN_GROUND, ADVANTAGE, WITHOUT_BORROWING, WHILE_BORROWING = range(4)
-"""Why a classical candidate may go."""
-
 POLICY_NOTHING, POLICY_LOWER, POLICY_NEWER, POLICY_ANY = range(4)
 """Whom a queue may evict."""
 
@@ -170,9 +187,12 @@ BY_CHECK, BY_NAMESPACE, BY_PODS = 1, 2, 3
 
 K_FIELD, K_ARGUMENT, K_DESCENDING, KEY_WIDTH = range(4)
 FIELD_WIDTH = 3
-L_TRIGGER, L_SCOPE, L_SAME_COHORT, L_GUARD, L_TIMELESS, L_BY_KIND, L_ORDER, L_COMPARED, RULE_WIDTH = range(9)
+L_TRIGGER, L_SCOPE, L_SAME_COHORT, L_GUARD, L_TIMELESS, L_BY_KIND, L_BY_SHARES, L_ORDER, L_IN_ORDER, L_COMPARED, RULE_WIDTH = range(11)
 FITS_QUEUE, FITS_COHORT = range(2)
 SAME_QUEUE, BORROWING_QUEUES, ANY_QUEUE = range(3)
+Y_QUEUE, Y_SIDE, Y_BEST, Y_FROM, YIELDING_WIDTH = range(5)
+"""Of a queue where a rule may find victims: its node, the one above it (or itself) just below where its path meets the workload's, the
+best victim in it, and from whom on it is looked for: nobody before that may go, whatever becomes of shares."""
 
 (
     F_PRIORITY, F_PODS, F_EVICTIONS, F_SUBMITTED, F_QUEUED, F_ADMITTED, F_WAITING, F_RUNNING, F_TOTAL, F_TEXT, F_SHARE, F_SHARE_AFTER,

@@ -32,12 +32,19 @@ Groups = tuple[tuple[tuple[str, ...], int], ...]
 """The resource groups of a queue: the resources of each, and where its flavors begin in the pool."""
 
 
+def _empty_head() -> list[int]:
+    """The head of a demand, of which nobody holds anything yet."""
+    head = [0] * c.SPEC_HEAD
+    head[c.S_HOLDINGS] = c.NONE
+    return head
+
+
 @dataclass(slots=True)
 class Demands:
     """The demands of a policy's workloads. `spec` has them as numbers; texts are numbered in the order in which they are met."""
 
     policy: PolicyTables
-    spec: list[int] = field(default_factory=lambda: [0] * c.SPEC_HEAD)
+    spec: list[int] = field(default_factory=_empty_head)
     _known: dict[_Key, Demand] = field(default_factory=dict)
     _by_place: dict[int, Demand] = field(default_factory=dict)
     _texts: dict[str, int] = field(default_factory=dict)
@@ -77,7 +84,7 @@ class Demands:
         resources = sorted(asked | {POD_COUNT} if counts_pods else asked)
         self._check(workload, resources, groups)
         at = len(self.spec)
-        head = [0] * c.SPEC_HEAD
+        head = _empty_head()
         self.spec += head
         head[c.S_PODSETS], head[c.S_RESOURCES], head[c.S_PODS] = len(fact.pod_sets), len(resources), workload.pods
         head[c.S_NAMESPACE] = self.text(fact.namespace)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eligibility import groups_of
 from ..event_parts import POD_COUNT
-from ..guard import bounds_share, is_timeless, judges_by_kind, ranks_by_priority
+from ..guard import Type, bounds_share, is_timeless, judges_by_kind, ranks_by_priority, reads_shares
 from ..intake.capacity import NodeSizes
 from ..policy_graph import PolicyGraph, Queue, covers
 from . import columns as c
@@ -111,10 +111,12 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     programs.pool += [queue.node for queue in graph.queues]
     state[c.QUEUE_KEYS], state[c.WORKLOAD_KEYS] = programs.order(settings.queue_order), programs.order(settings.workload_order)
     rows: list[int] = []
-    for rule in graph.preempt:
+    in_queue = [[key for key in rule.order if key.of_victim.type is not Type.SHARE] for rule in graph.preempt]  # all of one queue share it
+    state[c.VICTIM_KEYS] = programs.victim_order(in_queue[0] if in_queue else ())
+    for rule, keys in zip(graph.preempt, in_queue, strict=True):
         row = [_TRIGGERS[rule.trigger], _SCOPES[rule.scope], int(rule.range == "same-cohort"), programs.guard(rule.guard)]
-        rows += [*row, int(is_timeless(rule.guard)), int(judges_by_kind(rule.guard))]
-        rows += [programs.victim_order(rule.order), programs.compared(rule.compared)]
+        rows += [*row, int(is_timeless(rule.guard)), int(judges_by_kind(rule.guard)), int(reads_shares(rule.guard))]
+        rows += [programs.victim_order(rule.order), int(keys == in_queue[0]), programs.compared(rule.compared)]
     state[c.RULES] = programs.listed(rows, len(graph.preempt))
     guards = [rule.guard for rule in graph.preempt] + [rule.guard for rule in graph.protect]
     state[c.TELLS_TIME] = not all(is_timeless(guard) for guard in guards)
@@ -149,7 +151,7 @@ def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tup
 
 
 def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
-    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.FIRST_RUNNING, c.PREEMPTOR, c.KEYS_OF]] = c.NONE
+    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR, c.KEYS_OF]] = c.NONE
     node[:, c.EPOCH] = 1
     protects = [programs.guard(rule.guard) for rule in graph.protect]
     forever = programs.listed([], 0)  # a rule without a guard keeps everything: its program is NONE, which is true
@@ -168,6 +170,7 @@ def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
             covering = [(rule, program) for rule, program in zip(graph.protect, protects, strict=True) if covers(rule, path)]
             row[c.PROTECTED_BY] = programs.listed([program for _, program in covering]) if covering else forever
             row[c.KEPT_BY_KIND] = all(judges_by_kind(rule.guard) for rule, _ in covering)
+            row[c.KEPT_BY_SHARES] = any(reads_shares(rule.guard) for rule, _ in covering)
             _queue(row, graph, graph.queue_at(index))
     _rivals(node, graph)
 

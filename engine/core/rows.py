@@ -1,6 +1,6 @@
 """What a live workload's row holds in lists: what it uses, the flavors it was given, how its last cycle ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..event_parts import Assignment, as_json
 from ..outcome.decision import LastDeferral, SearchState
@@ -9,7 +9,9 @@ from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
-from .kernels.places import append_cell
+from .kernels.cells import cell_before
+from .kernels.places import start
+from .kernels.quota.holdings import charges_of, given_to
 from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy_tables import PolicyTables
 from .tables import Ints, Tables, longer
@@ -37,15 +39,22 @@ class Rows:
 
     def name_id(self, name: str) -> int:
         """The number of a name."""
-        known = self.name_ids.get(name)
-        if known is None:
-            known = self.name_ids[name] = len(self.names)
-            self.names.append(name)
-            if known >= len(self.tables.name):
-                grown, rows = longer(self.tables.name, known + 16), longer(self.row_of_name, known + 16)
-                rows[known:] = grown[known:, c.ROW] = grown[known:, c.GAVE] = grown[known:, c.JOB] = c.NONE
-                self.tables, self.row_of_name = self.tables._replace(name=grown), rows
-        return known
+        return self.numbered((name,))[0]
+
+    def numbered(self, names: Sequence[str]) -> list[int]:
+        """The numbers of names; new ones get the next numbers."""
+        before, ids, found = len(self.names), self.name_ids, list[int]()
+        for name in names:
+            number = ids.get(name)
+            if number is None:
+                number = ids[name] = len(self.names)
+                self.names.append(name)
+            found.append(number)
+        if len(self.names) > len(self.tables.name):
+            grown, rows = (longer(table, len(self.names) + 15) for table in (self.tables.name, self.row_of_name))
+            rows[before:] = grown[before:, c.ROW] = grown[before:, c.GAVE] = grown[before:, c.JOB] = c.NONE
+            self.tables, self.row_of_name = self.tables._replace(name=grown), rows
+        return found
 
     def cells(self, cell: int) -> Iterator[list[int]]:
         """The cells of a list, from its first one on."""
@@ -61,49 +70,49 @@ class Rows:
 
     def request_of_row(self, row: int) -> Request:
         """What the workload of a row uses, by slot."""
-        return tuple(self.request(int(self.tables.work[row, c.USAGE])))
+        return tuple(self.request(int(charges_of(self.tables, row))))
 
     def write_usage(self, workload: Workload, row: int) -> None:
-        """Write what a running workload uses, and the flavors that its pod sets were given."""
-        t, last = self.tables, c.NONE
-        for slot, amount in workload.usage:
-            last = append_cell(t, row, c.USAGE, last)
-            t.cell[last, c.SLOT], t.cell[last, c.AMOUNT] = slot, amount
-        last, sets = c.NONE, [pod_set.name for pod_set in workload.fact.pod_sets]
+        """Let a workload run that is pending as yet: write what it uses, and the flavors that its pod sets were given."""
+        t, charges, given = self.tables, c.NONE, c.NONE
+        for slot, amount in reversed(workload.usage):
+            charges = cell_before(t, charges)
+            t.cell[charges, c.SLOT], t.cell[charges, c.AMOUNT] = slot, amount
+        sets, known = [pod_set.name for pod_set in workload.fact.pod_sets], self.policy.resources
         flavors = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}
-        known = self.policy.resources
-        for assignment in workload.assignments:
-            for resource in sorted(assignment.flavors) or [""]:
-                last = append_cell(t, row, c.GIVEN, last)
-                cell = t.cell[last]
+        for assignment in reversed(workload.assignments):
+            for resource in reversed(sorted(assignment.flavors) or [""]):
+                given = cell_before(t, given)
+                cell = t.cell[given]
                 cell[c.W_POD_SET], cell[c.W_COUNT] = sets.index(assignment.pod_set), assignment.count
                 cell[c.W_RESOURCE] = known.index(resource) if resource in known else c.NONE
                 cell[c.W_FLAVOR] = flavors.get(assignment.flavors.get(resource, ""), c.NONE)
+        start(t, row, charges, given)
         self.given.pop(workload.name, None)
-        said = self.assignments(workload, t.work[row].tolist())
+        said = self.assignments(workload, row)
         if [as_json(each) for each in said] != [as_json(each) for each in workload.assignments]:
             self.given[workload.name] = workload.started_by, workload.assignments
 
-    def assignments(self, workload: Workload, w: list[int]) -> tuple[Assignment, ...]:
-        """The flavors that a running workload was given; `w` is its row."""
+    def assignments(self, workload: Workload, row: int) -> tuple[Assignment, ...]:
+        """The flavors that a running workload was given."""
         given = self.given.get(workload.name)
-        if given is not None and given[0] == w[c.STARTED_BY]:
+        if given is not None and given[0] == workload.started_by:
             return given[1]
-        sets = tuple(pod_set.name for pod_set in workload.fact.pod_sets)
-        cells = tuple((cell[c.W_POD_SET], cell[c.W_COUNT], cell[c.W_RESOURCE], cell[c.W_FLAVOR]) for cell in self.cells(w[c.GIVEN]))
-        found = self.assigned.get((sets, cells))
+        sets, holding = tuple(pod_set.name for pod_set in workload.fact.pod_sets), int(self.tables.work[row, c.HOLDING])
+        found = self.assigned.get((sets, holding))
         if found is None:
             if len(self.assigned) >= MOST_ASSIGNED:
                 self.assigned.clear()
-            found = self.assigned[sets, cells] = tuple(self._assigned(sets, cells))
+            found = self.assigned[sets, holding] = tuple(self._assigned(sets, int(given_to(self.tables, row))))
         return found
 
-    def _assigned(self, sets: tuple[str, ...], cells: tuple[tuple[int, int, int, int], ...]) -> Iterator[Assignment]:
-        """The assignments that cells say, in the order in which pod sets come in them."""
+    def _assigned(self, sets: tuple[str, ...], given: int) -> Iterator[Assignment]:
+        """The assignments that a list of cells says, in the order in which pod sets come in it."""
         flavors: dict[int, dict[str, str]] = {}
         counts: dict[int, int] = {}
-        for pod_set, count, resource, flavor in cells:
-            counts[pod_set] = count
+        for cell in self.cells(given):
+            pod_set, resource, flavor = cell[c.W_POD_SET], cell[c.W_RESOURCE], cell[c.W_FLAVOR]
+            counts[pod_set] = cell[c.W_COUNT]
             known = flavors.setdefault(pod_set, {})
             if resource >= 0 and flavor >= 0:
                 known[self.policy.resources[resource]] = self.graph.flavors[flavor].name
@@ -112,36 +121,37 @@ class Rows:
 
     def write_deferral(self, workload: Workload, row: int) -> None:
         """Write how the last cycle that looked at a workload ended."""
-        last, w = workload.deferred, self.tables.work[row]
+        t, last = self.tables, workload.deferred
         if last is None:
             return
-        w[c.DEFERRED], w[c.DEFERRED_REASON], w[c.DEFERRED_END] = 1, DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
+        w = t.wait[t.work[row, c.WAIT]]
+        w[c.DEFERRED], w[c.DEFERRED_END] = DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
         w[c.DEFERRED_PARKED], w[c.DEFERRED_PREEMPTING], w[c.DEFERRED_ALIKE] = last.parked, last.preempting, last.alike
-        at = c.NONE
         if workload.queue != NOWHERE:
-            demand = self.demands.at(int(w[c.SPEC]))
-            for pod_set, resource, index in last.tried:
-                at = append_cell(self.tables, row, c.TRIED, at)
-                cell = self.tables.cell[at]
+            demand = self.demands.at(int(t.work[row, c.SPEC]))
+            for pod_set, resource, index in reversed(last.tried):
+                w[c.TRIED] = cell_before(t, int(w[c.TRIED]))
+                cell = t.cell[w[c.TRIED]]
                 cell[c.W_POD_SET], cell[c.W_RESOURCE] = demand.pod_sets.index(pod_set), demand.resources.index(resource)
                 cell[c.W_INDEX] = index
         if workload.scan is not None:
             w[c.SCAN_CYCLE], w[c.SCAN_GENERATION] = workload.scan.cycle, workload.scan.generation
-        at = c.NONE
-        for name in last.victims:
-            number = self.name_id(name)
-            at = append_cell(self.tables, row, c.SHOWN_VICTIMS, at)
-            self.tables.cell[at, c.W_NAME] = number
+        for name in reversed(last.victims):
+            w[c.SHOWN_VICTIMS] = cell_before(t, int(w[c.SHOWN_VICTIMS]))
+            t.cell[w[c.SHOWN_VICTIMS], c.W_NAME] = self.name_id(name)
 
-    def read_deferral(self, workload: Workload, w: list[int]) -> None:
-        """Read how the last cycle that looked at a workload ended; `w` is its row."""
+    def read_deferral(self, workload: Workload, row: int) -> None:
+        """Read how the last cycle that looked at a workload ended, if one did."""
+        w: list[int] = self.tables.wait[self.tables.work[row, c.WAIT]].tolist()
+        if not w[c.DEFERRED]:
+            return
         ended = ENDS[w[c.DEFERRED_END]]
         assert ended
         tried: SearchState = ()
         if w[c.TRIED] != c.NONE:
-            demand, cells = self.demands.at(w[c.SPEC]), self.cells(w[c.TRIED])
+            demand, cells = self.demands.at(int(self.tables.work[row, c.SPEC])), self.cells(w[c.TRIED])
             tried = tuple((demand.pod_sets[cell[c.W_POD_SET]], demand.resources[cell[c.W_RESOURCE]], cell[c.W_INDEX]) for cell in cells)
             workload.scan = Scan(tried, w[c.SCAN_CYCLE], w[c.SCAN_GENERATION])
         victims = tuple(self.names[cell[c.W_NAME]] for cell in self.cells(w[c.SHOWN_VICTIMS]))
         parked, preempting, alike = (bool(w[column]) for column in (c.DEFERRED_PARKED, c.DEFERRED_PREEMPTING, c.DEFERRED_ALIKE))
-        workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED_REASON]), ended, parked, preempting, alike, tried, victims)
+        workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED]), ended, parked, preempting, alike, tried, victims)

@@ -23,7 +23,7 @@ from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, ta
 from .outcomes import DEFERRALS, ENDS
 from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
-from .tables import Tables, longer, zeros
+from .tables import Tables, longer, used_rows, zeros
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
 
@@ -56,7 +56,7 @@ class TableStore(Rows):
         self._shape_ids: dict[tuple[int, Shape], int] = {}
         self._shapes: list[Shape] = [""]
         self._texts: list[int] = [0]
-        self._demands_written = 0
+        self._demands_written = len(self.demands.spec)
         self.given: dict[str, tuple[int, tuple[Assignment, ...]]] = {}
         self.assigned: dict[tuple[object, ...], tuple[Assignment, ...]] = {}
         self.slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
@@ -83,7 +83,9 @@ class TableStore(Rows):
             quota=policy.quota,
             slot=policy.slot,
             pool=policy.pool,
-            work=zeros(0, c.WORK_WIDTH),
+            work=np.zeros((0, c.WORK_WIDTH), np.int32),
+            when=zeros(0, c.WHEN_WIDTH),
+            wait=zeros(0, c.WAIT_WIDTH),
             wish=zeros(0, max(1, len(self.graph.slots)), c.WISH_WIDTH),
             cell=zeros(0, c.CELL_WIDTH),
             spec=as_ints(self.demands.spec),
@@ -132,7 +134,7 @@ class TableStore(Rows):
         t.state[c.RECORD_NEED] = one
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
-        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots)
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 1)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             written = int(max(t.state[c.TAPE_END], t.state[c.PEN]))
             t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
@@ -155,8 +157,8 @@ class TableStore(Rows):
 
     def _more_cells(self, t: Tables, needed: int) -> Tables:
         """With more free cells: those of zeros at the end, each of which says that the next one is free, too (`places.py`)."""
-        old, written = len(t.cell), np.flatnonzero(t.cell.any(axis=1))
-        grown = longer(t.cell, old + needed, int(written[-1]) + 1 if len(written) else 0)
+        old = len(t.cell)
+        grown = longer(t.cell, old + needed, used_rows(t.cell))
         t.state[c.FREE_CELLS] += len(grown) - old
         return t._replace(cell=grown)
 
@@ -164,7 +166,7 @@ class TableStore(Rows):
         """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
         given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
         told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
-        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told
+        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 1
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
 
@@ -173,9 +175,11 @@ class TableStore(Rows):
         t = self.tables
         old = len(t.work)
         grown = longer(t.work, old + 16)
-        grown[-1, c.NEXT_RUNNING] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
+        grown[-1, c.ABOVE] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
         t.state[c.FREE_ROW] = old
-        self.tables = t._replace(work=grown, wish=longer(t.wish, len(grown)))
+        waited = used_rows(t.wait)
+        wait, wish = longer(t.wait, len(grown), waited), longer(t.wish, len(grown), waited)
+        self.tables = t._replace(work=grown, when=longer(t.when, len(grown)), wait=wait, wish=wish)
         self.kept += [None] * (len(grown) - old)
 
     def _new_row(self) -> int:
@@ -190,7 +194,7 @@ class TableStore(Rows):
         self.vet(workload)
         row, name = self._new_row(), self.name_id(workload.name)
         self.row_of_name[name] = row
-        self.tables.work[row, c.NAME], self.tables.work[row, c.NUMBER] = name, workload.number
+        self.tables.work[row, c.NAME], self.tables.when[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
         self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
         self.tables.work[row, c.UID] = self.text(workload.fact.uid)
@@ -203,7 +207,8 @@ class TableStore(Rows):
         change(workload)
         self.vet(workload)
         self.kernels.leave(self.tables, row)
-        stop(self.tables, row)
+        if self.tables.work[row, c.WAIT] == c.NONE:
+            stop(self.tables, row)
         forget_cycle(self.tables, row)
         self._write(workload, row)
         self.kernels.enter(self.tables, row)
@@ -314,17 +319,18 @@ class TableStore(Rows):
         self.kept[row] = kept(self.sayings.of(workload), fact.time, fact.created, fact.uid)
         self.grow()
         self._make_room_for_lists(workload)
-        w = self.tables.work[row]
+        w, when = self.tables.work[row], self.tables.when[row]
         w[c.SPEC], w[c.SHAPE], w[c.QUEUE] = standing.demand, standing.shape, workload.queue
         w[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
-        w[c.EVICTIONS], w[c.SUBMITTED] = workload.evictions, workload.submitted
-        w[c.QUEUED], w[c.ENTERED] = workload.queued, workload.entered
-        w[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
-        w[c.STARTED_BY], w[c.EVICTING] = workload.started_by, workload.evicting
+        w[c.EVICTIONS], w[c.EVICTING] = workload.evictions, workload.evicting
+        when[c.SUBMITTED], when[c.QUEUED], when[c.ENTERED] = workload.submitted, workload.queued, workload.entered
+        when[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
+        when[c.STARTED_BY] = workload.started_by
         w[c.HELD], w[c.TURNED_AWAY], w[c.LOCAL_QUEUE] = standing.held, standing.turned_away, standing.local_queue
         if workload.admitted is not None:
             self.write_usage(workload, row)
-        self.write_deferral(workload, row)
+        else:
+            self.write_deferral(workload, row)
 
     def vet(self, workload: Workload) -> None:
         """Raise BeyondBoundsError for numbers that the tables are not proven for."""
@@ -332,6 +338,8 @@ class TableStore(Rows):
             raise BeyondBoundsError("a moment or a number of a workload is too large")
         if workload.queue != NOWHERE:
             self.demands.of(workload)
+        if max(abs(workload.priority), len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
+            raise BeyondBoundsError("a priority is too large, or too much was said of workloads")
         if any(amount + int(max(self.tables.quota[:, slot, c.TOTAL])) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
 
@@ -351,22 +359,22 @@ class TableStore(Rows):
     def read(self, name: str) -> tuple[Workload, int]:
         """A live workload as it is now, and its row."""
         row = self.row(name)
-        t, w = self.tables, self.tables.work[row].tolist()
-        standing = w[c.SUBMITTED], w[c.NUMBER], w[c.QUEUE], w[c.PRIORITY], bool(w[c.PINNED])
+        t, w, when = self.tables, self.tables.work[row].tolist(), self.tables.when[row].tolist()
+        standing = when[c.SUBMITTED], when[c.NUMBER], w[c.QUEUE], w[c.PRIORITY], bool(w[c.PINNED])
         workload = workload_of(self.kept_of(name), name, *standing)
-        workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], w[c.STARTED_BY], bool(w[c.EVICTING])
-        workload.entered, workload.shape = w[c.ENTERED], self._shapes[w[c.SHAPE]]
-        if w[c.ADMITTED] != c.NONE:
-            workload.admitted, workload.usage = w[c.ADMITTED], tuple(self.request(w[c.USAGE]))
-            workload.assignments = self.assignments(workload, w)
-        if w[c.DEFERRED]:
-            self.read_deferral(workload, w)
-        workload.parked = bool(w[c.IN_LINE]) and bool(is_parked(t, row))
+        workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], when[c.STARTED_BY], bool(w[c.EVICTING])
+        workload.entered, workload.shape = when[c.ENTERED], self._shapes[w[c.SHAPE]]
+        if when[c.ADMITTED] != c.NONE:
+            workload.admitted, workload.usage = when[c.ADMITTED], self.request_of_row(row)
+            workload.assignments = self.assignments(workload, row)
+        elif w[c.WAIT] != c.NONE:
+            self.read_deferral(workload, row)
+            workload.parked = self.is_in_line(name) and bool(is_parked(t, row))
         return workload, row
 
     def live_names(self) -> list[str]:
         """The names of all live workloads, in the order of their submissions."""
-        submitted = self.tables.work[:, c.NUMBER]
+        submitted = self.tables.when[:, c.NUMBER]
         rows = np.flatnonzero(submitted)
         return [self.names[name] for name in self.tables.work[rows[np.argsort(submitted[rows])], c.NAME].tolist()]
 
@@ -376,7 +384,9 @@ class TableStore(Rows):
 
     def is_in_line(self, name: str) -> bool:
         """Whether a workload stands in its queue's line."""
-        return bool(self.tables.work[self.row(name), c.IN_LINE])
+        t = self.tables
+        at = t.work[self.row(name), c.WAIT]
+        return bool(at != c.NONE and t.wait[at, c.IN_LINE])
 
     def usage(self, name: str) -> Request:
         """What a workload uses, by slot."""

@@ -1,6 +1,6 @@
 """The tables of the core: 64-bit integers in rows, for a policy and for what runs and waits under it. `columns.py` names the columns."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +8,18 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 """An array of 64-bit integers."""
 
+Narrow = NDArray[np.int32]
+"""An array of 32-bit integers: numbers of rows and of what is in memory, codes, and priorities, but no amounts and no moments."""
+
+AnyInts = TypeVar("AnyInts", Ints, Narrow)
+
 
 class Tables(NamedTuple):
     """All that kernels read and write.
 
     Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
-    `work` [row, column], `wish` [row, slot, column], `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside),
-    `name`, `shape` and `local`.
+    `work` and `when` [row, column], of those that are pending `wait` [place, column] and `wish` [place, slot, column], `cell` (rows of
+    lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
     Of the nodes that are compared: `rival` (heaps), `key` [node, key, part].
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
@@ -25,7 +30,9 @@ class Tables(NamedTuple):
     quota: Ints
     slot: Ints
     pool: Ints
-    work: Ints
+    work: Narrow
+    when: Ints
+    wait: Ints
     wish: Ints
     cell: Ints
     spec: Ints
@@ -56,10 +63,16 @@ def zeros(*sizes: int) -> Ints:
     return np.zeros(sizes, np.int64)
 
 
-def longer(table: Ints, rows: int, used: int | None = None) -> Ints:
+def longer(table: AnyInts, rows: int, used: int | None = None) -> AnyInts:
     """The same table with room for so many rows, at least twice as many as before. With `used` only so many of them are kept: what is never
     written takes no memory."""
-    grown = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), np.int64)
+    grown = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), table.dtype)
     kept = len(table) if used is None else used
     grown[:kept] = table[:kept]
     return grown
+
+
+def used_rows(table: Ints) -> int:
+    """How many rows there are up to the last one that is not all zeros."""
+    written = np.flatnonzero(table.any(axis=1))
+    return int(written[-1]) + 1 if len(written) else 0

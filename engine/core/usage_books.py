@@ -9,6 +9,7 @@ from ..intake.sayings import said_of
 from ..outcome.decision import Admission, Eviction, Outcome, Replacement
 from ..outcome.nomination import Request
 from . import columns as c
+from .kernels.line import next_in_tree
 from .store import TableStore
 
 
@@ -36,7 +37,7 @@ class UsageBooks:
         while row != c.NONE:
             if w[row, c.LOCAL_QUEUE] == number:
                 self._add(held, self.store.request_of_row(row), 1)
-            row = int(w[row, c.NEXT_RUNNING])
+            row = int(next_in_tree(self.store.tables, row))
         return held
 
     def _add(self, held: dict[str, int], request: Request, sign: int) -> None:

@@ -1,7 +1,8 @@
 """Jobs as columns: many submissions in the order of their times, of which most say the same but for their names and times."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import overload
 
 import numpy as np
@@ -22,6 +23,10 @@ ENDLESS = -1
 OF_ITS_OWN = {"time", "workload", "created", "uid"}
 """In what two submissions differ that say the same."""
 
+_own = itemgetter("time", "workload", "created", "uid")
+_parts = itemgetter("pod_sets", "labels", "namespace_labels")
+_plain = itemgetter(*sorted(WorkloadSubmitted.model_fields.keys() - OF_ITS_OWN - {"kind", "v", "pod_sets", "labels", "namespace_labels"}))
+
 
 @dataclass(frozen=True)
 class Jobs(Sequence[WorkloadSubmitted]):
@@ -38,22 +43,18 @@ class Jobs(Sequence[WorkloadSubmitted]):
         """The columns of submissions; of such columns, themselves."""
         if isinstance(facts, Jobs):
             return facts
-        kinds, numbers, names = list[WorkloadSubmitted](), dict[bytes, int](), dict[str, int]()
-        rows, uids = list[tuple[int, int, int, int, int]](), list[str]()
-        for fact in facts:
-            said = as_json(fact, exclude=OF_ITS_OWN)
-            kind = numbers.setdefault(said, len(kinds))
-            if kind == len(kinds):
-                kinds.append(fact)
-            created = NONE if fact.created is None else fact.created
-            rows.append((fact.time, created, names.setdefault(fact.workload, len(names)), 0, kind))
-            uids.append(fact.uid)
-        columns = np.array(rows, np.int64).reshape(len(rows), COLUMNS)
+        facts = facts if isinstance(facts, Sequence) else list(facts)
+        kinds, numbers = _kinds_of(facts)
+        times, called, created, uids = zip(*[_own(fact.__dict__) for fact in facts], strict=True) if facts else ((),) * 4
+        names = {name: number for number, name in enumerate(dict.fromkeys(called))}
+        columns = np.zeros((len(facts), COLUMNS), np.int64)
+        columns[:, TIME], columns[:, KIND], columns[:, NAME] = times, numbers, [names[name] for name in called]
+        columns[:, CREATED] = [NONE if moment is None else moment for moment in created]
         told = tuple(names)
         order = np.zeros(len(told), np.int64)
         order[np.argsort(np.array(told, object), kind="stable")] = range(len(told))
         columns[np.argsort(order[columns[:, NAME]], kind="stable"), RANK] = range(len(columns))
-        return cls(tuple(kinds), told, tuple(uids) if any(uids) else (), columns)
+        return cls(kinds, told, uids if any(uids) else (), columns)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -84,3 +85,22 @@ class Jobs(Sequence[WorkloadSubmitted]):
     def name(self, job: int) -> str:
         """The name of a job."""
         return self.names[int(self.columns[job, NAME])]
+
+
+def _kinds_of(facts: Sequence[WorkloadSubmitted]) -> tuple[tuple[WorkloadSubmitted, ...], list[int]]:
+    """The first submission that says something, of each that is said; and for all of them the number of what they say.
+
+    Those that say the same in the same objects, as readers make them, are found without making a text of each.
+    """
+    by_parts, by_text, kinds, numbers = dict[Hashable, int](), dict[bytes, int](), list[WorkloadSubmitted](), list[int]()
+    for fact in facts:
+        said = fact.__dict__
+        pod_sets, labels, namespace_labels = _parts(said)  # the facts keep pod sets alive, so that each has its own identity
+        parts = (_plain(said), tuple(map(id, pod_sets)), tuple(labels.items()), tuple(namespace_labels.items()))
+        number = by_parts.get(parts)
+        if number is None:
+            number = by_parts[parts] = by_text.setdefault(as_json(fact, exclude=OF_ITS_OWN), len(kinds))
+            if number == len(kinds):
+                kinds.append(fact)
+        numbers.append(number)
+    return tuple(kinds), numbers

@@ -1,5 +1,6 @@
 """gpol decides as Kueue does, on Kueue's own tables and on its recorded decisions; docs/conformance.md says so."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,13 @@ from conform import LEFT_OUT, PAGE, SUITES
 from report import conforming, page, run
 from suites.recorded import LIVELOCKS
 from suites.suite import Suite
+from twin_core import ALONE, by_both
 
 RECORDED = ("single", "timeline")
 """The two suites of whole recorded clusters; each takes many seconds."""
+
+BY_THE_DEFINITION = {"TestScheduleForFairSharing": 1, "TestScheduleRecomputePreemptionTargets": 1}
+"""How many cases of a suite the definition decides alone; the others are decided by both cores."""
 
 BY_NAME = [pytest.param(suite, id=suite.name, marks=pytest.mark.slow if suite.name in RECORDED else ()) for suite in SUITES]
 
@@ -25,8 +30,12 @@ def data(shared: Path) -> Path:
 
 @pytest.mark.parametrize("suite", BY_NAME)
 def test_every_case_matches(suite: Suite, data: Path) -> None:
-    """Every case of the suite's file that is not excused is decided as Kueue decides it, and there are as many as the suite says."""
-    assert run(suite, data) == conforming(suite)
+    """Every case of the suite's file that is not excused is decided as Kueue decides it, by both cores, and there are as many as the suite
+    says."""
+    counts = Counter[str]()
+    both = by_both(suite, counts)
+    assert run(both, data) == conforming(both)
+    assert counts[ALONE] == BY_THE_DEFINITION.get(suite.name, 0)
 
 
 @pytest.mark.parametrize("suite", [pytest.param(suite, id=suite.name) for suite in SUITES if suite.excused])

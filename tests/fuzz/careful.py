@@ -25,6 +25,8 @@ class Careful(np.ndarray[Any, np.dtype[np.int64]]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         _check(index, self.shape)
+        if self.itemsize == 4 and not -(2**31) <= value < 2**31:
+            raise OverflowError(f"{value} in a table of 32-bit integers")
         super().__setitem__(index, value)
 
 

@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import get_args
 
+from branches import counted
 from constructs import FACTS, constructs
 from cores_by_name import CORES, Side
 from fuzzing import Tally, fuzz_one, load, save
@@ -24,18 +25,34 @@ from shrink import Shrinking
 from worlds import SIZES
 
 KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
+UNCOMPILED = ("array", "careful")
+"""The cores whose kernels run as they stand."""
+
 WHYS = (*(f"limit: {each}" for each in get_args(LimitKind)), *(f"obstacle: {each}" for each in get_args(ObstacleKind)))
 """Kinds of decisions, and of what they rest on, of which it is told where none occurred."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Compare, and tell what came of it."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
     left, right = CORES[asked.left], CORES[asked.right]
     if asked.again is not None:
         return again(asked.again, left, right)
+    if asked.branches and asked.right not in UNCOMPILED:
+        parser.error(f"--branches counts in {' or '.join(UNCOMPILED)}: name one of them with --right")
     seed = random.randrange(2**32) if asked.seed is None else asked.seed
     print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
+    if not asked.branches:
+        return compared(asked, left, right, seed)
+    with counted() as branches:
+        ended = compared(asked, left, right, seed)
+    branches.report()
+    return ended
+
+
+def compared(asked: argparse.Namespace, left: Side, right: Side, seed: int) -> int:
+    """Compare as often as was asked for."""
     tally, begin, number, differences, told = Tally(), time.monotonic(), asked.first, 0, 0
     while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
         in_cycles = number % 2 == 1 and not asked.crowded
@@ -63,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the first history of that seed; even ones decide at once")
     parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
     parser.add_argument("--crowded", action="store_true", help="decide at once, with long lines of workloads most of which wait for room")
+    parser.add_argument("--branches", action="store_true", help="count the branches of uncompiled kernels that are taken; takes longer")
     parser.add_argument("--left", choices=CORES, default="definition")
     parser.add_argument("--right", choices=CORES, default="array")
     parser.add_argument("--differences", type=int, default=1, metavar="NUMBER", help="go on until so many are found")

@@ -7,7 +7,7 @@ from ...intake.sayings import KeptSaying, workload_of
 from ...workload import Workload
 from .. import columns as c
 from ..store import TableStore
-from ..tables import Ints
+from ..tables import Ints, Narrow
 
 
 class Before(NamedTuple):
@@ -15,7 +15,7 @@ class Before(NamedTuple):
 
     name_ids: Mapping[str, int]
     row_of_name: Ints
-    queues: Ints
+    queues: Narrow
     kept: Sequence[KeptSaying | None]
 
     @classmethod

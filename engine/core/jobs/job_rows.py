@@ -70,7 +70,7 @@ class JobRows:
         table[:, c.J_SPEC : c.JOB_WIDTH] = columns[kinds]
         table[:, c.J_REFUSED] = np.array([kind.refused for kind in self._kinds], np.int64)[kinds]
         table[:, c.J_REJECTED] = np.array([kind.rejected for kind in self._kinds], np.int64)[kinds]
-        table[:, c.J_NAME] = np.array([store.name_id(name) for name in jobs.names], np.int64)[jobs.columns[:, j.NAME]]
+        table[:, c.J_NAME] = np.array(store.numbered(jobs.names), np.int64)[jobs.columns[:, j.NAME]]
         table[:, c.J_REPLACES] = np.array([self._replaces(fact) for fact in first], np.int64)[kinds]
         table[:, c.J_TIME], table[:, c.J_RANK], created = jobs.columns[:, j.TIME], jobs.columns[:, j.RANK], jobs.columns[:, j.CREATED]
         table[:, c.J_SUBMITTED] = np.where(created == j.NONE, table[:, c.J_TIME], created)

@@ -58,7 +58,7 @@ class KernelLoop:
         for row in rows[gone[rows[gone] != c.NONE]].tolist():
             store.kept[row] = None
         store.row_of_name = names[:, c.ROW].copy()
-        new = np.flatnonzero(work[:, c.NUMBER] > before)
+        new = np.flatnonzero(store.tables.when[:, c.NUMBER] > before)
         for row, job in zip(new.tolist(), names[work[new, c.NAME], c.JOB].tolist(), strict=True):
             store.kept[row] = kept(job)
         store.given = {name: given for name, given in store.given.items() if store.row(name) != c.NONE}

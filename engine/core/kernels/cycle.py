@@ -60,10 +60,11 @@ def head(t: Tables, node: int) -> int:
 
 def goes_on_from(t: Tables, row: int) -> int:
     """Where a search for flavors goes on (cells); at the first one again if room became free since and it is not of the cycle before."""
-    cell = t.work[row, c.TRIED]
-    if cell == c.NONE or t.node[t.work[row, c.QUEUE], c.GENERATION] <= t.work[row, c.SCAN_GENERATION]:
+    at = t.work[row, c.WAIT]
+    cell = t.wait[at, c.TRIED]
+    if cell == c.NONE or t.node[t.work[row, c.QUEUE], c.GENERATION] <= t.wait[at, c.SCAN_GENERATION]:
         return cell
-    return c.NONE if t.state[c.CYCLE] - t.work[row, c.SCAN_CYCLE] > 1 else cell
+    return c.NONE if t.state[c.CYCLE] - t.wait[at, c.SCAN_CYCLE] > 1 else cell
 
 
 # --- one cycle ----------------------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
             away += 1
             nodes[len(nodes) - away] = node
         elif row != c.NONE:
-            if t.work[row, c.TRIED] != c.NONE or not fits_plainly(t, row, queue):
+            if t.wait[t.work[row, c.WAIT], c.TRIED] != c.NONE or not fits_plainly(t, row, queue):
                 nominate(t, row, queue, goes_on_from(t, row), c.NONE)
                 record_head(t, queue)
                 if t.nom[queue, c.N_VICTIMS] > 0 or t.nom[queue, c.N_REPLACED] != c.NONE:

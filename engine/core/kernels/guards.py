@@ -20,15 +20,15 @@ def number_of(t: Tables, row: int, field: int, argument: int, now: int) -> int:
     if field == c.F_EVICTIONS:
         return t.work[row, c.EVICTIONS]
     if field == c.F_SUBMITTED:
-        return t.work[row, c.SUBMITTED]
+        return t.when[row, c.SUBMITTED]
     if field == c.F_QUEUED:
-        return t.work[row, c.QUEUED]
+        return t.when[row, c.QUEUED]
     if field == c.F_ADMITTED:
-        return max(0, t.work[row, c.ADMITTED])
+        return max(0, t.when[row, c.ADMITTED])
     if field == c.F_WAITING:
-        return now - t.work[row, c.ENTERED] if t.work[row, c.ADMITTED] == c.NONE else 0
+        return now - t.when[row, c.ENTERED] if t.when[row, c.ADMITTED] == c.NONE else 0
     if field == c.F_RUNNING:
-        return now - max(0, t.work[row, c.ADMITTED])
+        return now - max(0, t.when[row, c.ADMITTED])
     if field == c.F_TOTAL:
         return t.spec[t.spec[spec + c.S_TOTALS] + argument]
     return t.spec[t.spec[spec + c.S_TEXTS] + argument]

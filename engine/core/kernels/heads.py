@@ -2,9 +2,10 @@
 
 from .. import columns as c
 from ..tables import Ints, Tables
+from .cells import cell_before
 from .flavor.pod_sets import serving_order
 from .nominate import nominate
-from .places import admit, append_cell, close, evict, forget_cycle, park
+from .places import admit, close, evict, forget_cycle, park
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 
 
@@ -99,51 +100,52 @@ def stopped_early(t: Tables, nom: int) -> bool:
 def says_something(t: Tables, nom: int) -> bool:
     """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
     row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
-    if not t.work[row, c.DEFERRED] or t.tape[block + c.B_PARKED] or t.tape[block + c.B_TRIED] or t.work[row, c.TRIED] != c.NONE:
+    at = t.work[row, c.WAIT]
+    if not t.wait[at, c.DEFERRED] or t.tape[block + c.B_PARKED] or t.tape[block + c.B_TRIED] or t.wait[at, c.TRIED] != c.NONE:
         return True
     if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
         for k in range(t.nom[nom, c.N_VICTIMS]):
             name, shown = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME], False
-            cell = t.work[row, c.SHOWN_VICTIMS]
+            cell = t.wait[at, c.SHOWN_VICTIMS]
             while cell >= 0:
                 shown = shown or t.cell[cell, c.W_NAME] == name
                 cell = t.cell[cell, c.NEXT]
             if not shown:
                 return True
     before = t.node[t.nom[nom, c.N_QUEUE], c.PREEMPTOR] == row
-    return t.work[row, c.DEFERRED_REASON] != t.tape[block + c.B_REASON] or before != (t.tape[block + c.B_PREEMPTING] == 1)
+    return t.wait[at, c.DEFERRED] != t.tape[block + c.B_REASON] or before != (t.tape[block + c.B_PREEMPTING] == 1)
 
 
 def defer(t: Tables, nom: int) -> None:
     """Let a head wait as it was decided."""
     row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
+    at, spec, tried, shown = t.work[row, c.WAIT], t.work[row, c.SPEC], c.NONE, c.NONE
     forget_cycle(t, row)
     if t.tape[block + c.B_TRIED]:
-        last = c.NONE
-        for pod_set in serving_order(t, t.work[row, c.SPEC]):
-            for j in range(t.spec[t.work[row, c.SPEC] + c.S_RESOURCES]):
+        for pod_set in serving_order(t, spec)[::-1]:
+            for j in range(t.spec[spec + c.S_RESOURCES] - 1, -1, -1):
                 if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
-                    last = append_cell(t, row, c.TRIED, last)
-                    t.cell[last, c.W_POD_SET], t.cell[last, c.W_RESOURCE] = pod_set, j
-                    t.cell[last, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
+                    tried = cell_before(t, tried)
+                    t.cell[tried, c.W_POD_SET], t.cell[tried, c.W_RESOURCE] = pod_set, j
+                    t.cell[tried, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
     if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
-        last = c.NONE
-        for k in range(t.nom[nom, c.N_VICTIMS]):
-            last = append_cell(t, row, c.SHOWN_VICTIMS, last)
-            t.cell[last, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
+        for k in range(t.nom[nom, c.N_VICTIMS] - 1, -1, -1):
+            shown = cell_before(t, shown)
+            t.cell[shown, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
+    t.wait[at, c.TRIED], t.wait[at, c.SHOWN_VICTIMS] = tried, shown
     reason, parked = t.tape[block + c.B_REASON], t.tape[block + c.B_PARKED]
     defer_row(t, row, reason, t.nom[nom, c.N_ENDED], parked, t.tape[block + c.B_PREEMPTING], t.tape[block + c.B_ALIKE])
 
 
 def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempting: int, alike: int) -> None:
     """Note how the last cycle ended for a workload, whose lists of flavors tried and victims stand already."""
-    queue = t.work[row, c.QUEUE]
+    queue, at = t.work[row, c.QUEUE], t.work[row, c.WAIT]
     t.state[c.SEQ] += 1
     if parked:
         t.state[c.IDLE] = 0
-    t.work[row, c.DEFERRED], t.work[row, c.DEFERRED_REASON], t.work[row, c.DEFERRED_END] = 1, reason, ended
-    t.work[row, c.DEFERRED_PARKED], t.work[row, c.DEFERRED_PREEMPTING], t.work[row, c.DEFERRED_ALIKE] = parked, preempting, alike
-    t.work[row, c.SCAN_CYCLE], t.work[row, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
+    t.wait[at, c.DEFERRED], t.wait[at, c.DEFERRED_END] = reason, ended
+    t.wait[at, c.DEFERRED_PARKED], t.wait[at, c.DEFERRED_PREEMPTING], t.wait[at, c.DEFERRED_ALIKE] = parked, preempting, alike
+    t.wait[at, c.SCAN_CYCLE], t.wait[at, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
     if preempting:
         t.node[queue, c.PREEMPTOR] = row
     elif t.node[queue, c.PREEMPTOR] == row:
@@ -156,6 +158,6 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
 
 def goes_unsaid(t: Tables, nom: int) -> bool:
     """Whether nothing is to be told of a plain request that fits no more when it has its turn: it waited for the same reason before."""
-    row = t.nom[nom, c.N_ROW]
-    as_before = t.work[row, c.DEFERRED] == 1 and t.work[row, c.DEFERRED_REASON] == c.WAITING_FOR_QUOTA and t.work[row, c.TRIED] == c.NONE
+    at = t.work[t.nom[nom, c.N_ROW], c.WAIT]
+    as_before = t.wait[at, c.DEFERRED] == c.WAITING_FOR_QUOTA and t.wait[at, c.TRIED] == c.NONE
     return as_before and t.nom[nom, c.N_IS_PLAIN] == 1 and t.nom[nom, c.N_TRIED] == c.NONE

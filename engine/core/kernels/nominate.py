@@ -11,6 +11,7 @@ from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
 from .preemption.trial import takes_place_of
 from .preemption.victims import list_victims, search_once
+from .quota.holdings import charges_of, given_to
 from .requests import need_of, request_of
 
 
@@ -121,7 +122,7 @@ def replaced_by(t: Tables, row: int) -> int:
     if t.work[row, c.REPLACES] == c.NONE:
         return c.NONE
     old = t.name[t.work[row, c.REPLACES], c.ROW]
-    if old == c.NONE or t.work[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
+    if old == c.NONE or t.when[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
         return c.NONE
     return old
 
@@ -136,11 +137,11 @@ def note_held(t: Tables, row: int, old: int) -> None:
         return
     for slot in range(t.state[c.SLOTS]):
         t.slot[slot, c.LEFT], t.slot[slot, c.LAST_SET], t.slot[slot, c.LAST_J] = 0, c.NONE, c.NONE
-    cell = t.work[old, c.USAGE]
+    cell = charges_of(t, old)
     while cell >= 0:
         t.slot[t.cell[cell, c.SLOT], c.LEFT] = t.cell[cell, c.AMOUNT]
         cell = t.cell[cell, c.NEXT]
-    cell = t.work[old, c.GIVEN]
+    cell = given_to(t, old)
     while cell >= 0:
         note_given(t, spec, t.work[old, c.SPEC], cell)
         cell = t.cell[cell, c.NEXT]

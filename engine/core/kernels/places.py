@@ -2,61 +2,57 @@
 
 from .. import columns as c
 from ..tables import Tables
+from .cells import cell_before, free_cells
 from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
+from .preemption.running import join_running, leave_running
+from .quota.holdings import charges_of, hold
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
 from .watch.reach import note_joined
 from .watch.wishes import first_reached, gather_wishes, next_reached, note_change
 
 
-def new_cell(t: Tables) -> int:
-    """A free cell. There is always one: `store.py` sees to that. A free cell says how far behind the one after it the next one stands."""
-    cell = t.state[c.FREE_CELL]
-    t.state[c.FREE_CELL] = cell + 1 + t.cell[cell, c.NEXT]
-    t.state[c.FREE_CELLS] -= 1
-    t.cell[cell, c.NEXT] = c.NONE
-    return cell
-
-
-def free_cells(t: Tables, cell: int) -> None:
-    """Give a list of cells back."""
-    while cell >= 0:
-        following = t.cell[cell, c.NEXT]
-        t.cell[cell, c.NEXT] = t.state[c.FREE_CELL] - cell - 1
-        t.state[c.FREE_CELL] = cell
-        t.state[c.FREE_CELLS] += 1
-        cell = following
-
-
-def append_cell(t: Tables, row: int, column: int, last: int) -> int:
-    """Append a cell to a list that begins in a column of a workload and ends in `last` (NONE: it is empty); return the new last one."""
-    cell = new_cell(t)
-    if last == c.NONE:
-        t.work[row, column] = cell
-    else:
-        t.cell[last, c.NEXT] = cell
-    return cell
-
-
 def take_row(t: Tables) -> int:
-    """Take a free row, with nothing in it, for one more live workload. There has to be one. Free rows are linked as free cells are."""
+    """Take a free row for one more live workload, which waits. There has to be one; they are linked as cells are (`cells.py`)."""
     row = t.state[c.FREE_ROW]
-    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.NEXT_RUNNING]
+    t.state[c.FREE_ROW] = row + 1 + t.work[row, c.ABOVE]
     t.state[c.LIVE] += 1
     for column in range(c.WORK_WIDTH):
         t.work[row, column] = 0
-    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
-    t.work[row, c.RESERVATION] = t.work[row, c.ADMITTED] = c.NONE
+    for column in range(c.WHEN_WIDTH):
+        t.when[row, column] = 0
+    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = c.NONE
+    begin_to_wait(t, row)
     return row
 
 
 def give_row_back(t: Tables, row: int) -> None:
     """Undo `take_row`: the row has no places and no lists."""
-    t.work[row, c.NUMBER] = 0
-    t.work[row, c.NEXT_RUNNING] = t.state[c.FREE_ROW] - row - 1
+    wait_no_longer(t, row)
+    t.when[row, c.NUMBER] = 0
+    t.work[row, c.ABOVE] = t.state[c.FREE_ROW] - row - 1
     t.state[c.FREE_ROW] = row
     t.state[c.LIVE] -= 1
+
+
+def begin_to_wait(t: Tables, row: int) -> None:
+    """Give a workload a row of `wait`. There are as many as workloads, and the free ones are linked as cells are."""
+    at = t.state[c.FREE_WAIT]
+    t.state[c.FREE_WAIT] = at + 1 + t.wait[at, c.NEXT_RESERVED]
+    for column in range(c.WAIT_WIDTH):
+        t.wait[at, column] = 0
+    t.wait[at, c.TRIED] = t.wait[at, c.SHOWN_VICTIMS] = t.wait[at, c.RESERVATION] = c.NONE
+    t.work[row, c.WAIT] = at
+
+
+def wait_no_longer(t: Tables, row: int) -> None:
+    """Take the row of `wait` from a workload that is pending no more, and what the last cycle noted in it."""
+    forget_cycle(t, row)
+    at = t.work[row, c.WAIT]
+    t.wait[at, c.NEXT_RESERVED] = t.state[c.FREE_WAIT] - at - 1
+    t.state[c.FREE_WAIT] = at
+    t.work[row, c.WAIT] = c.NONE
 
 
 def count_fact(t: Tables, moment: int, outside: int) -> None:
@@ -73,33 +69,28 @@ def count_fact(t: Tables, moment: int, outside: int) -> None:
 def is_parked(t: Tables, row: int) -> bool:
     """Whether a waiting workload is looked at again only when capacity may have become free."""
     epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
-    return t.work[row, c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
+    return t.wait[t.work[row, c.WAIT], c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
 
 
 def park(t: Tables, row: int) -> None:
     """Park a workload for the present epoch of its queue: in its line, it wishes for the next one."""
-    epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
-    t.work[row, c.PARKED] = epoch
-    if t.work[row, c.IN_LINE]:
-        t.wish[row, 0, c.WISH] = epoch + 1
+    epoch, at = t.node[t.work[row, c.QUEUE], c.EPOCH], t.work[row, c.WAIT]
+    t.wait[at, c.PARKED] = epoch
+    if t.wait[at, c.IN_LINE]:
+        t.wish[at, 0, c.WISH] = epoch + 1
         gather_wishes(t, row)
 
 
 def enter(t: Tables, row: int) -> None:
     """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
-    t.work[row, c.PARKED] = 0
     queue = t.work[row, c.QUEUE]
     if queue == c.NONE:
         return
     note_change(t, queue, c.BY_CHARGES)
-    if t.work[row, c.ADMITTED] != c.NONE:
-        charge_list(t, queue, t.work[row, c.USAGE])
+    if t.work[row, c.WAIT] == c.NONE:
+        charge_list(t, queue, charges_of(t, row))
         note_joined(t, queue, row)
-        first = t.node[queue, c.FIRST_RUNNING]
-        t.work[row, c.NEXT_RUNNING], t.work[row, c.LAST_RUNNING] = first, c.NONE
-        if first != c.NONE:
-            t.work[first, c.LAST_RUNNING] = row
-        t.node[queue, c.FIRST_RUNNING] = row
+        join_running(t, row)
     elif not t.work[row, c.HELD]:
         queue_up(t, row)
 
@@ -107,21 +98,16 @@ def enter(t: Tables, row: int) -> None:
 def leave(t: Tables, row: int) -> None:
     """Undo `enter`, before anything about the workload changes."""
     queue = t.work[row, c.QUEUE]
-    t.work[row, c.PARKED] = 0
     if queue == c.NONE:
         return
     note_change(t, queue, c.BY_CHARGES)
-    if t.work[row, c.ADMITTED] != c.NONE:
-        uncharge_list(t, queue, t.work[row, c.USAGE])
-        before, after = t.work[row, c.LAST_RUNNING], t.work[row, c.NEXT_RUNNING]
-        if before == c.NONE:
-            t.node[queue, c.FIRST_RUNNING] = after
-        else:
-            t.work[before, c.NEXT_RUNNING] = after
-        if after != c.NONE:
-            t.work[after, c.LAST_RUNNING] = before
-    elif t.work[row, c.IN_LINE]:
-        leave_line(t, row)
+    if t.work[row, c.WAIT] == c.NONE:
+        uncharge_list(t, queue, charges_of(t, row))
+        leave_running(t, row)
+    else:
+        t.wait[t.work[row, c.WAIT], c.PARKED] = 0
+        if t.wait[t.work[row, c.WAIT], c.IN_LINE]:
+            leave_line(t, row)
     if t.node[queue, c.PREEMPTOR] == row:
         t.node[queue, c.PREEMPTOR] = c.NONE
 
@@ -175,18 +161,24 @@ def anything_waits(t: Tables) -> bool:
 
 def forget_cycle(t: Tables, row: int) -> None:
     """Forget how the last cycle that looked at a workload ended."""
-    free_cells(t, t.work[row, c.TRIED])
-    free_cells(t, t.work[row, c.SHOWN_VICTIMS])
-    t.work[row, c.TRIED] = t.work[row, c.SHOWN_VICTIMS] = c.NONE
-    t.work[row, c.DEFERRED] = 0
+    at = t.work[row, c.WAIT]
+    free_cells(t, t.wait[at, c.TRIED])
+    free_cells(t, t.wait[at, c.SHOWN_VICTIMS])
+    t.wait[at, c.TRIED] = t.wait[at, c.SHOWN_VICTIMS] = c.NONE
+    t.wait[at, c.DEFERRED] = 0
+
+
+def start(t: Tables, row: int, charges: int, given: int) -> None:
+    """Let a pending workload run, with what two new lists of cells say that it holds."""
+    wait_no_longer(t, row)
+    hold(t, row, charges, given)
 
 
 def stop(t: Tables, row: int) -> None:
-    """Let a workload run no longer."""
-    free_cells(t, t.work[row, c.USAGE])
-    free_cells(t, t.work[row, c.GIVEN])
-    t.work[row, c.USAGE] = t.work[row, c.GIVEN] = c.NONE
-    t.work[row, c.ADMITTED], t.work[row, c.EVICTING] = c.NONE, 0
+    """Let a running workload be pending."""
+    begin_to_wait(t, row)
+    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = c.NONE
+    t.work[row, c.EVICTING] = 0
 
 
 def admit(t: Tables, nom: int) -> None:
@@ -195,38 +187,37 @@ def admit(t: Tables, nom: int) -> None:
     t.state[c.SEQ] += 1
     t.state[c.IDLE] = 0
     leave(t, row)
-    forget_cycle(t, row)
-    t.work[row, c.ADMITTED], t.work[row, c.STARTED_BY] = t.state[c.TIME], t.state[c.CAUSE]
-    last, ask = c.NONE, whole_of(nom)
-    for k in range(1, t.ask[ask, 0, 0] + 1):
-        last = append_cell(t, row, c.USAGE, last)
-        t.cell[last, c.SLOT], t.cell[last, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
-    give_flavors(t, row, nom)
+    t.when[row, c.ADMITTED], t.when[row, c.STARTED_BY] = t.state[c.TIME], t.state[c.CAUSE]
+    charges, ask = c.NONE, whole_of(nom)
+    for k in range(t.ask[ask, 0, 0], 0, -1):
+        charges = cell_before(t, charges)
+        t.cell[charges, c.SLOT], t.cell[charges, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
+    start(t, row, charges, flavors_given(t, t.work[row, c.SPEC], nom))
     enter(t, row)
 
 
-def give_flavors(t: Tables, row: int, nom: int) -> None:
-    """Note which flavors the pod sets of a nominated workload get, in the order in which they were served."""
-    spec, last = t.work[row, c.SPEC], c.NONE
+def flavors_given(t: Tables, spec: int, nom: int) -> int:
+    """Which flavors the pod sets of a nominated workload get, in the order in which they were served, as a new list of cells."""
+    first = c.NONE
     for pod_set in range(t.spec[spec + c.S_PODSETS]):
         t.pods[pod_set] = t.nom[nom, c.N_PODS + pod_set]
-    for pod_set in serving_order(t, spec):
-        given = False
-        for j in range(t.spec[spec + c.S_RESOURCES]):
+    for pod_set in serving_order(t, spec)[::-1]:
+        following = first
+        for j in range(t.spec[spec + c.S_RESOURCES] - 1, -1, -1):
             flavor = t.choice[nom, pod_set, j, c.C_FLAVOR]
             if flavor != c.NONE:
-                last = append_cell(t, row, c.GIVEN, last)
-                note_flavor(t, last, pod_set, t.spec[resource_at(t, spec, j) + c.R_ID], flavor)
-                given = True
-        if not given:
-            last = append_cell(t, row, c.GIVEN, last)
-            note_flavor(t, last, pod_set, c.NONE, c.NONE)
+                first = note_flavor(t, first, pod_set, t.spec[resource_at(t, spec, j) + c.R_ID], flavor)
+        if first == following:
+            first = note_flavor(t, first, pod_set, c.NONE, c.NONE)
+    return first
 
 
-def note_flavor(t: Tables, cell: int, pod_set: int, resource: int, flavor: int) -> None:
-    """Write which flavor a pod set gets for a resource, with the pods that it gets it for."""
+def note_flavor(t: Tables, following: int, pod_set: int, resource: int, flavor: int) -> int:
+    """Put before a list of cells which flavor a pod set gets for a resource, with the pods that it gets it for."""
+    cell = cell_before(t, following)
     t.cell[cell, c.W_POD_SET], t.cell[cell, c.W_RESOURCE] = pod_set, resource
     t.cell[cell, c.W_FLAVOR], t.cell[cell, c.W_COUNT] = flavor, t.pods[pod_set]
+    return cell
 
 
 def evict(t: Tables, row: int, beneficiary: int) -> None:
@@ -236,7 +227,7 @@ def evict(t: Tables, row: int, beneficiary: int) -> None:
     leave(t, row)
     stop(t, row)
     t.work[row, c.EVICTIONS] += 1
-    t.work[row, c.ENTERED] = t.state[c.TIME]
+    t.when[row, c.ENTERED] = t.state[c.TIME]
     if beneficiary != c.NONE and t.state[c.BY_RULES]:
         note_who_gave_way(t, t.work[row, c.NAME], beneficiary)
     stir(t, row)
@@ -245,12 +236,11 @@ def evict(t: Tables, row: int, beneficiary: int) -> None:
 
 def note_who_gave_way(t: Tables, name: int, beneficiary: int) -> None:
     """Note for whom a workload had to go, by their names."""
-    cell = new_cell(t)
     if t.name[name, c.GAVE] == c.NONE:
         t.name[name, c.NEXT_GAVE] = t.state[c.FIRST_GAVE]
         t.state[c.FIRST_GAVE] = name
-    t.cell[cell, c.W_NAME], t.cell[cell, c.NEXT] = beneficiary, t.name[name, c.GAVE]
-    t.name[name, c.GAVE] = cell
+    t.name[name, c.GAVE] = cell_before(t, t.name[name, c.GAVE])
+    t.cell[t.name[name, c.GAVE], c.W_NAME] = beneficiary
     t.state[c.GAVE_WAY] += 1
 
 
@@ -268,8 +258,8 @@ def forget_who_gave_way(t: Tables) -> None:
 def end(t: Tables, row: int) -> None:
     """Let a workload be over, and its row be free."""
     leave(t, row)
-    stop(t, row)
-    forget_cycle(t, row)
+    if t.work[row, c.WAIT] == c.NONE:
+        stop(t, row)
     stir(t, row)
     t.name[t.work[row, c.NAME], c.ROW] = c.NONE
     give_row_back(t, row)

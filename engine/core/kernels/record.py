@@ -7,6 +7,7 @@ from .. import columns as c
 from ..tables import Tables
 from .flavor.pod_sets import slot_of
 from .pen import put, put_five
+from .quota.holdings import charges_of
 from .quota.shares import order_of
 from .quota.tree import binding, binding_at_most
 from .requests import need_of, whole_of
@@ -23,7 +24,7 @@ def put_request(t: Tables, nom: int, begin: int) -> None:
     for k in range(1, t.ask[ask, 0, 0] + 1):
         slot, amount, held = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT], 0
         if t.nom[nom, c.N_REPLACED] != c.NONE:
-            cell = t.work[t.nom[nom, c.N_REPLACED], c.USAGE]
+            cell = charges_of(t, t.nom[nom, c.N_REPLACED])
             while cell >= 0:
                 held += t.cell[cell, c.AMOUNT] if t.cell[cell, c.SLOT] == slot else 0
                 cell = t.cell[cell, c.NEXT]
@@ -44,7 +45,7 @@ def put_replaced(t: Tables, nom: int, begin: int) -> None:
 def put_usage(t: Tables, row: int, count: int) -> None:
     """Write what a running workload uses: slot and amount; how many, at `count`."""
     t.tape[count] = 0
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         put(t, t.cell[cell, c.SLOT])
         put(t, t.cell[cell, c.AMOUNT])

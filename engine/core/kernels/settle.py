@@ -7,11 +7,12 @@ import numpy as np
 
 from .. import columns as c
 from ..tables import Tables
+from .cells import cell_before, free_cells
 from .flavor.plain import fits_plainly
-from .line import first_in_line, next_in_line
+from .line import first_in_line, next_in_tree
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
-from .places import admit, close, evict, free_cells, new_cell
+from .places import admit, close, evict
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
@@ -65,11 +66,12 @@ def end_pass(t: Tables) -> None:
     t.state[c.IN_PASS] = 0
     row = t.state[c.FIRST_RESERVED]
     while row != c.NONE:
-        uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.RESERVATION])
+        at = t.work[row, c.WAIT]
+        uncharge_list(t, t.work[row, c.QUEUE], t.wait[at, c.RESERVATION])
         note_change(t, t.work[row, c.QUEUE], c.BY_CHARGES)
-        free_cells(t, t.work[row, c.RESERVATION])
-        t.work[row, c.RESERVATION] = c.NONE
-        row = t.work[row, c.NEXT_RESERVED]
+        free_cells(t, t.wait[at, c.RESERVATION])
+        t.wait[at, c.RESERVATION] = c.NONE
+        row = t.wait[at, c.NEXT_RESERVED]
 
 
 def wake_at(t: Tables, moment: int) -> None:
@@ -80,18 +82,14 @@ def wake_at(t: Tables, moment: int) -> None:
 
 def reserve(t: Tables, nom: int) -> None:
     """Keep the room of a nomination that waits for nothing but time."""
-    row, ask, last = t.nom[nom, c.N_ROW], request_of(nom), c.NONE
+    row, ask, cell = t.nom[nom, c.N_ROW], request_of(nom), c.NONE
     charge_all(t, t.nom[nom, c.N_QUEUE], ask)
     note_change(t, t.nom[nom, c.N_QUEUE], c.BY_CHARGES)
     for k in range(1, t.ask[ask, 0, 0] + 1):
-        cell = new_cell(t)
+        cell = cell_before(t, cell)
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
-        if last == c.NONE:
-            t.work[row, c.RESERVATION] = cell
-        else:
-            t.cell[last, c.NEXT] = cell
-        last = cell
-    t.work[row, c.RESERVED], t.work[row, c.NEXT_RESERVED] = t.state[c.PASS], t.state[c.FIRST_RESERVED]
+    at = t.work[row, c.WAIT]
+    t.wait[at, c.RESERVATION], t.wait[at, c.RESERVED], t.wait[at, c.NEXT_RESERVED] = cell, t.state[c.PASS], t.state[c.FIRST_RESERVED]
     t.state[c.FIRST_RESERVED] = row
     t.node[t.nom[nom, c.N_QUEUE], c.RESERVES] = t.state[c.PASS]
     wake_at(t, t.nom[nom, c.N_LATER])
@@ -168,21 +166,21 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
                 refuse(t, row)
             if t.node[node, c.STRICT]:
                 return False
-        row = next_in_line(t, row) if t.node[node, c.WALKS] else next_reached(t, node, row)
+        row = next_in_tree(t, row) if t.node[node, c.WALKS] else next_reached(t, node, row)
     return False
 
 
 def is_passed_by(t: Tables, row: int) -> bool:
     """Whether a waiting workload was refused in this pass, as itself or by its shape, or has its room reserved."""
-    stamp = t.state[c.PASS]
-    refused = t.work[row, c.PASSED_OVER] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
-    return refused or t.work[row, c.RESERVED] == stamp
+    stamp, at = t.state[c.PASS], t.work[row, c.WAIT]
+    refused = t.wait[at, c.PASSED_OVER] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
+    return refused or t.wait[at, c.RESERVED] == stamp
 
 
 def refuse(t: Tables, row: int) -> None:
     """Refuse a workload that was just nominated for the rest of the pass, and all of its shape."""
     if t.state[c.HAS_SUPERIORS]:  # it may evict fewer than others that ask for the same
-        t.work[row, c.PASSED_OVER] = t.state[c.PASS]
+        t.wait[t.work[row, c.WAIT], c.PASSED_OVER] = t.state[c.PASS]
     else:
         t.shape[t.work[row, c.SHAPE], c.REFUSED] = t.state[c.PASS]
 
@@ -201,7 +199,7 @@ def walk_from_now(t: Tables, node: int) -> None:
         while row != t.node[node, c.GOES_ON_FROM]:
             if not is_passed_by(t, row):
                 refuse_as_before(t, row)
-            row = next_in_line(t, row)
+            row = next_in_tree(t, row)
 
 
 def carry_out(t: Tables, nom: int) -> None:
@@ -228,5 +226,5 @@ def carry_out(t: Tables, nom: int) -> None:
         evict(t, t.victim[at, c.V_ROW], t.work[row, c.NAME])
     if t.nom[nom, c.N_REPLACED] != c.NONE:
         close(t, t.nom[nom, c.N_REPLACED])
-    t.node[t.nom[nom, c.N_QUEUE], c.GOES_ON_FROM] = next_in_line(t, row)
+    t.node[t.nom[nom, c.N_QUEUE], c.GOES_ON_FROM] = next_in_tree(t, row)
     admit(t, nom)

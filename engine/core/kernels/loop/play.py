@@ -116,7 +116,7 @@ def is_possible(t: Tables, kind: int, job: int) -> bool:
     row = t.name[t.job[job, c.J_NAME], c.ROW]
     if kind == c.SUBMITTING:
         return row == c.NONE and not t.job[job, c.J_REFUSED]
-    return row != c.NONE and (kind != c.FINISHING or t.work[row, c.ADMITTED] != c.NONE)
+    return row != c.NONE and (kind != c.FINISHING or t.when[row, c.ADMITTED] != c.NONE)
 
 
 def wake_before(t: Tables, moment: int) -> int:
@@ -194,10 +194,10 @@ def take_in(t: Tables, job: int) -> int:
 def row_of_job(t: Tables, job: int) -> int:
     """Write all that is known of a job that is submitted next into a free row; return the row."""
     row = take_row(t)
-    t.work[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
+    t.when[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
     t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
     t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
-    t.work[row, c.SUBMITTED] = t.work[row, c.QUEUED] = t.work[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
+    t.when[row, c.SUBMITTED] = t.when[row, c.QUEUED] = t.when[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
     t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
     t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
     t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]

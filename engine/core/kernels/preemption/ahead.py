@@ -5,8 +5,10 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import next_turn
+from ..line import next_in_tree
 from ..quota.tree import charge_all, room, uncharge_all
-from .rules import are_alike, could_help, is_kept, judges_by_kind, owner, places, rule_at, search_by_rules
+from .rules import could_help, is_kept, judges_by_kind, owner, places, rule_at, search_by_rules
+from .running import are_alike
 from .trial import enough, give_back, take
 
 UNKNOWN_SHARES = c.OF_SHARE
@@ -45,9 +47,11 @@ def judge_ahead(t: Tables, row: int, ask: int, now: int) -> tuple[int, int]:
     if fresh and earliest <= now and search_by_rules(t, row, ask, now, c.NONE):
         t.state[c.VICTIMS] = 0
         return c.PROTECTED, now
-    moment = max(now, earliest - 1)
+    turns = np.empty(len(helpers), np.int64)
+    for i in range(len(helpers)):
+        turns[i] = turn_of(t, helpers[i, 1], row, helpers[i, 0], now, max(now, earliest - 1))
     while True:
-        moment = next_moment(t, row, helpers, now, moment)
+        moment = next_moment(t, row, helpers, turns, now)
         if moment == c.NONE:
             return c.NO_VICTIMS, c.NONE
         if search_by_rules(t, row, ask, moment, c.NONE):
@@ -57,16 +61,16 @@ def judge_ahead(t: Tables, row: int, ask: int, now: int) -> tuple[int, int]:
 
 def find_helpers(t: Tables, row: int, now: int) -> tuple[Ints, Ints]:
     """Everybody who may go by some rule, now or later, with the rule and the first moment, as far as anything but shares says."""
-    nodes = np.empty(max(1, t.state[c.QUEUES]), np.int64)
+    yielding = np.empty((t.state[c.QUEUES], c.YIELDING_WIDTH), np.int64)
     helpers, free = np.empty((16, 2), np.int64), np.empty(16, np.int64)
     found, something_goes = 0, False
     for rule in range(t.pool[t.state[c.RULES]]):
         rests_on = t.work[row, c.QUEUE] if something_goes else owner(t, rule, row)
-        count = places(t, rule, row, rests_on, nodes)
+        count = places(t, rule, row, rests_on, yielding)
         something_goes = something_goes or count > 0
         for i in range(count):
-            by_kind, kept = judges_by_kind(t, rule, nodes[i]), c.NONE
-            each = t.node[nodes[i], c.FIRST_RUNNING]
+            node, kept = yielding[i, c.Y_QUEUE], c.NONE
+            by_kind, each = judges_by_kind(t, rule, node), t.node[node, c.FIRST_RUNNING]
             while each != c.NONE:
                 if (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
                     moment = first_free(t, rule, row, each, now)
@@ -77,7 +81,7 @@ def find_helpers(t: Tables, row: int, now: int) -> tuple[Ints, Ints]:
                             helpers, free = np.concatenate((helpers, helpers)), np.concatenate((free, free))
                         helpers[found, 0], helpers[found, 1], free[found] = each, rule, moment
                         found += 1
-                each = t.work[each, c.NEXT_RUNNING]
+                each = c.NONE if kept != c.NONE and t.node[node, c.UNLIKE] == 0 else next_in_tree(t, each)
     return helpers[:found], free[:found]
 
 
@@ -119,11 +123,14 @@ def earliest_room(t: Tables, row: int, ask: int, helpers: Ints, free: Ints) -> i
     return found
 
 
-def next_moment(t: Tables, row: int, helpers: Ints, now: int, after: int) -> int:
-    """The first moment later than another one at which time may change who goes."""
+def next_moment(t: Tables, row: int, helpers: Ints, turns: Ints, now: int) -> int:
+    """The first of the moments at which time may change who goes, and there is one of each helper; those for whom it is it go on to their
+    next one."""
     found = c.NONE
-    for i in range(len(helpers)):
-        moment = turn_of(t, helpers[i, 1], row, helpers[i, 0], now, after)
+    for moment in turns:
         if moment != c.NONE and (found == c.NONE or moment < found):
             found = moment
+    for i in range(len(turns)):
+        if turns[i] == found and found != c.NONE:
+            turns[i] = turn_of(t, helpers[i, 1], row, helpers[i, 0], now, found)
     return found

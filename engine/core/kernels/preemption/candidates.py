@@ -1,10 +1,13 @@
-"""Whom a queue may evict in Kueue's two ways, and in which order, over tables (`definition/preemption/candidates.py`)."""
+"""Whom a queue may evict in Kueue's two ways, and in which order, over tables (`definition/preemption/candidates.py`).
 
-import numpy as np
+Candidates are looked for one by one, in the order in which those of a queue run (`running.py`): `NEXT_VICTIM` of a queue's node is the next
+one. Of several queues the one to give next is the first of a heap.
+"""
 
 from ... import columns as c
 from ...tables import Ints, Tables
-from ..line import tie_break
+from ..line import next_in_tree, tie_break
+from ..quota.shares import order_of_shares, share
 from .trial import takes_place_of, uses
 
 
@@ -18,17 +21,8 @@ def satisfies(t: Tables, policy: int, row: int, victim: int) -> bool:
     if policy == c.POLICY_LOWER:
         return theirs < mine
     if policy == c.POLICY_NEWER:
-        return theirs < mine or (theirs == mine and t.work[row, c.QUEUED] < t.work[victim, c.QUEUED])
+        return theirs < mine or (theirs == mine and t.when[row, c.QUEUED] < t.when[victim, c.QUEUED])
     return False
-
-
-def is_candidate(t: Tables, row: int, victim: int, need: int) -> bool:
-    """Whether a running workload uses a slot in need, and the queue of the waiting one may evict it."""
-    if t.work[victim, c.OUT] or not uses(t, victim, need):
-        return False
-    queue = t.work[row, c.QUEUE]
-    policy = t.node[queue, c.OWN] if t.work[victim, c.QUEUE] == queue else t.node[queue, c.RECLAIMS]
-    return satisfies(t, policy, row, victim)
 
 
 def rank_of_local(t: Tables, row: int) -> int:
@@ -46,70 +40,85 @@ def precedes(t: Tables, left: int, right: int, queue: int) -> bool:
         return other_own
     if t.work[left, c.PRIORITY] != t.work[right, c.PRIORITY]:
         return t.work[left, c.PRIORITY] < t.work[right, c.PRIORITY]
-    if t.work[left, c.ADMITTED] != t.work[right, c.ADMITTED]:
-        return t.work[left, c.ADMITTED] > t.work[right, c.ADMITTED]
+    if t.when[left, c.ADMITTED] != t.when[right, c.ADMITTED]:
+        return t.when[left, c.ADMITTED] > t.when[right, c.ADMITTED]
     return tie_break(t, left, right) < 0
 
 
-def precedes_in_queue(t: Tables, left: int, right: int, queue: int) -> bool:
-    """The same of two workloads of one queue: of one that admits by usage, whoever's local queue has used more goes first."""
+# --- candidates, one after another ------------------------------------------------------------------------------------------
+
+
+def next_candidate(t: Tables, row: int, need: int, queue: int, last: int) -> int:
+    """The candidate of a queue after another one (NONE: the first one), in its order: of those who use a slot in need; NONE: nobody."""
+    own = t.work[row, c.QUEUE]
+    policy = t.node[own, c.OWN if queue == own else c.RECLAIMS]
+    if policy == c.POLICY_NOTHING or t.node[queue, c.INACTIVE]:
+        return c.NONE
+    each = t.node[queue, c.FIRST_RUNNING] if last == c.NONE else next_in_tree(t, last)
+    if t.node[queue, c.BY_USAGE]:
+        return next_by_usage(t, policy, row, need, each, last)
+    while each != c.NONE and not is_candidate(t, policy, row, each, need):
+        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.work[each, c.PRIORITY] > t.work[row, c.PRIORITY]:
+            return c.NONE  # nor does it let any of those after it go
+        each = next_in_tree(t, each)
+    return each
+
+
+def is_candidate(t: Tables, policy: int, row: int, victim: int, need: int) -> bool:
+    """Whether a running workload uses a slot in need, and a policy lets the waiting one evict it."""
+    return not t.work[victim, c.OUT] and satisfies(t, policy, row, victim) and uses(t, victim, need)
+
+
+def next_by_usage(t: Tables, policy: int, row: int, need: int, each: int, last: int) -> int:
+    """The same in a queue that admits by usage: whoever's local queue has used more goes first. `each` runs next after the last one."""
+    while last != c.NONE and each != c.NONE:
+        if order_by_usage(t, each, last) == 0 and is_candidate(t, policy, row, each, need):
+            return each
+        each = next_in_tree(t, each)
+    found = c.NONE
+    each = t.node[t.work[last, c.QUEUE], c.FIRST_RUNNING] if last != c.NONE else each
+    while each != c.NONE:
+        comes = last == c.NONE or order_by_usage(t, last, each) < 0
+        if comes and (found == c.NONE or order_by_usage(t, each, found) < 0) and is_candidate(t, policy, row, each, need):
+            found = each
+        each = next_in_tree(t, each)
+    return found
+
+
+def order_by_usage(t: Tables, left: int, right: int) -> int:
+    """-1, 0 or 1: how two who run in a queue compare, whoever goes anyway first, then whose local queue has used more."""
+    if t.work[left, c.EVICTING] != t.work[right, c.EVICTING]:
+        return -1 if t.work[left, c.EVICTING] else 1
     first, second = rank_of_local(t, left), rank_of_local(t, right)
-    if t.work[left, c.EVICTING] == t.work[right, c.EVICTING] and first != second:
-        return first > second
-    return precedes(t, left, right, queue)
+    return 0 if first == second else -1 if first > second else 1
 
 
-def gather(t: Tables, row: int, need: int, node: int, found: Ints, count: int) -> int:
-    """Append the candidates of a queue in their order; return how many there are now."""
-    begin, queue = count, t.work[row, c.QUEUE]
-    if not t.node[node, c.INACTIVE]:
-        each = t.node[node, c.FIRST_RUNNING]
-        while each != c.NONE:
-            if is_candidate(t, row, each, need):
-                found[count] = each
-                count += 1
-            each = t.work[each, c.NEXT_RUNNING]
-    starts, runs = np.empty(count - begin + 1, np.int64), 0
-    for at in range(begin, count):
-        if at == begin or not precedes_in_queue(t, found[at - 1], found[at], queue):
-            starts[runs] = at
-            runs += 1
-    merge_runs(t, found, starts, runs, count, queue, True)
-    return count
+# --- queues to take the next victim of --------------------------------------------------------------------------------------
 
 
-def merge_queues(t: Tables, rows: Ints, begin: int, end: int, queue: int) -> None:
-    """Bring candidates of several queues, each in its own order, into one order: of their first ones the best goes first, each time."""
-    starts, runs = np.empty(end - begin + 1, np.int64), 0
-    for at in range(begin, end):
-        if at == begin or t.work[rows[at], c.QUEUE] != t.work[rows[at - 1], c.QUEUE]:
-            starts[runs] = at
-            runs += 1
-    merge_runs(t, rows, starts, runs, end, queue, False)
+def sink_giver(t: Tables, queue: int, heap: Ints, first: int, count: int, at: int) -> None:
+    """Bring a node to its place in a heap, which begins at `first`, whose other nodes are in theirs."""
+    while True:
+        best = at
+        for child in range(2 * at + 1, min(2 * at + 3, count)):
+            if gives_before(t, queue, heap[first + child], heap[first + best]):
+                best = child
+        if best == at:
+            return
+        heap[first + at], heap[first + best] = heap[first + best], heap[first + at]
+        at = best
 
 
-def merge_runs(t: Tables, rows: Ints, starts: Ints, runs: int, end: int, queue: int, in_one_queue: bool) -> None:
-    """Merge runs of candidates, which begin at `starts` and have their order each, two by two until there is one; the last one ends at
-    `end`."""
-    if runs < 2:
-        return
-    starts[runs] = end
-    first = starts[0]
-    merged, width = np.empty(end - first, np.int64), 1
-    while width < runs:
-        for run in range(0, runs, 2 * width):
-            left, middle, stop = starts[run], starts[min(run + width, runs)], starts[min(run + 2 * width, runs)]
-            right = middle
-            for at in range(left, stop):
-                if left == middle:
-                    from_right = True
-                elif right == stop:
-                    from_right = False
-                elif in_one_queue:
-                    from_right = precedes_in_queue(t, rows[right], rows[left], queue)
-                else:
-                    from_right = precedes(t, rows[right], rows[left], queue)
-                merged[at - first] = rows[right] if from_right else rows[left]
-                right, left = right + int(from_right), left + int(not from_right)
-        rows[first:end] = merged
-        width *= 2
+def gives_before(t: Tables, queue: int, node: int, other: int) -> bool:
+    """Whether a node gives before another one: where shares count the greater one does; of queues, the one whose best victim goes first.
+
+    A cohort wins a tie with a queue, and the last by name a tie of cohorts.
+    """
+    order = order_of_shares(t, share(t, node), share(t, other)) if t.state[c.FAIR] else 0
+    if order != 0:
+        return order > 0
+    if t.node[node, c.IS_QUEUE] != t.node[other, c.IS_QUEUE]:
+        return t.node[other, c.IS_QUEUE] == 1
+    if not t.node[node, c.IS_QUEUE]:
+        return node > other
+    return precedes(t, t.node[node, c.NEXT_VICTIM], t.node[other, c.NEXT_VICTIM], queue)

@@ -4,36 +4,22 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Ints, Tables
-from ..quota.tree import borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
-from .candidates import gather, merge_queues, satisfies
+from ..quota.tree import all_borrow, borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
+from .candidates import next_candidate, satisfies, sink_giver
 from .trial import add_victim, enough, fill_back, give_all_back
 
 
 def search_classically(t: Tables, row: int, ask: int, need: int) -> int:
     """Find the victims without whom a request fits; return the grade. All are put back, and listed."""
-    rows, grounds, meetings = (
-        np.empty(max(1, t.state[c.LIVE]), np.int64),
-        np.empty(max(1, t.state[c.LIVE]), np.int64),
-        np.empty(max(1, t.state[c.LIVE]), np.int64),
-    )
-    queue = t.work[row, c.QUEUE]
-    advantaged, others = by_others(t, row, ask, need, rows, grounds, meetings)
-    count = gather(t, row, need, queue, rows, others)
-    for i in range(others, count):
-        grounds[i], meetings[i] = c.OWN_GROUND, c.NONE
-    order = np.empty(count, np.int64)
-    at = 0
-    for evicting in (1, 0):
-        for i in range(count):
-            if t.work[rows[i], c.EVICTING] == evicting:
-                order[at] = i
-                at += 1
+    queue, queues = t.work[row, c.QUEUE], np.empty(t.state[c.QUEUES], np.int64)
+    split, others = list_others(t, row, ask, need, queues)
+    count = others + list_queue(t, row, need, queue, queues, others)
     forbidden = t.node[queue, c.TO_BORROW] == 0
     first, second = True, 0  # whether the first attempt borrows, and whether there is a second one, which does the opposite
     if others > 0 and not (forbidden and not under_nominal(t, queue, need)):
-        first, second = not (forbidden and advantaged == 0), 1
+        first, second = not (forbidden and split == others), 1
     for attempt in range(1 + second):
-        if take_in_order(t, row, ask, need, rows, grounds, meetings, order, first == (attempt == 0)):
+        if take_in_order(t, row, ask, need, queues, split, others, count, first == (attempt == 0)):
             give_all_back(t)
             return grade_of(t, queue)
     t.state[c.VICTIMS] = 0
@@ -57,8 +43,8 @@ def under_nominal(t: Tables, queue: int, need: int) -> bool:
     return True
 
 
-def by_others(t: Tables, row: int, ask: int, need: int, rows: Ints, grounds: Ints, meetings: Ints) -> tuple[int, int]:
-    """List candidates of other queues: those over whom the workload has an advantage, then those whose priority decides.
+def list_others(t: Tables, row: int, ask: int, need: int, queues: Ints) -> tuple[int, int]:
+    """List other queues with candidates: first those of whom priority decides, then those over whom the workload has an advantage.
 
     Return how many the first are, and how many all are.
     """
@@ -66,103 +52,77 @@ def by_others(t: Tables, row: int, ask: int, need: int, rows: Ints, grounds: Int
     if t.node[queue, c.RECLAIMS] == c.POLICY_NOTHING:
         return 0, 0
     copy_request(t, ask, c.ASK_LEFT)
-    advantage, seen, count, advantaged = False, queue, 0, 0
-    split = c.NONE
-    above = t.node[seen, c.PARENT]
-    begins = 0
-    while above >= 0:  # once there is an advantage there is one all the way up, so the two parts are two stretches, the second one first
+    split, count, seen, above = c.NONE, 0, queue, t.node[queue, c.PARENT]
+    while above >= 0:  # once there is an advantage there is one all the way up
         exceeds = False
         for k in range(1, t.ask[c.ASK_LEFT, 0, 0] + 1):
-            exceeds = exceeds or exceeds_owned(t, seen, t.ask[c.ASK_LEFT, k, c.SLOT], t.ask[c.ASK_LEFT, k, c.AMOUNT])
-        if not exceeds and not advantage:
-            advantage, split = True, count
-        for k in range(1, t.ask[c.ASK_LEFT, 0, 0] + 1):
-            kept = local_left(t, seen, t.ask[c.ASK_LEFT, k, c.SLOT])
-            t.ask[c.ASK_LEFT, k, c.AMOUNT] = max(0, t.ask[c.ASK_LEFT, k, c.AMOUNT] - kept)
-        begins = count
-        count = gather_below(t, row, need, above, seen, rows, count)
-        for i in range(begins, count):
-            grounds[i], meetings[i] = ground_of(t, row, rows[i], advantage), above
+            slot = t.ask[c.ASK_LEFT, k, c.SLOT]
+            exceeds = exceeds or exceeds_owned(t, seen, slot, t.ask[c.ASK_LEFT, k, c.AMOUNT])
+            t.ask[c.ASK_LEFT, k, c.AMOUNT] = max(0, t.ask[c.ASK_LEFT, k, c.AMOUNT] - local_left(t, seen, slot))
+        if not exceeds and split == c.NONE:
+            split = count
+        node = t.node[above, c.FIRST_CHILD]
+        while node != c.NONE:
+            entered = node != seen and borrows(t, node, need)
+            if entered and t.node[node, c.IS_QUEUE]:
+                count += list_queue(t, row, need, node, queues, count)
+            node = next_node(t, node, above) if entered else next_beside(t, node, above)
         seen, above = above, t.node[above, c.PARENT]
-    split = count if split == c.NONE else split
-    advantaged = count - split
-    arrange(t, queue, rows, grounds, meetings, 0, split)
-    arrange(t, queue, rows, grounds, meetings, split, count)
-    if advantaged and split:
-        for part in (rows, grounds, meetings):
-            turned = np.concatenate((part[split:count], part[:split]))
-            part[:count] = turned
-    return advantaged, count
+    return count if split == c.NONE else split, count
 
 
-def arrange(t: Tables, queue: int, rows: Ints, grounds: Ints, meetings: Ints, begin: int, end: int) -> None:
-    """Bring a stretch of candidates of several queues into their order."""
-    if end - begin < 2:
-        return
-    for i in range(begin, end):
-        t.work[rows[i], c.PLACE] = i
-    ground, meeting = grounds[begin:end].copy(), meetings[begin:end].copy()
-    merge_queues(t, rows, begin, end, queue)
-    for i in range(begin, end):
-        was = t.work[rows[i], c.PLACE] - begin
-        grounds[i], meetings[i] = ground[was], meeting[was]
+def list_queue(t: Tables, row: int, need: int, node: int, queues: Ints, at: int) -> int:
+    """List a queue if it has a candidate; return how many were listed."""
+    if next_candidate(t, row, need, node, c.NONE) == c.NONE:
+        return 0
+    queues[at] = node
+    return 1
 
 
-def gather_below(t: Tables, row: int, need: int, top: int, skip: int, rows: Ints, count: int) -> int:
-    """Append the candidates of the queues below a cohort, but for one subtree, entering only what uses more than it owns."""
-    node = t.node[top, c.FIRST_CHILD]
-    while node != c.NONE:
-        entered = node != skip and borrows(t, node, need)
-        if entered and t.node[node, c.IS_QUEUE]:
-            count = gather(t, row, need, node, rows, count)
-        node = next_node(t, node, top) if entered else next_beside(t, node, top)
-    return count
+def take_in_order(t: Tables, row: int, ask: int, need: int, queues: Ints, split: int, others: int, count: int, borrowing: bool) -> bool:
+    """Take candidates in order until the workload fits, then put back those without whom it fits as well; say whether it does.
 
-
-def ground_of(t: Tables, row: int, victim: int, advantage: bool) -> int:
-    """Why a candidate of another queue may go."""
-    if advantage:
-        return c.ADVANTAGE
-    queue = t.work[row, c.QUEUE]
-    if not t.node[queue, c.TO_BORROW] or not satisfies(t, c.POLICY_LOWER, row, victim):
-        return c.WITHOUT_BORROWING
-    if t.node[queue, c.HAS_UP_TO] and t.work[victim, c.PRIORITY] > t.node[queue, c.UP_TO]:
-        return c.WITHOUT_BORROWING
-    return c.WHILE_BORROWING
-
-
-def take_in_order(
-    t: Tables,
-    row: int,
-    ask: int,
-    need: int,
-    rows: Ints,
-    grounds: Ints,
-    meetings: Ints,
-    order: Ints,
-    borrowing: bool,
-) -> bool:
-    """Take candidates in order until the workload fits, then put back those without whom it fits as well; say whether it does."""
+    Those over whom there is an advantage go first, then those of whom priority decides, then the queue's own; before them all, in the same
+    order, whoever goes anyway. `left` are how many queues of each part still have candidates.
+    """
+    queue, begins, left = t.work[row, c.QUEUE], np.empty(3, np.int64), np.empty(3, np.int64)
+    begins[0], begins[1], begins[2] = split, 0, others
+    left[0], left[1], left[2] = others - split, split, count - others
+    for at in range(count):
+        t.node[queues[at], c.NEXT_VICTIM] = next_candidate(t, row, need, queues[at], c.NONE)
+    for part in range(3):
+        for at in range(left[part] // 2 - 1, -1, -1):
+            sink_giver(t, queue, queues, begins[part], left[part], at)
     t.state[c.VICTIMS] = 0
-    for i in order:
-        if grounds[i] == c.WITHOUT_BORROWING and borrowing:
-            continue
-        if grounds[i] != c.OWN_GROUND and not all_borrow(t, rows[i], meetings[i], need):
-            continue
-        kind = c.IN_QUEUE if grounds[i] == c.OWN_GROUND else c.WHILE_BORROWING_KIND if grounds[i] == c.WHILE_BORROWING else c.RECLAIM
-        add_victim(t, rows[i], kind, c.NONE)
-        if enough(t, row, ask, False, not borrowing):
-            fill_back(t, row, ask, False, not borrowing)
-            return True
+    for evicting in (1, 0):
+        for part in range(3):
+            first = begins[part]
+            while left[part] > 0 and t.work[t.node[queues[first], c.NEXT_VICTIM], c.EVICTING] >= evicting:
+                node = queues[first]
+                each = t.node[node, c.NEXT_VICTIM]
+                t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, each)
+                if t.node[node, c.NEXT_VICTIM] == c.NONE:
+                    left[part] -= 1
+                    queues[first], queues[first + left[part]] = queues[first + left[part]], node
+                sink_giver(t, queue, queues, first, left[part], 0)
+                kind = kind_of(t, row, each, need, part == 0, borrowing)
+                if kind != c.NONE:
+                    add_victim(t, each, kind, c.NONE)
+                    if enough(t, row, ask, False, not borrowing):
+                        fill_back(t, row, ask, False, not borrowing)
+                        return True
     give_all_back(t)
     return False
 
 
-def all_borrow(t: Tables, row: int, meeting: int, need: int) -> bool:
-    """Whether a candidate's queue, and every cohort between it and the one where the paths meet, still uses more than it owns."""
-    node = t.work[row, c.QUEUE]
-    while node != meeting:
-        if not borrows(t, node, need):
-            return False
-        node = t.node[node, c.PARENT]
-    return True
+def kind_of(t: Tables, row: int, victim: int, need: int, advantage: bool, borrowing: bool) -> int:
+    """How a candidate would go, as use is now; NONE: it may not. Some go only where the workload then fits what its queue owns."""
+    queue, theirs = t.work[row, c.QUEUE], t.work[victim, c.QUEUE]
+    if theirs == queue:
+        return c.IN_QUEUE
+    by_priority = not advantage and t.node[queue, c.TO_BORROW] == 1 and satisfies(t, c.POLICY_LOWER, row, victim)
+    if by_priority and t.node[queue, c.HAS_UP_TO] and t.work[victim, c.PRIORITY] > t.node[queue, c.UP_TO]:
+        by_priority = False
+    if (borrowing and not advantage and not by_priority) or not all_borrow(t, queue, theirs, need):
+        return c.NONE
+    return c.WHILE_BORROWING_KIND if by_priority else c.RECLAIM

@@ -5,8 +5,10 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import may_hold, number_of, share_value
-from ..quota.shares import ShareNumbers, order_of_shares, use_the_same
-from ..quota.tree import borrows, is_below, next_beside, next_node, sides
+from ..line import next_in_tree
+from ..quota.shares import ShareNumbers, order_of_shares
+from ..quota.tree import all_borrow, borrows, next_beside, next_node
+from .running import are_alike
 from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
 
 KeyNumbers = tuple[int, int, int]
@@ -35,15 +37,7 @@ def owner(t: Tables, rule: int, row: int) -> int:
 
 def reaches(t: Tables, rule: int, row: int, node: int) -> bool:
     """Whether a rule reaches a queue of its range, as use is now: it borrows, if the rule wants that."""
-    if t.pool[rule_at(t, rule) + c.L_SCOPE] != c.BORROWING_QUEUES:
-        return True
-    _, theirs = sides(t, t.work[row, c.QUEUE], node)
-    while True:
-        if not borrows(t, node, c.ASK_SHORT):
-            return False
-        if node == theirs:
-            return True
-        node = t.node[node, c.PARENT]
+    return t.pool[rule_at(t, rule) + c.L_SCOPE] != c.BORROWING_QUEUES or all_borrow(t, t.work[row, c.QUEUE], node, c.ASK_SHORT)
 
 
 def places(t: Tables, rule: int, row: int, rests_on: int, found: Ints) -> int:
@@ -52,15 +46,16 @@ def places(t: Tables, rule: int, row: int, rests_on: int, found: Ints) -> int:
     if rests_on == c.NONE:
         return count
     if t.pool[at + c.L_SCOPE] == c.SAME_QUEUE:
-        found[0] = queue
+        found[0, c.Y_QUEUE] = found[0, c.Y_SIDE] = queue
         return 1
     seen, above = rests_on, t.node[rests_on, c.PARENT]
     while above >= 0 and (above == t.node[queue, c.PARENT] or not t.pool[at + c.L_SAME_COHORT]):
-        node = t.node[above, c.FIRST_CHILD]
+        node = side = t.node[above, c.FIRST_CHILD]
         while node != c.NONE:
+            side = node if t.node[node, c.PARENT] == above else side
             entered = node != seen and (t.pool[at + c.L_SCOPE] != c.BORROWING_QUEUES or borrows(t, node, c.ASK_SHORT))
             if entered and t.node[node, c.FIRST_RUNNING] != c.NONE:
-                found[count] = node
+                found[count, c.Y_QUEUE], found[count, c.Y_SIDE] = node, side
                 count += 1
             node = next_node(t, node, above) if entered else next_beside(t, node, above)
         seen, above = above, t.node[above, c.PARENT]
@@ -88,17 +83,11 @@ def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
     return t.pool[rule_at(t, rule) + c.L_BY_KIND] == 1 and t.node[node, c.KEPT_BY_KIND] == 1
 
 
-def are_alike(t: Tables, left: int, right: int) -> bool:
-    """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
-    same = t.work[left, c.SPEC] == t.work[right, c.SPEC] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
-    return same and use_the_same(t, left, right)
-
-
 def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
     """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
     if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
-    if t.work[each, c.STARTED_BY] == cause:
+    if t.when[each, c.STARTED_BY] == cause:
         t.state[c.FRESH_PASSED_OVER] = 1
         return False
     return True
@@ -110,18 +99,15 @@ def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
 def key_of(t: Tables, at: int, row: int, each: int, now: int) -> KeyNumbers:
     """The value of a field (code and argument) of a victim."""
     field = t.pool[at + c.K_FIELD]
-    if field == c.F_SHARE or field == c.F_SHARE_AFTER:
+    if field == c.F_SHARE:
         return share_value(t, row, each, c.VICTIM, field)
     return number_of(t, each, field, t.pool[at + c.K_ARGUMENT], now), 0, 0
 
 
 def order_of_keys(t: Tables, at: int, left: KeyNumbers, right: KeyNumbers) -> int:
     """-1, 0 or 1: which of two values of a key is better."""
-    field = t.pool[at + c.K_FIELD]
-    if field == c.F_SHARE or field == c.F_SHARE_AFTER:
-        order = order_of_shares(t, left, right)
-    else:
-        order = 0 if left[0] == right[0] else -1 if left[0] < right[0] else 1
+    by_share = t.pool[at + c.K_FIELD] == c.F_SHARE
+    order = order_of_shares(t, left, right) if by_share else int(left[0] > right[0]) - int(left[0] < right[0])
     return -order if t.pool[at + c.K_DESCENDING] else order
 
 
@@ -146,7 +132,7 @@ def is_better(t: Tables, keys: int, each: int, mine: Ints, other: int, others: I
     if other == c.NONE:
         return True
     _, order = first_difference(t, keys, mine, others)
-    return order < 0 or (order == 0 and t.work[each, c.NUMBER] > t.work[other, c.NUMBER])
+    return order < 0 or (order == 0 and t.when[each, c.NUMBER] > t.when[other, c.NUMBER])
 
 
 # --- the search ---------------------------------------------------------------------------------------------------------
@@ -156,11 +142,11 @@ def search_by_rules(t: Tables, row: int, ask: int, now: int, cause: int) -> bool
     """Find victims without whom a request fits that is charged already; say whether there are enough. All are put back, and listed."""
     t.state[c.VICTIMS] = 0
     t.state[c.FRESH_PASSED_OVER] = 0
-    nodes = np.empty(max(1, t.state[c.QUEUES]), np.int64)
+    yielding = np.empty((t.state[c.QUEUES], c.YIELDING_WIDTH), np.int64)
     found = False
     for rule in range(t.pool[t.state[c.RULES]]):
-        count = places(t, rule, row, owner(t, rule, row), nodes)
-        if sweep(t, rule, row, ask, now, cause, nodes, count):
+        count = places(t, rule, row, owner(t, rule, row), yielding)
+        if count > 0 and sweep(t, rule, row, ask, now, cause, yielding[:count]):
             fill_back(t, row, ask, True, False)
             found = True
             break
@@ -170,57 +156,102 @@ def search_by_rules(t: Tables, row: int, ask: int, now: int, cause: int) -> bool
     return found
 
 
-def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, nodes: Ints, count: int) -> bool:
+def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, yielding: Ints) -> bool:
     """Take victims by one rule, best first, until the request fits; say whether it does.
 
-    The best of each queue is kept, and found anew where the last victim changed what it is judged by.
+    The best of each queue is kept, in a heap, and found anew where the last victim changed what it is judged by.
     """
-    keys = t.pool[rule_at(t, rule) + c.L_ORDER]
-    heads, values = np.empty(count, np.int64), np.empty((count, max(1, t.pool[keys]), 3), np.int64)
-    taken_from = c.NONE
-    while True:
-        best = c.NONE
-        for i in range(count):
-            if taken_from == c.NONE or is_touched(t, row, nodes[i], taken_from):
-                heads[i] = best_of_queue(t, rule, row, nodes[i], now, cause, c.NONE, values[i])
-            if heads[i] != c.NONE and (best == c.NONE or is_better(t, keys, heads[i], values[i], heads[best], values[best])):
-                best = i
-        if best == c.NONE:
-            return False
-        note_victim(t, rule, row, heads, values, best, nodes, now, cause)
-        taken_from = nodes[best]
+    keys, count = t.pool[rule_at(t, rule) + c.L_ORDER], len(yielding)
+    heap, values = np.empty(count, np.int64), np.empty((count, max(1, t.pool[keys]), 3), np.int64)
+    for i in range(count):
+        yielding[i, c.Y_FROM] = t.node[yielding[i, c.Y_QUEUE], c.FIRST_RUNNING]
+        yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[i], values[i])
+    left = heap_of_bests(t, keys, yielding, values, heap)
+    while left > 0:
+        best = heap[0]
+        note_victim(t, rule, row, yielding, values, heap[:left], now, cause)
         if enough(t, row, ask, True, False):
             return True
+        if changes_alone(t, yielding, best):
+            yielding[best, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[best], values[best])
+            if yielding[best, c.Y_BEST] == c.NONE:
+                left -= 1
+                heap[0] = heap[left]
+            sink_best(t, keys, yielding, values, heap, left, 0)
+        else:
+            for i in range(count):
+                if is_touched(t, yielding[i, c.Y_SIDE], yielding[best, c.Y_SIDE]):
+                    yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[i], values[i])
+            left = heap_of_bests(t, keys, yielding, values, heap)
+    return False
 
 
-def is_touched(t: Tables, row: int, queue: int, taken_from: int) -> bool:
-    """Whether taking a victim of one queue may change how those of another one are judged: their share, or that of the workload's side."""
-    if queue == taken_from or queue == t.work[row, c.QUEUE]:
-        return True
-    ours, theirs = sides(t, t.work[row, c.QUEUE], queue)
-    return is_below(t, taken_from, theirs) or is_below(t, taken_from, ours)
+def changes_alone(t: Tables, yielding: Ints, at: int) -> bool:
+    """Whether taking a victim of a queue changes how no others are judged. Queues that meet the workload's path lower come first."""
+    side, last = yielding[at, c.Y_SIDE], yielding[len(yielding) - 1, c.Y_SIDE]
+    return side == yielding[at, c.Y_QUEUE] and t.node[side, c.DEPTH] == t.node[last, c.DEPTH]
 
 
-def best_of_queue(t: Tables, rule: int, row: int, node: int, now: int, cause: int, besides: int, best_values: Ints) -> int:
+def is_touched(t: Tables, side: int, taken_from: int) -> bool:
+    """Whether taking a victim on one side may change how those on another one are judged: their share, or that of the workload's side."""
+    return side == taken_from or t.node[side, c.DEPTH] < t.node[taken_from, c.DEPTH]
+
+
+def heap_of_bests(t: Tables, keys: int, yielding: Ints, values: Ints, heap: Ints) -> int:
+    """Bring the queues in which somebody may go into a heap, the best victim on top; return how many there are."""
+    left = 0
+    for i in range(len(yielding)):
+        if yielding[i, c.Y_BEST] != c.NONE:
+            heap[left] = i
+            left += 1
+    for at in range(left // 2 - 1, -1, -1):
+        sink_best(t, keys, yielding, values, heap, left, at)
+    return left
+
+
+def sink_best(t: Tables, keys: int, yielding: Ints, values: Ints, heap: Ints, left: int, at: int) -> None:
+    """Bring a queue to its place in a heap whose other queues are in theirs."""
+    while True:
+        best = at
+        for child in range(2 * at + 1, min(2 * at + 3, left)):
+            mine, other = heap[child], heap[best]
+            if is_better(t, keys, yielding[mine, c.Y_BEST], values[mine], yielding[other, c.Y_BEST], values[other]):
+                best = child
+        if best == at:
+            return
+        heap[at], heap[best] = heap[best], heap[at]
+        at = best
+
+
+def best_of_queue(t: Tables, rule: int, row: int, now: int, cause: int, besides: int, yielding: Ints, best_values: Ints) -> int:
     """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go.
 
-    Whether somebody may go is asked only of who would be better than the best so far, and of whom the fact `cause` admitted; and, where
-    the rule judges by kind, not of those who are like the last one that it keeps.
+    Where those who run stand in the rule's order, that is the first one who may go. Else whether somebody may go is asked only of who would
+    be better than the best so far. Of whom the fact `cause` admitted it is always asked; and, where the rule judges by kind, never of those
+    who are like the last one that it keeps.
     """
-    best, keys = c.NONE, t.pool[rule_at(t, rule) + c.L_ORDER]
-    if t.pool[rule_at(t, rule) + c.L_SCOPE] == c.BORROWING_QUEUES and not reaches(t, rule, row, node):
+    at, node, best = rule_at(t, rule), yielding[c.Y_QUEUE], c.NONE
+    if yielding[c.Y_FROM] == c.NONE or not reaches(t, rule, row, node):
         return best
-    by_kind, kept = judges_by_kind(t, rule, node), c.NONE
-    each = t.node[node, c.FIRST_RUNNING]
-    while each != c.NONE:
-        if each != besides and (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
-            better = best == c.NONE or is_better_beside(t, keys, row, each, best, now)
-            if better or t.work[each, c.STARTED_BY] == cause:
+    keys, in_order, by_kind = t.pool[at + c.L_ORDER], t.pool[at + c.L_IN_ORDER] == 1, judges_by_kind(t, rule, node)
+    by_shares = t.pool[at + c.L_BY_SHARES] == 1 or t.node[node, c.KEPT_BY_SHARES] == 1
+    looks_on = not in_order or t.node[node, c.LAST_STARTED_BY] == cause
+    each, kept, for_good = yielding[c.Y_FROM], c.NONE, True
+    while each != c.NONE and (best == c.NONE or looks_on):
+        if each == besides:
+            for_good = False
+        elif (kept == c.NONE or not are_alike(t, each, kept)) and could_help(t, row, each):
+            better = best == c.NONE or (not in_order and is_better_beside(t, keys, row, each, best, now))
+            if better or t.when[each, c.STARTED_BY] == cause:
                 if is_kept(t, rule, row, each, now, 0):
                     kept = each if by_kind else c.NONE
-                elif may_go_now(t, rule, each, cause) and better:
-                    best = each
-        each = t.work[each, c.NEXT_RUNNING]
+                    for_good = for_good and (not by_shares or is_kept(t, rule, row, each, now, c.OF_SHARE))
+                elif may_go_now(t, rule, each, cause):
+                    for_good = False
+                    best = each if better else best
+        each = c.NONE if kept != c.NONE and t.node[node, c.UNLIKE] == 0 else next_in_tree(t, each)
+        if for_good:
+            yielding[c.Y_FROM] = each
     if best != c.NONE:
         note_keys(t, keys, row, best, now, best_values)
     return best
@@ -233,19 +264,19 @@ def is_better_beside(t: Tables, keys: int, row: int, each: int, other: int, now:
             order = order_of_keys(t, at, key_of(t, at, row, each, now), key_of(t, at, row, other, now))
             if order != 0:
                 return order < 0
-    return t.work[each, c.NUMBER] > t.work[other, c.NUMBER]
+    return t.when[each, c.NUMBER] > t.when[other, c.NUMBER]
 
 
-def note_victim(t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int) -> None:
-    """Take the best of the heads, with what was compared: the values of the rule's fields and, of the first victim, who would have gone
+def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, now: int, cause: int) -> None:
+    """Take the best of a heap, with what was compared: the values of the rule's fields and, of the first victim, who would have gone
     instead."""
-    at, victim, compared = t.state[c.VICTIMS], heads[best], t.pool[rule_at(t, rule) + c.L_COMPARED]
+    at, victim, compared = t.state[c.VICTIMS], yielding[heap[0], c.Y_BEST], t.pool[rule_at(t, rule) + c.L_COMPARED]
     for k in range(t.pool[compared]):
         field = compared + 1 + k * c.FIELD_WIDTH
         note_share(t, at, c.V_VALUES + 3 * k, value_of(t, field, row, victim, now))
     runner_up, key, value = c.NONE, c.NONE, (0, 0, 0)
     if at == 0:
-        runner_up, key, value = next_best(t, rule, row, heads, values, best, nodes, now, cause)
+        runner_up, key, value = next_best(t, rule, row, yielding, values, heap, now, cause)
     kind = c.RECLAIM if t.pool[rule_at(t, rule) + c.L_TRIGGER] != c.NONE else c.OTHER
     add_victim(t, victim, c.IN_QUEUE if t.work[victim, c.QUEUE] == t.work[row, c.QUEUE] else kind, rule)
     t.victim[at, c.V_COMPARED], t.victim[at, c.V_NEXT], t.victim[at, c.V_NEXT_KEY] = t.pool[compared], runner_up, key
@@ -253,15 +284,15 @@ def note_victim(t: Tables, rule: int, row: int, heads: Ints, values: Ints, best:
 
 
 def next_best(
-    t: Tables, rule: int, row: int, heads: Ints, values: Ints, best: int, nodes: Ints, now: int, cause: int
+    t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, now: int, cause: int
 ) -> tuple[int, int, KeyNumbers]:
-    """Who would go instead of the best of the heads, the first key in which the two differ (NONE: in none), and its value."""
-    keys = t.pool[rule_at(t, rule) + c.L_ORDER]
+    """Who would go instead of the best of a heap, the first key in which the two differ (NONE: in none), and its value."""
+    keys, best = t.pool[rule_at(t, rule) + c.L_ORDER], heap[0]
     found_values = np.empty((max(1, t.pool[keys]), 3), np.int64)
-    found = best_of_queue(t, rule, row, nodes[best], now, cause, heads[best], found_values)
-    for i in range(len(heads)):
-        if i != best and heads[i] != c.NONE and is_better(t, keys, heads[i], values[i], found, found_values):
-            found = heads[i]
+    found = best_of_queue(t, rule, row, now, cause, yielding[best, c.Y_BEST], yielding[best], found_values)
+    for i in heap[1 : min(3, len(heap))]:
+        if is_better(t, keys, yielding[i, c.Y_BEST], values[i], found, found_values):
+            found = yielding[i, c.Y_BEST]
             found_values[:] = values[i]
     if found == c.NONE:
         return c.NONE, c.NONE, (0, 0, 0)

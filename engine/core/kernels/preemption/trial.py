@@ -2,25 +2,26 @@
 
 from ... import columns as c
 from ...tables import Tables
+from ..quota.holdings import charges_of
 from ..quota.shares import ShareNumbers
-from ..quota.tree import charge_all, charge_list, fits, uncharge_all, uncharge_list
+from ..quota.tree import charge_list, exceeds_owned, room, uncharge_list
 
 
 def take(t: Tables, row: int) -> None:
     """Take a running workload out."""
-    uncharge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
+    uncharge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
     t.work[row, c.OUT] = 1
 
 
 def give_back(t: Tables, row: int) -> None:
     """Undo `take`."""
-    charge_list(t, t.work[row, c.QUEUE], t.work[row, c.USAGE])
+    charge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
     t.work[row, c.OUT] = 0
 
 
 def uses(t: Tables, row: int, ask: int) -> bool:
     """Whether a running workload uses some slot of a request."""
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         for k in range(1, t.ask[ask, 0, 0] + 1):
             if t.ask[ask, k, c.SLOT] == t.cell[cell, c.SLOT]:
@@ -67,25 +68,21 @@ def fill_back(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) ->
     kept = 0
     for at in range(t.state[c.VICTIMS]):
         if t.victim[at, c.V_ROW] != c.NONE:
-            for column in range(t.state[c.VICTIM_WIDTH]):
-                t.victim[kept, column] = t.victim[at, column]
+            if kept < at:
+                for column in range(t.state[c.VICTIM_WIDTH]):
+                    t.victim[kept, column] = t.victim[at, column]
             kept += 1
     t.state[c.VICTIMS] = kept
 
 
 def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bool:
-    """Whether a request fits, which may be `charged` already; `owned_only`: within what its queue owns."""
-    queue = t.work[row, c.QUEUE]
-    if charged:
-        uncharge_all(t, queue, ask)
-    fit = fits(t, queue, ask)
-    if owned_only:
-        for k in range(1, t.ask[ask, 0, 0] + 1):
-            slot = t.ask[ask, k, c.SLOT]
-            fit = fit and t.quota[queue, slot, c.USED] + t.ask[ask, k, c.AMOUNT] <= t.quota[queue, slot, c.OWNED]
-    if charged:
-        charge_all(t, queue, ask)
-    return fit
+    """Whether a request fits, which may be `charged` already: then nothing may be owed; `owned_only`: within what its queue owns."""
+    queue, more = t.work[row, c.QUEUE], 0 if charged else 1
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        slot, amount = t.ask[ask, k, c.SLOT], more * t.ask[ask, k, c.AMOUNT]
+        if amount > room(t, queue, slot) or (owned_only and exceeds_owned(t, queue, slot, amount)):
+            return False
+    return True
 
 
 def give_all_back(t: Tables) -> None:

@@ -6,6 +6,7 @@ what a double holds, as 53 binary digits and an exponent. The formulas are those
 
 from ... import columns as c
 from ...tables import Tables
+from .holdings import charges_of
 from .tree import carried_at, would_carry
 
 ShareNumbers = tuple[int, int, int]
@@ -129,11 +130,10 @@ def share_without(t: Tables, node: int, row: int) -> ShareNumbers:
     run in a queue use the same."""
     if not t.node[node, c.SHARE_IS_KNOWN]:
         share(t, node)  # forgets what is kept of others, too
-    of = t.node[node, c.AFTER_OF]
-    if of != row and (of == c.NONE or not use_the_same(t, of, row)):
+    if t.node[node, c.AFTER_OF] != t.work[row, c.HOLDING]:
         found = work_out_without(t, node, row)
         t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW] = found
-        t.node[node, c.AFTER_OF] = row
+        t.node[node, c.AFTER_OF] = t.work[row, c.HOLDING]
     return t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW]
 
 
@@ -158,28 +158,16 @@ def share_at_most_after(t: Tables, node: int) -> ShareNumbers:
     return found
 
 
-def use_the_same(t: Tables, left: int, right: int) -> bool:
-    """Whether two running workloads are of one queue, and charged the same."""
-    if t.work[left, c.QUEUE] != t.work[right, c.QUEUE]:
-        return False
-    mine, other = t.work[left, c.USAGE], t.work[right, c.USAGE]
-    while mine >= 0 and other >= 0:
-        if t.cell[mine, c.SLOT] != t.cell[other, c.SLOT] or t.cell[mine, c.AMOUNT] != t.cell[other, c.AMOUNT]:
-            return False
-        mine, other = t.cell[mine, c.NEXT], t.cell[other, c.NEXT]
-    return mine == other
-
-
 def work_out_without(t: Tables, node: int, row: int) -> ShareNumbers:
     """The share of a node without a workload."""
     queue, by_use = t.work[row, c.QUEUE], t.state[c.FORMULA] == c.BY_USE
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         slot, amount = t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT]
         t.slot[slot, c.LESS] = amount if by_use else carried_at(t, node, queue, slot, amount)
         cell = t.cell[cell, c.NEXT]
     found = work_out(t, node)
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         t.slot[t.cell[cell, c.SLOT], c.LESS] = 0
         cell = t.cell[cell, c.NEXT]

@@ -230,3 +230,13 @@ def is_below(t: Tables, node: int, top: int) -> bool:
             return True
         node = t.node[node, c.PARENT]
     return False
+
+
+def all_borrow(t: Tables, queue: int, node: int, ask: int) -> bool:
+    """Whether a node, and all above it below where its path meets that of a queue, use more than they own of some slot of a request."""
+    _, theirs = sides(t, queue, node)
+    while borrows(t, node, ask):
+        if node == theirs:
+            return True
+        node = t.node[node, c.PARENT]
+    return False

@@ -45,7 +45,7 @@ def need_of_queue(t: Tables, queue: int) -> None:
     for slot in range(max(1, t.state[c.SLOTS])):
         need = c.NEVER
         if row != c.NONE:
-            need = t.wish[row, slot, c.WISH if t.node[queue, c.STRICT] else c.LEAST]
+            need = t.wish[t.work[row, c.WAIT], slot, c.WISH if t.node[queue, c.STRICT] else c.LEAST]
         t.quota[queue, slot, c.NEED] = need if is_any_or_never(need) else need - t.quota[queue, slot, c.JOINED]
 
 

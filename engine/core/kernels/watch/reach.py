@@ -14,9 +14,10 @@ from ... import columns as c
 from ...tables import Tables
 from ..flavor.plain import asked_in_all, may_serve, plain_group
 from ..flavor.pod_sets import resource_at, slot_of
-from ..line import first_in_line, next_in_line
+from ..line import first_in_line, next_in_tree
 from ..preemption.ahead import UNKNOWN_BOTH
 from ..preemption.rules import is_kept, rule_at
+from ..quota.holdings import charges_of
 from ..quota.shares import share, share_at_most_after
 from ..quota.tree import local_left, room
 from .wishes import gather_wishes, note_change, wish_for_anything
@@ -94,7 +95,7 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
     t.node[queue, c.LEAST_RUNNING] = priority if is_first else min(priority, t.node[queue, c.LEAST_RUNNING])
     if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and (t.node[queue, c.LINE] == c.NONE or priority >= t.node[queue, c.MOST_WAITING]):
         return
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         slot = t.cell[cell, c.SLOT]
         t.quota[queue, slot, c.JOINED] += t.cell[cell, c.AMOUNT]
@@ -104,7 +105,7 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
             while waits != c.NONE:
                 wish_for_anything(t, waits)
                 gather_wishes(t, waits)
-                waits = next_in_line(t, waits)
+                waits = next_in_tree(t, waits)
         cell = t.cell[cell, c.NEXT]
 
 
@@ -115,7 +116,7 @@ def note_least_freed(t: Tables, queue: int, row: int, is_first: bool) -> None:
     """
     for slot in range(t.state[c.SLOTS]):
         t.slot[slot, c.LEFT] = 0
-    cell = t.work[row, c.USAGE]
+    cell = charges_of(t, row)
     while cell >= 0:
         t.slot[t.cell[cell, c.SLOT], c.LEFT] = t.cell[cell, c.AMOUNT]
         cell = t.cell[cell, c.NEXT]
@@ -152,9 +153,9 @@ def waits_for_room(t: Tables, row: int) -> bool:
 
 def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
     """Wish, of each flavor that may do, for the slot that is missing most; say whether each is missing one."""
+    queue, at = t.work[row, c.QUEUE], t.work[row, c.WAIT]
     for slot in range(t.state[c.SLOTS]):
-        t.wish[row, slot, c.WISH] = c.NEVER
-    queue = t.work[row, c.QUEUE]
+        t.wish[at, slot, c.WISH] = c.NEVER
     for i in range(t.pool[group]):
         flavor = t.pool[group + 1 + i]
         if may_serve(t, queue, spec, flavor):
@@ -162,7 +163,7 @@ def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
             if slot == c.NONE:
                 return False
             wish = asked - t.slot[slot, c.HELPS] + t.quota[queue, slot, c.JOINED]
-            t.wish[row, slot, c.WISH] = min(t.wish[row, slot, c.WISH], wish)
+            t.wish[at, slot, c.WISH] = min(t.wish[at, slot, c.WISH], wish)
     return True
 
 
@@ -187,11 +188,11 @@ def note_own_victims(t: Tables, row: int) -> None:
     each = t.node[queue, c.FIRST_RUNNING]
     while each != c.NONE:
         if not t.work[each, c.PINNED] and may_ever_go(t, row, each):
-            cell = t.work[each, c.USAGE]
+            cell = charges_of(t, each)
             while cell >= 0:
                 t.slot[t.cell[cell, c.SLOT], c.HELPS] += t.cell[cell, c.AMOUNT]
                 cell = t.cell[cell, c.NEXT]
-        each = t.work[each, c.NEXT_RUNNING]
+        each = next_in_tree(t, each)
 
 
 def may_ever_go(t: Tables, row: int, each: int) -> bool:

@@ -1,6 +1,6 @@
 """What those in a line wish for: the reach of their queue (`reach.py`) from which on they are looked at again, by slot.
 
-A wish stands with its row, and the least wish of all below a row in the line's tree beside it. So the first in line whom a reach may help
+A wish stands by the row of `wait`, and the least wish of all below in the line's tree beside it. So the first in line whom a reach may help
 is found without a walk. Who was never looked at wishes for nothing in particular, and is looked at whatever the reach.
 """
 
@@ -10,21 +10,22 @@ from ...tables import Tables
 
 def wish_for_anything(t: Tables, row: int) -> None:
     """Let a row be looked at whatever the reach; `gather_wishes` has to follow."""
+    at = t.work[row, c.WAIT]
     for slot in range(t.state[c.SLOTS]):
-        t.wish[row, slot, c.WISH] = c.NEVER
-    t.wish[row, 0, c.WISH] = c.ANYTIME
+        t.wish[at, slot, c.WISH] = c.NEVER
+    t.wish[at, 0, c.WISH] = c.ANYTIME
 
 
 def gather_least(t: Tables, row: int) -> None:
     """Write the least wishes of a row and of those below it in the line's tree."""
-    earlier, later = t.work[row, c.EARLIER], t.work[row, c.LATER]
+    at, earlier, later = t.work[row, c.WAIT], t.work[row, c.EARLIER], t.work[row, c.LATER]
     for slot in range(max(1, t.state[c.SLOTS])):
-        least = t.wish[row, slot, c.WISH]
+        least = t.wish[at, slot, c.WISH]
         if earlier != c.NONE:
-            least = min(least, t.wish[earlier, slot, c.LEAST])
+            least = min(least, t.wish[t.work[earlier, c.WAIT], slot, c.LEAST])
         if later != c.NONE:
-            least = min(least, t.wish[later, slot, c.LEAST])
-        t.wish[row, slot, c.LEAST] = least
+            least = min(least, t.wish[t.work[later, c.WAIT], slot, c.LEAST])
+        t.wish[at, slot, c.LEAST] = least
 
 
 def gather_wishes(t: Tables, row: int) -> None:
@@ -36,8 +37,9 @@ def gather_wishes(t: Tables, row: int) -> None:
 
 def is_reached(t: Tables, queue: int, row: int, column: int) -> bool:
     """Whether the reach of a queue as it was noted comes up to a wish (`WISH`: of the row; `LEAST`: of somebody at or below it)."""
+    at = t.work[row, c.WAIT]
     for slot in range(max(1, t.state[c.SLOTS])):
-        if t.wish[row, slot, column] <= t.quota[queue, slot, c.REACH]:
+        if t.wish[at, slot, column] <= t.quota[queue, slot, c.REACH]:
             return True
     return False
 
