@@ -24,7 +24,10 @@ from suite.many_facts import many_facts
 from suite.one_fact import one_fact
 from suite.page import amount, page, read, stored
 from suite.scale import scale
+from suite.searches import searches
 from suite.start import start
+from suite.sweeps import sweeps
+from suite.where import where
 
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -34,8 +37,11 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "closed loop": closed_loop,
     "given facts": many_facts,
     "audit": audit,
+    "sweep": sweeps,
+    "where time goes": where,
     "one decision": decisions,
     "one fact": one_fact,
+    "searches": searches,
     "Kueue's loads": loads,
     "scale": scale,
 }

@@ -21,7 +21,7 @@ from gpol.dsl import check
 from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import KernelSet
-from gpol.engine.cores import PlayedChunk
+from gpol.engine.cores import Core, PlayedChunk
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import TimeAdvanced, WorkloadFinished, WorkloadSubmitted
@@ -127,19 +127,22 @@ def tell_load(kernels: KernelSet, profile: str, name: str) -> None:
     print(f"{'':<26} {'the same by the definition':>26} {seconds:>8.2f} s {turns / seconds:>10,.0f}/s", flush=True)
 
 
-def tell_cycles(kernels: KernelSet, profile: str, cycles: int = 40) -> None:
-    """Time cycles over 1,000 heads."""
-    timed = Timed(kernels)
-    core, plan = ArrayCore(kernels=timed.kernels), policy(profile, 10, 100, own_victims=False)
+def cycle_times(kernels: KernelSet | None, profile: str, in_each: int = 100, cycles: int = 40) -> dict[str, list[int]]:
+    """Nanoseconds of cycles over ten cohorts with so many heads in each: in the kernels, or of the definition, all in all."""
+    timed = Timed(kernels) if kernels is not None else None
+    core: Core = ArrayCore(kernels=timed.kernels) if timed is not None else DefinitionCore()
+    plan = policy(profile, 10, in_each, own_victims=False)
     core.step(plan.activation(0), plan.graph)
-    queues = [(cohort, queue) for cohort in range(10) for queue in range(100)]
+    queues = [(cohort, queue) for cohort in range(10) for queue in range(in_each)]
     times: dict[str, list[int]] = {"fit": [], "refused": []}
     moment = 0
 
     def cycle(kind: str) -> int:
-        timed.spent[c.RUN_CYCLE] = 0
+        begin = time.thread_time_ns()
+        if timed is not None:
+            timed.spent[c.RUN_CYCLE] = 0
         found = len(core.step(TimeAdvanced(time=moment)))
-        times[kind].append(timed.spent[c.RUN_CYCLE])
+        times[kind].append(timed.spent[c.RUN_CYCLE] if timed is not None else time.thread_time_ns() - begin)
         return found
 
     for turn in range(cycles):
@@ -161,11 +164,16 @@ def tell_cycles(kernels: KernelSet, profile: str, cycles: int = 40) -> None:
         moment += 1
         for cohort in range(10):
             core.apply(submission(f"passing-{turn}-{cohort}", f"c{cohort}q0", moment, 1, 1))
-            core.apply(WorkloadFinished(time=moment, workload=f"full-{cohort}-{turn % 100}"))
-            core.apply(submission(f"full-{cohort}-{turn % 100}", f"c{cohort}q{turn % 100}", moment, 20, 100))
+            core.apply(WorkloadFinished(time=moment, workload=f"full-{cohort}-{turn % in_each}"))
+            core.apply(submission(f"full-{cohort}-{turn % in_each}", f"c{cohort}q{turn % in_each}", moment, 20, 100))
         cycle("refused")
-    for kind, found in times.items():
-        ordered = sorted(found[1:])
+    return {kind: found[1:] for kind, found in times.items()}
+
+
+def tell_cycles(kernels: KernelSet, profile: str) -> None:
+    """Time cycles over 1,000 heads."""
+    for kind, found in cycle_times(kernels, profile).items():
+        ordered = sorted(found)
         middle, most = ordered[len(ordered) // 2] / 1000, ordered[len(ordered) * 99 // 100] / 1000
         print(f"{profile:<16} cycles of 1,000 heads, {kind:<8} {len(ordered):>5} {middle:>10.1f} us {most:>10.1f} us", flush=True)
 

@@ -22,12 +22,13 @@ from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.dsl.settable import parse_path, settables, with_values
 from gpol.journal.journal import Journal
+from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.impact.columns.played_columns import Tools, begun, fast_tools
 from gpol.sim.impact.columns.record import Record, compare, read_record
-from gpol.sim.impact.sweep import PolicyVariant, VariantOutcome, play_variant, sweep
+from gpol.sim.impact.sweep import Backend, PolicyVariant, VariantFailure, VariantOutcome, play_variant, sweep
 from joblib.externals.loky import get_reusable_executor
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -45,6 +46,25 @@ def variants_of(policy: Policy, paths: list[str], count: int) -> list[PolicyVari
         chosen = dict(zip(paths, values, strict=True))
         found.append(PolicyVariant(policy.file, with_values(policy.text, policy.file, chosen), tuple(chosen.items())))
     return found[:count]
+
+
+def record(place: str, policy: Policy, jobs: list[Job], tools: Tools) -> int:
+    """Simulate jobs into a new journal; how many events that makes."""
+    with Journal.create(place) as journal:
+        for _ in Simulation(policy, jobs, Player(tools.core(), journal)).chunks():
+            pass
+        return journal.head.seq
+
+
+def play_all(
+    place: str, tried: list[PolicyVariant], tools: Tools, backend: Backend, jobs: int = -1
+) -> tuple[list[VariantOutcome | VariantFailure], float, float]:
+    """What comes of all variants; the seconds on the clock and those of processors, workers included from their start to their end."""
+    begin, used = time.perf_counter(), cpu()
+    with closing(sweep(place, tried, "restart", backend, jobs, tools=tools)) as found:
+        outcomes = list(found)
+    get_reusable_executor().shutdown(wait=True)
+    return outcomes, time.perf_counter() - begin, cpu() - used
 
 
 def cpu() -> float:
@@ -94,15 +114,8 @@ def main() -> int:
     tried = variants_of(policy, PHILLY if philly else CAMPUS, asked.variants)
     with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder) / "history.db")
-        with Journal.create(place) as journal:
-            for _ in Simulation(policy, jobs, Player(tools.core(), journal)).chunks():
-                pass
-            events = journal.head.seq
-        begin, used = time.perf_counter(), cpu()
-        with closing(sweep(place, tried, "restart", asked.backend, asked.jobs, tools=tools)) as found:
-            outcomes = list(found)
-        get_reusable_executor().shutdown(wait=True)
-        wall, taken = time.perf_counter() - begin, cpu() - used
+        events = record(place, policy, jobs, tools)
+        outcomes, wall, taken = play_all(place, tried, tools, asked.backend, asked.jobs)
         made = [outcome for outcome in outcomes if isinstance(outcome, VariantOutcome)]
         print(f"{events:,} events, {len(tried)} variants, {len(tried) - len(made)} failed, backend {asked.backend}")
         print(f"  wall {wall:.1f} s, processor {taken:.1f} s, {taken / len(tried):.2f} s a variant")
@@ -110,10 +123,10 @@ def main() -> int:
         print(f"  {otherwise} decide otherwise than recorded; {apart} different outcomes")
         with Journal.open(place) as journal:
             begin = time.process_time()
-            record = read_record(journal, "restart", events, tools)
+            found = read_record(journal, "restart", events, tools)
             print(f"reading, playing and comparing the record: {time.process_time() - begin:.2f} s")
-        assert record is not None
-        parts(record, tools, tried[:: max(1, len(tried) // 10)])
+        assert found is not None
+        parts(found, tools, tried[:: max(1, len(tried) // 10)])
         different = 0
         for number in range(0, len(tried), max(1, len(tried) // asked.check) if asked.check else len(tried) + 1)[: asked.check]:
             begin = time.process_time()

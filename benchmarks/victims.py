@@ -88,8 +88,8 @@ def rest(core: ArrayCore) -> None:
         core.step(TimeAdvanced(time=wake))
 
 
-def tell_victims(kernels: KernelSet, profile: str, candidates: int, victims: int, runs: int) -> None:
-    """Measure and print how long it takes to evict so many."""
+def victim_times(kernels: KernelSet, profile: str, candidates: int, victims: int, runs: int) -> list[int]:
+    """Nanoseconds that it takes to evict so many, run by run."""
     timed, times = Timed(kernels), list[int]()
     policy, facts = borrowed(profile, candidates)
     core = loaded(timed.kernels, policy, facts)
@@ -103,22 +103,20 @@ def tell_victims(kernels: KernelSet, profile: str, candidates: int, victims: int
             rest(core)
             core.step(WorkloadFinished(time=core.time + 1, workload=f"w{turn}"))
             rest(core)
-    few, ready = max(QUEUES, candidates // 100), max(1, victims // 100)
-    policy, facts = borrowed(profile, few)
+    return times
+
+
+def by_definition(kernels: KernelSet, profile: str, candidates: int, victims: int) -> float:
+    """Seconds that the definition takes to evict so many; the compiled kernels only play what comes before."""
+    policy, facts = borrowed(profile, candidates)
     plain = DefinitionCore(loaded(kernels, policy, facts).state())
     begin = time.process_time()
-    evict(plain, "w", ready)
-    seconds = time.process_time() - begin
-    print(
-        f"{profile:<16} {victims:>6} of {candidates:,} {sorted(times)[len(times) // 2] / 1e6:>10.3f} ms"
-        f"   definition: {ready} of {few:,} {seconds * 1000:>8.1f} ms",
-        flush=True,
-    )
+    evict(plain, "w", victims)
+    return time.process_time() - begin
 
 
-def tell_ahead(kernels: KernelSet, moments: int) -> None:
-    """Measure and print how long it takes to look at so many moments."""
-    timed = Timed(kernels)
+def protected(kernels: KernelSet, moments: int) -> ArrayCore:
+    """A core in which so many protections end at different moments, and at none of them one that comes would fit."""
     text = f"""policy "ahead" {{ use gpol.fair }}
 flavor pool {{ gpu as owned }}
 priority vital 1000 {{ never evicted }}
@@ -130,10 +128,33 @@ queue vital {{ owns 0 gpu }}
     policy = Policy.of(check(text, "ahead.gpol"))
     facts = [submission("v", "vital", 1, 0, "vital")]
     facts += [submission(f"o{number}", "others", 1, number * SECOND) for number in range(moments)]
-    core = loaded(timed.kernels, policy, facts)
-    timed.spent = 0
+    return loaded(kernels, policy, facts)
+
+
+def look_ahead(core: ArrayCore | DefinitionCore) -> None:
+    """Let one come who does not fit at any of these moments."""
     assert core.step(submission("w", "owner", 2, core.time + 1)) == []
-    print(f"{'gpol.fair':<16} {moments:,} moments ahead {timed.spent / 1e6:>10.3f} ms", flush=True)
+
+
+def ahead_time(kernels: KernelSet, moments: int) -> int:
+    """Nanoseconds that it takes to look at so many moments."""
+    timed = Timed(kernels)
+    core = protected(timed.kernels, moments)
+    timed.spent = 0
+    look_ahead(core)
+    return timed.spent
+
+
+def tell_victims(kernels: KernelSet, profile: str, candidates: int, victims: int, runs: int) -> None:
+    """Measure and print how long it takes to evict so many."""
+    times = victim_times(kernels, profile, candidates, victims, runs)
+    few, ready = max(QUEUES, candidates // 100), max(1, victims // 100)
+    seconds = by_definition(kernels, profile, few, ready)
+    print(
+        f"{profile:<16} {victims:>6} of {candidates:,} {sorted(times)[len(times) // 2] / 1e6:>10.3f} ms"
+        f"   definition: {ready} of {few:,} {seconds * 1000:>8.1f} ms",
+        flush=True,
+    )
 
 
 def main() -> int:
@@ -150,7 +171,8 @@ def main() -> int:
     for profile in asked.profile:
         for victims in asked.victims:
             tell_victims(kernels, profile, asked.candidates, victims, asked.runs)
-    tell_ahead(kernels, asked.moments)
+    spent = ahead_time(kernels, asked.moments)
+    print(f"{'gpol.fair':<16} {asked.moments:,} moments ahead {spent / 1e6:>10.3f} ms", flush=True)
     return 0
 
 

@@ -1,4 +1,7 @@
-"""The core with compiled kernels, for histories that are long; until they are, and without kernels, the definition decides."""
+"""The core over arrays, for histories that are long: with compiled kernels, or without a compiler by the same kernels as they stand.
+
+Until a history is long, and while its kernels are being compiled, the definition decides.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -25,18 +28,19 @@ def fast_core(tell: Callable[[str], None], is_long: bool = False, plain: bool = 
     """A core that nothing has happened to yet, or one in the state that was `frozen`, else SnapshotError (`thaw`). It takes the compiled
     kernels once its history is long, or at once if that `is_long`.
 
-    Where there are none the definition decides, or with `plain` the kernels as they stand. `tell` is told why, each reason once; with
-    `COMPILING` it is for the caller to let another process compile them: nobody waits for that.
+    Where none will come the kernels decide as they stand, and with `plain` also while they are being made; else the definition decides
+    until then. `tell` is told why, each reason once; with `COMPILING` it is for the caller to let another process compile them: nobody
+    waits for that.
     """
     state = thawed(*frozen) if frozen is not None else None
-    return ArrayCore(state, _Supply(tell, 0 if is_long else FEW, PLAIN if plain else None))
+    return ArrayCore(state, _Supply(tell, 0 if is_long else FEW, plain))
 
 
 class _Supply:
     """Looks for compiled kernels once there are so many events, and again after each `FEW`."""
 
-    def __init__(self, tell: Callable[[str], None], least: int, otherwise: KernelSet | None) -> None:
-        self._tell, self._least, self._otherwise = tell, least, otherwise
+    def __init__(self, tell: Callable[[str], None], least: int, plain: bool) -> None:
+        self._tell, self._least, self._plain = tell, least, plain
         self._told: set[str] = set()
 
     def find(self, events: int) -> KernelSet | None:
@@ -47,7 +51,7 @@ class _Supply:
         kernels, missing = _kernels_at_hand()
         if missing:
             self._tell_once(missing)
-        return self._otherwise if kernels is None else kernels
+        return None if missing == COMPILING and not self._plain else kernels or PLAIN
 
     def tell_beyond(self, reason: str) -> None:
         """See `gpol.engine.core.core.KernelSupply`."""

@@ -13,7 +13,6 @@ from .intake.jobs import Jobs
 from .outcome.decision import BindingLimit, Hold
 from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import (
-    FlavorAssignment,
     KeptCandidate,
     Nomination,
     Note,
@@ -21,8 +20,6 @@ from .outcome.nomination import (
     ProtectedVictim,
     Request,
     Share,
-    Verdict,
-    Victim,
 )
 from .policy_graph import PolicyGraph
 from .units import LAST_MOMENT
@@ -98,9 +95,6 @@ class Probe(Protocol):
     def share(self, node: int) -> Share:
         """The share of a node."""
 
-    def share_without(self, node: int, queue: int, request: Request) -> Share:
-        """The share that a node would have without a charge of a queue at or below it."""
-
     def fits(self, queue: int, request: Request) -> bool:
         """Whether a queue may take a request now."""
 
@@ -116,24 +110,8 @@ class Probe(Protocol):
     def nominate(self, workload: str) -> Nomination:
         """What would be done for a waiting workload, were it the next."""
 
-    def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
-        """The flavors of a waiting workload, were a search for victims to say these verdicts by slot, and it took the place of one that
-        holds so much by pod set and resource."""
-
-    def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
-        """Who would have to go for a request of a waiting workload, so that room comes about on these slots."""
-
-    def next_victim_queue(self, workload: str, left: Mapping[int, Sequence[str]]) -> int | None:
-        """From which queue fair sharing takes the next victim, where these candidates are left, best first by queue."""
-
-    def victims_in_order(self, workload: str, victims: Sequence[str]) -> Sequence[str]:
-        """Running workloads in the order in which they would go for a waiting one."""
-
     def may_evict(self, workload: str, victim: str, policy: str) -> bool:
         """Whether a queue's policy (`lower`, `lower-or-newer`, `any`, `nothing`) lets a waiting workload evict a running one."""
-
-    def reserve(self, queue: int, flavors: FlavorAssignment) -> Mapping[int, int]:
-        """What a workload that needs victims and has none keeps others from taking, in a policy that decides in cycles."""
 
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         """What came of each running workload at which the search for a nomination's victims looks, by name, and whether it finds enough."""
@@ -179,12 +157,12 @@ PlayedBatch = tuple[Fact, list[AnyDecision]]
 """A fact and the decisions it caused."""
 
 
-class EncodedEvent(NamedTuple):
-    """An event as its bytes (`Event.payload`), with its kind and the workload that it is of; None where it is of none."""
+class EncodedEvents(NamedTuple):
+    """Events in a row as their bytes (`Event.payload`), each with its kind and the workload that it is of; None where it is of none."""
 
-    kind: str
-    workload: str | None
-    payload: bytes
+    kinds: Sequence[str]
+    workloads: Sequence[str | None]
+    payloads: Sequence[bytes]
 
 
 class RunningJob(NamedTuple):
@@ -225,7 +203,7 @@ class PlayedChunk(Protocol):
     def batch(self, at: int) -> PlayedBatch:
         """The fact in a row of `events`, and what it caused."""
 
-    def encoded(self) -> Iterator[EncodedEvent]:
+    def encoded(self) -> EncodedEvents:
         """What was played, as the bytes of a journal."""
 
     def decided(self, number: NumberOf) -> Decided:

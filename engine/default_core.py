@@ -2,13 +2,13 @@
 
 from .cores import Core, Probe
 from .definition.core import DefinitionCore
-from .definition.probe import DefinitionProbe
 from .definition.snapshot import FORMAT as FORMAT
 from .definition.snapshot import SnapshotError as SnapshotError
 from .definition.snapshot import thawed
 from .definition.state.state import ActivePolicy, State
 from .intake.capacity import node_sizes
 from .policy_graph import PolicyGraph
+from .questions.probe import DefinitionProbe
 
 
 def new_core() -> Core:
@@ -18,7 +18,7 @@ def new_core() -> Core:
 
 def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
     """Questions about a policy over what exists, by slot, where nobody uses anything."""
-    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, {}))), {})
+    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, {}))))
 
 
 def freeze(core: Core) -> bytes:

@@ -8,11 +8,11 @@ from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 from eventsourcing.persistence import PersistenceError
 
-from ..engine.cores import EncodedEvent
+from ..engine.cores import EncodedEvents
 from ..engine.events import AnyEvent
 from .append_checks import backwards_error, check_batch, moved_error
 from .errors import DamagedError, JournalError, UnavailableError
-from .records import START, Head, ReadRow, Recorded, encoded_stream, is_sound_head, link, recorded_as, sound_head, sound_rows, stream_of
+from .records import START, Head, ReadRow, Recorded, encoded_streams, is_sound_head, link, recorded_as, sound_head, sound_rows, stream_of
 from .records import workload_stream as _workload_stream
 from .store.location import locate
 from .store.recorder import CommitError, HeadMovedError, NewEvent, Recorder, Snapshot
@@ -114,13 +114,13 @@ class Journal:
             self._time = time
         return self._head
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> Head:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> Head:
         """Append whole batches as a core has encoded them, from the first fact at `begin` to the last one at `end`; see `append`."""
         self._check_may_append()
         if begin < self._time:
             raise backwards_error(self._head.seq + 1, begin, self._time)
-        first = self._head.seq + 1
-        new = [(encoded_stream(event), seq, event.kind, event.payload) for seq, event in enumerate(events, first)]
+        seqs = range(self._head.seq + 1, self._head.seq + 1 + len(events.payloads))
+        new = list(zip(encoded_streams(events), seqs, events.kinds, events.payloads, strict=True))
         if new:
             self._head, self._time = self._append(new), end
         return self._head

@@ -1,14 +1,14 @@
 """An event as the journal keeps it: its place, its bytes, its link in the chain."""
 
-import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from ..engine.cores import EncodedEvent
+from ..engine.cores import EncodedEvents
 from ..engine.errors import describe_error
 from ..engine.events import AnyEvent
 from ..engine.facts import (
@@ -54,7 +54,12 @@ START = Head(0, bytes(32))
 
 def link(chain: bytes, payload: bytes) -> bytes:
     """The chain value of an event: SHA-256 over the previous one's chain value and this one's payload."""
-    return hashlib.sha256(chain + payload).digest()
+    return sha256(chain + payload).digest()
+
+
+def links(chain: bytes, payloads: Iterable[bytes]) -> list[bytes]:
+    """The chain values of events in a row."""
+    return [chain := sha256(chain + payload).digest() for payload in payloads]
 
 
 def workload_stream(name: str) -> str:
@@ -76,9 +81,9 @@ def stream_of(event: AnyEvent) -> str:
     return _STREAMS.get(type(event)) or workload_stream(event.workload)  # type: ignore[union-attr]  # all others are of a workload
 
 
-def encoded_stream(event: EncodedEvent) -> str:
-    """The stream that an event belongs to which a core has encoded; those of no workload are moments at which time alone decides."""
-    return workload_stream(event.workload) if event.workload is not None else _STREAMS[TimeAdvanced]
+def encoded_streams(events: EncodedEvents) -> list[str]:
+    """The streams of events that a core has encoded; those of no workload are moments at which time alone decides."""
+    return [_STREAMS[TimeAdvanced] if name is None else workload_stream(name) for name in events.workloads]
 
 
 def parse(seq: int, payload: bytes) -> AnyEvent:
@@ -109,7 +114,7 @@ class BatchSink(Protocol):
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> object:
         """Keep batches, all or none."""
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> object:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> object:
         """Keep whole batches as a core has encoded them, all or none; they begin and end at these moments."""
 
 

@@ -49,8 +49,9 @@ EXEMPT = {
     ("event_parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
     ("facts.py", "pod_set.requests.items()"): "a sum for each resource",
     ("facts.py", "totals.items()"): "a refusal or not",
+    ("core/names.py", "hash(said)"): "where the number of a name is looked for; what is found is told apart by its bytes",
 }
-"""Iterations that decide nothing, with the reason."""
+"""What decides nothing, with the reason."""
 
 
 def offences(source: str, file: str = "x.py") -> list[str]:
@@ -81,7 +82,8 @@ def _judge(node: ast.AST, lines: list[str], sets: set[str], file: str) -> Iterat
             if not lines[node.lineno - 1].rstrip().endswith("# exact"):
                 yield node.lineno, "a division; use `//`, or Fraction with the line marked `# exact`"
         case ast.Call():
-            yield from _call(node, sets)
+            if (file, ast.unparse(node)) not in EXEMPT:
+                yield from _call(node, sets)
     for iterated in _iterated(node):
         text = ast.unparse(iterated)
         if _is_unordered(iterated, sets) and (file, text) not in EXEMPT:
@@ -164,7 +166,8 @@ def test_every_exemption_is_needed(root: Path) -> None:
     """No exemption outlives the line it was made for."""
     for file, text in EXEMPT:
         trees = ast.walk(ast.parse((root / "engine" / file).read_text()))
-        assert any(text == ast.unparse(iterated) for node in trees for iterated in _iterated(node)), (file, text)
+        judged = [each for node in trees for each in ([node] if isinstance(node, ast.Call) else []) + [*_iterated(node)]]
+        assert any(text == ast.unparse(each) for each in judged), (file, text)
 
 
 @pytest.mark.parametrize(

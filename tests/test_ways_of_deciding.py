@@ -6,7 +6,7 @@ from pathlib import Path
 PLACES = {
     "engine/policy_settings.py": "where each difference gets a name of its own",
     "engine/core/core.py": "the same, over tables",
-    "engine/core/policy_tables.py": "the period and the most idle cycles, as numbers",
+    "engine/core/policy/policy_tables.py": "the period and the most idle cycles, as numbers",
     "engine/definition/core.py": "whether a fact is settled at once or waits for the next cycle",
     "engine/definition/admission/cycle.py": "when the next cycle is due",
 }

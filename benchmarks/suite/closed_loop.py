@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from gpol.adapters.traces import read_jobs
@@ -23,11 +24,7 @@ from gpol.sim.measure.columns.compiled_count import compiled_count
 from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
 
 from .figure import Figure, cpu_seconds
-from .start import children_seconds
-
-ROOT = Path(__file__).parents[2]
-PHILLY = ROOT.parent / "shared" / "traces" / "philly_sia" / "philly.csv"
-CAMPUS = ROOT / "examples" / "campus" / "workloads.csv"
+from .start import CAMPUS, PHILLY, ROOT, children_seconds
 
 FEW_JOBS = 2_000
 """How many jobs the definition plays."""
@@ -52,19 +49,18 @@ def closed_loop(runs: int) -> Iterator[Figure]:
 
 
 def _seconds(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> float:
-    return cpu_seconds(lambda: _play(policy, jobs, core, journal))
+    return cpu_seconds(lambda: played(policy, jobs, core, journal))
 
 
-def _play(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> None:
-    """As `gpol simulate` does, from jobs in memory to figures."""
+def played(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> int:
+    """Play as `gpol simulate` does, from jobs in memory to figures; how many events that makes."""
     player = Player(core)
-    with tempfile.TemporaryDirectory() as folder, seldom_collecting():
-        if not journal:
-            _measure(policy, jobs, player)
-            return
-        with Journal.create(Path(folder) / "journal.db") as kept, Snapshotter(kept, core) as sink:
-            player.sink = sink
-            _measure(policy, jobs, player)
+    with tempfile.TemporaryDirectory() as folder, seldom_collecting(), ExitStack() as stack:
+        if journal:
+            kept = stack.enter_context(Journal.create(Path(folder) / "journal.db"))
+            player.sink = stack.enter_context(Snapshotter(kept, core))
+        _measure(policy, jobs, player)
+        return core.seq
 
 
 def _measure(policy: Policy, jobs: list[Job], player: Player) -> None:

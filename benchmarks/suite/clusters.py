@@ -14,6 +14,8 @@ from one_decision import EACH, PROFILES, VICTIMS, Cluster, contest, plain, victi
 from .figure import Figure
 
 QUEUES, ADMITTED, REFUSED, FACTS = 1_000, 50_000, 10_000, 300
+LARGE = (10_000, 200_000)
+"""Queues and workloads that run, in a cluster where only what is frequent is measured."""
 
 
 def decisions(runs: int) -> Iterator[Figure]:
@@ -30,6 +32,10 @@ def decisions(runs: int) -> Iterator[Figure]:
             yield _figure(profile, f"a workload comes that fits{waiting}", submits[1:], 20 if refused else 10)
             yield _figure(profile, f"one ends, and helps nobody{waiting}", finishes[1:], 20 if refused else 10)
         yield from _full(kernels, profile)
+        submits, finishes = plain(Cluster(kernels, profile, *LARGE, 10 * EACH), FACTS, random.Random(1))
+        beyond = f", with {LARGE[0]:,} queues and {LARGE[1]:,} workloads that run"
+        yield _figure(profile, f"a workload comes that fits{beyond}", submits[1:], None)
+        yield _figure(profile, f"one ends, and helps nobody{beyond}", finishes[1:], None)
 
 
 def _full(kernels: KernelSet, profile: str) -> Iterator[Figure]:

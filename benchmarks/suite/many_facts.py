@@ -9,8 +9,10 @@ from pathlib import Path
 
 from gpol.adapters.traces import read_jobs
 from gpol.cli.run.fact_lines import Facts, open_facts, play
+from gpol.cli.speed.garbage import seldom_collecting
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
+from gpol.engine.cores import Core
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import MINUTE
@@ -20,6 +22,7 @@ from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.never_ran import NeverRan
 
 from .figure import Figure, cpu_seconds
 from .start import children_seconds
@@ -37,7 +40,7 @@ def many_facts(runs: int) -> Iterator[Figure]:
         write_facts(policy, many, FACTS)
         with many.open("rb") as facts:
             few.write_bytes(b"".join(islice(facts, FEW)))
-        definition = cpu_seconds(lambda: by_definition(policy, few))
+        definition = cpu_seconds(lambda: play_file(policy, few, DefinitionCore()))
         gpol, values = str(Path(sys.executable).with_name("gpol")), list[float]()
         for turn in range(runs):
             values.append(children_seconds([gpol, "run", str(file), str(many), "--journal", f"{folder}/{turn}.db"]))
@@ -60,13 +63,15 @@ def write_facts(policy: Policy, file: Path, count: int) -> None:
             out.write(fact.model_copy(update=again).payload() + b"\n")
 
 
-def by_definition(policy: Policy, file: Path) -> None:
-    """Play facts as `gpol run` does, by the definition."""
-    core, measure = DefinitionCore(), Measure()
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+def play_file(policy: Policy, file: Path, core: Core) -> int:
+    """Play facts as `gpol run` does with a journal, in this process; how many events that makes."""
+    measure, never_ran = Measure(), NeverRan()
+    with tempfile.TemporaryDirectory() as folder, seldom_collecting(), ExitStack() as stack:
         journal = stack.enter_context(Journal.create(Path(folder) / "journal.db"))
         player = Player(core, stack.enter_context(Snapshotter(journal, core)))
         lines = Facts(str(file), open_facts(str(file), stack), False)
         for fact, decisions in play(policy, lines, player, False):
             measure.take(fact, decisions, core.graph)
+            never_ran.take((fact, decisions))
         player.flush()
+        return journal.head.seq

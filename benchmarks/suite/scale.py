@@ -36,7 +36,8 @@ def scale(runs: int) -> Iterator[Figure]:
     """The memory of a running workload, times, their slopes, and a large policy."""
     kernels = compiled_kernels(kernel_folder())
     # first, and once: what other figures leave free would be used again
-    yield Figure(GROUP, "memory of a running workload", "bytes", (_bytes(kernels, 200_000),), goal=300)
+    yield Figure(GROUP, "memory of a running workload", "bytes", (_bytes(kernels, 200_000, 0),), goal=300)
+    yield Figure(GROUP, "memory of a waiting workload", "bytes", (_bytes(kernels, QUEUES, 100_000),))
     yield from _grows("queues", (100, 1_000, 10_000), 0.3, runs, lambda size: _fact(kernels, size, 10 * size, 0))
     shapes = "workloads waiting, each of its own shape"
     yield from _grows(shapes, (100, 1_000, 10_000, 100_000), 0.3, runs, lambda size: _fact(kernels, QUEUES, LIVE, size))
@@ -109,15 +110,21 @@ def _submission(number: int) -> WorkloadSubmitted:
     return WorkloadSubmitted(time=number * MILLISECOND, workload=f"w{number}", queue=f"q{number % QUEUES}", pod_sets=(pods,))
 
 
-def _bytes(kernels: KernelSet, running: int) -> float:
-    """By how much the memory of this process grows with each running workload."""
+def _bytes(kernels: KernelSet, running: int, waiting: int) -> float:
+    """By how much the memory of this process grows with each workload that runs or, where some do, waits.
+
+    Those who run come by a closed loop. Its jobs, and when they end, are no part of them: the loop is over with the next fact by itself.
+    """
     Cluster(kernels, "gpol.fair", QUEUES, QUEUES, 0)  # what is loaded once is there before
     gc.collect()
     before = _memory()
     cluster = Cluster(kernels, "gpol.fair", QUEUES, running, 0)
+    for number in range(waiting):
+        cluster.wait(20 * EACH + number % 8, number % QUEUES)
+    assert cluster.submit(20 * EACH, 0)[1] == 0
     cluster.running.clear()
     gc.collect()
-    return (_memory() - before) / running
+    return (_memory() - before) / (waiting or running)
 
 
 def _memory() -> int:

@@ -45,16 +45,17 @@ def run(
     **signing: Any,
 ) -> int:
     """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
-    from ...journal.errors import JournalError
-    from ...sim.drive.job import InputError
-    from ...sim.drive.player import Player
-    from ...sim.drive.policy import Policy
-    from ...sim.measure.measure import Measure
-    from ...sim.measure.never_ran import NeverRan
-    from ..speed.kernels import core_for_command
-    from .fact_lines import Facts, open_facts, play
-    from .figures import show_figures
-    from .never_ran_output import show_never_ran
+    with progress("starting", None):
+        from ...journal.errors import JournalError
+        from ...sim.drive.job import InputError
+        from ...sim.drive.player import Player
+        from ...sim.drive.policy import Policy
+        from ...sim.measure.measure import Measure
+        from ...sim.measure.never_ran import NeverRan
+        from ..speed.kernels import core_for_command
+        from .fact_lines import Facts, open_facts, play
+        from .figures import show_figures
+        from .never_ran_output import show_never_ran
 
     if policy == facts == "-":
         refuse("standard input is either the policy or the facts; give a file for one of them")

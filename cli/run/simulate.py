@@ -48,19 +48,20 @@ def simulate(
     **signing: Any,
 ) -> int:
     """Play jobs in virtual time: a job ends its duration after its admission."""
-    from ...adapters.traces import READERS, form_of
-    from ...journal.errors import JournalError
-    from ...journal.temporary import temporary_journal
-    from ...sim.drive.player import EndlessError, Player
-    from ...sim.drive.policy import Policy
-    from ...sim.drive.simulation import Simulation
-    from ...sim.measure.columns.compiled_count import count_at_hand
-    from ...sim.measure.columns.simulation_measure import SimulationMeasure
-    from ...sim.measure.never_ran import NeverRan
-    from ...sim.report.run_record import RunRecord, RunSettings
-    from ..speed.kernels import core_for_command
-    from .figures import show_figures
-    from .never_ran_output import show_never_ran
+    with progress("starting", None):
+        from ...adapters.traces import READERS, form_of
+        from ...journal.errors import JournalError
+        from ...journal.temporary import temporary_journal
+        from ...sim.drive.player import EndlessError, Player
+        from ...sim.drive.policy import Policy
+        from ...sim.drive.simulation import Simulation
+        from ...sim.measure.columns.compiled_count import count_at_hand
+        from ...sim.measure.columns.simulation_measure import SimulationMeasure
+        from ...sim.measure.never_ran import NeverRan
+        from ...sim.report.run_record import RunRecord, RunSettings
+        from ..speed.kernels import core_for_command
+        from .figures import show_figures
+        from .never_ran_output import show_never_ran
 
     if seed is not None:
         refuse("nothing in a simulation is random, so a seed would change nothing; leave --seed out")
@@ -72,7 +73,8 @@ def simulate(
     active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
-    jobs, source = _jobs(workloads, trace)
+    with progress("reading jobs", None):
+        jobs, source = _jobs(workloads, trace)
     check_report(report, (policy, workloads, journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None

@@ -1,15 +1,24 @@
-"""Progress of long work, on stderr, where that is a terminal. What is done within a second is not told, and loads nothing for it."""
+"""Progress of long work, on stderr, where that is a terminal. What is done soon is not told, and loads nothing for it."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-AFTER = 1.0
-"""Seconds of work after which its progress is shown."""
+AFTER = 0.7
+"""Seconds after the start of the command from which on progress is shown: whoever waits sees something within a second."""
+
+_LEAST = 0.2
+"""Seconds that any work takes at least before its progress is shown."""
+
+_SHORT = 0.0001
+"""Seconds of a thread's turn while the bar is made."""
+
+_BEGIN = monotonic()
 
 
 class Tick(Protocol):
@@ -21,7 +30,7 @@ class Tick(Protocol):
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Tick]:
-    """Show progress while the context lasts, from `AFTER` seconds on; silent where nobody watches.
+    """Show progress while the context lasts, once the command is `AFTER` seconds old; silent where nobody watches.
 
     Nothing may be printed meanwhile: the line of the progress would stand in between.
     """
@@ -46,14 +55,19 @@ class _LateBar:
         self.task: TaskID | None = None
         self.closed = False
         self.lock = Lock()
-        self.timer = Timer(AFTER, self.open)
+        self.timer = Timer(max(_LEAST, _BEGIN + AFTER - monotonic()), self.open)
         self.timer.daemon = True
         self.timer.start()
 
     def open(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
+        """Show the bar. Each file that is read for that waits for the work's turn to end, so the turns are short meanwhile."""
+        turn = sys.getswitchinterval()
+        sys.setswitchinterval(_SHORT)
+        try:
+            from rich.console import Console
+            from rich.progress import Progress
+        finally:
+            sys.setswitchinterval(turn)
         with self.lock:
             if self.closed:
                 return

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ..definition.state.order import line_key
+from ..definition.queue.line import line_key
 from ..definition.state.state import ActivePolicy, QueueState, State
 from ..intake.capacity import Machine, capacity, node_sizes
 from ..intake.local_usage import Books
@@ -10,7 +10,7 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import is_stirred, park
-from .policy_tables import BeyondBoundsError
+from .policy.policy_tables import BeyondBoundsError
 from .store import TableStore
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
@@ -54,7 +54,7 @@ def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
     for shape in sorted(queue.hopeless):
         number = store.shape_id(node, shape)
         store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
-    for workload in queue.line:
+    for workload in queue.members:
         if workload.parked:
             park(store.tables, store.row(workload.name))
 
@@ -78,7 +78,6 @@ def unloaded(store: TableStore, around: Around) -> State:
             policy.tree.add(workload.queue, workload.usage)
         elif store.is_in_line(workload.name):
             workload.place = line_key(graph, workload)
-            queue.queue_up(workload)
         queue.join(workload)
     state.gave_way = store.who_gave_way()
     if graph.settings.defers:

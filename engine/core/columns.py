@@ -35,12 +35,12 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     FREE_ROW, FREE_WAIT, FREE_CELL, FREE_CELLS, CELLS_NEED,  # room in the tables
     TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, RECORD_NEED,  # the tape
     PASS, IN_PASS, DECIDED, SETS_FREE, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
-    NOMINATED, FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, SUPERIORS, HAS_SUPERIORS, GOES_ON, ONLY,  # a nomination
+    NOMINATED, FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, FIRST_SUPERIOR, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     PLAYS_WAKES, EVICTING_WAKES,
     STATE_WIDTH,
-) = range(93)  # fmt: skip
+) = range(92)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -90,9 +90,9 @@ NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, WHEN_WIDTH = range(7)
     IN_LINE, PARKED,
     DEFERRED, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE,  # why and how a cycle put it off; 0: none did
     TRIED, SHOWN_VICTIMS, SCAN_CYCLE, SCAN_GENERATION,
-    RESERVED, RESERVATION, NEXT_RESERVED, PASSED_OVER,  # while something is decided
+    RESERVATION, NEXT_RESERVED, PASSED_BY,  # while something is decided
     WAIT_WIDTH,
-) = range(16)  # fmt: skip
+) = range(15)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
@@ -114,7 +114,9 @@ WISH, LEAST, WISH_WIDTH = range(3)
 
 # --- name, shape, local ----------------------------------------------------------------------------------------------------
 
-ROW, GAVE, MARK, NEXT_GAVE, JOB, NAME_WIDTH = range(6)
+ROW, JOB, GAVE, NEXT_GAVE, MARKED, NAME_WIDTH = range(6)
+"""`ROW` is the last row of a name, whose workload may be over. `MARKED` of a superior is the next one, or itself; NONE of others."""
+
 REFUSED, HOPELESS, SHAPE_WIDTH = range(3)
 USAGE_RANK, LOCAL_WIDTH = range(2)
 

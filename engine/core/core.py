@@ -9,8 +9,7 @@ from typing import Protocol
 
 from ..cores import View
 from ..definition.core import DefinitionCore
-from ..definition.probe import DefinitionProbe
-from ..definition.snapshot import frozen
+from ..definition.snapshot import frozen, thawed
 from ..definition.state.state import State
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
@@ -38,6 +37,7 @@ from ..intake.routing import route
 from ..outcome.decision import Hold, Outcome
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..questions.probe import DefinitionProbe
 from ..units import LAST_MOMENT
 from ..workload import Workload
 from . import columns as c
@@ -48,7 +48,7 @@ from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import count_fact, forget_who_gave_way, stir
 from .outcomes import Tape
-from .policy_tables import BeyondBoundsError
+from .policy.policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .tables import Ints
@@ -125,7 +125,7 @@ class ArrayCore:
         return self._store
 
     def copy(self) -> "ArrayCore":
-        return ArrayCore(self.state().copy(), self._kernels or self._supply or PLAIN)
+        return ArrayCore(thawed(self.freeze(), self.graph), self._kernels or self._supply or PLAIN)
 
     @property
     def view(self) -> View:
@@ -215,6 +215,7 @@ class ArrayCore:
     def _apply_fact(self, fact: Fact) -> None:
         """Change rows by a fact. Raises BeyondBoundsError, with nothing changed."""
         store, graph = self._tables, self._tables.graph
+        store.forget_jobs()
         match fact:
             case WorkloadSubmitted():
                 workload = submitted(fact, int(store.tables.state[c.SUBMISSIONS]) + 1)

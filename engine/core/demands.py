@@ -10,8 +10,8 @@ from ..guard import matches
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c
-from .guard_programs import TextField
-from .policy_tables import BeyondBoundsError, PolicyTables
+from .policy.guard_programs import TextField
+from .policy.policy_tables import BeyondBoundsError, PolicyTables
 from .tables import Ints
 
 _KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT, "too-large": c.TOO_LARGE}

@@ -25,7 +25,7 @@ from ..outcome.nomination import (
 from ..policy_graph import PolicyGraph
 from . import columns as c
 from .demands import Demand
-from .policy_tables import fraction
+from .policy.policy_tables import fraction
 
 REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
 DEFERRALS: tuple[DeferralReason | Literal["PodTooLarge"], ...] = (

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..event_parts import Assignment, as_json
 from ..outcome.decision import LastDeferral, SearchState
 from ..outcome.nomination import Request
@@ -10,10 +13,11 @@ from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
 from .kernels.cells import cell_before
-from .kernels.places import start
+from .kernels.places import row_of, start
 from .kernels.quota.holdings import charges_of, given_to
+from .names import Names
 from .outcomes import DEFERRALS, ENDS, deferral_reason
-from .policy_tables import PolicyTables
+from .policy.policy_tables import PolicyTables
 from .tables import Ints, Tables, longer
 
 MOST_ASSIGNED = 4_096
@@ -31,9 +35,7 @@ class Rows:
     policy: PolicyTables
     demands: Demands
     tables: Tables
-    names: list[str]
-    name_ids: dict[str, int]
-    row_of_name: Ints
+    names: Names
     given: dict[str, tuple[int, tuple[Assignment, ...]]]
     assigned: dict[tuple[object, ...], tuple[Assignment, ...]]
 
@@ -42,19 +44,29 @@ class Rows:
         return self.numbered((name,))[0]
 
     def numbered(self, names: Sequence[str]) -> list[int]:
-        """The numbers of names; new ones get the next numbers."""
-        before, ids, found = len(self.names), self.name_ids, list[int]()
-        for name in names:
-            number = ids.get(name)
-            if number is None:
-                number = ids[name] = len(self.names)
-                self.names.append(name)
-            found.append(number)
-        if len(self.names) > len(self.tables.name):
-            grown, rows = (longer(table, len(self.names) + 15) for table in (self.tables.name, self.row_of_name))
-            rows[before:] = grown[before:, c.ROW] = grown[before:, c.GAVE] = grown[before:, c.JOB] = c.NONE
-            self.tables, self.row_of_name = self.tables._replace(name=grown), rows
+        """The numbers of names."""
+        found, known = self.names.numbers(names), len(self.tables.name)
+        if len(self.names) > known:
+            grown = longer(self.tables.name, len(self.names) + 16)
+            grown[known:] = c.NONE
+            self.tables = self.tables._replace(name=grown)
         return found
+
+    def row(self, name: str) -> int:
+        """The row of a live workload; NONE where none has this name."""
+        number = self.names.find(name)
+        return c.NONE if number == c.NONE else int(row_of(self.tables, number))
+
+    def are_live(self, names: Ints) -> NDArray[np.bool_]:
+        """Whether names, given by their numbers, are those of live workloads."""
+        t, rows = self.tables, self.tables.name[names, c.ROW]
+        found: NDArray[np.bool_] = rows != c.NONE
+        found[found] = (t.work[rows[found], c.NAME] == names[found]) & (t.when[rows[found], c.NUMBER] > 0)
+        return found
+
+    def last_row(self, name: str) -> int:
+        """The row of a workload that is live, or that a kernel has just ended."""
+        return int(self.tables.name[self.names.find(name), c.ROW])
 
     def cells(self, cell: int) -> Iterator[list[int]]:
         """The cells of a list, from its first one on."""

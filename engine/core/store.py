@@ -20,8 +20,9 @@ from .demands import Demands, as_ints, packed
 from .kernel_set import KernelSet
 from .kernels.heads import defer_row
 from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, take_row
+from .names import Names
 from .outcomes import DEFERRALS, ENDS
-from .policy_tables import BeyondBoundsError, PolicyTables, compile_policy
+from .policy.policy_tables import BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
 from .tables import Tables, longer, used_rows, zeros
 
@@ -39,18 +40,15 @@ class RowNumbers(NamedTuple):
 
 
 class TableStore(Rows):
-    """The tables under one policy. `row_of_name` has the row of each live workload by the number of its name (NONE: it is not live), and
-    `kept` what is kept of it beside its row, by row: of those that a kernel has just ended as well, until they are forgotten. A workload as
-    such is made when it is read."""
+    """The tables under one policy. `kept` has what is kept of live workloads beside their rows, by row: of those that a kernel has just
+    ended as well, until they are forgotten. A workload as such is made when it is read."""
 
     def __init__(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, kernels: KernelSet) -> None:
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity, sizes)
         self.demands = Demands(self.policy)
         self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
-        self.names: list[str] = []
-        self.name_ids: dict[str, int] = {}
-        self.row_of_name = zeros(0)
+        self.names = Names()
         self.kept: list[KeptSaying | None] = []
         self.sayings = Sayings()
         self._shape_ids: dict[tuple[int, Shape], int] = {}
@@ -69,7 +67,7 @@ class TableStore(Rows):
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
         for column in (
             c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
-            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING,
+            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_SUPERIOR,
         ):  # fmt: skip
             policy.state[column] = c.NONE
         policy.quota[:, :, [c.NEED, c.ASKED_FOR]] = c.NEVER
@@ -90,7 +88,7 @@ class TableStore(Rows):
             cell=zeros(0, c.CELL_WIDTH),
             spec=as_ints(self.demands.spec),
             text=zeros(1),
-            name=zeros(0, c.NAME_WIDTH),
+            name=np.zeros((0, c.NAME_WIDTH), np.int32),
             shape=zeros(1, c.SHAPE_WIDTH),
             local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
             rival=zeros(len(self.graph.nodes)),
@@ -140,7 +138,7 @@ class TableStore(Rows):
             t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
         if len(t.victim) <= live:
             t = t._replace(victim=longer(t.victim, live + 1, int(t.state[c.VICTIMS])))
-        if len(t.taken) - t.state[c.TAKEN] < live + 1:
+        if t.state[c.IN_CYCLES] and len(t.taken) - t.state[c.TAKEN] < live + 1:
             t = t._replace(taken=longer(t.taken, int(t.state[c.TAKEN]) + live + 1, int(t.state[c.TAKEN])))
         if t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
             t = self._more_cells(t, int(t.state[c.CELLS_NEED]))
@@ -182,6 +180,11 @@ class TableStore(Rows):
         self.tables = t._replace(work=grown, when=longer(t.when, len(grown)), wait=wait, wish=wish)
         self.kept += [None] * (len(grown) - old)
 
+    def forget_jobs(self) -> None:
+        """Give back what a closed loop needed: a row for each job, and when it ends."""
+        if len(self.tables.job) and not self.tables.state[c.IS_GIVEN]:
+            self.tables = self.tables._replace(job=zeros(0, c.JOB_WIDTH), ends=zeros(0, c.END_WIDTH))
+
     def _new_row(self) -> int:
         if self.tables.state[c.FREE_ROW] == c.NONE:
             self.more_rows()
@@ -193,7 +196,6 @@ class TableStore(Rows):
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
         self.vet(workload)
         row, name = self._new_row(), self.name_id(workload.name)
-        self.row_of_name[name] = row
         self.tables.work[row, c.NAME], self.tables.when[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
         self.tables.work[row, c.REPLACES] = c.NONE if workload.fact.replaces is None else self.name_id(workload.fact.replaces)
@@ -226,8 +228,7 @@ class TableStore(Rows):
                 self._forget(outcome.workload)
 
     def _forget(self, name: str) -> None:
-        self.kept[self.row(name)] = None
-        self.row_of_name[self.name_ids[name]] = c.NONE
+        self.kept[self.last_row(name)] = None
         self.given.pop(name, None)
 
     def defer(self, name: str, last: LastDeferral) -> None:
@@ -345,23 +346,21 @@ class TableStore(Rows):
 
     # --- reading --------------------------------------------------------------------------------------------------------
 
-    def row(self, name: str) -> int:
-        """The row of a live workload; NONE where none has this name."""
-        number = self.name_ids.get(name)
-        return c.NONE if number is None else int(self.row_of_name[number])
-
     def kept_of(self, name: str) -> KeptSaying:
         """What is kept of a live workload beside its row."""
-        found = self.kept[self.row(name)]
+        return self._kept_of(self.last_row(name))
+
+    def _kept_of(self, row: int) -> KeptSaying:
+        found = self.kept[row]
         assert found is not None
         return found
 
     def read(self, name: str) -> tuple[Workload, int]:
         """A live workload as it is now, and its row."""
-        row = self.row(name)
+        row = self.last_row(name)
         t, w, when = self.tables, self.tables.work[row].tolist(), self.tables.when[row].tolist()
         standing = when[c.SUBMITTED], when[c.NUMBER], w[c.QUEUE], w[c.PRIORITY], bool(w[c.PINNED])
-        workload = workload_of(self.kept_of(name), name, *standing)
+        workload = workload_of(self._kept_of(row), name, *standing)
         workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], when[c.STARTED_BY], bool(w[c.EVICTING])
         workload.entered, workload.shape = when[c.ENTERED], self._shapes[w[c.SHAPE]]
         if when[c.ADMITTED] != c.NONE:
@@ -369,7 +368,7 @@ class TableStore(Rows):
             workload.assignments = self.assignments(workload, row)
         elif w[c.WAIT] != c.NONE:
             self.read_deferral(workload, row)
-            workload.parked = self.is_in_line(name) and bool(is_parked(t, row))
+            workload.parked = bool(t.wait[w[c.WAIT], c.IN_LINE]) and bool(is_parked(t, row))
         return workload, row
 
     def live_names(self) -> list[str]:

@@ -1,5 +1,6 @@
 """The tables of the core: 64-bit integers in rows, for a policy and for what runs and waits under it. `columns.py` names the columns."""
 
+from math import prod
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -10,6 +11,10 @@ Ints = NDArray[np.int64]
 
 Narrow = NDArray[np.int32]
 """An array of 32-bit integers: numbers of rows and of what is in memory, codes, and priorities, but no amounts and no moments."""
+
+_CLEARED, _BY_PAGES = 2**20, 2**25 + 1
+"""Bytes from which on memory is asked for in such a piece that the C library takes it from the system: a page of it is there once it is
+written. Smaller pieces it may take from what was used before, and clears them by writing all of them."""
 
 AnyInts = TypeVar("AnyInts", Ints, Narrow)
 
@@ -37,7 +42,7 @@ class Tables(NamedTuple):
     cell: Ints
     spec: Ints
     text: Ints
-    name: Ints
+    name: Narrow
     shape: Ints
     local: Ints
     rival: Ints
@@ -66,8 +71,11 @@ def zeros(*sizes: int) -> Ints:
 def longer(table: AnyInts, rows: int, used: int | None = None) -> AnyInts:
     """The same table with room for so many rows, at least twice as many as before. With `used` only so many of them are kept: what is never
     written takes no memory."""
-    grown = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), table.dtype)
-    kept = len(table) if used is None else used
+    sizes = max(rows, 2 * len(table)), *table.shape[1:]
+    asked, kept = prod(sizes), len(table) if used is None else used
+    if table.itemsize * asked > _CLEARED:
+        asked = max(asked, _BY_PAGES // table.itemsize)
+    grown = np.zeros(asked, table.dtype)[: prod(sizes)].reshape(sizes)
     grown[:kept] = table[:kept]
     return grown
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from ..definition.state.state import State
-from ..definition.view import DefinitionView
+from ..questions.view import DefinitionView
 from ..workload import Workload
 from . import columns as c
 from .store import TableStore

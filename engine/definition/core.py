@@ -1,49 +1,40 @@
 """The definition as a core: one fact in, its decisions out."""
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import Fact, TimeAdvanced, WorkloadSubmitted
 from ..intake.at_once import decided_at_once
+from ..intake.capacity import Machine
 from ..intake.changes import submitted, waits
 from ..intake.check import check_fact
 from ..intake.rejection import rejection
 from ..intake.routing import route
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
+from ..questions.probe import DefinitionProbe
+from ..questions.view import DefinitionView
 from ..units import LAST_MOMENT
+from ..workload import Workload
 from .admission.cycle import next_cycle, run_cycle
 from .admission.nominate import nominate
-from .admission.settle import Waits, next_wake, settle
-from .probe import DefinitionProbe
-from .snapshot import frozen
-from .state.known import KnownState
+from .admission.settle import next_wake, settle
+from .snapshot import frozen, thawed
 from .state.state import State
 from .state.trial import Trial
 from .transition.apply import apply, carry_out
-from .view import DefinitionView
 
 
 class DefinitionCore:
-    """A cluster under a policy, as the definition decides it. See `gpol.engine.cores.Core`.
-
-    It begins with nothing, or in a `state` that is its own from then on. `_wake` is the next wake if `_wake_is_known`: nothing has changed
-    since it was found.
-    """
+    """A cluster under a policy, from nothing or from a `state` that is its own from then on. See `gpol.engine.cores.Core`."""
 
     def __init__(self, state: State | None = None) -> None:
         self.state = State() if state is None else state
-        self._waits: Waits = {}
-        self._wake: int | None = None
-        self._wake_is_known = False
 
     def copy(self) -> "DefinitionCore":
-        other = copy(self)
-        other.state, other._waits = self.state.copy(), dict(self._waits)
-        return other
+        return DefinitionCore(thawed(self.freeze(), self.graph))
 
     def freeze(self) -> bytes:
         return frozen(self.state)
@@ -54,7 +45,7 @@ class DefinitionCore:
 
     @property
     def probe(self) -> DefinitionProbe:
-        return DefinitionProbe(self.state, self._waits)
+        return DefinitionProbe(self.state)
 
     @property
     def seq(self) -> int:
@@ -72,8 +63,25 @@ class DefinitionCore:
     def decides_in_cycles(self) -> bool:
         return self.graph is not None and self.graph.settings.cycles is not None
 
+    # --- what check_fact asks -------------------------------------------------------------------------------------------
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """See `gpol.engine.intake.check.Known`."""
+        return self.state.machines
+
+    def workload(self, name: str) -> Workload | None:
+        """See `gpol.engine.intake.check.Known`."""
+        return self.state.workloads.get(name)
+
+    def running(self) -> Iterable[Workload]:
+        """See `gpol.engine.intake.check.Known`."""
+        return [workload for workload in self.state.in_order() if workload.admitted is not None]
+
+    # --- facts ----------------------------------------------------------------------------------------------------------
+
     def check(self, fact: Fact, graph: PolicyGraph | None = None) -> None:
-        check_fact(KnownState(self.state), fact, graph)
+        check_fact(self, fact, graph)
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
         self.apply(fact, graph)
@@ -87,9 +95,7 @@ class DefinitionCore:
         for outcome in outcomes:
             carry_out(self.state, outcome)
         if not self.decides_in_cycles:
-            settled, self._wake = settle(self.state, self._waits)
-            self._wake_is_known = True
-            outcomes += settled
+            outcomes += settle(self.state)
         elif isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
             outcomes += run_cycle(self.state)
         return tell(self.state.graph, outcomes, self.state.time, self.state.cause)
@@ -100,9 +106,6 @@ class DefinitionCore:
         elif event.workload not in self.state.workloads:
             raise FactError(f"no live workload is called `{event.workload}`")
         apply(self.state, event, graph)
-        self._wake_is_known = False
-        if not isinstance(event, TimeAdvanced | WorkloadSubmitted):
-            self._waits.clear()
 
     def only_waits(self, fact: WorkloadSubmitted) -> bool:
         try:
@@ -134,8 +137,4 @@ class DefinitionCore:
     def next_wake(self) -> int | None:
         if self.state.policy is None:
             return None
-        if self.decides_in_cycles:
-            return next_cycle(self.state)
-        if not self._wake_is_known:
-            self._wake, self._wake_is_known = next_wake(self.state, self._waits), True
-        return self._wake
+        return next_cycle(self.state) if self.decides_in_cycles else next_wake(self.state)

@@ -15,8 +15,7 @@ from ..intake.decayed_usage import Consumed
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
 from .state.state import QueueState, State
-from .transition.activate import take_over
-from .transition.listing import enter
+from .transition.apply import enter, take_over
 
 FORMAT: Literal[3] = 3
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""

@@ -21,14 +21,17 @@ wrote it; of an eviction, the one for where the charges begin is so as well."""
 SUBMITTING, FINISHING, ADVANCING, ADMITTING, EVICTING_ONE, REPLACING, REJECTING, DEFERRING = range(8)
 """Kinds of events: three of facts, five of decisions."""
 
-DECISION_NAMES = {
+EVENT_NAMES = {
+    SUBMITTING: "WorkloadSubmitted",
+    FINISHING: "WorkloadFinished",
+    ADVANCING: "TimeAdvanced",
     ADMITTING: "WorkloadAdmitted",
     EVICTING_ONE: "WorkloadEvicted",
     REPLACING: "WorkloadReplaced",
     REJECTING: "WorkloadRejected",
     DEFERRING: "WorkloadDeferred",
 }
-"""What the events of each kind of decision are called."""
+"""What the events of each kind are called."""
 
 CANCELLING = 8
 """One more kind of facts that a core may be given (`GivenFacts`): a workload ends, whether it runs or not. Once played: FINISHING."""

@@ -235,8 +235,7 @@ class Nomination:
     """What would be done for a workload of a queue: flavors, the victims that it needs, the one whose place it takes.
 
     Where there are no victims now, `until` is the first moment at which time alone will have made room for all of it, on these flavors or
-    on others: for `request_then`. `later` is the first moment at which there will be room for some part of it. `changes_at` is the first
-    at which time alone may change anything about it: the present one, if some part of it could have victims now.
+    on others: for `request_then`. `later` is the first moment at which there will be room for some part of it.
     """
 
     workload: str
@@ -246,7 +245,6 @@ class Nomination:
     until: int | None = None
     request_then: Request = ()
     later: int | None = None
-    changes_at: int | None = None
     replaced: str | None = None
 
     @property

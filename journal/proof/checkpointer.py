@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...engine.cores import EncodedEvent
+from ...engine.cores import EncodedEvents
 from ...engine.events import AnyEvent
 from ..errors import ForgedError
 from ..journal import Journal
@@ -41,7 +41,7 @@ class Checkpointer:
         """Append batches to the journal, and then write a checkpoint if it is time."""
         return self._write_in_time(self.journal.append(batches))
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> Head:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> Head:
         """The same for batches that a core has encoded."""
         return self._write_in_time(self.journal.append_encoded(events, begin, end))
 

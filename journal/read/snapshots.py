@@ -7,12 +7,12 @@ writes the same form and can read it. Any other is ignored, and the next one wri
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from ...engine.cores import Core, EncodedEvent
+from ...engine.cores import Core, EncodedEvents
 from ...engine.default_core import FORMAT, SnapshotError, freeze, thaw
 from ...engine.events import AnyEvent
 from ...engine.facts import PolicyActivated
@@ -42,10 +42,11 @@ _STRETCHES = 16
 # --- keeping --------------------------------------------------------------------------------------------------------
 
 
-def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
+def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Collection[int] = ()) -> Snapshot:
     """Keep the state of a core that stands at the end of a journal open to append.
 
-    What can be of no use, and older ones beyond a few (`expendable`), are dropped with it. Raises JournalError where the core does not
+    What can be of no use, and older ones beyond a few (`expendable`), are dropped with it; those at the places `of_use` are known to be
+    good, as this program has written them since it has the right to append. Raises JournalError where the core does not
     stand there, and for a state so large that its snapshot would never be read.
     """
     head = journal.head
@@ -60,7 +61,7 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY) -> Snapshot:
         raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
     snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
     there = [seq for seq in journal.snapshot_seqs() if seq != head.seq]
-    useless = [seq for seq in there if misplaced(journal, journal.snapshot(seq, content=False))]
+    useless = [seq for seq in there if seq not in of_use and misplaced(journal, journal.snapshot(seq, content=False))]
     left = [seq for seq in there if seq not in useless]
     journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
     return snapshot
@@ -95,13 +96,14 @@ class Snapshotter:
         self.journal, self.core, self.every = journal, core, every
         self._sink: BatchSink = journal if sink is None else sink
         self._last = core.seq
+        self._kept = set[int]()
 
     def append(self, batches: Sequence[Sequence[AnyEvent]]) -> None:
         """Append batches to the journal, and then keep a snapshot if it is time."""
         self._sink.append(batches)
         self._keep_in_time()
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> None:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> None:
         """The same for batches that the core has encoded; it stands at their end."""
         self._sink.append_encoded(events, begin, end)
         self._keep_in_time()
@@ -115,7 +117,7 @@ class Snapshotter:
         if self.core.seq > self._last:
             self._last = self.core.seq
             with suppress(JournalError):
-                keep_snapshot(self.journal, self.core, self.every)
+                self._kept.add(keep_snapshot(self.journal, self.core, self.every, self._kept).seq)
 
     def __enter__(self) -> Self:
         return self

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
 from ..errors import JournalError
-from ..records import START, Head, link
+from ..records import START, Head, links
 from .store import PlainRow, Store, Stored, writing
 from .tables import EVENTS, SNAPSHOTS
 from .writers import Writer, add_writers, read_writers, record_writer
@@ -136,13 +136,12 @@ class Recorder(ApplicationRecorder):
 
     def _rows(self, events: Sequence[NewEvent], head: Head) -> tuple[list[tuple[object, ...]], Head]:
         """Rows with the next sequence numbers and links of the chain, and the head that they lead to."""
-        seq, chain = head
-        as_stored = self._stream
-        rows: list[tuple[object, ...]] = []
-        for stream, version, kind, payload in events:
-            seq, chain = seq + 1, link(chain, payload)
-            rows.append((seq, stream if as_stored is None else as_stored(stream), version, kind, payload, chain))
-        return rows, Head(seq, chain)
+        if not events:
+            return [], head
+        streams, versions, kinds, payloads = zip(*events, strict=True)
+        as_stored = streams if self._stream is None else map(self._stream, streams)
+        seqs, chains = range(head.seq + 1, head.seq + 1 + len(events)), links(head.chain, payloads)
+        return list(zip(seqs, as_stored, versions, kinds, payloads, chains, strict=True)), Head(seqs[-1], chains[-1])
 
     def keep_snapshot(self, snapshot: Snapshot, instead_of: Sequence[int]) -> None:
         """Keep a snapshot in place of the one that is there and of others, in one transaction of its own."""

@@ -1,10 +1,10 @@
 """Facts in a row as a core plays them many at a time, and what came of them as batches."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice, starmap
+from collections.abc import Sequence
+from itertools import starmap
 
-from ...engine.cores import EncodedEvent, GivenFacts, PlayedBatch, PlayedFacts
-from ...engine.events import AnyDecision
+from ...engine.cores import EncodedEvents, GivenFacts, PlayedBatch, PlayedFacts
+from ...engine.events import AnyDecision, AnyEvent
 from ...engine.facts import Fact, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
 from ...engine.outcome.history import ADVANCING, CANCELLING, FINISHING, SUBMITTING
 from ...journal.decode import FORM, compares, decode
@@ -43,20 +43,20 @@ def _said(fact: Fact, payload: bytes) -> str | None:
     return match[5] if match is not None and match[4] else None
 
 
-def batches_of(
-    facts: Sequence[tuple[Fact, bytes]], played: PlayedFacts, with_wakes: bool
-) -> Iterator[tuple[PlayedBatch, list[EncodedEvent]]]:
+def batches_of(facts: Sequence[tuple[Fact, bytes]], played: PlayedFacts, with_wakes: bool) -> tuple[list[PlayedBatch], EncodedEvents]:
     """What came of facts and of the wakes between them, batch by batch, and the same as the bytes of a journal."""
-    given, decided = iter(facts), iter(played.decisions)
+    given, read, before = iter(facts), list[AnyEvent](), 0
+    found, payloads = list[PlayedBatch](), list[bytes]()
     ends = [*played.facts[1:], len(played.facts) + len(played.decisions)]
     for kind, time, at, end in zip(played.kinds, played.times, played.facts, ends, strict=False):
         fact, payload = _wake(time) if with_wakes and kind == ADVANCING else next(given)
-        caused = list(islice(decided, end - at - 1))
+        caused = played.decisions[before : before + end - at - 1]
+        before += len(caused)
         decisions: list[AnyDecision] = [decode(each) for each in caused]  # type: ignore[misc]  # a decision each
-        about = None if isinstance(fact, TimeAdvanced) else fact.workload  # type: ignore[union-attr]  # all others are of a workload
-        encoded = [EncodedEvent(fact.kind, about, payload)]
-        encoded += [EncodedEvent(decision.kind, decision.workload, each) for decision, each in zip(decisions, caused, strict=True)]
-        yield (fact, decisions), encoded
+        found.append((fact, decisions))
+        read += (fact, *decisions)
+        payloads += (payload, *caused)
+    return found, EncodedEvents([event.kind for event in read], [event.__dict__.get("workload") for event in read], payloads)
 
 
 def _wake(time: int) -> tuple[Fact, bytes]:

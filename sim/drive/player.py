@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from ...engine.cores import Core, EncodedEvent, PlayedBatch, PlayedChunk
+from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
 from ...engine.events import AnyDecision, AnyEvent, WorkloadEvicted
@@ -82,10 +82,7 @@ class Player:
             return 0, []
         self.flush()
         played = loop.play(given_facts(facts), with_wakes)
-        found, encoded = list[PlayedBatch](), list[EncodedEvent]()
-        for batch, events in batches_of(facts, played, with_wakes):
-            found.append(batch)
-            encoded += events
+        found, encoded = batches_of(facts, played, with_wakes)
         if found and self.sink is not None:
             self.sink.append_encoded(encoded, found[0][0].time, found[-1][0].time)
         wakes = list(takewhile(lambda batch: isinstance(batch[0], TimeAdvanced), reversed(found)))
@@ -148,7 +145,7 @@ class Player:
     def keep(self, chunk: PlayedChunk) -> None:
         """Append what the core has played by itself, so that the sink stands where the core stands."""
         if self.sink is not None and len(chunk.events):
-            self.sink.append_encoded(list(chunk.encoded()), int(chunk.events[0, E_TIME]), int(chunk.events[-1, E_TIME]))
+            self.sink.append_encoded(chunk.encoded(), int(chunk.events[0, E_TIME]), int(chunk.events[-1, E_TIME]))
 
     def count_turns(self, turns: Mapping[str, int]) -> None:
         """Count on from what time alone has evicted so far, by workload."""

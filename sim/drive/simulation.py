@@ -14,7 +14,7 @@ from .policy import Policy
 
 __all__ = ["OnEvict", "Simulation"]
 
-CHUNK = 2_000
+CHUNK = 10_000
 """After how many events a core that plays by itself hands over what it has played."""
 
 

@@ -33,6 +33,9 @@ HOUR_US = 3_600_000_000
 NO_QUEUE = "(none)"
 """Where workloads are counted that belong to no queue, or to two."""
 
+MOST_REMEMBERED = 4_096
+"""Of so many sorts of submissions the queue is remembered."""
+
 
 class AccountError(AssertionError):
     """The events contradict each other: a defect of the core, not of its input."""
@@ -56,6 +59,8 @@ class Measure:
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
     pools: dict[tuple[str, str], FlavorLending] = field(default_factory=dict)
+    _queues_of: dict[tuple[object, ...], str] = field(default_factory=dict, compare=False)
+    """The queues of submissions under the policy, by what they say that decides it."""
     _touched: dict[str, None] = field(default_factory=dict)
     """Queues about which something changed, to see who fits what they own."""
     _recharged: dict[tuple[str, str, str], None] = field(default_factory=dict)
@@ -91,7 +96,8 @@ class Measure:
         if not elapsed:
             return
         for figures in self.queues.values():
-            figures.pass_time(elapsed)
+            if figures.used or figures.lent:
+                figures.pass_time(elapsed)
             for other in figures.others.values():
                 other.pass_time(elapsed)
 
@@ -127,6 +133,7 @@ class Measure:
 
     def _policy(self, graph: PolicyGraph) -> None:
         self.pools.clear()
+        self._queues_of.clear()
         for figures in self.queues.values():
             for _, counted in figures.all_counted():
                 counted.owns, counted.owned, counted.borrowed, counted.lent = {}, 0, 0, 0
@@ -189,13 +196,23 @@ class Measure:
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
         if fact.workload in self.live:
             raise AccountError(f"`{fact.workload}` is submitted, but is live already")
-        nodes = matching_queues(graph, fact)
-        queue = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
+        queue = self._queue_of(fact, graph)
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
         live = self.live[fact.workload] = WorkloadAccount(fact, queue, fact.time)
         figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
+
+    def _queue_of(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> str:
+        """The queue that a submission belongs to, worked out once for all that say the same of it."""
+        said = (fact.queue, fact.local_queue, fact.namespace, fact.user, fact.group, fact.workload_kind, *fact.labels.items())
+        known = self._queues_of.get(said)
+        if known is None:
+            nodes = matching_queues(graph, fact)
+            if len(self._queues_of) >= MOST_REMEMBERED:
+                self._queues_of.clear()
+            known = self._queues_of[said] = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
+        return known
 
     def _find(self, name: str, what: str) -> WorkloadAccount:
         live = self.live.get(name)
@@ -304,9 +321,9 @@ class Measure:
         if not figures.waiting and not figures.entitled:
             return
         room = figures.room()
-        most = sum(room.values())
-        fitting = (name for name, gpus in figures.waiting.items() if 0 < gpus <= most and self.live[name].fits(room))
-        entitled = {name: figures.entitled.get(name, self.end) for name in fitting}
+        most, live, known = sum(room.values()), self.live, figures.entitled
+        waiting = figures.waiting.items() if most else ()
+        entitled = {name: known.get(name, self.end) for name, gpus in waiting if 0 < gpus <= most and live[name].fits(room)}
         for name, since in figures.entitled.items():
             if name not in entitled:
                 figures.owner_wait_most = max(figures.owner_wait_most, self.end - since)

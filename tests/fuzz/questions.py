@@ -58,8 +58,6 @@ def _probe(core: Core, graph: PolicyGraph) -> Iterator[tuple[str, Any]]:
         yield f"superiors of {workload.name}", sorted(probe.superiors(workload.name))
         yield f"usage of {workload.name}", probe.usage_of(workload.name)
     running = [workload for workload in core.view.workloads() if workload.admitted is not None]
-    for workload in running:
-        yield f"share without {workload.name}", probe.share_without(workload.queue, workload.queue, workload.usage)
     for workload in [workload for workload in waiting if workload.in_line][:MOST_NOMINATED]:
         yield from _nomination(probe, workload)
         yield from _victims(probe, workload, running)
@@ -72,20 +70,13 @@ def _nomination(probe: Probe, workload: Workload) -> Iterator[tuple[str, Any]]:
 
 
 def _victims(probe: Probe, workload: Workload, running: list[Workload]) -> Iterator[tuple[str, Any]]:
-    """Who would go for a workload, in which order, were it to ask for what each of them has."""
+    """Who may go for a workload, and whether it would fit were it to ask for what each of them has."""
     names = [each.name for each in running]
-    yield f"victims in order for {workload.name}", list(probe.victims_in_order(workload.name, names))
     for policy in ("lower", "lower-or-newer", "any", "nothing"):
         yield f"{workload.name} may evict: {policy}", [name for name in names if probe.may_evict(workload.name, name, policy)]
     for each in running[:MOST_NOMINATED]:
         about = f"what {each.name} has, for {workload.name}"
         yield f"fits: {about}", (probe.fits(workload.queue, each.usage), probe.limit(workload.queue, each.usage))
-        yield f"victims: {about}", list(probe.victims(workload.name, each.usage, [slot for slot, _ in each.usage]))
-    if probe.graph.settings.victims == "fair":
-        left: dict[int, list[str]] = {}
-        for each in running:
-            left.setdefault(each.queue, []).append(each.name)
-        yield f"next queue for {workload.name}", probe.next_victim_queue(workload.name, left)
 
 
 def _standings(core: Core) -> Iterator[tuple[str, Any]]:

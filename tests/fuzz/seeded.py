@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from gpol.engine.definition.preemption import classical, fair_sharing, rules
 from gpol.engine.definition.quota.tree import QuotaTree
-from gpol.engine.definition.transition import listing
+from gpol.engine.definition.transition import apply
 from gpol.engine.intake import changes
 
 
@@ -20,8 +20,8 @@ def _spares_nobody() -> AbstractContextManager[object]:
 
 def _later_first() -> AbstractContextManager[object]:
     """Ties between workloads of a queue go to the later submission."""
-    right = listing.line_key
-    return patch.object(listing, "line_key", lambda graph, workload: (*right(graph, workload)[:-1], -workload.number))
+    right = apply.line_key
+    return patch.object(apply, "line_key", lambda graph, workload: (*right(graph, workload)[:-1], -workload.number))
 
 
 def _lends_more() -> AbstractContextManager[object]:

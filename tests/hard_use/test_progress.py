@@ -64,10 +64,20 @@ def test_long_commands_say_what_they_are_at(arguments, told, tmp_path: Path, mon
 
 
 def test_short_commands_say_nothing_of_it(tmp_path: Path, monkeypatch):
-    """Nothing is drawn for a policy that is checked at once."""
+    """Nothing is drawn for a policy that is checked at once, however busy the machine is that it starts on."""
     monkeypatch.chdir(tmp_path)
     Path("few.gpol").write_text(many_queues(3))
-    assert on_a_terminal("check", "few.gpol") == (0, "few.gpol: good (3 queues, 1 flavor, 0 tests)\n", "")
+    assert on_a_terminal("check", "few.gpol", after=30) == (0, "few.gpol: good (3 queues, 1 flavor, 0 tests)\n", "")
+
+
+def test_reading_jobs_is_told(tmp_path: Path, monkeypatch):
+    """Of a simulation the first that takes long is reading its jobs; here the last of many is none."""
+    monkeypatch.chdir(tmp_path)
+    Path("few.gpol").write_text(many_queues(3))
+    rows = (f"w{number},0s,1m,q0,1\n" for number in range(20_000))
+    Path("jobs.csv").write_text("workload,submitted,duration,queue,gpu\n" + "".join(rows) + "last,0s,0s,q0,1\n")
+    code, _, terminal = on_a_terminal("simulate", "few.gpol", "jobs.csv", after=0)
+    assert (code, "reading jobs" in terminal, "jobs.csv:20002: column `duration`" in terminal) == (3, True, True)
 
 
 def test_work_goes_on_while_the_bar_is_made(monkeypatch):

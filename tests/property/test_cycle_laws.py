@@ -7,8 +7,8 @@ from core_states import shuffle, state_of
 from cycle_cases import Case, cycle_cases, history, played
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
+from gpol.engine.definition.queue.line import line_key
 from gpol.engine.definition.quota.tree import QuotaTree
-from gpol.engine.definition.state.order import line_key
 from gpol.engine.eligibility import groups_of
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import Fact, TimeAdvanced
@@ -109,7 +109,7 @@ def test_admissions_fit(case: Case) -> None:
     Who takes another one's place needs room only for what it asks for beyond that; and the place is free for nobody else.
     """
     for core, fact, graph in history(case):
-        before = state_of(core).active.tree.copy() if core.graph is not None else None
+        before = state_of(core).active.copy().tree if core.graph is not None else None
         held = {workload.name: (workload.queue, workload.usage) for workload in ran(core)}
         decisions = core.step(fact, graph)
         admitted = [decision for decision in decisions if isinstance(decision, WorkloadAdmitted)]
@@ -210,13 +210,14 @@ def test_one_place(case: Case) -> None:
         for node, queue in enumerate(state.queues):
             assert all(workload.queue == node for workload in queue.members)
             assert [workload.number for workload in queue.members] == sorted(workload.number for workload in queue.members)
-            assert [each.place for each in queue.line] == sorted(line_key(graph, each) for each in queue.line)
-            in_line = Counter(workload.name for workload in queue.line)
+            line = state.line(node)
+            assert [each.place for each in line] == sorted(line_key(graph, each) for each in line)
+            in_line = Counter(workload.name for workload in line)
             waiting = [workload for workload in queue.members if workload.admitted is None]
             assert in_line == Counter(workload.name for workload in waiting if is_queued(graph, workload))
             assert all(workload.name in in_line for workload in queue.members if workload.parked)
             assert queue.preemptor is None or queue.preemptor.name in in_line
-            shapes = {shape_of(workload, state.active.tells_apart) for workload in queue.line if not workload.parked}
+            shapes = {shape_of(workload, state.active.tells_apart) for workload in line if not workload.parked}
             assert queue.stirred or not shapes & queue.hopeless, "who asks for the same is parked as well"
         told = Counter((each.admitted is not None, each.in_line, each.parked) for each in core.view.workloads())
         assert set(told) <= {(True, False, False), (False, True, False), (False, True, True), (False, False, False)}

@@ -7,7 +7,7 @@ from core_states import state_of
 from cycle_cases import AT_REST, SECOND, Case, activation, cycle_cases, played
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze
-from gpol.engine.definition.queue.parking import stir
+from gpol.engine.definition.queue.line import stir
 from gpol.engine.event_parts import CheckState, Limit
 from gpol.engine.events import WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.explain.pending import standing

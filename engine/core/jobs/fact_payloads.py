@@ -2,7 +2,6 @@
 
 from pydantic import TypeAdapter
 
-from ...cores import EncodedEvent
 from .. import columns as c
 from .job_rows import JobRows
 
@@ -20,21 +19,19 @@ class FactPayloads:
     """Encodes the facts of one loop."""
 
     def __init__(self, rows: JobRows) -> None:
-        self.rows = rows
+        self._facts, self._alike = rows.facts, rows.alike().tolist()
         self._submissions: dict[int, bytes] = {}
 
-    def encoded(self, kind: int, time: int, job: int, name: bytes) -> EncodedEvent:
+    def payload(self, kind: int, time: int, job: int, name: bytes) -> bytes:
         """A fact of a kind at a moment, about a job whose name is that one, as JSON."""
-        if kind == c.ADVANCING:
-            return EncodedEvent("TimeAdvanced", None, b'{"kind":"TimeAdvanced","v":1,"time":%d}' % time)
-        fact = self.rows.facts[job]
         if kind == c.FINISHING:
-            payload = b'{"kind":"WorkloadFinished","v":1,"time":%d,"workload":%b}' % (time, name)
-            return EncodedEvent("WorkloadFinished", fact.workload, payload)
-        if fact.created is not None or fact.uid:
-            return EncodedEvent("WorkloadSubmitted", fact.workload, fact.payload())
-        begin, alike = b'{"kind":"WorkloadSubmitted","v":1,"time":%d,"workload":%b' % (time, name), self.rows.kind(job)
-        rest = self._submissions.get(alike)
+            return b'{"kind":"WorkloadFinished","v":1,"time":%d,"workload":%b}' % (time, name)
+        if kind == c.ADVANCING:
+            return b'{"kind":"TimeAdvanced","v":1,"time":%d}' % time
+        alike = self._alike[job]
+        if alike == c.NONE:
+            return self._facts[job].payload()
+        begin, rest = b'{"kind":"WorkloadSubmitted","v":1,"time":%d,"workload":%b' % (time, name), self._submissions.get(alike)
         if rest is None:
-            rest = self._submissions[alike] = fact.payload().removeprefix(begin)
-        return EncodedEvent("WorkloadSubmitted", fact.workload, begin + rest)
+            rest = self._submissions[alike] = self._facts[job].payload().removeprefix(begin)
+        return begin + rest

@@ -33,7 +33,6 @@ class GivenLoop(KernelLoop):
         self.facts = 0
         self._shares = may_share(store.graph) and not store.tells_apart
         self._payloads = Payloads(store)
-        self._jobs = zeros(0, c.JOB_WIDTH)
         self._alike: dict[object, int] = {}
         self._said: dict[object, Saying] = {}
         self._rows = zeros(64, c.JOB_WIDTH)
@@ -44,7 +43,7 @@ class GivenLoop(KernelLoop):
         store = self.store
         first, before, in_cycles = int(store.tables.state[c.SEQ]) + 1, Before.of(store), store.tables.state[c.IN_CYCLES]
         facts, places = self._take_in(given)
-        self.begin(self._jobs, facts, True)
+        self.begin(store.tables.job, facts, True)
         store.tables.state[c.PLAYS_WAKES], store.tables.state[c.EVICTING_WAKES] = with_wakes, 0
         _, events, tape = self.run(_MOST_WITH_WAKES if with_wakes else _ENOUGH, lambda job: self._kept(given, places[store.names[job]]))
 
@@ -87,24 +86,26 @@ class GivenLoop(KernelLoop):
         store, places, end = self.store, dict[str, int](), len(given.kinds)
         if max(given.times, default=0) > c.MOST_TIME:
             end = next(place for place, moment in enumerate(given.times) if moment > c.MOST_TIME)
-        for place in [place for place, kind in enumerate(given.kinds[:end]) if kind == c.SUBMITTING]:
-            name = given.workloads[place]
-            if name in places or store.row(name) != c.NONE:
-                end = place
+        named, rows = np.array([bool(name) for name in given.workloads[:end]], bool), zeros(end, c.GIVEN_WIDTH)
+        rows[:, c.GIVEN_KIND], rows[:, c.GIVEN_TIME], rows[:, c.GIVEN_JOB] = given.kinds[:end], given.times[:end], c.NONE
+        rows[named, c.GIVEN_JOB] = store.numbered([name for name in given.workloads[:end] if name])
+        submissions = np.flatnonzero(rows[:, c.GIVEN_KIND] == c.SUBMITTING)
+        are_live = store.are_live(rows[submissions, c.GIVEN_JOB])
+        for place, is_live in zip(submissions.tolist(), are_live.tolist(), strict=True):
+            if is_live or given.workloads[place] in places:
+                rows = rows[:place]
                 break
-            places[name] = place
-        known = store.name_ids
-        ids = [known[name] if name in known else store.name_id(name) if name else c.NONE for name in given.workloads[:end]]
-        rows = zeros(end, c.GIVEN_WIDTH)
-        rows[:, c.GIVEN_KIND], rows[:, c.GIVEN_TIME], rows[:, c.GIVEN_JOB] = given.kinds[:end], given.times[:end], ids
+            places[given.workloads[place]] = place
         self._make_jobs(given, sorted(places[name] for name in sorted(places)), rows)
         return rows, places
 
     def _make_jobs(self, given: GivenFacts, places: list[int], rows: Ints) -> None:
         """The rows of jobs that are submitted at these places, and of those that are live."""
-        if len(self._jobs) < len(self.store.names):
-            self._jobs = longer(self._jobs, len(self.store.names))
-        jobs, at, ids = self._jobs, np.array(places, np.int64), rows[places, c.GIVEN_JOB]
+        jobs = self.store.tables.job
+        if len(jobs) < len(self.store.names):
+            jobs = longer(jobs, len(self.store.names))
+            self.store.tables = self.store.tables._replace(job=jobs)
+        at, ids = np.array(places, np.int64), rows[places, c.GIVEN_JOB]
         if self._shares:
             kinds = self._kinds(given, places)  # may replace the rows by longer ones
             jobs[ids] = self._rows[kinds]
@@ -112,8 +113,8 @@ class GivenLoop(KernelLoop):
         unlike = [place for place in places if given.alike[place] is None or not self._shares]
         if unlike:
             jobs[rows[unlike, c.GIVEN_JOB]] = self._new_rows(given, unlike)
-        numbers = np.arange(len(self.store.names))
-        jobs[: len(numbers), c.J_NAME] = self.store.tables.name[: len(numbers), c.JOB] = numbers
+        jobs[:, c.J_NAME] = numbers = np.arange(len(jobs))
+        self.store.tables.name[: len(numbers), c.JOB] = numbers[: len(self.store.tables.name)]
         if self.store.tables.state[c.IN_CYCLES]:
             self._rank([*self.store.live_names(), *(given.workloads[place] for place in places)])
 
@@ -139,5 +140,5 @@ class GivenLoop(KernelLoop):
 
     def _rank(self, names: list[str]) -> None:
         """Number names in their order."""
-        ranked = [self.store.name_ids[name] for name in sorted(names)]
-        self._jobs[ranked, c.J_RANK] = range(len(ranked))
+        ranked = self.store.numbered(sorted(names))
+        self.store.tables.job[ranked, c.J_RANK] = range(len(ranked))

@@ -20,7 +20,7 @@ from ...outcome.history import Columns
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
-from ..policy_tables import BeyondBoundsError
+from ..policy.policy_tables import BeyondBoundsError
 from ..store import TableStore
 from ..tables import Ints, zeros
 
@@ -114,9 +114,12 @@ class JobRows:
                 self._named.setdefault(self.store.names[number], []).append(job)
         return self._named[name]
 
-    def kind(self, job: int) -> int:
-        """A number for all jobs whose submissions say the same but for their names, their times and their identity outside."""
-        return int(self._kind_of[job])
+    def alike(self) -> Columns:
+        """Of each job a number that those share whose submissions say the same but for names and times; NONE of one that says when it was
+        created, or what it is outside."""
+        created, uids = self.jobs.columns[:, j.CREATED], self.jobs.uids
+        says_more = (created != j.NONE) | (np.array(uids, object) != "") if uids else created != j.NONE
+        return np.where(says_more, c.NONE, self._kind_of)
 
     def workload(self, job: int) -> Workload:
         """A job as a workload that has just been submitted, in its queue."""

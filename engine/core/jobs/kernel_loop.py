@@ -28,7 +28,7 @@ class KernelLoop:
 
     def run(self, most: int, kept: Callable[[int], KeptSaying]) -> tuple[int, Ints, Ints]:
         """Play facts until there are so many events; why it stopped, the events and the tape. `kept` gives what is kept of a job."""
-        store, before = self.store, int(self.store.tables.state[c.SUBMISSIONS])
+        store, before = self.store, self.store.tables.when[:, c.NUMBER].copy()
         store.tables.state[c.PAST_END] = store.tables.state[c.TAPE_END] = 0
         store.grow()
         while (why := store.kernels.play(store.tables, most)) == c.MORE_ROOM:
@@ -51,14 +51,12 @@ class KernelLoop:
         store.tables = t
         store.grow_further() if t.state[c.STAGE] == c.DECIDING else store.grow()
 
-    def _bring_up_to_date(self, before: int, kept: Callable[[int], KeptSaying]) -> None:
-        """Let the store know who is live now; `before` workloads were submitted before."""
-        store, work, names = self.store, self.store.tables.work, self.store.tables.name
-        rows, gone = store.row_of_name, np.flatnonzero(store.row_of_name != names[:, c.ROW])
-        for row in rows[gone[rows[gone] != c.NONE]].tolist():
+    def _bring_up_to_date(self, before: Ints, kept: Callable[[int], KeptSaying]) -> None:
+        """Let the store know who is live now; `before` are the numbers of the submissions of those who were, by row."""
+        store, t, now = self.store, self.store.tables, self.store.tables.when[:, c.NUMBER]
+        for row in np.flatnonzero((before > 0) & (now[: len(before)] == 0)).tolist():
             store.kept[row] = None
-        store.row_of_name = names[:, c.ROW].copy()
-        new = np.flatnonzero(store.tables.when[:, c.NUMBER] > before)
-        for row, job in zip(new.tolist(), names[work[new, c.NAME], c.JOB].tolist(), strict=True):
+        new = np.flatnonzero(now > before.max(initial=0))
+        for row, job in zip(new.tolist(), t.name[t.work[new, c.NAME], c.JOB].tolist(), strict=True):
             store.kept[row] = kept(job)
         store.given = {name: given for name, given in store.given.items() if store.row(name) != c.NONE}

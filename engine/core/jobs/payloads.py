@@ -16,7 +16,7 @@ from ...guard import Field, Type
 from ...outcome.decision import Eviction, Hold, Outcome
 from .. import columns as c
 from ..outcomes import Tape, value_of
-from ..policy_tables import fraction
+from ..policy.policy_tables import fraction
 from ..store import TableStore
 from .fact_payloads import text_as_json
 from .flavor_tape import flavors_at, obstacles_at
@@ -94,7 +94,7 @@ class Payloads:
     def names(self) -> list[bytes]:
         """All names by their numbers, as JSON."""
         if len(self._names) < len(self.store.names):
-            self._names += map(text_as_json, self.store.names[len(self._names) :])
+            self._names += map(text_as_json, map(self.store.names.__getitem__, range(len(self._names), len(self.store.names))))
         return self._names
 
     # --- what decisions differ in -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...cores import EncodedEvent, PlayedBatch, RunningJob
+from ...cores import EncodedEvents, PlayedBatch, RunningJob
 from ...facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from ...intake.jobs import ENDLESS, Jobs
 from ...outcome.history import Columns, Decided, NumberOf
@@ -72,13 +72,18 @@ class _Chunk:
         fact = self.loop.facts[event[c.E_JOB]]
         return fact if event[c.E_KIND] == c.SUBMITTING else WorkloadFinished(time=event[c.E_TIME], workload=fact.workload)
 
-    def encoded(self) -> Iterator[EncodedEvent]:
-        facts, names, decisions = self.loop.facts, self.loop.payloads.names, iter(self.loop.payloads.decisions(self._story))
-        for (kind, time, job, *_), named in zip(self._story.events, self._story.named, strict=True):
-            if kind <= c.ADVANCING:
-                yield self.loop.fact_payloads.encoded(kind, time, job, names[named])
-            else:
-                yield EncodedEvent(c.DECISION_NAMES[kind], facts[job].workload, next(decisions))
+    def encoded(self) -> EncodedEvents:
+        payload, as_json, named = self.loop.fact_payloads.payload, self.loop.payloads.names, self._story.named
+        kinds, times, jobs = self.events[:, [c.E_KIND, c.E_TIME, c.E_JOB]].T.tolist()
+        decisions, names = iter(self.loop.payloads.decisions(self._story)), self.loop.store.names
+        return EncodedEvents(
+            [c.EVENT_NAMES[kind] for kind in kinds],
+            [None if kind == c.ADVANCING else names[name] for kind, name in zip(kinds, named, strict=True)],
+            [
+                next(decisions) if kind > c.ADVANCING else payload(kind, time, job, as_json[name])
+                for kind, time, job, name in zip(kinds, times, jobs, named, strict=True)
+            ],
+        )
 
     def decided(self, number: NumberOf) -> Decided:
         return what_was_decided(self.loop.store, self.events, self.tape, number)
@@ -112,7 +117,7 @@ class TableLoop(KernelLoop):
         t = self.store.tables
         found, turns = [], {}
         for name in self.store.live_names():
-            job = t.job[t.name[self.store.name_ids[name], c.JOB]].tolist()
+            job = t.job[t.name[self.store.names.find(name), c.JOB]].tolist()
             running = job[c.J_ADMISSION] != c.NONE
             left = None if job[c.J_LENGTH] == ENDLESS else job[c.J_LENGTH]
             found.append(RunningJob(name, left, job[c.J_STARTED] if running else -1, job[c.J_ADMISSION] if running else -1))

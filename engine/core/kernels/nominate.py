@@ -3,12 +3,11 @@
 A nomination is a row of `nom`, with requests in `ask`, flavors in `choice`, its record on the tape at `PEN`, and victims in `victim`.
 """
 
-import numpy as np
-
 from .. import columns as c
 from ..tables import Tables
 from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
+from .places import row_of
 from .preemption.trial import takes_place_of
 from .preemption.victims import list_victims, search_once
 from .quota.holdings import charges_of, given_to
@@ -121,7 +120,7 @@ def replaced_by(t: Tables, row: int) -> int:
     """The running workload whose place another one takes; NONE where there is none."""
     if t.work[row, c.REPLACES] == c.NONE:
         return c.NONE
-    old = t.name[t.work[row, c.REPLACES], c.ROW]
+    old = row_of(t, t.work[row, c.REPLACES])
     if old == c.NONE or t.when[old, c.ADMITTED] == c.NONE or t.work[old, c.OUT] or not takes_place_of(t, row, old):
         return c.NONE
     return old
@@ -194,21 +193,37 @@ def asked_by_one(t: Tables, spec: int, pod_set_begins: int, resource: int) -> in
 
 def mark_superiors(t: Tables, row: int) -> None:
     """Mark all for whom a workload had to go, and those for whom they had to go in turn."""
-    t.state[c.SUPERIORS] += 1
-    t.state[c.HAS_SUPERIORS] = 0
+    name = t.state[c.FIRST_SUPERIOR]
+    while name != c.NONE:
+        following = next_superior(t, name)
+        t.name[name, c.MARKED] = c.NONE
+        name = following
+    t.state[c.FIRST_SUPERIOR] = c.NONE
     if t.state[c.GAVE_WAY] == 0:
         return
-    stamp = t.state[c.SUPERIORS]
-    names, count, at = np.empty(t.state[c.GAVE_WAY] + 1, np.int64), 1, 0
-    names[0] = t.work[row, c.NAME]
-    while at < count:
-        cell = t.name[names[at], c.GAVE]
-        while cell >= 0:
-            name = t.cell[cell, c.W_NAME]
-            if t.name[name, c.MARK] != stamp:
-                t.name[name, c.MARK] = stamp
-                t.state[c.HAS_SUPERIORS] = 1
-                names[count] = name
-                count += 1
-            cell = t.cell[cell, c.NEXT]
-        at += 1
+    last = mark_those(t, t.work[row, c.NAME], c.NONE)
+    name = t.state[c.FIRST_SUPERIOR]
+    while name != c.NONE:
+        last = mark_those(t, name, last)
+        name = next_superior(t, name)
+
+
+def mark_those(t: Tables, name: int, last: int) -> int:
+    """Mark those for whom a workload had to go, behind the last of those who are marked (NONE: nobody is); return who is the last then."""
+    cell = t.name[name, c.GAVE]
+    while cell >= 0:
+        other = t.cell[cell, c.W_NAME]
+        if t.name[other, c.MARKED] == c.NONE:
+            t.name[other, c.MARKED] = other
+            if last == c.NONE:
+                t.state[c.FIRST_SUPERIOR] = other
+            else:
+                t.name[last, c.MARKED] = other
+            last = other
+        cell = t.cell[cell, c.NEXT]
+    return last
+
+
+def next_superior(t: Tables, name: int) -> int:
+    """Who is marked behind another one; NONE: that is the last."""
+    return c.NONE if t.name[name, c.MARKED] == name else t.name[name, c.MARKED]

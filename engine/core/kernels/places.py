@@ -55,6 +55,12 @@ def wait_no_longer(t: Tables, row: int) -> None:
     t.work[row, c.WAIT] = c.NONE
 
 
+def row_of(t: Tables, name: int) -> int:
+    """The row of the live workload of a name; NONE where there is none."""
+    row = t.name[name, c.ROW]
+    return row if row != c.NONE and t.work[row, c.NAME] == name and t.when[row, c.NUMBER] > 0 else c.NONE
+
+
 def count_fact(t: Tables, moment: int, outside: int) -> None:
     """Note that there was a fact at a moment; `outside`: something happened, other than that time has passed."""
     t.state[c.SEQ] += 1
@@ -261,7 +267,6 @@ def end(t: Tables, row: int) -> None:
     if t.work[row, c.WAIT] == c.NONE:
         stop(t, row)
     stir(t, row)
-    t.name[t.work[row, c.NAME], c.ROW] = c.NONE
     give_row_back(t, row)
 
 

@@ -89,7 +89,7 @@ def reserve(t: Tables, nom: int) -> None:
         cell = cell_before(t, cell)
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
     at = t.work[row, c.WAIT]
-    t.wait[at, c.RESERVATION], t.wait[at, c.RESERVED], t.wait[at, c.NEXT_RESERVED] = cell, t.state[c.PASS], t.state[c.FIRST_RESERVED]
+    t.wait[at, c.RESERVATION], t.wait[at, c.PASSED_BY], t.wait[at, c.NEXT_RESERVED] = cell, t.state[c.PASS], t.state[c.FIRST_RESERVED]
     t.state[c.FIRST_RESERVED] = row
     t.node[t.nom[nom, c.N_QUEUE], c.RESERVES] = t.state[c.PASS]
     wake_at(t, t.nom[nom, c.N_LATER])
@@ -172,15 +172,14 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
 
 def is_passed_by(t: Tables, row: int) -> bool:
     """Whether a waiting workload was refused in this pass, as itself or by its shape, or has its room reserved."""
-    stamp, at = t.state[c.PASS], t.work[row, c.WAIT]
-    refused = t.wait[at, c.PASSED_OVER] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
-    return refused or t.wait[at, c.RESERVED] == stamp
+    stamp = t.state[c.PASS]
+    return t.wait[t.work[row, c.WAIT], c.PASSED_BY] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
 
 
 def refuse(t: Tables, row: int) -> None:
     """Refuse a workload that was just nominated for the rest of the pass, and all of its shape."""
-    if t.state[c.HAS_SUPERIORS]:  # it may evict fewer than others that ask for the same
-        t.wait[t.work[row, c.WAIT], c.PASSED_OVER] = t.state[c.PASS]
+    if t.state[c.FIRST_SUPERIOR] != c.NONE:  # it may evict fewer than others that ask for the same
+        t.wait[t.work[row, c.WAIT], c.PASSED_BY] = t.state[c.PASS]
     else:
         t.shape[t.work[row, c.SHAPE], c.REFUSED] = t.state[c.PASS]
 

@@ -5,7 +5,7 @@ order of trees) it is that of identities, then of submissions, and of the names 
 """
 
 from ...outcome.nomination import Nomination, Value
-from ..state.order import directed, own_key
+from ..queue.line import directed, own_key
 from ..state.trial import Trial
 
 Entries = dict[int, Nomination]

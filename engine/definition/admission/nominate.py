@@ -12,7 +12,7 @@ from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Req
 from ...workload import Workload
 from ..flavor.assigner import FlavorAssigner
 from ..preemption import classical, fair_sharing, lookahead
-from ..preemption.search import Found, Preemptor
+from ..preemption.rules import Found, Preemptor
 from ..state.trial import Trial
 
 T = TypeVar("T")
@@ -36,27 +36,24 @@ def search(trial: Trial, preemptor: Preemptor) -> Found:
 
 
 class Nominator:
-    """Nominates one workload as things stand in a trial. `found` are the searches for victims that it took, by request."""
+    """Nominates one workload as things stand in a trial. `ahead` are the requests for which there will be room later, and when."""
 
     def __init__(self, trial: Trial, workload: Workload, tried: SearchState, only: dict[tuple[str, str], int] | None) -> None:
         self.trial, self.workload = trial, workload
         self.replaced = replaced_by(workload, trial.running)
         held = held_by(trial.graph, trial.policy.slot_index, self.replaced)
         self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held)
-        self.found: dict[Request, Found] = {}
+        self.ahead: list[tuple[int, Request]] = []
 
     def nominate(self) -> Nomination:
         """Flavors for all pods if that leads to an admission, else for fewer if fewer will do, else those for all and what is missing."""
         chosen = self._attempt(self.workload.remaining)
         if not chosen.runs:
             chosen = self._with_fewer_pods() or chosen
-        ahead = [(found.until, request) for request, found in sorted(self.found.items()) if found.until is not None]
-        chosen.later = min((until for until, _ in ahead), default=None)
+        chosen.later = min((until for until, _ in self.ahead), default=None)
         if chosen.until is not None:
             wanted = self._by_resource(chosen.flavors.request)
-            chosen.until, chosen.request_then = min(each for each in ahead if self._by_resource(each[1]) == wanted)
-        evicts = any(found.victims for found in self.found.values())  # for a part of what is asked for: those may be protected later
-        chosen.changes_at = self.trial.state.time if evicts else chosen.later
+            chosen.until, chosen.request_then = min(each for each in self.ahead if self._by_resource(each[1]) == wanted)
         return chosen
 
     def _by_resource(self, request: Request) -> dict[str, int]:
@@ -90,7 +87,9 @@ class Nominator:
         return found.grade, max(levels)
 
     def _search(self, request: Request, slots: list[int]) -> Found:
-        found = self.found[request] = self.found.get(request) or search(self.trial, Preemptor(self.workload, request, slots))
+        found = search(self.trial, Preemptor(self.workload, request, slots))
+        if found.until is not None:
+            self.ahead.append((found.until, request))
         return found
 
     def _with_fewer_pods(self) -> Nomination | None:

@@ -103,15 +103,13 @@ class FlavorAssigner:
 
     def _serve(self, assignment: FlavorAssignment, indices: list[int], pod_sets: list[PodSetFlavors]) -> None:
         """Find flavors for pod sets that get them together, and charge the assignment."""
-        total: dict[str, int] = {}
-        for pod_set in pod_sets:
-            for resource in sorted(pod_set.requests):
-                total[resource] = total.get(resource, 0) + pod_set.requests[resource]
+        asked = sorted({resource for pod_set in pod_sets for resource in pod_set.requests})
+        total = {resource: sum(pod_set.requests.get(resource, 0) for pod_set in pod_sets) for resource in asked}
         found: dict[str, Chosen] = {}
         obstacles: list[Obstacle] = []
         attempts: list[Attempt] = []
         failed = False
-        for resource in sorted(total):
+        for resource in asked:
             group = self._group(resource)
             if resource in found or (group is None and total[resource] == 0):
                 continue

@@ -12,7 +12,7 @@ from ...intake.slices import takes_place_of
 from ...policy_graph import Preemption
 from ...workload import Workload
 from ..state.trial import Trial
-from .search import Preemptor
+from .rules import Preemptor
 
 Precedence = tuple[bool, bool, int, int, str, int]
 """The place of a victim among others, the best is the least."""

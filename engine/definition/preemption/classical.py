@@ -12,7 +12,7 @@ from ...outcome.nomination import Victim
 from ...workload import Workload, victim
 from ..state.trial import Trial
 from .candidates import candidates, ordered, preemption_of, satisfies
-from .search import Found, Preemptor, fill_back, give_back
+from .rules import Found, Preemptor, fill_back
 
 Ground = Literal["own", "advantage", "without borrowing", "while borrowing"]
 """Why a candidate may go; with `without borrowing` only where the workload then fits what its queue owns."""
@@ -121,17 +121,15 @@ def _take(trial: Trial, preemptor: Preemptor, in_order: list[ClassicalCandidate]
         return within and trial.tree.fits(queue, preemptor.request)
 
     taken: list[Victim] = []
-    for candidate in in_order:
-        if not _still_valid(trial, preemptor, candidate, borrowing, found):
-            continue
-        trial.take(candidate.workload)
-        found.note(candidate.workload.name, "taken")
-        taken.append(victim(candidate.workload, _KINDS[candidate.ground]))
-        if fits():
-            kept = fill_back(trial, taken, fits, found)
-            give_back(trial, kept)
-            return kept
-    give_back(trial, taken)
+    with trial.undone():
+        for candidate in in_order:
+            if not _still_valid(trial, preemptor, candidate, borrowing, found):
+                continue
+            trial.take(candidate.workload)
+            found.note(candidate.workload.name, "taken")
+            taken.append(victim(candidate.workload, _KINDS[candidate.ground]))
+            if fits():
+                return fill_back(trial, taken, fits, found)
     return []
 
 

@@ -7,12 +7,12 @@ are those it would leave behind. Where cohorts tie Kueue takes the one that its 
 from fractions import Fraction
 
 from ...event_parts import EvictionKind
-from ...outcome.nomination import ComparedShares, Share
+from ...outcome.nomination import ComparedShares, Share, Victim
 from ...policy_settings import Strategy
 from ...workload import Workload, victim
 from ..state.trial import Trial
 from .candidates import Precedence, candidates, precedence
-from .search import Found, Preemptor, fill_back, give_back
+from .rules import Found, Preemptor, fill_back
 
 Left = dict[int, list[Workload]]
 """The candidates that are left, by queue, best victim first."""
@@ -34,32 +34,24 @@ class _Search:
     def __init__(self, trial: Trial, preemptor: Preemptor) -> None:
         self.trial, self.tree, self.shares, self.preemptor = trial, trial.tree, trial.shares, preemptor
         self.queue, self.found = preemptor.workload.queue, Found()
-        self.taken = self.found.victims
+        self.taken: list[Victim] = []
         self.retry: list[Workload] = []
 
     def run(self) -> Found:
-        strategies = self.trial.graph.settings.strategies
+        first, *second = self.trial.graph.settings.strategies
         left = self._candidates()
-        with self.trial.charged(self.queue, self.preemptor.request):
-            enough = bool(left) and self._first(strategies[0], left)
-            if left and not enough and len(strategies) > 1:
-                enough = self._second(strategies[1])
-        kept = fill_back(self.trial, self.taken, self._fits, self.found) if enough else self.taken
-        give_back(self.trial, kept)
-        self.found.victims = []
-        if enough:
-            self.found.succeed(kept, self.queue)
+        with self.trial.undone():
+            with self.trial.charged(self.queue, self.preemptor.request):
+                enough = self._first(first, left) or any(self._second(strategy) for strategy in second)
+            if enough:
+                self.found.succeed(fill_back(self.trial, self.taken, self._fits, self.found), self.queue)
         return self.found
 
     def _candidates(self) -> Left:
-        own = candidates(self.trial, self.queue, self.preemptor)
-        left = {self.queue: own} if own else {}
-        for queue in self.trial.policy.in_tree(self.queue):
-            if queue != self.queue and self.tree.borrows(queue, self.preemptor.slots):
-                victims = candidates(self.trial, queue, self.preemptor)
-                if victims:
-                    left[queue] = victims
-        return left
+        """Those of the own queue, and of the queues of its tree that borrow."""
+        queues = self.trial.policy.in_tree(self.queue)
+        giving = [queue for queue in queues if queue == self.queue or self.tree.borrows(queue, self.preemptor.slots)]
+        return {queue: candidates(self.trial, queue, self.preemptor) for queue in giving}
 
     def _fits(self) -> bool:
         """Whether the workload fits without those who are out; the workload itself must not be charged."""

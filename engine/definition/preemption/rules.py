@@ -1,69 +1,89 @@
-"""Victims by preempt rules: all rules in the policy's order, the best victim first, until the workload fits.
+"""Victims by preempt rules, such as this one:
 
-A later rule only adds to what the earlier ones took. Before each pick everybody is judged anew, as each victim changes shares and use;
-in the end those who turn out not to be needed are put back.
+    preempt reclaim-owned {
+      when workload fits what its queue owns                          its trigger: `owner`
+      evict from queues that borrow                                   its scope: `queues` and `reaches`
+      where victim.priority < workload.priority                       its guard: `keeper`
+      order by victim.queue.share desc, victim.admitted desc          the order of victims: `_ranked`
+    }
+
+All rules are used in the policy's order; a later one only adds to what the earlier ones took. Victims are taken one by one until the
+workload fits, and before each pick everybody is judged anew, as each victim changes shares and use. In the end those who turn out not to be
+needed are put back (`fill_back`).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from operator import itemgetter
 
 from ...event_parts import EvictionKind
 from ...guard import is_timeless
-from ...outcome.nomination import RunnerUp, Victim
-from ...policy_graph import PreemptRule, ProtectRule
+from ...intake.slices import takes_place_of
+from ...outcome.nomination import CandidateOutcome, ComparedShares, Grade, Note, Request, RunnerUp, Victim
+from ...policy_graph import PreemptRule, ProtectRule, covers
 from ...workload import Workload, victim
+from ..queue.line import directed
 from ..state.guard_values import GuardValues
-from ..state.order import directed
 from ..state.trial import Trial
-from .rule_scope import RuleScope
-from .search import Preemptor, fill_back, give_back
 
 Ranked = tuple[tuple[object, ...], Workload]
 """A candidate with its place in the rule's order; the best is the least."""
 
 
+@dataclass(frozen=True, slots=True)
+class Preemptor:
+    """A workload that looks for victims: the request that is to fit, and the slots on which somebody has to go for it."""
+
+    workload: Workload
+    request: Request
+    slots: list[int]
+
+
 class RuleSearch:
-    """A search at a moment, while the request is charged; the trial is always put back.
+    """A search for a workload whose request is charged and `short` of some slots, at a moment. The trial is always put back.
 
     `cause` is the fact that is being decided; it is None where a later moment is tried. One fact never admits and evicts the same
-    workload: whoever it admitted is passed over, and `passed_over_fresh` says that this happened. `superiors` are those for whom the
-    workload had to go itself: no rule without durations takes them.
+    workload, so whoever it admitted is passed over. `superiors` are those for whom the workload had to go itself.
     """
 
     def __init__(
-        self, trial: Trial, preemptor: Preemptor, scope: RuleScope, now: int, superiors: Collection[str], cause: int | None = None
+        self, trial: Trial, preemptor: Preemptor, short: list[int], now: int, superiors: Collection[str], cause: int | None = None
     ) -> None:
-        self.trial, self.preemptor, self.scope, self.now, self.superiors, self.cause = trial, preemptor, scope, now, superiors, cause
-        self.graph, self.tree, self.workload = trial.graph, trial.tree, preemptor.workload
+        self.trial, self.preemptor, self.short, self.now, self.superiors, self.cause = trial, preemptor, short, now, superiors, cause
+        self.graph, self.tree, self.workload, self.queue = trial.graph, trial.tree, preemptor.workload, preemptor.workload.queue
         self.values = GuardValues(trial.policy, now, preemptor.workload)
-        self.passed_over_fresh = False
+
+    @classmethod
+    def present(cls, trial: Trial, preemptor: Preemptor) -> "RuleSearch":
+        """The search as of the present moment; the request is not charged yet."""
+        state, workload = trial.state, preemptor.workload
+        short = trial.tree.short(workload.queue, preemptor.request)
+        return cls(trial, preemptor, short, state.time, state.superiors(workload.name), state.cause)
 
     def at(self, moment: int) -> "RuleSearch":
-        """The same search at a later moment."""
-        return RuleSearch(self.trial, self.preemptor, self.scope, moment, self.superiors)
+        """The same search by another fact, at this moment or a later one."""
+        return RuleSearch(self.trial, self.preemptor, self.short, moment, self.superiors)
+
+    # --- take until it fits, then fill back -------------------------------------------------------------------------------
 
     def run(self) -> list[Victim]:
         """Victims without whom the request fits; none where there are not enough."""
         taken: list[Victim] = []
-        enough = any(self._sweep(index, rule, taken) for index, rule in enumerate(self.graph.preempt))
-        kept = fill_back(self.trial, taken, self.fits) if enough else taken
-        give_back(self.trial, kept)
-        return kept if enough else []
+        with self.trial.undone():
+            enough = any(self._sweep(index, rule, taken) for index, rule in enumerate(self.graph.preempt))
+            return fill_back(self.trial, taken, self.fits) if enough else []
 
     def fits(self) -> bool:
         """Whether the request fits."""
-        with self.trial.uncharged(self.workload.queue, self.preemptor.request):
-            return self.tree.fits(self.workload.queue, self.preemptor.request)
-
-    # --- one rule ---------------------------------------------------------------------------------------------------
+        with self.trial.uncharged(self.queue, self.preemptor.request):
+            return self.tree.fits(self.queue, self.preemptor.request)
 
     def _sweep(self, index: int, rule: PreemptRule, taken: list[Victim]) -> bool:
         """Take victims by one rule, best first, until the request fits; say whether it does."""
-        queues = self.scope.queues(rule)
+        queues = self.queues(rule)
         while ranked := sorted(self._ranked(rule, queues), key=itemgetter(0)):
             chosen = ranked[0][1]
-            self.values.victim = chosen
-            values = tuple(self.values.value(field) for field in rule.compared)
+            values = tuple(self.values.value(field, chosen) for field in rule.compared)
             runner_up = self._runner_up(rule, *ranked[:2]) if len(ranked) > 1 and not taken else None
             taken.append(victim(chosen, self._kind(rule, chosen), index, values, runner_up))
             self.trial.take(chosen)
@@ -71,36 +91,120 @@ class RuleSearch:
                 return True
         return False
 
-    def _ranked(self, rule: PreemptRule, queues: list[int]) -> Iterator[Ranked]:
-        """Everybody who may go by a rule as things stand, with the place in its order: ties go to the later submitted one."""
-        for each in (each for queue in queues if self.scope.reaches(rule, queue) for each in self.scope.helpers(queue)):
-            if self._may_go(rule, each):
-                self.values.victim = each
-                yield (*(directed(self.values.value(key.of_victim), key.descending) for key in rule.order), -each.number), each
+    def _kind(self, rule: PreemptRule, each: Workload) -> EvictionKind:
+        if each.queue == self.queue:
+            return "in-queue"
+        return "reclaim" if rule.trigger is not None else "other"
 
-    def _may_go(self, rule: PreemptRule, each: Workload) -> bool:
-        """Whether a rule lets a workload go now."""
-        if self.keeper(rule, each) is not None or (each.name in self.superiors and is_timeless(rule.guard)):
-            return False
-        if each.started_by == self.cause:
-            self.passed_over_fresh = True
-            return False
-        return True
+    # --- trigger and scope ------------------------------------------------------------------------------------------------
+
+    def owner(self, rule: PreemptRule) -> int | None:
+        """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
+        if rule.trigger is None:
+            return self.queue
+        path = self.tree.paths[self.queue]
+        owners = path[1:-1] if rule.trigger == "fits-cohort" else path[:1]
+        return next((node for node in owners if not self.tree.borrows(node, self.short)), None)
+
+    def queues(self, rule: PreemptRule) -> list[int]:
+        """The queues, by node, where a rule may find victims; none where it is not triggered.
+
+        A queue that does not borrow now will not borrow later in a search: taking victims only lowers use.
+        """
+        return [node for node in self.in_range(rule, self.owner(rule)) if self.reaches(rule, node)]
+
+    def in_range(self, rule: PreemptRule, owner: int | None) -> list[int]:
+        """The queues where a rule that rests on an owner looks, by node, whether they borrow or not: never those below the owner."""
+        if owner is None:
+            return []
+        if rule.scope == "same-queue":
+            return [self.queue]
+        top = self.tree.parent[self.queue] if rule.range == "same-cohort" else 0
+        others = [queue.node for queue in self.graph.queues if queue.node != self.queue and top in self.tree.paths[queue.node]]
+        return [node for node in others if owner == self.queue or owner not in self.tree.paths[node]]
+
+    def reaches(self, rule: PreemptRule, node: int) -> bool:
+        """Whether a rule still reaches a queue of its range, as use is now: it and the cohorts above it borrow, if the rule wants that."""
+        if rule.scope != "borrowing-queues":
+            return True
+        theirs, path = self.tree.sides(self.queue, node)[1], self.tree.paths[node]
+        return all(self.tree.borrows(above, self.short) for above in path[: path.index(theirs) + 1])
+
+    # --- guards -----------------------------------------------------------------------------------------------------------
+
+    def candidates(self, queue: int) -> list[Workload]:
+        """Those who run in a queue, use what is short, and are not kept for good."""
+        users = [each for each in self.trial.running(queue) if any(slot in self.short for slot, _ in each.usage)]
+        return [each for each in users if not each.pinned and not takes_place_of(self.workload, each)]
+
+    def protecting(self, queue: int) -> list[ProtectRule]:
+        """The protect rules that cover a queue, whether they hold now or not."""
+        return [rule for rule in self.graph.protect if covers(rule, self.tree.paths[queue])]
 
     def keeper(self, rule: PreemptRule, each: Workload) -> PreemptRule | ProtectRule | None:
         """What keeps a workload: the rule, whose guard is false of it, or a protect rule; None: nothing."""
-        self.values.victim = each
-        if not self.values.holds(rule.guard):
+        if not self.values.holds(rule.guard, each):
             return rule
-        return next((protect for protect in self.scope.protecting(each.queue) if self.values.holds(protect.guard)), None)
+        return next((protect for protect in self.protecting(each.queue) if self.values.holds(protect.guard, each)), None)
 
-    def _kind(self, rule: PreemptRule, each: Workload) -> EvictionKind:
-        if each.queue == self.workload.queue:
-            return "in-queue"
-        return "reclaim" if rule.trigger is not None else "other"
+    def gave_way(self, rule: PreemptRule, each: Workload) -> bool:
+        """Whether a workload is spared because the other one had to go for it: by every rule without durations."""
+        return each.name in self.superiors and is_timeless(rule.guard)
+
+    def _may_go(self, rule: PreemptRule, each: Workload) -> bool:
+        """Whether a rule lets a workload go now."""
+        return self.keeper(rule, each) is None and not self.gave_way(rule, each) and each.started_by != self.cause
+
+    # --- the order of victims ---------------------------------------------------------------------------------------------
+
+    def _ranked(self, rule: PreemptRule, queues: list[int]) -> Iterator[Ranked]:
+        """Everybody who may go by a rule as things stand, with the place in its order: ties go to the later submitted one."""
+        for each in (each for queue in queues if self.reaches(rule, queue) for each in self.candidates(queue)):
+            if self._may_go(rule, each):
+                yield (*(directed(self.values.value(key.of_victim, each), key.descending) for key in rule.order), -each.number), each
 
     def _runner_up(self, rule: PreemptRule, first: Ranked, second: Ranked) -> RunnerUp:
         """Who would have gone instead, and the first key in which the two differ."""
         key = next((index for index, (mine, other) in enumerate(zip(first[0][:-1], second[0][:-1], strict=True)) if mine != other), -1)
-        self.values.victim = second[1]
-        return RunnerUp(second[1].name, key, self.values.value(rule.order[key].of_victim) if key >= 0 else 0)
+        return RunnerUp(second[1].name, key, self.values.value(rule.order[key].of_victim, second[1]) if key >= 0 else 0)
+
+
+# --- what all ways to look for victims have in common ---------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search came to: victims without whom the request fits, or none, and what that makes of the flavor.
+
+    `until`: the first moment at which nothing but time will have made room. `notes`: what came of each workload that was looked at, by
+    name.
+    """
+
+    victims: list[Victim] = field(default_factory=list)
+    grade: Grade = Grade.NO_VICTIMS
+    until: int | None = None
+    notes: dict[str, Note] = field(default_factory=dict)
+
+    def note(self, workload: str, outcome: CandidateOutcome, shares: ComparedShares | None = None) -> None:
+        """Note what came of a workload; the last note counts."""
+        self.notes[workload] = (outcome, shares)
+
+    def succeed(self, victims: list[Victim], queue: int) -> None:
+        """Note that these are enough for a workload of a queue, as Kueue grades it: its own have to go, or only others that borrow."""
+        self.victims = victims
+        self.grade = Grade.PREEMPT if any(victim.queue == queue for victim in victims) else Grade.RECLAIM
+
+
+def fill_back(trial: Trial, taken: list[Victim], fits: Callable[[], bool], found: Found | None = None) -> list[Victim]:
+    """Put back, last to first and never the last one, every victim without whom the request fits as well; all others stay out."""
+    kept = list(taken)
+    for each in reversed(taken[:-1]):
+        workload = trial.state.workloads[each.workload]
+        trial.give_back(workload)
+        if fits():
+            kept.remove(each)
+            if found is not None:
+                found.note(each.workload, "spared", each.shares)
+        else:
+            trial.take(workload)
+    return kept

@@ -1,12 +1,50 @@
-"""The line of a queue: in which order it is looked at, and who is the head that the queue puts up in a cycle.
+"""The line of a queue: its order, the head that it puts up in a cycle, and who of it is parked.
 
-Kueue: pkg/cache/queue/cluster_queue.go.
+Kueue: pkg/cache/queue/cluster_queue.go. A parked workload is looked at again when capacity of its tree may have become free; in a
+best-effort queue others of its shape are parked with it, unseen.
 """
 
 from ...intake.decayed_usage import NO_USAGE, Rank
 from ...intake.local_usage import usage_rank
-from ...workload import Workload
+from ...outcome.nomination import Value
+from ...policy_graph import PolicyGraph
+from ...workload import NOWHERE, SortKey, Workload
 from ..state.state import State
+
+# --- its order ----------------------------------------------------------------------------------------------------------
+
+
+def line_key(graph: PolicyGraph, workload: Workload) -> SortKey:
+    """The place of a waiting workload in its queue: `order workloads by`, then its identity outside, then the earlier submission."""
+    keys = (directed(own_key(workload, key.field), key.descending) for key in graph.settings.workload_order)
+    return (*keys, workload.fact.uid, workload.number)
+
+
+def directed(value: Value, descending: bool) -> object:
+    """The value of a key, negative where greater is better."""
+    if isinstance(value, tuple):
+        infinite, share = value
+        return (-infinite, -share) if descending else value
+    assert isinstance(value, int)
+    return -value if descending else value
+
+
+def own_key(workload: Workload, name: str) -> int:
+    """The value of a key that is the workload's own."""
+    match name:
+        case "priority":
+            return workload.priority
+        case "submitted":
+            return workload.queued
+        case "pods":
+            return workload.pods
+        case "evictions":
+            return workload.evictions
+        case resource:
+            return workload.total(resource)
+
+
+# --- its head -----------------------------------------------------------------------------------------------------------
 
 
 def head(state: State, queue: int) -> Workload | None:
@@ -30,4 +68,35 @@ def in_turn(state: State, queue: int) -> list[Workload]:
 
 def anything_waits(state: State) -> bool:
     """Whether a cycle would have anything to look at."""
-    return any(not workload.parked or queue.stirred for queue in state.queues for workload in queue.line)
+    queues = state.graph.queues
+    return any(not workload.parked or state.queues[queue.node].stirred for queue in queues for workload in state.line(queue.node))
+
+
+# --- who is parked ------------------------------------------------------------------------------------------------------
+
+
+def park(state: State, workload: Workload, alike: bool) -> None:
+    """Park a waiting workload and, if `alike`, all others of its shape, now and to come."""
+    if alike:
+        state.queues[workload.queue].hopeless.add(workload.shape)
+    for other in state.line(workload.queue):
+        if other is workload or (alike and other.shape == workload.shape):
+            other.parked = True
+
+
+def stir(state: State, workload: Workload) -> None:
+    """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
+    if workload.queue != NOWHERE:
+        state.queues[workload.queue].generation += 1
+        for other in state.active.in_tree(workload.queue):
+            state.queues[other].stirred = True
+
+
+def unpark(state: State) -> None:
+    """Return what is parked in marked queues to the line."""
+    for queue in state.graph.queues:
+        known = state.queues[queue.node]
+        if known.stirred:
+            for workload in state.line(queue.node):
+                workload.parked = False
+            known.hopeless, known.stirred = set(), False

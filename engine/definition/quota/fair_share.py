@@ -4,7 +4,6 @@
 `used` is dominant resource fairness (Ghodsi et al., NSDI 2011) over what exists.
 """
 
-from copy import copy
 from fractions import Fraction
 from math import lcm
 from operator import gt
@@ -35,26 +34,18 @@ class Shares:
             for node in range(len(graph.nodes))
         ]
 
-    def over(self, tree: QuotaTree) -> "Shares":
-        """The same shares over a copy of the tree."""
-        other = copy(self)
-        other.tree = tree
-        return other
-
     def of(self, node: int) -> Share:
         """The share of a node; the root has none."""
-        if self.formula == "used":
-            return self._share(node, tuple(self.tree.total[node]))
-        return self._share(node, tuple(self.tree.usage[node]))
+        return self._share(node, self.tree.total[node] if self.formula == "used" else self.tree.usage[node])
 
     def after(self, node: int, queue: int, request: Request) -> Share:
         """The share that a node would have without a charge of a queue below it."""
-        if self.formula == "used":
-            amounts = dict(request)
-            return self._share(node, tuple(total - amounts.get(slot, 0) for slot, total in enumerate(self.tree.total[node])))
-        return self._share(node, tuple(self.tree.usage_without(node, queue, request)))
+        self.tree.remove(queue, request)
+        share = self.of(node)
+        self.tree.add(queue, request)
+        return share
 
-    def _share(self, node: int, used: tuple[int, ...]) -> Share:
+    def _share(self, node: int, used: list[int]) -> Share:
         if self.tree.parent[node] < 0 or self.formula == "none":
             return ZERO
         level, unweighted = self._borrowed(node, used) if self.formula == "borrowed" else (0, self._used(used))
@@ -66,7 +57,7 @@ class Shares:
         weighted = unweighted if weight == 1 else unweighted / weight  # exact
         return (level, nearest_double(weighted) if self.rounded else weighted)
 
-    def _borrowed(self, node: int, used: tuple[int, ...]) -> Share:
+    def _borrowed(self, node: int, used: list[int]) -> Share:
         """What the node uses beyond what it owns, over what its parent could lend at most, in its dominant resource."""
         subtree = self.tree.subtree[node]
         found: list[Share] = []
@@ -78,7 +69,7 @@ class Shares:
                 found.append((2, Fraction(borrowed)))
         return max(found, default=ZERO)
 
-    def _borrows_of_nothing(self, node: int, used: tuple[int, ...]) -> bool:
+    def _borrows_of_nothing(self, node: int, used: list[int]) -> bool:
         """Whether a node of a tree of a forest borrows, though nothing can be lent: Kueue ranks it by its weight all the same."""
         return self.formula == "borrowed" and self.tree.forest and any(map(gt, used, self.tree.subtree[node]))
 
@@ -89,7 +80,7 @@ class Shares:
         thousandths = nearest_double(nearest_double(Fraction(borrowed)) * 1000)
         return nearest_double(thousandths / nearest_double(Fraction(lendable)))  # exact
 
-    def _used(self, total: tuple[int, ...]) -> Fraction:
+    def _used(self, total: list[int]) -> Fraction:
         """What runs below a node, over what exists, in its dominant resource."""
         capacity = self.tree.capacity
         dominant = Fraction(0)

@@ -7,7 +7,6 @@ Recursion is per slot; its depth is bounded by the nesting limit of the language
 """
 
 from collections.abc import Iterable
-from copy import copy
 
 from ...event_parts import LimitKind
 from ...outcome.decision import BindingLimit
@@ -70,13 +69,6 @@ class QuotaTree:
         self.potential[node][slot] = reach
         for child in self.nodes[node].children:
             self._reach_down(child, slot)
-
-    def copy(self) -> "QuotaTree":
-        """A tree whose use goes its own way; quotas and what follows from them stay the same, and are shared."""
-        other = copy(self)
-        other.usage = [list(amounts) for amounts in self.usage]
-        other.total = [list(amounts) for amounts in self.total]
-        return other
 
     # --- use ----------------------------------------------------------------------------------------------------
 
@@ -173,12 +165,6 @@ class QuotaTree:
         """Whether a node uses more than its subtree owns of some slot."""
         return any(self.usage[node][slot] > self.subtree[node][slot] for slot in slots)
 
-    def borrowing(self, nodes: list[int], slots: list[int]) -> list[int]:
-        """Those of some nodes that use more than their subtrees own of some slot."""
-        usage, subtree = self.usage, self.subtree
-        found = {node for slot in slots for node in nodes if usage[node][slot] > subtree[node][slot]}
-        return [node for node in nodes if node in found]
-
     def exceeds_owned(self, node: int, slot: int, amount: int) -> bool:
         """Whether a node would use more than its subtree owns, with this amount on top."""
         return self.usage[node][slot] + amount > self.subtree[node][slot]
@@ -193,17 +179,6 @@ class QuotaTree:
             amount -= self.local_available(node, slot)
             node = self.parent[node]
         return self.height[node], self.parent[node] >= 0
-
-    def usage_without(self, node: int, queue: int, request: Request) -> list[int]:
-        """What a node would carry, by slot, were a charge of a queue below it (or of itself) taken back."""
-        usage = list(self.usage[node])
-        for slot, carried in request:
-            below = queue
-            while below != node:
-                carried = min(carried, max(0, self.usage[below][slot] - self.local[below][slot]))
-                below = self.parent[below]
-            usage[slot] -= carried
-        return usage
 
     # --- places in the tree -------------------------------------------------------------------------------------
 

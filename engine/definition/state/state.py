@@ -2,8 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from ...intake.capacity import Machine, NodeSizes
@@ -60,20 +59,19 @@ class ActivePolicy:
 
     def over(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
         """The same charges under a policy of the same nodes and slots, over what exists there."""
-        tree = QuotaTree(graph, capacity)
+        other = ActivePolicy.of(graph, capacity, sizes)
         for queue in graph.queues:
-            tree.add(queue.node, as_request(dict(enumerate(self.tree.usage[queue.node]))))
-        return replace(self, graph=graph, tree=tree, shares=Shares(graph, tree), sizes=sizes)
+            other.tree.add(queue.node, as_request(dict(enumerate(self.tree.usage[queue.node]))))
+        return other
 
     def copy(self) -> "ActivePolicy":
         """The same policy with charges that go their own way."""
-        tree = self.tree.copy()
-        return replace(self, tree=tree, shares=self.shares.over(tree))
+        return self.over(self.graph, self.tree.capacity, self.sizes)
 
 
 @dataclass(slots=True)
 class QueueState:
-    """One queue: its live workloads by submission, and those of them that are queued, in the policy's order.
+    """One queue: its live workloads, in the order of their submissions.
 
     The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `stirred`: what is
     parked returns at the start of the next cycle. `preemptor` waits for the room of its victims: unless the queue is strict, it
@@ -82,7 +80,6 @@ class QueueState:
     """
 
     members: list[Workload] = field(default_factory=list)
-    line: list[Workload] = field(default_factory=list)
     hopeless: set[Shape] = field(default_factory=set)
     stirred: bool = False
     preemptor: Workload | None = None
@@ -95,26 +92,6 @@ class QueueState:
     def part(self, workload: Workload) -> None:
         """Let a workload go."""
         del self.members[bisect_left(self.members, workload.number, key=_NUMBER)]
-
-    def queue_up(self, workload: Workload) -> None:
-        """Put a waiting workload in its place; places are distinct."""
-        insort(self.line, workload, key=_PLACE)
-
-    def leave_line(self, workload: Workload) -> None:
-        """Take a workload out of the line."""
-        del self.line[bisect_left(self.line, workload.place, key=_PLACE)]
-
-    def copy(self, own: dict[int, Workload]) -> "QueueState":
-        """The same queue of a copy's own workloads, which are given by number."""
-        if not self.members and not self.hopeless:  # so it is with most of many queues
-            return QueueState([], [], set(), self.stirred, None, self.generation)  # the quickest way to make one
-        return replace(
-            self,
-            members=[own[workload.number] for workload in self.members],
-            line=[own[workload.number] for workload in self.line],
-            hopeless=set(self.hopeless),
-            preemptor=own[self.preemptor.number] if self.preemptor is not None else None,
-        )
 
 
 @dataclass(slots=True)
@@ -162,7 +139,7 @@ class State:
 
     def line(self, node: int) -> list[Workload]:
         """Who is queued in a queue, parked or not, in the policy's order."""
-        return self.queues[node].line
+        return sorted((workload for workload in self.queues[node].members if workload.in_line), key=_PLACE)
 
     def superiors(self, name: str) -> set[str]:
         """All for whom a workload had to go, and those for whom they had to go in turn."""
@@ -173,18 +150,3 @@ class State:
             found |= new
             waiting += sorted(new)
         return found
-
-    def copy(self) -> "State":
-        """A state that goes its own way. What never changes is shared: facts, the policy's graph and what follows from it."""
-        workloads = {name: copy(workload) for name, workload in self.workloads.items()}
-        own = {workload.number: workload for workload in workloads.values()}
-        return replace(
-            self,
-            policy=self.policy.copy() if self.policy is not None else None,
-            workloads=workloads,
-            queues=[queue.copy(own) for queue in self.queues],
-            overrides=dict(self.overrides),
-            consumed={name: usage.copy() for name, usage in self.consumed.items()},
-            machines=dict(self.machines),
-            gave_way={name: set(others) for name, others in self.gave_way.items()},
-        )

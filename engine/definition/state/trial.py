@@ -11,11 +11,10 @@ from .state import ActivePolicy, State
 class Trial:
     """A state in which something is tried out. Whoever is taken out is not among those who run; whatever was changed is put back.
 
-    `policy` may be another one than the state's, with the same queues and slots. Workloads whose numbers are in `out` are already taken out
-    of it.
+    `policy` may be another one than the state's, with the same queues and slots; those in `out`, by name, are already taken out of it.
     """
 
-    def __init__(self, state: State, policy: ActivePolicy | None = None, out: Collection[int] = ()) -> None:
+    def __init__(self, state: State, policy: ActivePolicy | None = None, out: Collection[str] = ()) -> None:
         self.state = state
         self.policy = policy or state.active
         self.graph, self.tree, self.shares = self.policy.graph, self.policy.tree, self.policy.shares
@@ -23,33 +22,40 @@ class Trial:
 
     def running(self, queue: int) -> list[Workload]:
         """Who runs in a queue and is not taken out, in the order of the submissions."""
-        return [workload for workload in self.state.running(queue) if workload.number not in self._out]
+        return [workload for workload in self.state.running(queue) if workload.name not in self._out]
 
     def is_out(self, workload: Workload) -> bool:
         """Whether a running workload is taken out."""
-        return workload.number in self._out
+        return workload.name in self._out
 
     def take(self, workload: Workload) -> None:
         """Take a running workload out."""
         self.tree.remove(workload.queue, workload.usage)
-        self._out.add(workload.number)
+        self._out.add(workload.name)
 
     def give_back(self, workload: Workload) -> None:
         """Undo `take`."""
         self.tree.add(workload.queue, workload.usage)
-        self._out.discard(workload.number)
+        self._out.discard(workload.name)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Whoever is taken out while the context lasts is put back at its end."""
+        before = set(self._out)
+        try:
+            yield
+        finally:
+            for name in sorted(self._out - before):
+                self.give_back(self.state.workloads[name])
 
     @contextmanager
     def without(self, workloads: Iterable[Workload]) -> Iterator[None]:
         """The state without some running workloads, while the context lasts; those who are out already stay so."""
-        gone = [workload for workload in workloads if workload.number not in self._out]
-        for workload in gone:
-            self.take(workload)
-        try:
+        with self.undone():
+            for workload in workloads:
+                if not self.is_out(workload):
+                    self.take(workload)
             yield
-        finally:
-            for workload in gone:
-                self.give_back(workload)
 
     @contextmanager
     def charged(self, queue: int, request: Request) -> Iterator[None]:

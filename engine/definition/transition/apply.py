@@ -5,19 +5,19 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 
 from ... import events, facts
 from ...event_parts import Assignment
-from ...intake.capacity import machine
-from ...intake.changes import act, admit, adopt, evict, stops, submitted, update
-from ...intake.local_usage import charge_admission, report_usage, sample
+from ...intake.capacity import capacity, machine, node_sizes
+from ...intake.changes import act, admit, adopt, carry_over, evict, stops, submitted, update
+from ...intake.holds import is_queued
+from ...intake.local_usage import charge_admission, report_usage, sample, settle_usage
 from ...intake.routing import route
+from ...intake.shapes import shape_of
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
 from ...outcome.named import assignments, charged
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
-from ...workload import Scan
-from ..queue.parking import park, stir, unpark
-from ..state.state import State
-from .activate import activate, rebuild
-from .listing import enter, leave
+from ...workload import NOWHERE, Scan, Workload
+from ..queue.line import line_key, park, stir, unpark
+from ..state.state import ActivePolicy, QueueState, State
 
 
 def apply(state: State, event: events.AnyEvent, graph: PolicyGraph | None = None) -> None:
@@ -80,11 +80,8 @@ def _apply_decision(state: State, event: events.AnyDecision) -> None:
         case events.WorkloadDeferred():
             tried = tuple((each.pod_set, each.resource, each.index) for each in event.tried)
             parked = event.waits == "parked"
-            _defer(
-                state,
-                event.workload,
-                LastDeferral(event.reason, event.outcome, parked, event.preempting, event.alike, tried, event.victims),
-            )
+            last = LastDeferral(event.reason, event.outcome, parked, event.preempting, event.alike, tried, event.victims)
+            _defer(state, event.workload, last)
 
 
 def carry_out(state: State, outcome: Outcome) -> None:
@@ -197,3 +194,64 @@ def _defer(state: State, name: str, deferred: LastDeferral) -> None:
         queue.preemptor = None
     if deferred.parked:
         park(state, workload, deferred.alike)
+
+
+# --- policies -----------------------------------------------------------------------------------------------------------
+
+
+def activate(state: State, graph: PolicyGraph) -> None:
+    """Let a policy decide from now on. Whoever runs keeps its queue, its flavors and amounts; whoever waits is matched anew."""
+    for name in sorted(state.machines):
+        known = state.machines[name]
+        state.machines[name] = machine(graph, known.labels, known.capacity)
+    before = state.policy
+    take_over(state, graph)
+    for workload in state.in_order():
+        assert before is not None  # nothing is submitted before the first policy
+        carry_over(before.graph, graph, state.active.slot_index, workload, state.time)
+        enter(state, workload)
+
+
+def take_over(state: State, graph: PolicyGraph) -> None:
+    """Make a policy the active one, over what exists; no workload has its place in it yet."""
+    state.policy = ActivePolicy.of(graph, capacity(graph, state.machines, state.overrides), node_sizes(graph, state.machines))
+    state.queues = [QueueState() for _ in graph.nodes]
+    state.cycle, state.idle, state.fresh = 0, 0, True
+
+
+def rebuild(state: State) -> None:
+    """Make the quota tree anew for the capacity there is now, and charge it for all that runs."""
+    exists = capacity(state.graph, state.machines, state.overrides)
+    state.policy = state.active.over(state.graph, exists, node_sizes(state.graph, state.machines))
+
+
+# --- the places of a workload: among those of its queue, in its line or in the charges of the quota tree -----------------
+
+
+def enter(state: State, workload: Workload) -> None:
+    """Give a workload its places: in its queue's line if it waits and nothing holds it, in the charges if it runs."""
+    workload.place, workload.parked = None, False
+    if workload.queue == NOWHERE:
+        return
+    policy, queue = state.active, state.queues[workload.queue]
+    if workload.admitted is not None:
+        settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
+        policy.tree.add(workload.queue, workload.usage)
+    elif is_queued(policy.graph, workload):
+        workload.place, workload.shape = line_key(policy.graph, workload), shape_of(workload, policy.tells_apart)
+        workload.parked = workload.shape in queue.hopeless
+    queue.join(workload)
+
+
+def leave(state: State, workload: Workload) -> None:
+    """Undo `enter`, before anything about the workload changes: its place is found by what it said then."""
+    if workload.queue == NOWHERE:
+        return
+    policy, queue = state.active, state.queues[workload.queue]
+    if workload.admitted is not None:
+        policy.tree.remove(workload.queue, workload.usage)
+        settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
+    workload.place, workload.parked = None, False
+    if queue.preemptor is workload:
+        queue.preemptor = None
+    queue.part(workload)

@@ -81,7 +81,7 @@ class _Found:
         self.first = first if self.first is None else min(first, self.first)
         pairs, counts = np.unique(np.stack([decisions.kinds[which], decisions.queues[which]]), axis=1, return_counts=True)
         for (kind, queue), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-            tally = self.tallies.setdefault((h.DECISION_NAMES[kind], self._queues[queue]), Tally())
+            tally = self.tallies.setdefault((h.EVENT_NAMES[kind], self._queues[queue]), Tally())
             setattr(tally, row, getattr(tally, row) + count)
 
 

@@ -82,9 +82,9 @@ def _numbering(numbers: dict[tuple[str, ...], int]) -> NumberOf:
 def _is_recorded(chunk: PlayedChunk, stored: Iterator[Recorded], progress: Progress | None) -> bool:
     """Whether the next stored events are those of a chunk, whatever the reasons of decisions are."""
     recorded = None
-    for made in chunk.encoded():
+    for made in chunk.encoded().payloads:
         recorded = next(stored, None)
-        if recorded is None or (recorded.payload != made.payload and not _alike(recorded.event, decode(made.payload))):
+        if recorded is None or (recorded.payload != made and not _alike(recorded.event, decode(made))):
             return False
     if progress is not None and recorded is not None:
         progress(recorded.seq)

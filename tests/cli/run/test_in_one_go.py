@@ -13,7 +13,7 @@ from gpol.cli.run import fact_lines
 from gpol.dsl import check
 from gpol.engine.core import core as core_module
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.cores import Core, EncodedEvent
+from gpol.engine.cores import Core, EncodedEvents
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.events import AnyEvent
 from gpol.engine.facts import FACT, Fact, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
@@ -39,13 +39,13 @@ class Sink:
         """Keep what was played one by one."""
         self.payloads += [event.payload() for batch in batches for event in batch]
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> None:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> None:
         """Keep what was played in one go; streams and times are those of the events."""
-        read = [json.loads(event.payload) for event in events]
-        assert [(each["kind"], each.get("workload")) for each in read] == [(event.kind, event.workload) for event in events]
+        read = [json.loads(payload) for payload in events.payloads]
+        assert [(each["kind"], each.get("workload")) for each in read] == list(zip(events.kinds, events.workloads, strict=True))
         assert (begin, end) == (read[0]["time"], read[-1]["time"])
-        self.payloads += [event.payload for event in events]
-        self.encoded += len(events)
+        self.payloads += events.payloads
+        self.encoded += len(events.payloads)
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,12 @@ queue's own would go.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.adapters.kueue.read.quantity import text
+from gpol.engine.definition.flavor.assigner import FlavorAssigner
 from gpol.engine.outcome.nomination import Attempt, FlavorAssignment, Grade, Mode, Obstacle, PodSetFlavors, Verdict
 
 from .suite import Case, Excuse, differences, table, topology
@@ -54,13 +56,14 @@ def plan_of(
     for slot in range(len(kueue.graph.slots)):
         result = said.get(slot, preempts)
         verdicts[slot] = GRADES[result["preemptionPossiblity"]], result["borrowingAfterSimulation"]
-    probe = kueue.probe
+    workload = kueue.workload("ns/wl")
     if tc.get("allowedFlavors"):  # an annotation of an alpha feature, which says what gpol's submissions say by themselves
-        allowed, fact = tuple(tc["allowedFlavors"]), kueue.workload("ns/wl").fact
+        allowed, fact = tuple(tc["allowedFlavors"]), workload.fact
         pod_sets_of = tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)
-        probe = probe.suppose(instead=fact.model_copy(update={"pod_sets": pod_sets_of}))
+        workload = replace(workload, fact=fact.model_copy(update={"pod_sets": pod_sets_of}))
     held = _held(kueue, tc.get("preemptWorkloadSlice") or tc.get("replaceWl"))
-    return kueue, probe.assign("ns/wl", verdicts, held)
+    assigner = FlavorAssigner(kueue.core.state.active, workload, lambda amounts: verdicts[min(amounts)], held=held)
+    return kueue, assigner.assign(workload.remaining)
 
 
 def _held(kueue: TableCluster, old: Json | None) -> dict[str, dict[str, tuple[int, int]]]:

@@ -2,6 +2,7 @@
 
 from math import ceil
 
+from gpol.engine.definition.admission.cycle import to_reserve
 from gpol.engine.outcome.nomination import FlavorAssignment, Mode, Request
 from gpol.engine.units import INT64_MAX
 
@@ -63,15 +64,16 @@ def _keys(queue: Json) -> list[str]:
 def _share(kueue: TableCluster, node: int, queue: int, more: Request = ()) -> tuple[int, str, bool]:
     """The share of a node in thousandths, rounded up, the dominant resource, and whether the node borrows; `queue` is at or below it and
     uses `more` than it does."""
-    probe, slots = kueue.probe.suppose(charges=[(queue, more)]), range(len(kueue.graph.slots))
-    infinite, whole = probe.share(node)
+    policy, slots = kueue.core.state.active.copy(), range(len(kueue.graph.slots))
+    policy.tree.add(queue, more)
+    infinite, whole = policy.shares.of(node)
     dominant = ""
     for resource in sorted({kueue.graph.slots[slot].resource for slot in slots}):
         mine = [slot for slot in slots if kueue.graph.slots[slot].resource == resource]
         used = tuple((slot, kueue.core.view.used(queue, slot) + dict(more).get(slot, 0)) for slot in mine)
-        if not dominant and probe.share_without(node, queue, used) < (infinite, whole):
+        if not dominant and policy.shares.after(node, queue, used) < (infinite, whole):
             dominant = resource
-    borrows = len(kueue.graph.path(node)) > 1 and probe.borrows(node, slots)
+    borrows = len(kueue.graph.path(node)) > 1 and policy.tree.borrows(node, slots)
     return INT64_MAX if infinite else ceil(whole), dominant, borrows
 
 
@@ -109,7 +111,7 @@ def to_be_reserved(case: Case) -> list[str]:
         into={"ns/w": "cq"},
     )
     flavors = FlavorAssignment(usage=kueue.smallest(tc["assignmentUsage"]), level=tc["borrowing"], mode=Mode[tc["assignmentMode"].upper()])
-    found = kueue.amounts(dict(kueue.probe.reserve(kueue.queue("cq"), flavors)))
+    found = kueue.amounts(to_reserve(kueue.trial(), kueue.queue("cq"), flavors))
     return differences({"reserved": tc["wantReserved"]}, {"reserved": found})
 
 

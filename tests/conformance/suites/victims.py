@@ -4,6 +4,10 @@ from typing import Any
 
 from gpol.adapters.kueue.decide.kueue_reasons import REASONS
 from gpol.adapters.kueue.read.objects import Configuration
+from gpol.engine.definition.admission.nominate import search
+from gpol.engine.definition.preemption.candidates import ordered
+from gpol.engine.definition.preemption.fair_sharing import next_queue
+from gpol.engine.definition.preemption.rules import Preemptor
 
 from .suite import Case, differences, table
 from .table_cluster import TableCluster, cluster_queue, quantities, waiting
@@ -61,8 +65,8 @@ def _victims(case: Case, asked: dict[str, int], needing: list[str], configuratio
         "workloads": [*tc["admitted"], {**tc["incoming"], "status": {}}],  # one is reserved already, which its test does not look at
     }
     kueue = TableCluster(objects, configuration, into={incoming: tc["targetCQ"]})
-    victims = kueue.probe.victims(incoming, kueue.request(asked), sorted(kueue.slot(key) for key in needing))
-    return {victim.workload: (REASONS[victim.kind], victim.evicting) for victim in victims}
+    preemptor = Preemptor(kueue.workload(incoming), kueue.request(asked), sorted(kueue.slot(key) for key in needing))
+    return {victim.workload: (REASONS[victim.kind], victim.evicting) for victim in search(kueue.trial(), preemptor).victims}
 
 
 def policy(case: Case) -> list[str]:
@@ -90,13 +94,10 @@ def turns(case: Case) -> list[str]:
         "workloads": [*tc["admitted"], waiting("preemptor")],
     }
     kueue = TableCluster(objects, Configuration(fair=True), into={"ns/preemptor": tc["preemptorCQ"]})
-    held = {
-        queue: [each.name for each in kueue.core.view.workloads() if each.admitted is not None and each.queue == kueue.queue(queue)]
-        for queue in tc["candidateCQs"]
-    }
-    left = {kueue.queue(queue): list(kueue.probe.victims_in_order("ns/preemptor", names)) for queue, names in held.items()}
+    trial, queue = kueue.trial(), kueue.queue(tc["preemptorCQ"])
+    left = {node: ordered(trial, trial.running(node), queue) for node in map(kueue.queue, tc["candidateCQs"])}
     order, actions = [], iter(tc.get("actions") or ())
-    while (target := kueue.probe.next_victim_queue("ns/preemptor", left)) is not None:
+    while (target := next_queue(trial, queue, left)) is not None:
         order.append(kueue.graph.nodes[target].name)
         left[target] = [] if next(actions, "pop") == "drop" else left[target][1:]
     return differences({"order": tc.get("wantOrder") or []}, {"order": order})

@@ -10,7 +10,8 @@ from gpol.adapters.kueue.read.objects import Configuration
 from gpol.dsl.analysis.checker import check_parsed
 from gpol.dsl.syntax.parser import Parsed
 from gpol.engine.cores import Probe
-from gpol.engine.default_core import new_core
+from gpol.engine.definition.core import DefinitionCore
+from gpol.engine.definition.state.trial import Trial
 from gpol.engine.facts import Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.units import SECOND
@@ -34,7 +35,7 @@ class World:
         checked = check_parsed(Parsed(self.imported.tree, (), (), "", "table.gpol"))
         assert checked.graph is not None, [error.message for error in checked.errors]
         self.graph: PolicyGraph = checked.graph
-        self.core = new_core()
+        self.core = DefinitionCore()
         self.core.step(PolicyActivated(time=self.now, file="table.gpol", text="table", digest=self.graph.digest), self.graph)
         self.nodes = {node.name: index for index, node in enumerate(self.graph.nodes)}
         self.slots = {name: slot for slot, name in enumerate(self.graph.slot_names)}
@@ -48,6 +49,10 @@ class World:
     def probe(self) -> Probe:
         """What would be, as things stand."""
         return self.core.probe
+
+    def trial(self) -> Trial:
+        """The state of the definition, to try something out in."""
+        return Trial(self.core.state)
 
     def queue_names(self) -> dict[str, str]:
         """The names of queues in the policy, by their ClusterQueues' names."""

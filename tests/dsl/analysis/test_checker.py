@@ -185,7 +185,7 @@ def test_with_an_error_there_are_no_warnings(find, base):
 
 
 def test_a_thousand_queues_check():
-    """A policy of 1,000 queues and 4,000 lines checks; how fast is measured in benchmarks/start_and_check.py."""
+    """A policy of 1,000 queues and 4,000 lines checks; how fast is measured by `make bench`."""
     cohorts = []
     for cohort in range(10):
         queues = "".join(f"  queue q{cohort}-{number} {{\n    owns 8 gpu\n    weight 2\n  }}\n" for number in range(100))

@@ -8,7 +8,7 @@ from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.cores import Core, EncodedEvent
+from gpol.engine.cores import Core, EncodedEvents
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.snapshot import frozen
 from gpol.engine.errors import FactError
@@ -37,8 +37,8 @@ class _Sink:
     def append(self, batches: object) -> None:
         self.events += [event.payload() for batch in batches for event in batch]  # type: ignore[attr-defined]
 
-    def append_encoded(self, events: list[EncodedEvent], begin: int, end: int) -> None:
-        self.events += [event.payload for event in events]
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> None:
+        self.events += events.payloads
         assert begin <= end
 
 
@@ -71,7 +71,7 @@ def _compare_bytes(policy: Policy, jobs: list[Job], resume: bool) -> None:
     while goes_on and loop is not None:
         chunk = loop.play(100)
         told = [each for fact, decisions in chunk.batches() for each in (fact, *decisions)]
-        assert list(chunk.encoded()) == [(each.kind, getattr(each, "workload", None), each.payload()) for each in told]
+        assert list(zip(*chunk.encoded(), strict=True)) == [(each.kind, getattr(each, "workload", None), each.payload()) for each in told]
         assert len(told) == len(chunk.events)
         goes_on = chunk.goes_on
 

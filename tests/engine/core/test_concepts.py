@@ -109,3 +109,29 @@ def test_a_protection_ends_to_the_microsecond(protected: str, due: int) -> None:
     facts = [submitted("v", "q"), submitted("w", "q", time=SECOND, priority=1)]
     assert played(policy, [*facts, {"kind": "TimeAdvanced", "time": due - 1}])[-1] == "Admitted v"
     assert played(policy, [*facts, {"kind": "TimeAdvanced", "time": due}])[-1] == "Admitted w"
+
+
+def test_each_rule_keeps_to_its_own_order() -> None:
+    """By the first rule c goes; by the second, whose order is another one, a goes before b. That is enough without c."""
+    rules = (
+        "preempt small {\n  evict from the same queue\n  where victim.priority < workload.priority and victim.pods < 2\n}\n"
+        "preempt large {\n  evict from the same queue\n  where victim.priority < workload.priority\n  order by victim.pods desc\n}\n"
+    )
+    policy = f'policy "p" {{\n  use test.bare\n  preempt by small, large\n}}\nflavor f {{ gpu 6 }}\nqueue q {{ owns 6 gpu }}\n{rules}'
+    facts = [submitted("a", "q", gpus(3)), submitted("b", "q", gpus(2), time=1), submitted("c", "q", gpus(1), time=2)]
+    facts.append(submitted("w", "q", gpus(3), time=3, priority=5))
+    assert played(policy, facts)[3:] == ["Evicted a", "Admitted w"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds", "evicted"),
+    [(3, (1, 1, 6), ["v1", "v0"]), (5, (4, 4), []), (3, (2, 6), ["v0"]), (3, (1, 1, 3, 3), ["v3"])],
+)
+def test_who_is_kept_keeps_only_those_who_are_like_it(asked: int, kinds: tuple[int, ...], evicted: list[str]) -> None:
+    """r borrows 8 of 9, and q asks for some. Whoever would leave r a smaller share than q then has stays; of others the last goes first."""
+    queues = "  queue q { owns nothing }\n  queue r { owns nothing }\n  queue s { owns 9 gpu }\n"
+    policy = f'policy "p" {{ use gpol.fair }}\nflavor f {{ gpu 9 }}\ncohort c {{\n{queues}}}\n'
+    facts = [submitted(f"v{number}", "r", gpus(each), time=number) for number, each in enumerate(kinds)]
+    facts.append(submitted("w", "q", gpus(asked), time=9))
+    expected = [f"Evicted {name}" for name in evicted]
+    assert [each for each in played(policy, facts) if each.startswith("Evicted")] == expected

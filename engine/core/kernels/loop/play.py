@@ -9,7 +9,7 @@ from ... import columns as c
 from ...tables import Tables
 from ..cycle import begin_cycle, next_cycle, run_cycle
 from ..nominate import nominate, runs
-from ..places import count_fact, end, enter, forget_who_gave_way, give_row_back, take_row
+from ..places import count_fact, end, enter, forget_who_gave_way, give_row_back, row_of, take_row
 from ..settle import lacks_room_to_decide, settle
 from .ends import next_end, pop_end, push_end
 from .past import note_cycle, note_event, note_settled
@@ -74,7 +74,7 @@ def play_next_fact(t: Tables) -> int:
         return c.ENOUGH
     if arrives == c.NONE:
         return c.OVER
-    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
         return c.GIVE_UP
     submit(t, job)
     t.state[c.NEXT_JOB] = job + 1
@@ -113,7 +113,7 @@ def is_possible(t: Tables, kind: int, job: int) -> bool:
     """Whether a given fact can happen now, as far as that is for the kernel."""
     if kind == c.ADVANCING:
         return True
-    row = t.name[t.job[job, c.J_NAME], c.ROW]
+    row = row_of(t, t.job[job, c.J_NAME])
     if kind == c.SUBMITTING:
         return row == c.NONE and not t.job[job, c.J_REFUSED]
     return row != c.NONE and (kind != c.FINISHING or t.when[row, c.ADMITTED] != c.NONE)
@@ -144,7 +144,7 @@ def finish_first(t: Tables) -> None:
 
 def end_job(t: Tables, job: int, moment: int) -> None:
     """Let a job end."""
-    end(t, t.name[t.job[job, c.J_NAME], c.ROW])
+    end(t, row_of(t, t.job[job, c.J_NAME]))
     forget_who_gave_way(t)
     note_fact(t, c.FINISHING, moment, job)
 
@@ -154,10 +154,10 @@ def only_waits(t: Tables, job: int) -> bool:
 
     It is nominated in a row of its own that has no places: it stands in no line, its name does not lead to it, and nothing is stirred or
     counted. So what remains of the question is what every nomination writes, and the next one writes again: the queue's row of `nom` with
-    its requests, flavors and victims, the tape beyond `TAPE_END`, and stamps (`SUPERIORS`, `MARK`) that only say which nomination was last.
+    its requests, flavors and victims, the tape beyond `TAPE_END`, and who is marked (`MARKED`), which only says which nomination was last.
     """
     moment = t.job[job, c.J_TIME]
-    if t.job[job, c.J_REFUSED] or t.job[job, c.J_REJECTED] or moment < t.state[c.TIME] or t.name[t.job[job, c.J_NAME], c.ROW] != c.NONE:
+    if t.job[job, c.J_REFUSED] or t.job[job, c.J_REJECTED] or moment < t.state[c.TIME] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
         return False
     if t.job[job, c.J_QUEUE] == c.NONE or t.job[job, c.J_HELD]:
         return True

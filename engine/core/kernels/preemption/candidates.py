@@ -97,16 +97,21 @@ def order_by_usage(t: Tables, left: int, right: int) -> int:
 
 
 def sink_giver(t: Tables, queue: int, heap: Ints, first: int, count: int, at: int) -> None:
-    """Bring a node to its place in a heap, which begins at `first`, whose other nodes are in theirs."""
-    while True:
-        best = at
-        for child in range(2 * at + 1, min(2 * at + 3, count)):
-            if gives_before(t, queue, heap[first + child], heap[first + best]):
-                best = child
-        if best == at:
+    """Bring a node to its place in a heap, which begins at `first`, whose other nodes are in theirs.
+
+    If it does not stay it mostly belongs near the bottom. So it goes down there, and up again as far as it has to.
+    """
+    node, top = heap[first + at], at
+    while 2 * at + 1 < count:
+        child = 2 * at + 1
+        if child + 1 < count and gives_before(t, queue, heap[first + child + 1], heap[first + child]):
+            child += 1
+        if at == top and gives_before(t, queue, node, heap[first + child]):
             return
-        heap[first + at], heap[first + best] = heap[first + best], heap[first + at]
-        at = best
+        heap[first + at], at = heap[first + child], child
+    while at > top and gives_before(t, queue, node, heap[first + (at - 1) // 2]):
+        heap[first + at], at = heap[first + (at - 1) // 2], (at - 1) // 2
+    heap[first + at] = node
 
 
 def gives_before(t: Tables, queue: int, node: int, other: int) -> bool:

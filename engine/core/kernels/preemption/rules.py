@@ -85,7 +85,7 @@ def judges_by_kind(t: Tables, rule: int, node: int) -> bool:
 
 def may_go_now(t: Tables, rule: int, each: int, cause: int) -> bool:
     """Whether a workload that a rule does not keep may go by it; whoever the fact `cause` admitted is passed over."""
-    if t.name[t.work[each, c.NAME], c.MARK] == t.state[c.SUPERIORS] and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
+    if t.name[t.work[each, c.NAME], c.MARKED] != c.NONE and t.pool[rule_at(t, rule) + c.L_TIMELESS]:
         return False
     if t.when[each, c.STARTED_BY] == cause:
         t.state[c.FRESH_PASSED_OVER] = 1
@@ -210,17 +210,23 @@ def heap_of_bests(t: Tables, keys: int, yielding: Ints, values: Ints, heap: Ints
 
 
 def sink_best(t: Tables, keys: int, yielding: Ints, values: Ints, heap: Ints, left: int, at: int) -> None:
-    """Bring a queue to its place in a heap whose other queues are in theirs."""
-    while True:
-        best = at
-        for child in range(2 * at + 1, min(2 * at + 3, left)):
-            mine, other = heap[child], heap[best]
-            if is_better(t, keys, yielding[mine, c.Y_BEST], values[mine], yielding[other, c.Y_BEST], values[other]):
-                best = child
-        if best == at:
+    """Bring a queue to its place in a heap whose other queues are in theirs, as `sink_giver` does."""
+    each, top = heap[at], at
+    while 2 * at + 1 < left:
+        child = 2 * at + 1
+        if child + 1 < left and goes_sooner(t, keys, yielding, values, heap[child + 1], heap[child]):
+            child += 1
+        if at == top and goes_sooner(t, keys, yielding, values, each, heap[child]):
             return
-        heap[at], heap[best] = heap[best], heap[at]
-        at = best
+        heap[at], at = heap[child], child
+    while at > top and goes_sooner(t, keys, yielding, values, each, heap[(at - 1) // 2]):
+        heap[at], at = heap[(at - 1) // 2], (at - 1) // 2
+    heap[at] = each
+
+
+def goes_sooner(t: Tables, keys: int, yielding: Ints, values: Ints, left: int, right: int) -> bool:
+    """Whether the best victim of one queue is better than that of another one."""
+    return is_better(t, keys, yielding[left, c.Y_BEST], values[left], yielding[right, c.Y_BEST], values[right])
 
 
 def best_of_queue(t: Tables, rule: int, row: int, now: int, cause: int, besides: int, yielding: Ints, best_values: Ints) -> int:

@@ -20,6 +20,8 @@ def no_share(t: Tables) -> ShareNumbers:
 
 def order_of(left: int, left_of: int, right: int, right_of: int) -> int:
     """-1, 0 or 1: how left/left_of compares with right/right_of; none is below 0, and no divisor is 0."""
+    if left_of == right_of:  # mostly: beside each other, and of one weight
+        return 0 if left == right else -1 if left < right else 1
     while True:
         first, second = left // left_of, right // right_of
         if first != second:

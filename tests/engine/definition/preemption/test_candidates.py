@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from gpol.engine.definition.preemption.candidates import candidates
-from gpol.engine.definition.preemption.search import Preemptor
+from gpol.engine.definition.preemption.candidates import ordered as in_order
+from gpol.engine.definition.preemption.rules import Preemptor
 from gpol.engine.definition.state.trial import Trial
 from gpol.engine.outcome.nomination import as_request
 
@@ -29,7 +30,8 @@ cohort all {
 
 def ordered(c: Any, *names: str) -> list[str]:
     """The given workloads as candidates for one that waits in q, best victim first."""
-    return list(c.core.probe.victims_in_order("w", names))
+    running = [c.state.workloads[name] for name in names]
+    return [each.name for each in in_order(Trial(c.state), running, c.state.workloads["w"].queue)]
 
 
 def test_the_order(cycles: Callable[[str], Any]) -> None:

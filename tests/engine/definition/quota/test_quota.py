@@ -195,19 +195,21 @@ def test_sides() -> None:
     ],
 )
 def test_use_without_a_charge(gpus: int, left: dict[str, int]) -> None:
-    """What the nodes above left would carry without some of its 7, beside right's 3; nothing is changed by asking.
+    """What the nodes above left carry without some of its 7, beside right's 3; charged again, all is as before.
 
     left keeps 2, so mid has 5 + 3; mid keeps 4 of it, and top and the root have 4.
     """
-    tree, name = Tree(), Tree().index
+    tree = Tree()
     tree.use("left", 7)
     tree.use("right", 3)
     before = tree.by_name(tree.tree.usage)
     assert [before[node] for node in left] == [7, 8, 4, 4]
 
-    without = {node: tree.tree.usage_without(name[node], name["left"], ((0, gpus * 1000),))[0] // 1000 for node in left}
+    tree.use("left", -gpus)
+    without = tree.by_name(tree.tree.usage)
+    tree.use("left", gpus)
 
-    assert without == left
+    assert {node: without[node] for node in left} == left
     assert tree.by_name(tree.tree.usage) == before
 
 

@@ -105,6 +105,7 @@ def test_the_tree_is_what_the_formulas_say(data: st.DataObject) -> None:
             assert tree.available(node, 0) <= tree.free(0) == capacity - sum(used.values())
         for charged, amount in charges:
             rest = Formulas(parents, below, capacity, {**used, charged: used[charged] - amount})
-            assert [tree.usage_without(node, charged, ((0, amount),))[0] for node in tree.paths[charged]] == [
-                rest.usage(node) for node in tree.paths[charged]
-            ]
+            tree.remove(charged, ((0, amount),))
+            assert [tree.usage[node][0] for node in tree.paths[charged]] == [rest.usage(node) for node in tree.paths[charged]]
+            tree.add(charged, ((0, amount),))
+            assert [tree.usage[node][0] for node in tree.paths[charged]] == [expected.usage(node) for node in tree.paths[charged]]

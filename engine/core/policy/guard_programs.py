@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ..guard import And, Compare, Const, Expr, Field, Not, Or, Type
-from ..policy_settings import OrderKey
-from . import columns as c
+from ...guard import And, Compare, Const, Expr, Field, Not, Or, Type
+from ...policy_settings import OrderKey
+from .. import columns as c
 
 _FIELDS = {
     "priority": c.F_PRIORITY,

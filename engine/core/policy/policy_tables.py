@@ -6,14 +6,14 @@ from math import lcm
 
 import numpy as np
 
-from ..eligibility import groups_of
-from ..event_parts import POD_COUNT
-from ..guard import Type, bounds_share, is_timeless, judges_by_kind, ranks_by_priority, reads_shares
-from ..intake.capacity import NodeSizes
-from ..policy_graph import PolicyGraph, Queue, covers
-from . import columns as c
+from ...eligibility import groups_of
+from ...event_parts import POD_COUNT
+from ...guard import Type, bounds_share, is_timeless, judges_by_kind, ranks_by_priority, reads_shares
+from ...intake.capacity import NodeSizes
+from ...policy_graph import PolicyGraph, Queue, covers
+from .. import columns as c
+from ..tables import Ints, zeros
 from .guard_programs import DEEPEST, Programs
-from .tables import Ints, zeros
 
 MOST = 2**60
 """The most that an amount, with all that is added to it on the way, may come to; a quarter of what 64 bits hold, so that sums fit."""

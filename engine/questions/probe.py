@@ -1,58 +1,36 @@
-"""Questions to the definition about what would be, as things stand or as supposed. Nothing of the state changes by them."""
+"""Questions about what would be, as things stand or as supposed, answered by the definition. Nothing of the state changes by them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
+from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
+from ..definition.admission.nominate import nominate, search
+from ..definition.admission.settle import reservations
+from ..definition.preemption.candidates import satisfies
+from ..definition.preemption.rules import Found, Preemptor, RuleSearch
+from ..definition.queue.line import head, in_turn
+from ..definition.state.state import ActivePolicy, State
+from ..definition.state.trial import Trial
 from ..eligibility import barrier
 from ..event_parts import PodSet
 from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
 from ..intake.local_usage import usage_rank
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import (
-    FlavorAssignment,
-    KeptCandidate,
-    Mode,
-    Nomination,
-    Note,
-    Obstacle,
-    ProtectedVictim,
-    Request,
-    Share,
-    Verdict,
-    Victim,
-    as_request,
-)
+from ..outcome.nomination import KeptCandidate, Mode, Nomination, Note, Obstacle, ProtectedVictim, Request, Share
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
-from .admission.binding_limit import attempt_limits, binding_limit, limit_on
-from .admission.cycle import to_reserve
-from .admission.nominate import nominate, search
-from .admission.settle import Waits, reservations
-from .flavor.assigner import FlavorAssigner
-from .preemption.candidates import ordered, satisfies
-from .preemption.fair_sharing import next_queue
-from .preemption.kept import kept
-from .preemption.lookahead import present_search, protected_victims
-from .preemption.rule_scope import RuleScope
-from .preemption.search import Found, Preemptor
-from .queue.line import head, in_turn
-from .state.state import ActivePolicy, State
-from .state.trial import Trial
+from .keeping import kept, protected_victims
 
 
 class DefinitionProbe:
     """See `gpol.engine.cores.Probe`."""
 
     def __init__(
-        self,
-        state: State,
-        waits: Waits,
-        policy: ActivePolicy | None = None,
-        out: frozenset[int] = frozenset(),
-        instead: WorkloadSubmitted | None = None,
+        self, state: State, policy: ActivePolicy | None = None, out: frozenset[str] = frozenset(), instead: WorkloadSubmitted | None = None
     ) -> None:
-        self._state, self._waits, self._out, self._instead = state, waits, out, instead
+        self._state, self._out, self._instead = state, out, instead
         self._policy = policy or state.active
 
     def suppose(
@@ -67,15 +45,14 @@ class DefinitionProbe:
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
             policy = policy.over(graph or policy.graph, exists, policy.sizes)
-        gone = [each for each in (self._state.workloads[name] for name in sorted(set(without))) if each.number not in self._out]
+        gone = [self._state.workloads[name] for name in sorted(set(without) - self._out)]
         if charges or gone:
             policy = policy.copy()
             for queue, request in charges:
                 policy.tree.add(queue, request)
             for each in gone:
                 policy.tree.remove(each.queue, each.usage)
-        out = self._out.union(each.number for each in gone)
-        return DefinitionProbe(self._state, self._waits, policy, out, instead or self._instead)
+        return DefinitionProbe(self._state, policy, self._out.union(without), instead or self._instead)
 
     @property
     def graph(self) -> PolicyGraph:
@@ -110,9 +87,6 @@ class DefinitionProbe:
     def share(self, node: int) -> Share:
         return self._policy.shares.of(node)
 
-    def share_without(self, node: int, queue: int, request: Request) -> Share:
-        return self._policy.shares.after(node, queue, request)
-
     def fits(self, queue: int, request: Request) -> bool:
         return self._policy.tree.fits(queue, request)
 
@@ -130,28 +104,8 @@ class DefinitionProbe:
     def nominate(self, workload: str) -> Nomination:
         return nominate(self._trial(), self._workload(workload))
 
-    def assign(self, workload: str, verdicts: Mapping[int, Verdict], held: Mapping[str, Mapping[str, tuple[int, int]]]) -> FlavorAssignment:
-        waiting = self._workload(workload)
-        known = {pod_set: dict(amounts) for pod_set, amounts in held.items()}
-        assigner = FlavorAssigner(self._policy, waiting, lambda amounts: verdicts[as_request(amounts)[0][0]], held=known)
-        return assigner.assign(waiting.remaining)
-
-    def victims(self, workload: str, request: Request, slots: Sequence[int]) -> Sequence[Victim]:
-        return search(self._trial(), Preemptor(self._workload(workload), request, list(slots))).victims
-
-    def next_victim_queue(self, workload: str, left: Mapping[int, Sequence[str]]) -> int | None:
-        known = {queue: [self._state.workloads[name] for name in names] for queue, names in left.items()}
-        return next_queue(self._trial(), self._workload(workload).queue, known)
-
-    def victims_in_order(self, workload: str, victims: Sequence[str]) -> Sequence[str]:
-        known = [self._state.workloads[name] for name in victims]
-        return [each.name for each in ordered(self._trial(), known, self._workload(workload).queue)]
-
     def may_evict(self, workload: str, victim: str, policy: str) -> bool:
         return satisfies(policy, self._workload(workload), self._state.workloads[victim])
-
-    def reserve(self, queue: int, flavors: FlavorAssignment) -> Mapping[int, int]:
-        return to_reserve(self._trial(), queue, flavors)
 
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         found = search(self._trial(), self._preemptor(nomination)) if nomination.flavors.mode is Mode.PREEMPT else Found()
@@ -160,28 +114,31 @@ class DefinitionProbe:
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         if nomination.until is None:
             return [], -1
-        preemptor = Preemptor(self._workload(nomination.workload), nomination.request_then, [])
-        return protected_victims(present_search(self._trial(), preemptor), nomination.until)
+        with self._rule_search(nomination, nomination.request_then) as present:
+            return protected_victims(present, nomination.until)
 
     def kept(self, nomination: Nomination, most: int) -> Sequence[KeptCandidate]:
-        preemptor, trial = self._preemptor(nomination), self._trial()
-        search = present_search(trial, preemptor)
-        with trial.charged(nomination.queue, preemptor.request):
-            return kept(search, most)
+        with self._rule_search(nomination, nomination.flavors.request) as present:
+            return kept(present, most)
 
     def triggered(self, nomination: Nomination) -> Sequence[bool]:
-        preemptor, trial = self._preemptor(nomination), self._trial()
-        short = trial.tree.short(nomination.queue, preemptor.request)
-        with trial.charged(nomination.queue, preemptor.request):
-            scope = RuleScope(trial, preemptor.workload, short)
-            return [scope.owner(rule) is not None for rule in self.graph.preempt]
+        with self._rule_search(nomination, nomination.flavors.request) as present:
+            return [present.owner(rule) is not None for rule in self.graph.preempt]
+
+    @contextmanager
+    def _rule_search(self, nomination: Nomination, request: Request) -> Iterator[RuleSearch]:
+        """The search by preempt rules for a request of a nominated workload, which is charged."""
+        trial, preemptor = self._trial(), Preemptor(self._workload(nomination.workload), request, [])
+        present = RuleSearch.present(trial, preemptor)
+        with trial.charged(nomination.queue, request):
+            yield present
 
     def _preemptor(self, nomination: Nomination) -> Preemptor:
         flavors = nomination.flavors
         return Preemptor(self._workload(nomination.workload), flavors.request, sorted(flavors.needing))
 
     def reservations(self) -> Sequence[Nomination]:
-        return [] if self.graph.settings.defers else reservations(self._state, self._waits)
+        return [] if self.graph.settings.defers else reservations(self._state)
 
     # --- queues ---------------------------------------------------------------------------------------------------------
 
@@ -190,7 +147,7 @@ class DefinitionProbe:
 
     def released(self, workload: str) -> "DefinitionProbe":
         policy = replace(self._policy, graph=released(self.graph, self._workload(workload).queue))
-        return DefinitionProbe(self._state, self._waits, policy, self._out, self._instead)
+        return DefinitionProbe(self._state, policy, self._out, self._instead)
 
     def superiors(self, workload: str) -> Sequence[str]:
         return sorted(self._state.superiors(workload))

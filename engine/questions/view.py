@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
+from ..definition.state.state import State
 from ..workload import Workload
-from .state.state import State
 
 
 @dataclass(frozen=True, slots=True)

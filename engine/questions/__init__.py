@@ -1,0 +1,1 @@
+"""What can be asked of a core: what is, and what would be. The definition answers, whichever core decides."""
