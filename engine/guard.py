@@ -152,13 +152,14 @@ def reads_shares(guard: Expr | None) -> bool:
     return any(field.type is Type.SHARE for field in fields(guard))
 
 
-def bounds_share(guard: Expr | None) -> bool:
-    """Whether a guard can only be true where the workload's share is at most that of the victim, with or without the victim."""
+def bounds_share(guard: Expr | None, without_victim: bool = False) -> bool:
+    """Whether a guard can only be true where the workload's share is at most that of the victim, with the victim or, if asked, without."""
     match guard:
         case And(items):
-            return any(bounds_share(item) for item in items)
+            return any(bounds_share(item, without_victim) for item in items)
         case Compare(op, left, Field() as right) if left.type is Type.SHARE:
-            return (left.subject, right.subject, op) in _BOUNDS
+            after = "queue.share_after" in (left.path, right.path)
+            return (left.subject, right.subject, op) in _BOUNDS and (after or not without_victim)
         case _:
             return False
 

@@ -30,16 +30,17 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     TIME, SEQ, CAUSE, SUBMISSIONS, CYCLE, IDLE, FRESH, LIVE, WAITING, WAITS_AT, FIRST_WAITING, STIRS, GAVE_WAY, FIRST_GAVE,  # what decides
     NODES, SLOTS, RESOURCES, QUEUES, FOREST, FLAT, TOGETHER, COUNTS_LEVELS, BY_RULES, TELLS_TIME, FAIR, FORMULA, ROUNDED,  # the policy
     STRATEGY_1, STRATEGY_2, PERIOD, MOST_IDLE, POD_COUNT,
-    KEEPS, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN, OPENING,  # refusals that are kept
+    KEEPS, SHARES_AFTER, RESTS_ON_QUEUE, RESTS_ON_COHORT, EVICTS_OWN, FIRST_CHANGED, FIRST_OPEN, OPENING,  # refusals that are kept
     SLOT_OF, QUEUE_NODES, RULES, QUEUE_KEYS, WORKLOAD_KEYS, VICTIM_KEYS,  # where things begin in the pool
-    FREE_ROW, FREE_WAIT, FREE_CELL, FREE_CELLS, TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, CELLS_NEED,  # room in the tables
-    PASS, IN_PASS, DECIDED, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
+    FREE_ROW, FREE_WAIT, FREE_CELL, FREE_CELLS, CELLS_NEED,  # room in the tables
+    TAPE_END, PEN, FIRST_BLOCK, LAST_BLOCK, TAPE_NEED, RECORD_NEED,  # the tape
+    PASS, IN_PASS, DECIDED, SETS_FREE, WAKE, WAKE_IS_KNOWN, FIRST_RESERVED, TICK, TAKEN,  # a pass or a cycle
     NOMINATED, FOUND, VICTIMS, VICTIMS_OF, FRESH_PASSED_OVER, FIRST_SUPERIOR, GOES_ON, ONLY,  # a nomination
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     PLAYS_WAKES, EVICTING_WAKES,
     STATE_WIDTH,
-) = range(89)  # fmt: skip
+) = range(92)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
 
@@ -52,14 +53,18 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, UNPARKED, EPOCH, PREEMPTOR,
     RESERVES, NEXT_VICTIM, FIRST_REFUSED,
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
-    SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its share, until something is charged at or below it
+    KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload
     NODE_WIDTH,
-) = range(70)  # fmt: skip
+) = range(71)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
-NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, JOINED, REACH, NEED, ASKED_FOR, ROOM, EXTRA, QUOTA_WIDTH = range(15)
+(
+    NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL,
+    JOINED, REACH, NEED, ASKED_FOR, ROOM, EXTRA, LEAST_FREED,  # whom a change may help
+    QUOTA_WIDTH,
+) = range(16)  # fmt: skip
 
 # --- slot ---------------------------------------------------------------------------------------------------------------
 
@@ -127,8 +132,8 @@ P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 
 (
     N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_REPLACED, N_VICTIMS, N_FIRST_VICTIM,
-    N_BLOCK, N_ENDED, N_PODS,
-) = range(15)  # fmt: skip
+    N_BLOCK, N_ENDED, N_IS_PLAIN, N_TRIED, N_PODS,
+) = range(17)  # fmt: skip
 C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
 D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
 H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)

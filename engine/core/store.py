@@ -18,7 +18,7 @@ from ..workload import NOWHERE, Shape, Workload
 from . import columns as c
 from .demands import Demands, as_ints, packed
 from .kernel_set import KernelSet
-from .kernels.cycle import defer_row
+from .kernels.heads import defer_row
 from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, take_row
 from .names import Names
 from .outcomes import DEFERRALS, ENDS
@@ -129,6 +129,7 @@ class TableStore(Rows):
             4 + 5 * resources + resources * (c.SEARCH_WIDTH + flavors * (c.ATTEMPT_WIDTH + (2 * resources + 1) * c.OBSTACLE_WIDTH))
         )
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
+        t.state[c.RECORD_NEED] = one
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
         t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 1)

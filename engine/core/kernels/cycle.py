@@ -4,26 +4,14 @@ import numpy as np
 
 from .. import columns as c
 from ..tables import Ints, Tables
-from .cells import cell_before
-from .flavor.pod_sets import serving_order
+from .flavor.plain import fits_plainly
+from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
-from .places import (
-    admit,
-    anything_waits,
-    close,
-    evict,
-    first_unparked,
-    forget_cycle,
-    is_parked,
-    is_stirred,
-    park,
-    unparked_from,
-)  # fmt: skip
+from .places import anything_waits, first_unparked, is_parked, is_stirred, unparked_from
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
-from .quota.tree import charge_all, fits, uncharge_all
-from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
+from .quota.tree import charge_all, copy_request, fits, uncharge_all
 from .requests import request_of, usage_of, whole_of
 from .watch.wishes import next_reached
 
@@ -85,9 +73,10 @@ def goes_on_from(t: Tables, row: int) -> int:
 def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
     """Nominate the head of each queue, and list the queues; those whose heads are turned away stand at the end.
 
-    Return how many are nominated, and how many turned away; NONE, with nothing decided, where the tables have to grow first.
+    Return how many are nominated, and how many turned away; NONE, with nothing decided, where the tables have to grow first. Where a plain
+    request fits, its record is left for `finish`, as most of many heads that fit find their room taken when they have their turn.
     """
-    t.state[c.TAKEN], count, away = 0, 0, 0
+    t.state[c.TAKEN], t.state[c.SETS_FREE], count, away = 0, 0, 0, 0
     node = t.state[c.FIRST_WAITING]
     while node != c.NONE:
         if not has_room_for_one(t):
@@ -99,8 +88,12 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
             away += 1
             nodes[len(nodes) - away] = node
         elif row != c.NONE:
-            nominate(t, row, queue, goes_on_from(t, row), c.NONE)
-            record_head(t, queue)
+            if t.wait[t.work[row, c.WAIT], c.TRIED] != c.NONE or not fits_plainly(t, row, queue):
+                nominate(t, row, queue, goes_on_from(t, row), c.NONE)
+                record_head(t, queue)
+                if t.nom[queue, c.N_VICTIMS] > 0 or t.nom[queue, c.N_REPLACED] != c.NONE:
+                    t.state[c.SETS_FREE] = 1
+            t.nom[queue, c.N_ENDED] = c.NONE
             nodes[count] = node
             count += 1
         node = t.node[node, c.NEXT_WAITING]
@@ -110,17 +103,6 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
 def has_room_for_one(t: Tables) -> bool:
     """Whether there is room for the record and the victims of one more nomination."""
     return len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
-
-
-def record_head(t: Tables, nom: int) -> None:
-    """Write what was found out about a head; who would have to go is kept until the end of the cycle."""
-    begin_block(t, nom, c.NONE)
-    put_victims(t)
-    t.nom[nom, c.N_FIRST_VICTIM] = t.state[c.TAKEN]
-    for at in range(t.state[c.VICTIMS]):
-        t.taken[t.state[c.TAKEN]] = t.victim[at, c.V_ROW]
-        t.state[c.TAKEN] += 1
-    t.nom[nom, c.N_BLOCK] = keep_block(t)
 
 
 def run_cycle(t: Tables) -> int:
@@ -133,25 +115,43 @@ def run_cycle(t: Tables) -> int:
     if count == c.NONE or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]:
         t.state[c.TAPE_END] = start
         return c.MORE
-    ended, done = np.empty(count + away, np.int64), 0
-    for i in range(away):
-        ended[count + i] = t.node[nodes[len(nodes) - away + i], c.QUEUE_INDEX]
+    ended, done, unrecorded = np.empty(count + away, np.int64), 0, 0
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
-    nom = line_up(t, nodes, count)
+    nom, passed = line_up(t, nodes, count), 0
     while nom != c.NONE and has_room_for_one(t):
         gone_count = process(t, nom, gone, gone_count)
-        ended[done] = nom
-        done += 1
+        overtaken = t.nom[nom, c.N_ENDED] == c.ENDS_OVERTAKEN
+        if not overtaken or not goes_unsaid(t, nom):
+            ended[done] = nom
+            done += 1
+            unrecorded += t.nom[nom, c.N_IS_PLAIN]
         nom = next_in_turn(t, t.nom[nom, c.N_QUEUE])
+        if overtaken and not t.state[c.SETS_FREE]:
+            passed = first_that_counts(t, nodes, count, passed)
+            nom = c.NONE if passed == count else nom
     for i in range(done):
         take_back(t, ended[i])
     for i in range(gone_count):
         t.work[gone[i], c.GONE] = 0
-    if nom != c.NONE:
+    if nom != c.NONE or len(t.tape) - t.state[c.TAPE_END] - t.state[c.TAPE_NEED] < unrecorded * t.state[c.RECORD_NEED]:
         t.state[c.TAPE_END] = start
         return c.MORE
-    finish(t, ended, count)
+    for i in range(away):
+        ended[done + i] = t.node[nodes[len(nodes) - away + i], c.QUEUE_INDEX]
+    finish(t, ended[: done + away], done)
     return c.DONE
+
+
+def first_that_counts(t: Tables, nodes: Ints, count: int, begin: int) -> int:
+    """The first of the queues from `begin` on whose head has its turn to come, and for which that may decide or tell something.
+
+    The others are overtaken whatever the order: in a cycle in which nobody goes for a head, room only shrinks.
+    """
+    for at in range(begin, count):
+        nom = t.node[nodes[at], c.QUEUE_INDEX]
+        if t.nom[nom, c.N_ENDED] == c.NONE and not (goes_unsaid(t, nom) and not fits(t, nodes[at], request_of(nom))):
+            return at
+    return count
 
 
 def take_back(t: Tables, nom: int) -> None:
@@ -201,6 +201,8 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
             t.work[old, c.GONE] = 1
             gone[gone_count] = old
             gone_count += 1
+        if t.nom[nom, c.N_IS_PLAIN]:
+            copy_request(t, request_of(nom), whole_of(nom))
         charge_all(t, queue, whole_of(nom))
         t.nom[nom, c.N_ENDED] = c.ADMITTED_NOW
         return gone_count
@@ -259,139 +261,3 @@ def to_reserve(t: Tables, nom: int, k: int) -> int:
     if t.nom[nom, c.N_LEVEL] == 0:
         return max(0, min(amount, nominal - used))
     return amount if limit == c.NONE else min(amount, nominal + limit - used)
-
-
-# --- what came of the heads ---------------------------------------------------------------------------------------------
-
-
-def finish(t: Tables, ended: Ints, count: int) -> None:
-    """Record what came of each head, then carry it out: admissions, what waits and how, evictions.
-
-    The first `count` were nominated; the others are turned away, and told of in the order of their queues.
-    """
-    for i in range(count):
-        record_end(t, ended[i])
-    ended[count:].sort()
-    for nom in ended[count:]:
-        record_turned_away(t, nom)
-    count = len(ended)
-    for i in range(count):
-        if t.nom[ended[i], c.N_ENDED] == c.ADMITTED_NOW:
-            if t.nom[ended[i], c.N_REPLACED] != c.NONE:
-                close(t, t.nom[ended[i], c.N_REPLACED])
-            admit(t, ended[i])
-    for i in range(count):
-        if t.nom[ended[i], c.N_ENDED] != c.ADMITTED_NOW and t.tape[t.nom[ended[i], c.N_BLOCK] + c.B_TOLD]:
-            defer(t, ended[i])
-    for i in range(count):
-        if t.nom[ended[i], c.N_ENDED] == c.ENDS_PREEMPTING:
-            for k in range(t.nom[ended[i], c.N_VICTIMS]):
-                row = t.taken[t.nom[ended[i], c.N_FIRST_VICTIM] + k]
-                if not t.work[row, c.EVICTING]:
-                    evict(t, row, t.work[t.nom[ended[i], c.N_ROW], c.NAME])
-
-
-def record_end(t: Tables, nom: int) -> None:
-    """Record how a head ended: what it is charged, or where it waits and what binds it."""
-    block, ended, row, queue = t.nom[nom, c.N_BLOCK], t.nom[nom, c.N_ENDED], t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE]
-    t.tape[block + c.B_ENDED] = ended
-    t.state[c.PEN] = t.state[c.TAPE_END]
-    put_limit(t, nom, block)
-    if ended == c.ADMITTED_NOW:
-        put_request(t, nom, block)
-        put_replaced(t, nom, block)
-    else:
-        for_victims = ended == c.ENDS_PREEMPTING or ended == c.ENDS_DEFERRED
-        tried = not for_victims and stopped_early(t, nom)
-        again = t.node[queue, c.STRICT] == 1 or tried or (ended != c.ENDS_NO_FIT and ended != c.ENDS_NO_CANDIDATES)
-        t.tape[block + c.B_REASON] = c.FOR_VICTIMS if for_victims else max(c.WAITING_FOR_QUOTA, t.nom[nom, c.N_REASON])
-        t.tape[block + c.B_PARKED] = t.tape[block + c.B_ALIKE] = int(not again)
-        t.tape[block + c.B_PREEMPTING] = int(ended == c.ENDS_PREEMPTING or (again and t.node[queue, c.PREEMPTOR] == row))
-        t.tape[block + c.B_TRIED] = int(tried)
-        t.tape[block + c.B_TOLD] = int(says_something(t, nom))
-    t.state[c.TAPE_END] = t.state[c.PEN]
-    link_block(t, block)
-
-
-def record_turned_away(t: Tables, nom: int) -> None:
-    """Record that a head may not run at all."""
-    row, queue = t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE]
-    t.nom[nom, c.N_MODE], t.nom[nom, c.N_VICTIMS], t.state[c.PEN] = c.NO_FIT, 0, t.state[c.TAPE_END] + c.FLAVORS_AT
-    begin_block(t, nom, c.ENDS_TURNED_AWAY)
-    block = keep_block(t)
-    t.nom[nom, c.N_BLOCK] = block
-    t.tape[block + c.B_LIMIT] = c.NONE
-    by_check, by_namespace = t.work[row, c.TURNED_AWAY] == c.BY_CHECK, t.work[row, c.TURNED_AWAY] == c.BY_NAMESPACE
-    t.tape[block + c.B_REASON] = c.PENDING_EVALUATION if by_check else c.MISCONFIGURED
-    t.tape[block + c.B_PARKED] = int(by_namespace or not t.node[queue, c.STRICT])
-    t.tape[block + c.B_ALIKE] = t.tape[block + c.B_PREEMPTING] = t.tape[block + c.B_TRIED] = 0
-    t.tape[block + c.B_TOLD] = int(says_something(t, nom))
-    link_block(t, block)
-
-
-def stopped_early(t: Tables, nom: int) -> bool:
-    """Whether the search for flavors stopped with others left to try."""
-    for pod_set in range(t.state[c.MOST_POD_SETS]):
-        for j in range(t.state[c.MOST_RESOURCES]):
-            if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
-                return True
-    return False
-
-
-def says_something(t: Tables, nom: int) -> bool:
-    """Whether a deferral changes the queues or tells something new; one that does neither is not decided again."""
-    row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
-    at = t.work[row, c.WAIT]
-    if not t.wait[at, c.DEFERRED] or t.tape[block + c.B_PARKED] or t.tape[block + c.B_TRIED] or t.wait[at, c.TRIED] != c.NONE:
-        return True
-    if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
-        for k in range(t.nom[nom, c.N_VICTIMS]):
-            name, shown = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME], False
-            cell = t.wait[at, c.SHOWN_VICTIMS]
-            while cell >= 0:
-                shown = shown or t.cell[cell, c.W_NAME] == name
-                cell = t.cell[cell, c.NEXT]
-            if not shown:
-                return True
-    before = t.node[t.nom[nom, c.N_QUEUE], c.PREEMPTOR] == row
-    return t.wait[at, c.DEFERRED] != t.tape[block + c.B_REASON] or before != (t.tape[block + c.B_PREEMPTING] == 1)
-
-
-def defer(t: Tables, nom: int) -> None:
-    """Let a head wait as it was decided."""
-    row, block = t.nom[nom, c.N_ROW], t.nom[nom, c.N_BLOCK]
-    at, spec, tried, shown = t.work[row, c.WAIT], t.work[row, c.SPEC], c.NONE, c.NONE
-    forget_cycle(t, row)
-    if t.tape[block + c.B_TRIED]:
-        for pod_set in serving_order(t, spec)[::-1]:
-            for j in range(t.spec[spec + c.S_RESOURCES] - 1, -1, -1):
-                if t.choice[nom, pod_set, j, c.C_FLAVOR] != c.NONE and t.choice[nom, pod_set, j, c.C_TRIED] >= 0:
-                    tried = cell_before(t, tried)
-                    t.cell[tried, c.W_POD_SET], t.cell[tried, c.W_RESOURCE] = pod_set, j
-                    t.cell[tried, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
-    if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
-        for k in range(t.nom[nom, c.N_VICTIMS] - 1, -1, -1):
-            shown = cell_before(t, shown)
-            t.cell[shown, c.W_NAME] = t.work[t.taken[t.nom[nom, c.N_FIRST_VICTIM] + k], c.NAME]
-    t.wait[at, c.TRIED], t.wait[at, c.SHOWN_VICTIMS] = tried, shown
-    reason, parked = t.tape[block + c.B_REASON], t.tape[block + c.B_PARKED]
-    defer_row(t, row, reason, t.nom[nom, c.N_ENDED], parked, t.tape[block + c.B_PREEMPTING], t.tape[block + c.B_ALIKE])
-
-
-def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempting: int, alike: int) -> None:
-    """Note how the last cycle ended for a workload, whose lists of flavors tried and victims stand already."""
-    queue, at = t.work[row, c.QUEUE], t.work[row, c.WAIT]
-    t.state[c.SEQ] += 1
-    if parked:
-        t.state[c.IDLE] = 0
-    t.wait[at, c.DEFERRED], t.wait[at, c.DEFERRED_END] = reason, ended
-    t.wait[at, c.DEFERRED_PARKED], t.wait[at, c.DEFERRED_PREEMPTING], t.wait[at, c.DEFERRED_ALIKE] = parked, preempting, alike
-    t.wait[at, c.SCAN_CYCLE], t.wait[at, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
-    if preempting:
-        t.node[queue, c.PREEMPTOR] = row
-    elif t.node[queue, c.PREEMPTOR] == row:
-        t.node[queue, c.PREEMPTOR] = c.NONE
-    if parked:
-        park(t, row)
-        if alike:
-            t.shape[t.work[row, c.SHAPE], c.HOPELESS] = t.node[queue, c.EPOCH]

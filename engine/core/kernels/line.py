@@ -138,6 +138,12 @@ def queue_up(t: Tables, row: int) -> None:
     wish_for_anything(t, row)
     join_tree(t, queue, c.LINE, row, above, side)
     t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
+    node, nom = queue, t.node[queue, c.QUEUE_INDEX]
+    if t.nom[nom, c.N_ROW] == row:
+        t.nom[nom, c.N_IS_PLAIN] = 0
+    while node >= 0:  # another one may have stood in this row
+        t.node[node, c.KEYS_OF] = c.NONE
+        node = t.node[node, c.PARENT]
     t.state[c.WAITS_AT] = queue
     t.state[c.WAITING] += 1
     t.node[queue, c.WAITS] += 1

@@ -10,8 +10,8 @@ from .. import columns as c
 from ..tables import Ints, Tables
 from .guards import number_of
 from .line import tie_break
-from .quota.shares import order_of_shares, share
-from .quota.tree import borrows, charge_all, uncharge_all
+from .quota.shares import order_of_shares, share, share_with
+from .quota.tree import would_borrow
 from .requests import request_of, usage_of
 
 
@@ -94,28 +94,26 @@ def next_in_turn(t: Tables, queue: int) -> int:
 
 
 def note_keys_of_rival(t: Tables, node: int) -> None:
-    """Write the values of the policy's keys for the best of a node: level by level they are those with it charged."""
-    if t.state[c.FLAT]:
-        note_entry(t, node)
-    elif t.node[node, c.PARENT] >= 0:
-        entry = t.node[node, c.BEST]
-        charge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
-        note_entry(t, node)
-        uncharge_all(t, t.nom[entry, c.N_QUEUE], request_of(entry))
+    """Write the values of the policy's keys for the best of a node: level by level they are those with it charged.
 
-
-def note_entry(t: Tables, node: int) -> None:
-    """Write the values of the policy's keys for the best of a node as things stand."""
-    at, entry = t.state[c.QUEUE_KEYS] + 1, t.node[node, c.BEST]
+    Those of a plain request are kept: they follow from the row, and from what is charged at or below the node.
+    """
+    flat, entry = t.state[c.FLAT] == 1, t.node[node, c.BEST]
+    row, queue = t.nom[entry, c.N_ROW], t.nom[entry, c.N_QUEUE]
+    if not flat and (t.node[node, c.PARENT] < 0 or (t.node[node, c.KEYS_OF] == row and t.nom[entry, c.N_IS_PLAIN])):
+        return
+    at = t.state[c.QUEUE_KEYS] + 1
     for k in range(t.pool[t.state[c.QUEUE_KEYS]]):
         field = t.pool[at + k * c.KEY_WIDTH + c.K_FIELD]
         t.key[node, k, 1] = t.key[node, k, 2] = 0
         if field == c.F_BORROWING:
-            t.key[node, k, 0] = t.nom[entry, c.N_LEVEL] if t.state[c.FLAT] else int(borrows(t, node, usage_of(entry)))
+            t.key[node, k, 0] = t.nom[entry, c.N_LEVEL] if flat else int(would_borrow(t, node, queue, usage_of(entry)))
         elif field == c.F_SHARE:
-            t.key[node, k, 0], t.key[node, k, 1], t.key[node, k, 2] = share(t, node)
+            found = share(t, node) if flat else share_with(t, node, queue, request_of(entry))
+            t.key[node, k, 0], t.key[node, k, 1], t.key[node, k, 2] = found
         else:
-            t.key[node, k, 0] = number_of(t, t.nom[entry, c.N_ROW], field, t.pool[at + k * c.KEY_WIDTH + c.K_ARGUMENT], 0)
+            t.key[node, k, 0] = number_of(t, row, field, t.pool[at + k * c.KEY_WIDTH + c.K_ARGUMENT], 0)
+    t.node[node, c.KEYS_OF] = row if t.nom[entry, c.N_IS_PLAIN] else c.NONE
 
 
 def precedes_rival(t: Tables, node: int, other: int) -> bool:

@@ -8,11 +8,11 @@ import numpy as np
 from .. import columns as c
 from ..tables import Tables
 from .cells import cell_before, free_cells
+from .flavor.plain import fits_plainly
 from .line import first_in_line, next_in_tree
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
 from .places import admit, close, evict
-from .plain import fits_plainly
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
@@ -127,7 +127,9 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
     stamp = t.state[c.PASS]
     if t.node[node, c.STRICT] and t.node[node, c.RESERVES] == stamp:
         return False
-    left_at = t.node[node, c.GOES_ON_FROM] if t.node[node, c.LOOKED_AT] == stamp and not t.node[node, c.WALKS] else c.NONE
+    left_at = first_in_line(t, node)  # most often, and then nothing has to be noted
+    if t.node[node, c.LOOKED_AT] == stamp:
+        left_at = c.NONE if t.node[node, c.WALKS] else t.node[node, c.GOES_ON_FROM]
     if left_at != c.NONE and not is_passed_by(t, left_at) and fits_plainly(t, left_at, queue):
         return True
     further = note_reach(t, node)
@@ -205,7 +207,8 @@ def carry_out(t: Tables, nom: int) -> None:
     if t.nom[nom, c.N_VICTIMS] > 0 or t.nom[nom, c.N_REPLACED] != c.NONE:
         node = t.state[c.FIRST_OPEN]
         while node != c.NONE:
-            walk_from_now(t, node)
+            if t.node[node, c.LOOKED_AT] == t.state[c.PASS]:
+                walk_from_now(t, node)
             node = t.node[node, c.NEXT_OPEN]
     if t.state[c.NOMINATED] != row:
         nominate(t, row, nom, c.NONE, c.NONE)  # once more, for the record

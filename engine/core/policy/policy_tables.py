@@ -136,6 +136,7 @@ def _kept_refusals(state: Ints, graph: PolicyGraph) -> None:
         state[c.KEEPS] = c.BY_TRIGGERS
     elif graph.settings.share == "borrowed" and not graph.settings.rounded and all(bounds_share(rule.guard) for rule in untriggered):
         state[c.KEEPS] = c.BY_SHARES
+        state[c.SHARES_AFTER] = all(bounds_share(rule.guard, True) for rule in untriggered)
     if graph.settings.cycles is not None:
         state[c.KEEPS] = c.KEEPS_NOTHING
 
@@ -150,7 +151,7 @@ def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tup
 
 
 def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
-    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR]] = c.NONE
+    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR, c.KEYS_OF]] = c.NONE
     node[:, c.EPOCH] = 1
     protects = [programs.guard(rule.guard) for rule in graph.protect]
     forever = programs.listed([], 0)  # a rule without a guard keeps everything: its program is NONE, which is true
@@ -209,6 +210,7 @@ def _quotas(quota: Ints, node: Ints, slot: Ints, graph: PolicyGraph, capacity: l
         table[:, c.NOMINAL] = [each.nominal for each in quotas]
         table[:, c.BORROWING] = [c.NONE if each.borrowing_limit is None else each.borrowing_limit for each in quotas]
         table[:, c.OWNED] = table[:, c.NOMINAL]
+        table[:, c.LEAST_FREED] = c.BEYOND
         table[0, c.OWNED] = 0 if graph.settings.forest else capacity[index] - sum(each.nominal for each in quotas[1:])
         for at in deepest_first:
             owned, lending = int(table[at, c.OWNED]), quotas[at].lending_limit

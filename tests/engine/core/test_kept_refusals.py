@@ -98,6 +98,53 @@ def test_a_refusal_ends_where_one_joins_who_may_be_evicted() -> None:
     ]
 
 
+FAIR = """policy "p" {{ use gpol.fair }}
+flavor pool {{ gpu {} }}
+queue a {{ owns nothing }}
+queue b {{ owns nothing }}
+"""
+
+
+def test_a_share_that_would_only_change_sides_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two of three GPUs a would have what b has now, and b one: no rule lets anybody go, and nobody is nominated to find that out."""
+    looked: list[int] = []
+    nominate = settling.nominate
+
+    def noted(t: Any, row: int, *others: int) -> None:
+        looked.append(int(t.work[row, c.NAME]))
+        nominate(t, row, *others)
+
+    monkeypatch.setattr(settling, "nominate", noted)
+    facts = [submitted(0, "a1", "a", 1), submitted(1, "b1", "b", 1), submitted(2, "b2", "b", 1), submitted(3, "a2", "a", 1)]
+    assert decisions(FAIR.format(3), facts)[3:] == [[]]
+    assert len(set(looked)) == 3  # for the records of the admissions
+
+
+def test_a_share_that_becomes_even_is_taken() -> None:
+    """With two of four GPUs a would have as much as is left to b, whose later workload goes; then neither may take from the other."""
+    facts = [submitted(number, f"b{number}", "b", 1) for number in range(3)]
+    facts += [submitted(3, "a3", "a", 1), submitted(4, "a4", "a", 1), submitted(5, "a5", "a", 1), submitted(6, "b6", "b", 1)]
+    assert decisions(FAIR.format(4), facts)[4:] == [["evicted b2", "admitted a4"], [], []]
+
+
+def test_who_frees_least_counts_for_shares() -> None:
+    """With two of five GPUs a would have more than is left to b without its big workload, and less than without its small one."""
+    facts = [submitted(0, "big", "b", 3), submitted(1, "small", "b", 1), submitted(2, "a2", "a", 1), submitted(3, "a3", "a", 1)]
+    assert decisions(FAIR.format(5), facts)[3] == ["evicted small", "admitted a3"]
+
+
+def test_a_row_that_is_used_again_has_keys_of_its_own() -> None:
+    """Of all who own enough the more important one comes first, whatever stood in its row before."""
+    policy = 'policy "p" { use gpol.fair }\nflavor pool { gpu 3 }\n' + "".join(
+        f"queue {name} {{ owns {gpus} gpu }}\n" for name, gpus in (("a", 1), ("b", 2), ("guest", 0))
+    )
+    policy = policy.replace("owns 0 gpu", "owns nothing") + "protect all-of-guest { where victim.running < 1h }\n"
+    facts = [submitted(number, f"g{number}", "guest", 1) for number in range(3)]
+    facts += [submitted(3, "p", "a", 1, 5), submitted(4, "q", "b", 1, 9), submitted(5, "r", "b", 1, 3), ended(6, "g0")]
+    facts += [{"kind": "WorkloadCancelled", "time": 7, "workload": "p"}, submitted(8, "s", "a", 1, 1), ended(9, "g1")]
+    assert decisions(policy, facts)[6:] == [["admitted q"], [], [], ["admitted r"]]
+
+
 def test_who_waits_for_room_is_not_nominated_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand wait; what comes and goes beside them is decided without a look at them."""
     core, policy = ArrayCore(), 'policy "p" { use gpol.fair }\nflavor pool { gpu 100 }\nqueue q { owns 50 gpu }\nqueue r { owns 50 gpu }\n'

@@ -7,7 +7,7 @@ from ... import columns as c
 from ...tables import Tables
 from ..pen import put, put_five, put_obstacle
 from ..preemption.victims import verdict_of
-from ..quota.tree import exceeds_owned, level_that_fits, most, room
+from ..quota.tree import add_to, exceeds_owned, level_that_fits, most, room
 from ..requests import need_of, request_of, usage_of, whole_of
 from .pod_sets import asked_of, is_leader, is_with, pod_set_at, resource_at, slot_of
 from .rank import better, good_enough
@@ -53,13 +53,6 @@ def note_requests(t: Tables, nom: int) -> None:
                 add_to(t, whole, slot, t.slot[slot, c.IN_WHOLE])
             if t.slot[slot, c.NEEDED]:
                 add_to(t, need, slot, 0)
-
-
-def add_to(t: Tables, ask: int, slot: int, amount: int) -> None:
-    """Add a slot to a request."""
-    t.ask[ask, 0, 0] += 1
-    k = t.ask[ask, 0, 0]
-    t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT] = slot, amount
 
 
 # --- pod sets that get their flavors together ---------------------------------------------------------------------------

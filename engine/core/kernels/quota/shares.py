@@ -7,7 +7,7 @@ what a double holds, as 53 binary digits and an exponent. The formulas are those
 from ... import columns as c
 from ...tables import Tables
 from .holdings import charges_of
-from .tree import carried_at
+from .tree import carried_at, would_carry
 
 ShareNumbers = tuple[int, int, int]
 """Level, then numerator and denominator; or, where shares are rounded, digits (2**52 to 2**53 - 1, 0 for zero) and exponent of two."""
@@ -137,6 +137,27 @@ def share_without(t: Tables, node: int, row: int) -> ShareNumbers:
         t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW] = found
         t.node[node, c.AFTER_OF] = t.work[row, c.HOLDING]
     return t.node[node, c.AFTER_LEVEL], t.node[node, c.AFTER_ABOVE], t.node[node, c.AFTER_BELOW]
+
+
+def share_with(t: Tables, node: int, queue: int, ask: int) -> ShareNumbers:
+    """The share that a node would have with a request charged to a queue at or below it."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        slot, amount = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
+        t.slot[slot, c.LESS] = -amount if t.state[c.FORMULA] == c.BY_USE else -would_carry(t, node, queue, slot, amount)
+    found = work_out(t, node)
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        t.slot[t.ask[ask, k, c.SLOT], c.LESS] = 0
+    return found
+
+
+def share_at_most_after(t: Tables, node: int) -> ShareNumbers:
+    """The share that a node has at most once somebody who runs below it is gone; none if nobody runs there."""
+    for slot in range(t.state[c.SLOTS]):
+        t.slot[slot, c.LESS] = t.quota[node, slot, c.LEAST_FREED]
+    found = work_out(t, node)
+    for slot in range(t.state[c.SLOTS]):
+        t.slot[slot, c.LESS] = 0
+    return found
 
 
 def work_out_without(t: Tables, node: int, row: int) -> ShareNumbers:

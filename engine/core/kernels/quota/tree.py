@@ -16,7 +16,7 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
         kept = local_left(t, node, slot)
         t.quota[node, slot, c.TOTAL] += amount
         t.quota[node, slot, c.USED] += carried
-        t.node[node, c.SHARE_IS_KNOWN] = 0
+        t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = max(0, carried - kept)
         node = t.node[node, c.PARENT]
 
@@ -28,9 +28,16 @@ def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
         beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
         t.quota[node, slot, c.TOTAL] -= amount
         t.quota[node, slot, c.USED] -= carried
-        t.node[node, c.SHARE_IS_KNOWN] = 0
+        t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = min(carried, beyond)
         node = t.node[node, c.PARENT]
+
+
+def add_to(t: Tables, ask: int, slot: int, amount: int) -> None:
+    """Add a slot to a request."""
+    t.ask[ask, 0, 0] += 1
+    k = t.ask[ask, 0, 0]
+    t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT] = slot, amount
 
 
 def copy_request(t: Tables, source: int, target: int) -> None:
@@ -148,6 +155,15 @@ def borrows(t: Tables, node: int, ask: int) -> bool:
     return False
 
 
+def would_borrow(t: Tables, node: int, queue: int, ask: int) -> bool:
+    """The same with the request charged to a queue at or below the node."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        slot = t.ask[ask, k, c.SLOT]
+        if exceeds_owned(t, node, slot, would_carry(t, node, queue, slot, max(0, t.ask[ask, k, c.AMOUNT]))):
+            return True
+    return False
+
+
 def borrows_anything(t: Tables, node: int) -> bool:
     """Whether a node uses more than its subtree owns of any slot."""
     for slot in range(t.state[c.SLOTS]):
@@ -170,6 +186,15 @@ def carried_at(t: Tables, node: int, queue: int, slot: int, amount: int) -> int:
     below = queue
     while below != node:
         amount = min(amount, max(0, t.quota[below, slot, c.USED] - t.quota[below, slot, c.LOCAL]))
+        below = t.node[below, c.PARENT]
+    return amount
+
+
+def would_carry(t: Tables, node: int, queue: int, slot: int, amount: int) -> int:
+    """How much of a charge of a queue a node above it (or itself) would carry."""
+    below = queue
+    while below != node:
+        amount = max(0, amount - local_left(t, below, slot))
         below = t.node[below, c.PARENT]
     return amount
 

@@ -3,21 +3,22 @@
 A request is refused, at any moment, where it asks for more of a slot than the reach and all that the queue's own victims use of it.
 Proof: to fit it needs room. The first victim in another queue falls to a rule that wants a node on the queue's path to stay within what it
 owns with the request, or to one whose guard wants the share of that node not to exceed the share beside it that the victim is of. Either
-bounds the request by what is used now, and before that first victim only the queue's own ones are gone. A policy with a rule of another
-kind keeps no refusals (`KEEPS`). Time does not come into it, so who is refused for this wakes nobody.
+bounds the request by what is used now, and before that first victim only the queue's own ones are gone. Where all rules compare with the
+share that is left without the victim (`SHARES_AFTER`), what it frees at least counts. A policy with a rule of another kind keeps no
+refusals (`KEEPS`). Time does not come into it, so who is refused for this wakes nobody.
 
 The reach only grows where something is set free, or where the share of another node grows.
 """
 
 from ... import columns as c
 from ...tables import Tables
+from ..flavor.plain import asked_in_all, may_serve, plain_group
 from ..flavor.pod_sets import resource_at, slot_of
 from ..line import first_in_line, next_in_tree
-from ..plain import asked_in_all, may_serve, plain_group
 from ..preemption.ahead import UNKNOWN_BOTH
 from ..preemption.rules import is_kept, rule_at
 from ..quota.holdings import charges_of
-from ..quota.shares import share
+from ..quota.shares import share, share_at_most_after
 from ..quota.tree import local_left, room
 from .wishes import gather_wishes, note_change, wish_for_anything
 
@@ -55,8 +56,8 @@ def share_allows(t: Tables, node: int, slot: int) -> int:
 
 
 def share_bound(t: Tables, node: int) -> int:
-    """The share of a node in parts of `ONE_SHARE`, rounded up; `WIDEST_SHARE` for any that is as great."""
-    level, above, below = share(t, node)
+    """The greatest share of a node that rules compare with, in parts of `ONE_SHARE`, rounded up; `WIDEST_SHARE` where it is as great."""
+    level, above, below = share_at_most_after(t, node) if t.state[c.SHARES_AFTER] else share(t, node)
     if level > 0 or above // below >= c.WIDEST_SHARE // c.ONE_SHARE:
         return c.WIDEST_SHARE
     found, rest, parts = above // below, above % below, c.ONE_SHARE
@@ -89,6 +90,8 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
     """
     priority = t.work[row, c.PRIORITY]
     is_first = t.node[queue, c.FIRST_RUNNING] == c.NONE
+    if t.state[c.SHARES_AFTER]:
+        note_least_freed(t, queue, row, is_first)
     t.node[queue, c.LEAST_RUNNING] = priority if is_first else min(priority, t.node[queue, c.LEAST_RUNNING])
     if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and (t.node[queue, c.LINE] == c.NONE or priority >= t.node[queue, c.MOST_WAITING]):
         return
@@ -106,10 +109,30 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
         cell = t.cell[cell, c.NEXT]
 
 
+def note_least_freed(t: Tables, queue: int, row: int, is_first: bool) -> None:
+    """Note that a workload runs, where of each node and slot the least is kept that it has back once one of those below it is gone.
+
+    Above a node that keeps a part local that may be nothing. Above queues the least of all who ever ran counts.
+    """
+    for slot in range(t.state[c.SLOTS]):
+        t.slot[slot, c.LEFT] = 0
+    cell = charges_of(t, row)
+    while cell >= 0:
+        t.slot[t.cell[cell, c.SLOT], c.LEFT] = t.cell[cell, c.AMOUNT]
+        cell = t.cell[cell, c.NEXT]
+    for slot in range(t.state[c.SLOTS]):
+        node, freed = queue, t.slot[slot, c.LEFT]
+        t.quota[node, slot, c.LEAST_FREED] = freed if is_first else min(freed, t.quota[node, slot, c.LEAST_FREED])
+        while t.node[node, c.PARENT] >= 0:
+            freed = 0 if t.quota[node, slot, c.LOCAL] > 0 else freed
+            node = t.node[node, c.PARENT]
+            t.quota[node, slot, c.LEAST_FREED] = min(freed, t.quota[node, slot, c.LEAST_FREED])
+
+
 def waits_for_room(t: Tables, row: int) -> bool:
     """Whether a workload is refused because each flavor is short of a slot beyond the reach of its queue; that is then its wish.
 
-    Only for plain requests (`plain.py`); the reach has to be noted.
+    Only for plain requests (`flavor/plain.py`); the reach has to be noted.
     """
     spec = t.work[row, c.SPEC]
     group = plain_group(t, row) if t.state[c.KEEPS] else c.NONE
