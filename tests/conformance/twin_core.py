@@ -77,7 +77,7 @@ def _twins(counts: Counter[str]) -> Iterator[list[TwinCore]]:
         made.append(TwinCore(counts))
         return made[-1]
 
-    with patch.object(world, "new_core", new_core), patch.object(scenarios, "new_core", new_core):
+    with patch.object(world, "DefinitionCore", new_core), patch.object(scenarios, "new_core", new_core):
         yield made
 
 
