@@ -1,60 +1,64 @@
-"""The core over arrays, for histories that are long: with compiled kernels, or without a compiler by the same kernels as they stand.
-
-Until a history is long, and while its kernels are being compiled, the definition decides.
-"""
+"""The core over arrays, whose kernels decide as they stand until their history is long and compiled ones are there."""
 
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..engine.core import columns as c
 from ..engine.core.core import ArrayCore
 from ..engine.core.kernel_set import PLAIN, KernelSet
+from ..engine.core.tables import Tables
 from ..engine.cores import Core, Frozen
 from ..engine.definition.snapshot import thawed
 from .kernel_folder import are_compiled, kernel_folder
 from .kernel_source import CORE
 
 FEW = 500
-"""Histories with fewer events are decided by the definition: that takes less than loading the kernels."""
+"""Histories with fewer events are decided by the kernels as they stand: that takes less than loading compiled ones."""
+
+A_WHILE = 100
+"""After how many events in a row it is looked again whether compiled kernels are there."""
 
 WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'` makes long histories many times faster"
 COMPILING = "compiled kernels are made in the background, once, in about a minute; until then this history is decided without them"
 
-BEYOND = "decided without compiled kernels from here on, until they hold all numbers: {reason}"
+BEYOND = "decided by the definition from here on, which takes longer, until the tables hold all numbers: {reason}"
 
 
-def fast_core(tell: Callable[[str], None], is_long: bool = False, plain: bool = False, frozen: Frozen | None = None) -> Core:
-    """A core that nothing has happened to yet, or one in the state that was `frozen`, else SnapshotError (`thaw`). It takes the compiled
-    kernels once its history is long, or at once if that `is_long`.
+def fast_core(tell: Callable[[str], None], is_long: bool = False, frozen: Frozen | None = None) -> Core:
+    """A core that nothing has happened to yet, or one in the state that was `frozen`, else SnapshotError (`thaw`).
 
-    Where none will come the kernels decide as they stand, and with `plain` also while they are being made; else the definition decides
-    until then. `tell` is told why, each reason once; with `COMPILING` it is for the caller to let another process compile them: nobody
-    waits for that.
+    It takes compiled kernels once its history is long, or from the start if that `is_long`, and until they are there decides without them:
+    nobody waits for the compiler. `tell` is told why, each reason once; with `COMPILING` it is for the caller to let another process
+    compile them.
     """
     state = thawed(*frozen) if frozen is not None else None
-    return ArrayCore(state, _Supply(tell, 0 if is_long else FEW, plain))
+    kernels = _Kernels(tell, 0 if is_long else FEW)
+    return ArrayCore(state, KernelSet(kernels.run), kernels.tell_beyond)
 
 
-class _Supply:
-    """Looks for compiled kernels once there are so many events, and again after each `FEW`."""
+class _Kernels:
+    """The kernels as they stand, and the compiled ones from the moment on at which they are wanted and there."""
 
-    def __init__(self, tell: Callable[[str], None], least: int, plain: bool) -> None:
-        self._tell, self._least, self._plain = tell, least, plain
+    def __init__(self, tell: Callable[[str], None], least: int) -> None:
+        self._tell, self._least = tell, least
         self._told: set[str] = set()
+        self._compiled: KernelSet | None = None
 
-    def find(self, events: int) -> KernelSet | None:
-        """See `gpol.engine.core.core.KernelSupply`."""
-        if events < self._least:
-            return None
-        self._least = events + FEW
-        kernels, missing = _kernels_at_hand()
-        if missing:
-            self._tell_once(missing)
-        return None if missing == COMPILING and not self._plain else kernels or PLAIN
+    def run(self, tables: Tables, which: int, number: int) -> int:
+        """See `gpol.engine.core.kernels.entry`."""
+        if self._compiled is None and self._least <= tables.state[c.SEQ]:
+            self._least = int(tables.state[c.SEQ]) + A_WHILE
+            self._compiled, missing = _kernels_at_hand()
+            if missing:
+                self._tell_once(missing)
+        if self._compiled is not None:
+            return self._compiled.run(tables, which, number)
+        return PLAIN.run(tables, which, min(number, A_WHILE) if which == c.PLAY else number)
 
     def tell_beyond(self, reason: str) -> None:
-        """See `gpol.engine.core.core.KernelSupply`."""
+        """Tell that the definition goes on, and why."""
         self._tell_once(BEYOND.format(reason=reason))
 
     def _tell_once(self, text: str) -> None:
@@ -69,7 +73,7 @@ def core_with(kernels: KernelSet) -> Core:
 
 
 def kernels_for(events: int) -> tuple[KernelSet | None, str]:
-    """The compiled kernels for a history of so many events; or None, and a line that says why, or nothing."""
+    """The compiled kernels for a history of so many events; or None, and a line that says why, or nothing where it is short."""
     return (None, "") if events < FEW else _kernels_at_hand()
 
 

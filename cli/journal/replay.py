@@ -17,7 +17,7 @@ from ..speed.garbage import seldom_collecting
 @click.option(
     "--by",
     metavar="definition|arrays",
-    help="which core decides: the plain one, which defines what is right, or the fast one; else the fast one for long journals",
+    help="which core decides: the plain one, which defines what is right, or the fast one, as without this option",
 )
 @with_format
 def replay(journal: str, by: str | None, form: Format) -> int:

@@ -22,14 +22,14 @@ def core_for_command(events: int = 0, by: str | None = None) -> "Core":
     """
     from ...compiled.fast_core import FEW
 
-    return _core(by, tell, events >= FEW or by == "arrays")
+    return _core(by, tell, events >= FEW)
 
 
 def are_coming(events: int, by: str | None) -> bool:
     """Whether the core for a history of so many events waits for kernels that are to be compiled; it takes them while it decides."""
     from ...compiled.fast_core import COMPILING, kernels_for
 
-    return by is None and kernels_for(events)[1] == COMPILING
+    return by != "definition" and kernels_for(events)[1] == COMPILING
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def _core(by: str | None, tell: Callable[[str], None], is_long: bool, frozen: "F
 
     if by == "definition":
         return new_core() if frozen is None else thaw(*frozen)
-    return fast_core(tell, is_long, plain=by == "arrays", frozen=frozen)
+    return fast_core(tell, is_long, frozen)
 
 
 def tools_of(events: int) -> "Tools | None":

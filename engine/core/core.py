@@ -4,8 +4,7 @@ It decides over tables (`store.py`) by kernels (`kernels/`). What changes the po
 tables are made anew. Where numbers are too large for the tables, the definition decides as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..cores import View
 from ..definition.core import DefinitionCore
@@ -64,27 +63,16 @@ MOST_GIVEN = 100_000
 """After how many facts that were played in a row the tables are made anew, so that what is over is forgotten."""
 
 
-class KernelSupply(Protocol):
-    """Has kernels for a core, maybe only later on."""
-
-    def find(self, events: int) -> KernelSet | None:
-        """The kernels, after so many events. None: the core decides by the definition for now, and asks again after the next fact."""
-
-    def tell_beyond(self, reason: str) -> None:
-        """Be told that a history goes on by the definition, and why its numbers are too large for tables."""
-
-
 class ArrayCore:
     """A cluster under a policy, decided over tables.
 
-    `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, beyond the bounds of the
-    tables, and as long as no kernels are found. `_asked` is the submission that `only_waits` was asked for last, as a job of one row:
+    `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
+    the tables; `tell_beyond` is told the reason. `_asked` is the submission that `only_waits` was asked for last, as a job of one row:
     drivers ask for one again and again.
     """
 
-    def __init__(self, state: State | None = None, kernels: KernelSet | KernelSupply = PLAIN) -> None:
-        self._supply = None if isinstance(kernels, KernelSet) else kernels
-        self._kernels = kernels if isinstance(kernels, KernelSet) else None
+    def __init__(self, state: State | None = None, kernels: KernelSet = PLAIN, tell_beyond: Callable[[str], None] | None = None) -> None:
+        self._kernels, self._tell_beyond = kernels, tell_beyond
         self._definition: DefinitionCore | None = None
         self._store: TableStore | None = None
         self._around = Around()
@@ -95,20 +83,15 @@ class ArrayCore:
     def _load(self, core: DefinitionCore) -> None:
         """Decide over tables from now on where they are wide enough."""
         self._definition, self._store, self._given = core, None, None
-        if core.state.policy is not None and (kernels := self._found_kernels(core.seq)) is not None:
+        if core.state.policy is not None:
             try:
-                self._store, self._around = loaded(core.state, kernels)
+                self._store, self._around = loaded(core.state, self._kernels)
             except BeyondBoundsError as error:
-                if self._supply is not None:
-                    self._supply.tell_beyond(str(error))
+                if self._tell_beyond is not None:
+                    self._tell_beyond(str(error))
                 return
             self._definition = None
             self._usage = UsageBooks(self._store, self._around.consumed)
-
-    def _found_kernels(self, events: int) -> KernelSet | None:
-        if self._kernels is None and self._supply is not None:
-            self._kernels = self._supply.find(events)
-        return self._kernels
 
     def state(self) -> State:
         """The state as the definition has it, to be read."""
@@ -125,7 +108,7 @@ class ArrayCore:
         return self._store
 
     def copy(self) -> "ArrayCore":
-        return ArrayCore(thawed(self.freeze(), self.graph), self._kernels or self._supply or PLAIN)
+        return ArrayCore(thawed(self.freeze(), self.graph), self._kernels, self._tell_beyond)
 
     @property
     def view(self) -> View:

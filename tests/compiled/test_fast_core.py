@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 from gpol.compiled import fast_core as module
 from gpol.compiled import kernel_source
-from gpol.compiled.fast_core import BEYOND, COMPILING, FEW, WITHOUT_COMPILER, fast_core
+from gpol.compiled.fast_core import A_WHILE, BEYOND, COMPILING, FEW, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
 from gpol.dsl import check
+from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.core.kernel_set import PLAIN
+from gpol.engine.core.kernel_set import PLAIN, KernelSet
+from gpol.engine.core.tables import Tables
 from gpol.engine.cores import Core
 from gpol.engine.facts import TimeAdvanced
 from gpol.sim.drive.policy import Policy
+from job_draws import gang
 from policy_texts import TWO_QUEUES
 
 
@@ -44,7 +47,21 @@ def _decides_over_tables(core: Core) -> bool:
     return core._store is not None
 
 
-def _kernels_there(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Which compiled kernels were run, once they are there."""
+    found: list[int] = []
+
+    def run(tables: Tables, which: int, number: int) -> int:
+        found.append(which)
+        return PLAIN.run(tables, which, number)
+
+    monkeypatch.setattr("gpol.compiled.compile.compiled_kernels", lambda cache: KernelSet(run))
+    module._loaded.cache_clear()
+    return found
+
+
+def _kernels_there() -> None:
     """As if they were compiled."""
     folder = kernel_folder()
     assert folder is not None
@@ -52,38 +69,51 @@ def _kernels_there(monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / CORE.version).mkdir()
     assert not are_compiled(folder, CORE)
     note_compiled(folder, CORE)
-    monkeypatch.setattr("gpol.compiled.compile.compiled_kernels", lambda cache: PLAIN)
 
 
-def test_a_short_history_never_asks_for_the_compiler(told: list[str]) -> None:
-    """The definition decides, and nothing is said."""
+def test_a_short_history_never_asks_for_the_compiler(told: list[str], taken: list[int]) -> None:
+    """Its kernels decide as they stand, and nothing is said."""
+    _kernels_there()
     core = fast_core(told.append)
     _play(core, FEW - 1)
-    assert (_decides_over_tables(core), told) == (False, [])
+    assert (_decides_over_tables(core), told, taken) == (True, [], [])
 
 
-def test_a_history_that_gets_long_asks_for_the_compiler_once_and_does_not_wait(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The definition goes on, a line says so, and compiled kernels are taken once they are there."""
+def test_a_history_that_gets_long_asks_for_the_compiler_once_and_does_not_wait(told: list[str], taken: list[int]) -> None:
+    """The kernels go on as they stand, a line says so, and compiled ones are taken once they are there."""
     core = fast_core(told.append)
-    _play(core, 2 * FEW + 10)
-    assert (_decides_over_tables(core), told) == (False, [COMPILING])
-    _kernels_there(monkeypatch)
-    for time in range(3 * FEW, 4 * FEW):
+    _play(core, 2 * FEW)
+    assert (_decides_over_tables(core), told, taken) == (True, [COMPILING], [])
+    _kernels_there()
+    for time in range(2 * FEW, 2 * FEW + 2 * A_WHILE):
         core.step(TimeAdvanced(time=time))
-    assert (_decides_over_tables(core), told) == (True, [COMPILING])
+    assert (told, bool(taken)) == ([COMPILING], True)
 
 
-def test_a_long_history_takes_compiled_kernels_at_once(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_in_a_row_are_played_a_while_at_a_time_until_the_kernels_are_compiled(told: list[str], taken: list[int]) -> None:
+    """So nobody waits for the whole history in kernels as they stand."""
+    core, policy = fast_core(told.append, is_long=True), Policy.of(check(TWO_QUEUES, "two.gpol"))
+    core.step(policy.activation(0), policy.graph)
+    jobs = [gang(f"j{number}", number, 1, 1) for number in range(2 * A_WHILE)]
+    loop = core.closed_loop([job.fact for job in jobs], [job.duration for job in jobs], False)
+    assert loop is not None
+    first = loop.play(10_000)
+    assert (A_WHILE <= len(first.events) < 2 * A_WHILE, first.goes_on, taken) == (True, True, [])
+    _kernels_there()
+    rest = loop.play(10_000)
+    assert (len(first.events) + len(rest.events), rest.goes_on, set(taken)) == (3 * len(jobs), False, {c.PLAY})
+
+
+def test_a_long_history_takes_compiled_kernels_at_once(told: list[str], taken: list[int]) -> None:
     """It begins with its policy."""
-    _kernels_there(monkeypatch)
+    _kernels_there()
     core = fast_core(told.append, is_long=True)
     _play(core, 1)
-    assert (_decides_over_tables(core), told) == (True, [])
+    assert (_decides_over_tables(core), told, bool(taken)) == (True, [], True)
 
 
-def test_it_is_said_once_that_numbers_are_too_large(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_said_once_that_numbers_are_too_large(told: list[str]) -> None:
     """The definition decides then."""
-    _kernels_there(monkeypatch)
     core, policy = (
         fast_core(told.append, is_long=True),
         Policy.of(check(f'policy "p" {{}}\nflavor a {{ gpu {2**52} }}\nqueue q {{}}\n', "p.gpol")),
@@ -92,13 +122,6 @@ def test_it_is_said_once_that_numbers_are_too_large(told: list[str], monkeypatch
     core.step(TimeAdvanced(time=1))
     assert not _decides_over_tables(core)
     assert told == [BEYOND.format(reason="an amount is too large")]
-
-
-def test_kernels_as_they_stand_may_decide(told: list[str]) -> None:
-    """Where there are no compiled ones, and a line says so."""
-    core = fast_core(told.append, is_long=True, plain=True)
-    _play(core, 1)
-    assert (_decides_over_tables(core), told) == (True, [COMPILING])
 
 
 def test_without_the_compiler_a_line_says_what_to_install(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

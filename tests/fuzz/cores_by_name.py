@@ -10,7 +10,7 @@ from careful import careful_kernels
 from gpol.compiled.compile import compiled_kernels
 from gpol.compiled.kernel_folder import kernel_folder
 from gpol.engine.core.core import ArrayCore
-from gpol.engine.core.kernel_set import PLAIN, KernelSet
+from gpol.engine.core.kernel_set import KernelSet
 from gpol.engine.cores import Core
 from gpol.engine.default_core import freeze, thaw
 from gpol.engine.definition.core import DefinitionCore
@@ -51,17 +51,6 @@ def thaw_carefully(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph), careful_kernels())
 
 
-class LateKernels:
-    """The kernels as they stand, but not before a core has decided by the definition for a while."""
-
-    def find(self, events: int) -> KernelSet | None:
-        """None at first."""
-        return PLAIN if events >= 100 else None
-
-    def tell_beyond(self, reason: str) -> None:
-        """Nobody is told."""
-
-
 @cache
 def compiled() -> KernelSet:
     """The compiled kernels, from where commands keep them; it takes most of a minute where they are not there yet."""
@@ -73,17 +62,11 @@ def thaw_compiled(content: bytes, graph: PolicyGraph | None) -> Core:
     return ArrayCore(thawed(content, graph), compiled())
 
 
-def thaw_late(content: bytes, graph: PolicyGraph | None) -> Core:
-    """The same with kernels that are found late."""
-    return ArrayCore(thawed(content, graph), LateKernels())
-
-
 CORES: dict[str, Side] = {
     "definition": Side(DefinitionCore, freeze, thaw),
     "array": Side(ArrayCore, freeze_tables, thaw_tables, way=way_of),
     "careful": Side(lambda: ArrayCore(kernels=careful_kernels()), freeze_tables, thaw_carefully, way=way_of),
     "compiled": Side(lambda: ArrayCore(kernels=compiled()), freeze_tables, thaw_compiled, way=way_of),
-    "late": Side(lambda: ArrayCore(kernels=LateKernels()), freeze_tables, thaw_late, way=way_of),
     **{name: Side(DefinitionCore, freeze, thaw, mistake) for name, mistake in seeded.MISTAKES.items()},
 }
 """Two of them are compared by `run.py --left NAME --right NAME`."""

@@ -42,7 +42,7 @@ def by_definition(tell: Callable[[str], None], frozen: Frozen | None) -> Iterato
 def by_arrays(tell: Callable[[str], None], frozen: Frozen | None) -> Iterator[Core]:
     """The kernels as they stand play."""
     tell("plain kernels")
-    yield fast_core(lambda line: None, is_long=True, plain=True, frozen=frozen)
+    yield fast_core(lambda line: None, is_long=True, frozen=frozen)
 
 
 @pytest.fixture(autouse=True)
