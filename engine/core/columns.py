@@ -75,16 +75,17 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 # --- work, when: one row for each live workload; wait: one for each that is pending -------------------------------------------
 
 (
-    NAME, SPEC, SHAPE, QUEUE, PRIORITY, PINNED, EVICTIONS, UID, LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY,
+    NAME, SPEC, SHAPE, QUEUE, PINNED, EVICTIONS, UID, LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY,
     WAIT,  # its row of `wait`, as long as it is pending
     HOLDING, EVICTING,  # while it runs
     EARLIER, LATER, ABOVE,  # in its queue's line, or among those who run there
     OUT, GONE,  # while something is decided
     WORK_WIDTH,
-) = range(21)  # fmt: skip
+) = range(20)  # fmt: skip
 
-NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, WHEN_WIDTH = range(7)
-"""Of each row of `work` its moments, and the numbers of its submission and of the fact that let it run."""
+NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, PRIORITY, WHEN_WIDTH = range(8)
+"""Of each row of `work` what takes 64 bits: moments, the numbers of its submission and of the fact that let it run, its priority with its
+boost."""
 
 (
     IN_LINE, PARKED,

@@ -322,7 +322,7 @@ class TableStore(Rows):
         self._make_room_for_lists(workload)
         w, when = self.tables.work[row], self.tables.when[row]
         w[c.SPEC], w[c.SHAPE], w[c.QUEUE] = standing.demand, standing.shape, workload.queue
-        w[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
+        when[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
         w[c.EVICTIONS], w[c.EVICTING] = workload.evictions, workload.evicting
         when[c.SUBMITTED], when[c.QUEUED], when[c.ENTERED] = workload.submitted, workload.queued, workload.entered
         when[c.ADMITTED] = c.NONE if workload.admitted is None else workload.admitted
@@ -339,8 +339,8 @@ class TableStore(Rows):
             raise BeyondBoundsError("a moment or a number of a workload is too large")
         if workload.queue != NOWHERE:
             self.demands.of(workload)
-        if max(workload.priority, -workload.priority - 1, len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
-            raise BeyondBoundsError("a priority is too large, or too much was said of workloads")
+        if max(len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
+            raise BeyondBoundsError("too much was said of workloads")
         if any(amount + int(max(self.tables.quota[:, slot, c.TOTAL])) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
 
@@ -359,7 +359,7 @@ class TableStore(Rows):
         """A live workload as it is now, and its row."""
         row = self.last_row(name)
         t, w, when = self.tables, self.tables.work[row].tolist(), self.tables.when[row].tolist()
-        standing = when[c.SUBMITTED], when[c.NUMBER], w[c.QUEUE], w[c.PRIORITY], bool(w[c.PINNED])
+        standing = when[c.SUBMITTED], when[c.NUMBER], w[c.QUEUE], when[c.PRIORITY], bool(w[c.PINNED])
         workload = workload_of(self._kept_of(row), name, *standing)
         workload.evictions, workload.started_by, workload.evicting = w[c.EVICTIONS], when[c.STARTED_BY], bool(w[c.EVICTING])
         workload.entered, workload.shape = when[c.ENTERED], self._shapes[w[c.SHAPE]]

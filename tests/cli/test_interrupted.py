@@ -51,7 +51,7 @@ def _wait_until(done: Callable[[], bool]) -> None:
 def test_a_stopped_simulation_leaves_a_good_journal(gpol: Gpol, lab: Path, stop: signal.Signals, code: int) -> None:
     """Killed or stopped with Ctrl-C in the middle, the journal opens, verifies and replays; Ctrl-C is one quiet line, exit code 130."""
     _many_jobs(lab)
-    written = lab / "j.db-wal"
+    written = lab / "j.db"  # grows when SQLite moves to it what was committed
     command = [*COMMAND, "simulate", "lab.gpol", "many.csv", "--journal", "j.db"]
     with subprocess.Popen(command, cwd=lab, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         _wait_until(lambda: written.exists() and written.stat().st_size > 1_000_000)

@@ -18,7 +18,7 @@ from gpol.compiled.kernel_folder import kernel_folder
 from gpol.dsl import check
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import PLAIN, KernelSet
-from gpol.engine.cores import Core, EncodedEvent
+from gpol.engine.cores import Core, EncodedEvents
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.events import AnyEvent
 from gpol.sim.drive.job import Job
@@ -95,10 +95,10 @@ class Digests:
         for event in (event for batch in batches for event in batch):
             self._take(event.kind, event.payload())
 
-    def append_encoded(self, events: Sequence[EncodedEvent], begin: int, end: int) -> None:
+    def append_encoded(self, events: EncodedEvents, begin: int, end: int) -> None:
         """See `gpol.sim.drive.player.Sink`."""
-        for event in events:
-            self._take(event.kind, event.payload)
+        for kind, payload in zip(events.kinds, events.payloads, strict=True):
+            self._take(kind, payload)
 
     def _take(self, kind: str, payload: bytes) -> None:
         self.events.append(sha256(payload).digest()[:8])

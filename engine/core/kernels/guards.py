@@ -14,7 +14,7 @@ def number_of(t: Tables, row: int, field: int, argument: int, now: int) -> int:
     """The value of a field of a workload that is a number, or the identity of a text."""
     spec = t.work[row, c.SPEC]
     if field == c.F_PRIORITY:
-        return t.work[row, c.PRIORITY]
+        return t.when[row, c.PRIORITY]
     if field == c.F_PODS:
         return t.spec[spec + c.S_PODS]
     if field == c.F_EVICTIONS:

@@ -133,7 +133,7 @@ def queue_up(t: Tables, row: int) -> None:
         above = below
         side = c.EARLIER if goes_before(t, row, above) else c.LATER
         below = t.work[above, side]
-    priority = t.work[row, c.PRIORITY]
+    priority = t.when[row, c.PRIORITY]
     t.node[queue, c.MOST_WAITING] = priority if above == c.NONE else max(t.node[queue, c.MOST_WAITING], priority)
     wish_for_anything(t, row)
     join_tree(t, queue, c.LINE, row, above, side)

@@ -59,7 +59,7 @@ def put_victims(t: Tables) -> None:
     t.tape[begin + c.B_VICTIMS], t.tape[begin + c.B_EVICTED] = t.state[c.PEN], t.state[c.VICTIMS]
     for at in range(t.state[c.VICTIMS]):
         row, compared = t.victim[at, c.V_ROW], t.victim[at, c.V_COMPARED]
-        put_five(t, t.work[row, c.NAME], t.work[row, c.QUEUE], t.victim[at, c.V_KIND], t.work[row, c.PRIORITY], t.victim[at, c.V_RULE])
+        put_five(t, t.work[row, c.NAME], t.work[row, c.QUEUE], t.victim[at, c.V_KIND], t.when[row, c.PRIORITY], t.victim[at, c.V_RULE])
         put(t, t.work[row, c.EVICTING])
         put(t, compared)
         for k in range(3 * compared):
@@ -75,7 +75,7 @@ def begin_block(t: Tables, nom: int, ended: int) -> None:
     """Write the head of a block about a nomination."""
     begin, row = t.state[c.TAPE_END], t.nom[nom, c.N_ROW]
     t.tape[begin + c.B_ENDED], t.tape[begin + c.B_NAME], t.tape[begin + c.B_QUEUE] = ended, t.work[row, c.NAME], t.work[row, c.QUEUE]
-    t.tape[begin + c.B_PRIORITY], t.tape[begin + c.B_SPEC] = t.work[row, c.PRIORITY], t.work[row, c.SPEC]
+    t.tape[begin + c.B_PRIORITY], t.tape[begin + c.B_SPEC] = t.when[row, c.PRIORITY], t.work[row, c.SPEC]
     t.tape[begin + c.B_LEVEL], t.tape[begin + c.B_MODE] = t.nom[nom, c.N_LEVEL], t.nom[nom, c.N_MODE]
     t.tape[begin + c.B_REASON] = t.nom[nom, c.N_REASON]
     t.tape[begin + c.B_EVICTED] = t.tape[begin + c.B_REQUESTED] = 0

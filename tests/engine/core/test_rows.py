@@ -77,10 +77,11 @@ def test_only_the_pending_have_a_row_for_what_they_wait_for() -> None:
     assert tables.state[c.FREE_WAIT] == 0
 
 
-def test_a_priority_beyond_32_bits_is_for_the_definition() -> None:
-    """The highest that can be asked for is in the tables, and with a boost it is not."""
-    assert played(submission("w", priority=BOOSTED))._store is not None
-    assert played(submission("w", priority=BOOSTED, boost=1))._store is None
+def test_a_boost_may_bring_a_priority_beyond_32_bits() -> None:
+    """The highest that can be asked for, with the highest boost."""
+    core = played(submission("w", priority=BOOSTED, boost=BOOSTED))
+    store = store_of(core)
+    assert store.tables.when[store.row("w"), c.PRIORITY] == 2 * BOOSTED
 
 
 def test_what_a_closed_loop_needed_is_given_back_with_the_next_fact() -> None:

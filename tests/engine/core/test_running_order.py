@@ -110,7 +110,7 @@ def check_order(core: ArrayCore, queue: int) -> int:
     node, rows = store.tables.node[queue], [store.row(name) for name in names]
     those = [each for each in core.running() if each.queue == queue]
     assert names == [each.name for each in sorted(those, key=lambda each: in_order(store.graph, each))]
-    kinds = [store.tables.work[row, [c.HOLDING, c.PRIORITY]].tolist() for row in rows]
+    kinds = [(int(store.tables.work[row, c.HOLDING]), int(store.tables.when[row, c.PRIORITY])) for row in rows]
     assert node[c.UNLIKE] == (sum(left != right for left, right in pairwise(kinds)) if store.tables.state[c.BY_RULES] else 0)
     assert node[c.LAST_STARTED_BY] >= max((each.started_by for each in those), default=0)
     return len(names)

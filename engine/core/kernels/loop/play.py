@@ -196,7 +196,7 @@ def row_of_job(t: Tables, job: int) -> int:
     row = take_row(t)
     t.when[row, c.NUMBER], t.work[row, c.NAME] = t.state[c.SUBMISSIONS] + 1, t.job[job, c.J_NAME]
     t.work[row, c.SPEC], t.work[row, c.SHAPE], t.work[row, c.QUEUE] = t.job[job, c.J_SPEC], t.job[job, c.J_SHAPE], t.job[job, c.J_QUEUE]
-    t.work[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
+    t.when[row, c.PRIORITY], t.work[row, c.PINNED] = t.job[job, c.J_PRIORITY], t.job[job, c.J_PINNED]
     t.when[row, c.SUBMITTED] = t.when[row, c.QUEUED] = t.when[row, c.ENTERED] = t.job[job, c.J_SUBMITTED]
     t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
     t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]

@@ -15,7 +15,7 @@ def satisfies(t: Tables, policy: int, row: int, victim: int) -> bool:
     """Whether a queue's policy lets a workload evict another."""
     if t.work[victim, c.PINNED] or takes_place_of(t, row, victim):
         return False
-    mine, theirs = t.work[row, c.PRIORITY], t.work[victim, c.PRIORITY]
+    mine, theirs = t.when[row, c.PRIORITY], t.when[victim, c.PRIORITY]
     if policy == c.POLICY_ANY:
         return True
     if policy == c.POLICY_LOWER:
@@ -38,8 +38,8 @@ def precedes(t: Tables, left: int, right: int, queue: int) -> bool:
     own, other_own = t.work[left, c.QUEUE] == queue, t.work[right, c.QUEUE] == queue
     if own != other_own:
         return other_own
-    if t.work[left, c.PRIORITY] != t.work[right, c.PRIORITY]:
-        return t.work[left, c.PRIORITY] < t.work[right, c.PRIORITY]
+    if t.when[left, c.PRIORITY] != t.when[right, c.PRIORITY]:
+        return t.when[left, c.PRIORITY] < t.when[right, c.PRIORITY]
     if t.when[left, c.ADMITTED] != t.when[right, c.ADMITTED]:
         return t.when[left, c.ADMITTED] > t.when[right, c.ADMITTED]
     return tie_break(t, left, right) < 0
@@ -58,7 +58,7 @@ def next_candidate(t: Tables, row: int, need: int, queue: int, last: int) -> int
     if t.node[queue, c.BY_USAGE]:
         return next_by_usage(t, policy, row, need, each, last)
     while each != c.NONE and not is_candidate(t, policy, row, each, need):
-        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.work[each, c.PRIORITY] > t.work[row, c.PRIORITY]:
+        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.when[each, c.PRIORITY] > t.when[row, c.PRIORITY]:
             return c.NONE  # nor does it let any of those after it go
         each = next_in_tree(t, each)
     return each

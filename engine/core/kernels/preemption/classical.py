@@ -121,7 +121,7 @@ def kind_of(t: Tables, row: int, victim: int, need: int, advantage: bool, borrow
     if theirs == queue:
         return c.IN_QUEUE
     by_priority = not advantage and t.node[queue, c.TO_BORROW] == 1 and satisfies(t, c.POLICY_LOWER, row, victim)
-    if by_priority and t.node[queue, c.HAS_UP_TO] and t.work[victim, c.PRIORITY] > t.node[queue, c.UP_TO]:
+    if by_priority and t.node[queue, c.HAS_UP_TO] and t.when[victim, c.PRIORITY] > t.node[queue, c.UP_TO]:
         by_priority = False
     if (borrowing and not advantage and not by_priority) or not all_borrow(t, queue, theirs, need):
         return c.NONE

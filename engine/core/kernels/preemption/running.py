@@ -63,4 +63,4 @@ def unlike_for(t: Tables, row: int) -> int:
 
 def are_alike(t: Tables, left: int, right: int) -> bool:
     """Whether two who run in one queue ask for the same, at the same priority, and are charged the same."""
-    return t.work[left, c.HOLDING] == t.work[right, c.HOLDING] and t.work[left, c.PRIORITY] == t.work[right, c.PRIORITY]
+    return t.work[left, c.HOLDING] == t.work[right, c.HOLDING] and t.when[left, c.PRIORITY] == t.when[right, c.PRIORITY]

@@ -88,7 +88,7 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
 
     Reach and wishes are compared with all that ever joined on top, so that it counts for wishes that were noted before.
     """
-    priority = t.work[row, c.PRIORITY]
+    priority = t.when[row, c.PRIORITY]
     is_first = t.node[queue, c.FIRST_RUNNING] == c.NONE
     if t.state[c.SHARES_AFTER]:
         note_least_freed(t, queue, row, is_first)
@@ -183,7 +183,7 @@ def most_missing(t: Tables, queue: int, spec: int, flavor: int) -> tuple[int, in
 def note_own_victims(t: Tables, row: int) -> None:
     """Note how much those of a workload's own queue use whom it may evict, now or at any other moment, whatever the shares."""
     queue = t.work[row, c.QUEUE]
-    if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and t.work[row, c.PRIORITY] <= t.node[queue, c.LEAST_RUNNING]:
+    if t.state[c.EVICTS_OWN] == c.BY_PRIORITY and t.when[row, c.PRIORITY] <= t.node[queue, c.LEAST_RUNNING]:
         return
     each = t.node[queue, c.FIRST_RUNNING]
     while each != c.NONE:
