@@ -8,6 +8,7 @@ import gc
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from ctypes import CDLL
 from pathlib import Path
 from statistics import median
 from time import thread_time_ns
@@ -128,7 +129,8 @@ def _bytes(kernels: KernelSet, running: int, waiting: int) -> float:
 
 
 def _memory() -> int:
-    """Bytes of memory that this process has."""
+    """Bytes of memory that this process has, without what the C library keeps to use it again."""
+    CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
