@@ -54,12 +54,17 @@ START = Head(0, bytes(32))
 
 def link(chain: bytes, payload: bytes) -> bytes:
     """The chain value of an event: SHA-256 over the previous one's chain value and this one's payload."""
-    return sha256(chain + payload).digest()
+    return links(chain, (payload,))[0]
 
 
 def links(chain: bytes, payloads: Iterable[bytes]) -> list[bytes]:
     """The chain values of events in a row."""
     return [chain := sha256(chain + payload).digest() for payload in payloads]
+
+
+def are_linked(chain: bytes, payloads: Iterable[bytes], chains: Sequence[bytes]) -> bool:
+    """Whether these are the chain values of events in a row."""
+    return links(chain, payloads) == list(chains)
 
 
 def workload_stream(name: str) -> str:

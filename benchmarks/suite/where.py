@@ -83,7 +83,7 @@ REPLAY: Parts = {
     "rows of jobs": (GivenLoop, "_take_in"),
     "decide": (KernelLoop, "run"),
     "decisions as bytes": (Payloads, "decisions"),
-    "the chain": (replay_walk, "linked"),
+    "the chain": (replay_walk, "are_linked"),
 }
 
 

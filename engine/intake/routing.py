@@ -1,5 +1,7 @@
 """Where a workload belongs: its queue, and the priority that counts there."""
 
+from collections.abc import Hashable
+
 from ..facts import WorkloadSubmitted
 from ..guard import matches
 from ..policy_graph import Condition, PolicyGraph, Queue, SaidText
@@ -22,6 +24,11 @@ def matching_queues(graph: PolicyGraph, fact: WorkloadSubmitted) -> list[int]:
     ]
     found = [graph.queues[place] for place in graph.doors.places(said)]
     return [queue.node for queue in found if _matches(queue, fact)]
+
+
+def said_of_queue(fact: WorkloadSubmitted) -> Hashable:
+    """All that `matching_queues` reads of a submission: those that say the same of it belong to the same queues."""
+    return fact.queue, fact.local_queue, fact.namespace, fact.user, fact.group, fact.workload_kind, *sorted(fact.labels.items())
 
 
 def _matches(queue: Queue, fact: WorkloadSubmitted) -> bool:

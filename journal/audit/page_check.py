@@ -4,12 +4,11 @@ A page passes only if every row would: all that is asked there of a row is asked
 """
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from ...engine.units import INT64_MAX
 from ..decode import FORM
-from ..records import START, Head, workload_stream
+from ..records import START, Head, are_linked, workload_stream
 from ..store.store import PlainRow
 from .forms import form_of
 
@@ -32,17 +31,10 @@ def place_after(rows: Sequence[PlainRow], place: Place) -> Place | None:
     first = place.head.seq + 1
     if not (seqs == versions == tuple(range(first, first + len(rows)))):
         return None
-    if {*map(type, payloads), *map(type, chains)} != {bytes} or not _is_linked(place.head.chain, payloads, chains):
+    if {*map(type, payloads), *map(type, chains)} != {bytes} or not are_linked(place.head.chain, payloads, chains):
         return None
     moment = _after(payloads, streams, kinds, place)
     return None if moment is None else Place(Head(seqs[-1], chains[-1]), *moment)
-
-
-def _is_linked(before: bytes, payloads: Sequence[bytes], chains: Sequence[bytes]) -> bool:
-    """Whether every chain value follows from the one before it and the payload."""
-    return all(
-        sha256(chain + payload).digest() == found for chain, payload, found in zip((before, *chains), payloads, chains, strict=False)
-    )
 
 
 def _after(payloads: Sequence[bytes], streams: Sequence[object], kinds: Sequence[object], place: Place) -> tuple[int, int] | None:

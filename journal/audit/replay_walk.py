@@ -6,16 +6,14 @@ the recorded ones all at once. Only where something differs, the batch is looked
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from hashlib import sha256
 from itertools import compress, pairwise, takewhile
-from operator import add
 
 import numpy as np
 
 from ...engine.cores import FactLoop
 from ..journal import Batch, Journal
 from ..recorded_policies import Compile
-from ..records import START, Head, ReadRow, Recorded, link
+from ..records import START, Head, ReadRow, Recorded, are_linked, link
 from .recorded_facts import RecordedFacts
 from .replay_batch import Decider, Difference, compared, replay_batch
 
@@ -109,11 +107,11 @@ class ReplayWalk:
         if not facts:
             return
         begin, stop = at[fact], at[fact + facts] if fact + facts < len(at) else len(rows)
-        chains, payloads = (self._chain, *recorded.chains[begin:stop]), recorded.payloads[begin:stop]
+        chains, payloads = recorded.chains[begin:stop], recorded.payloads[begin:stop]
         starts = at[fact : fact + facts]
         as_recorded = list(compress(payloads, recorded.is_decision[begin:stop]))
         same_places = [begin + place for place in played.facts] == starts and facts + len(played.decisions) == stop - begin
-        if same_places and as_recorded == played.decisions and linked(chains, payloads):
+        if same_places and as_recorded == played.decisions and are_linked(self._chain, payloads, chains):
             self._count(facts, len(as_recorded), chains[-1])
             return
         self._first_difference(rows, [*starts, stop], [*played.facts, facts + len(played.decisions)], played.decisions)
@@ -132,11 +130,6 @@ class ReplayWalk:
             done += count
             if self.difference is not None:
                 return
-
-
-def linked(chains: Sequence[bytes], payloads: Sequence[bytes]) -> bool:
-    """Whether each chain value but the first follows from the one before it and the next payload."""
-    return [sha256(each).digest() for each in map(add, chains, payloads)] == list(chains[1:])
 
 
 def _stretches(plain: Sequence[bool], is_end: bool) -> list[tuple[int, int]]:

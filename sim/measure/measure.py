@@ -3,6 +3,7 @@
 The count also audits the core: a charge above the capacity, or a workload that is not accounted for, stops the run.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ...engine.event_parts import Charge
@@ -21,7 +22,7 @@ from ...engine.facts import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from ...engine.intake.routing import matching_queues
+from ...engine.intake.routing import matching_queues, said_of_queue
 from ...engine.policy_graph import PolicyGraph
 from .gpu_amounts import charged, counted_amount, counted_as
 from .lending import FlavorLending
@@ -59,7 +60,7 @@ class Measure:
     _overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     _machines: dict[str, NodeAdded | NodeChanged] = field(default_factory=dict)
     pools: dict[tuple[str, str], FlavorLending] = field(default_factory=dict)
-    _queues_of: dict[tuple[object, ...], str] = field(default_factory=dict, compare=False)
+    _queues_of: dict[Hashable, str] = field(default_factory=dict, compare=False)
     """The queues of submissions under the policy, by what they say that decides it."""
     _touched: dict[str, None] = field(default_factory=dict)
     """Queues about which something changed, to see who fits what they own."""
@@ -205,7 +206,7 @@ class Measure:
 
     def _queue_of(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> str:
         """The queue that a submission belongs to, worked out once for all that say the same of it."""
-        said = (fact.queue, fact.local_queue, fact.namespace, fact.user, fact.group, fact.workload_kind, *fact.labels.items())
+        said = said_of_queue(fact)
         known = self._queues_of.get(said)
         if known is None:
             nodes = matching_queues(graph, fact)
