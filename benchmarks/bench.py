@@ -1,6 +1,7 @@
 """Measures what `docs/performance.md` tells, and writes that page: `python benchmarks/bench.py [GROUP ...] [--runs N]`.
 
-Without groups everything is measured and stored in `benchmarks/results.json`; with groups the figures of others stay as they were stored.
+Without groups everything is measured. What is measured of a group is stored in `benchmarks/results.json` once all of it is; the figures of
+other groups stay as they were stored.
 """
 
 import argparse
@@ -68,17 +69,23 @@ def main() -> int:
     assert folder is not None, "compiled kernels have no folder"
     compile_once(folder, (COUNT, CORE))
     chosen = asked.groups or list(GROUPS)
-    figures = [figure for figure in read(RESULTS)[0] if figure.group not in chosen] if RESULTS.exists() else []
+    figures = read(RESULTS)[0] if RESULTS.exists() else []
     for group in chosen:
+        figures = [figure for figure in figures if figure.group != group]
         for figure in GROUPS[group](asked.runs):
             times = "" if figure.times_faster is None else f", {figure.times_faster:,.1f} times faster than the definition"
             print(f"{group}: {figure.name}: {amount(figure.median, figure.unit)}, spread {figure.spread:.0%}{times}", flush=True)
             figures.append(figure)
+        _write(figures)
+    return 0
+
+
+def _write(figures: list[Figure]) -> None:
+    """Store what is measured so far, and write the page."""
     figures.sort(key=lambda figure: list(GROUPS).index(figure.group))
     found = about()
     RESULTS.write_text(stored(figures, found), encoding="utf-8")
     PAGE.write_text(page(figures, found), encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":

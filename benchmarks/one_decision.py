@@ -53,7 +53,7 @@ class Cluster:
         body = owns(EACH * places) + ("" if profile == "gpol.fair" else "\n   reclaims from anyone")
         lines = [f'policy "large" {{ use {profile} }}', "flavor pool {\n  gpu, cpu, memory as owned\n}", "cohort all {", owns(idle)]
         for first in range(0, queues, 10):
-            inside = [f"  queue q{number} {{\n{body}\n  }}" for number in range(first, min(first + 10, queues))]
+            inside = [f"  queue q{number} {{\n{body} }}" for number in range(first, min(first + 10, queues))]
             lines += [f" cohort c{first} {{", *inside, " }"]
         policy = Policy.of(check("\n".join([*lines, "}"]), "large.gpol"))
         self.core.step(policy.activation(0), policy.graph)

@@ -239,15 +239,16 @@ class GivenFacts(NamedTuple):
 class PlayedFacts(NamedTuple):
     """What came of given facts: how many of them were `played`, and the bytes of all decisions, in order.
 
-    `facts`, `kinds` and `times` have an entry for each of them and for each wake that was played between them: where it stands among all
-    events, its kind (`outcome/history.py`) and its time.
+    `events` and `tape` are as `outcome/history.py` says, where a job is the number of its name, which `names` has; `facts` are the rows of
+    facts, wakes between the given ones among them.
     """
 
     played: int
     facts: Sequence[int]
-    kinds: Sequence[int]
-    times: Sequence[int]
     decisions: Sequence[bytes]
+    events: Columns
+    tape: Columns
+    names: Sequence[str]
 
 
 class FactLoop(Protocol):

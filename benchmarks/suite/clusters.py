@@ -34,8 +34,8 @@ def decisions(runs: int) -> Iterator[Figure]:
         yield from _full(kernels, profile)
         submits, finishes = plain(Cluster(kernels, profile, *LARGE, 10 * EACH), FACTS, random.Random(1))
         beyond = f", with {LARGE[0]:,} queues and {LARGE[1]:,} workloads that run"
-        yield _figure(profile, f"a workload comes that fits{beyond}", submits[1:], None)
-        yield _figure(profile, f"one ends, and helps nobody{beyond}", finishes[1:], None)
+        yield _figure(profile, f"a workload comes that fits{beyond}", submits[1:], 20)
+        yield _figure(profile, f"one ends, and helps nobody{beyond}", finishes[1:], 20)
 
 
 def _full(kernels: KernelSet, profile: str) -> Iterator[Figure]:

@@ -21,7 +21,8 @@ from gpol.journal.read.snapshots import Snapshotter
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
-from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.columns.compiled_count import count_at_hand
+from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
 from gpol.sim.measure.never_ran import NeverRan
 
 from .figure import Figure, cpu_seconds
@@ -65,13 +66,14 @@ def write_facts(policy: Policy, file: Path, count: int) -> None:
 
 def play_file(policy: Policy, file: Path, core: Core) -> int:
     """Play facts as `gpol run` does with a journal, in this process; how many events that makes."""
-    measure, never_ran = Measure(), NeverRan()
+    figures, never_ran = SimulationMeasure(None, count_at_hand), NeverRan()
     with tempfile.TemporaryDirectory() as folder, seldom_collecting(), ExitStack() as stack:
         journal = stack.enter_context(Journal.create(Path(folder) / "journal.db"))
         player = Player(core, stack.enter_context(Snapshotter(journal, core)))
         lines = Facts(str(file), open_facts(str(file), stack), False)
-        for fact, decisions in play(policy, lines, player, False):
-            measure.take(fact, decisions, core.graph)
-            never_ran.take((fact, decisions))
+        for played in play(policy, lines, player, False):
+            figures.take(played, policy.graph)
+            never_ran.take(played)
+        figures.measure()
         player.flush()
         return journal.head.seq

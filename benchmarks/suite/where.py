@@ -33,7 +33,6 @@ from gpol.journal.store.sqlite import SqliteStore
 from gpol.sim.drive import player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
-from gpol.sim.measure.measure import Measure
 from gpol.sim.measure.never_ran import NeverRan
 
 from .audit import make
@@ -70,10 +69,9 @@ RUN: Parts = {
     "rows of facts": (GivenLoop, "_take_in"),
     "decide": (KernelLoop, "run"),
     "decisions as bytes": (Payloads, "decisions"),
-    "events as objects": (player, "batches_of"),
     "facts decided one by one": (player.Player, "step"),
     **_KEEP,
-    "figures": (Measure, "take"),
+    "figures": (SimulationMeasure, "take"),
     "who never ran": (NeverRan, "take"),
 }
 

@@ -18,7 +18,7 @@ from ...engine.facts import FACT, Fact, PolicyActivated
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import format_time
 from ...journal.decode import learn, recall
-from ...sim.drive.given_facts import may_be_given
+from ...sim.drive.given_facts import PlayedStretch, may_be_given
 from ...sim.drive.job import InputError
 from ...sim.drive.player import EndlessError, OvertakenError, Player
 from ...sim.drive.policy import Policy
@@ -140,7 +140,7 @@ def open_facts(path: str, stack: ExitStack) -> Stream:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Generator[PlayedBatch]:
+def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Generator[PlayedBatch | PlayedStretch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     playing, last = _Playing(policy, facts, player, as_recorded), 0
     for lines in playing.stretches():
@@ -179,7 +179,7 @@ class _Playing:
         if found:
             yield found
 
-    def play(self, lines: list[FactLine]) -> Iterator[PlayedBatch]:
+    def play(self, lines: list[FactLine]) -> Iterator[PlayedBatch | PlayedStretch]:
         """Play lines.
 
         How many are taken together grows while the core can play them in one go: where it often cannot, trying costs more than it saves.
@@ -189,8 +189,9 @@ class _Playing:
             some, done = lines[at : at + self._most], 0
             if len(some) >= FEW:
                 facts = [(line.fact, line.payload or line.fact.payload()) for line in some if line.fact is not None]
-                done, batches = self.player.play_in_one_go(facts, not self.as_recorded)
-                yield from batches
+                done, stretch = self.player.play_in_one_go(facts, not self.as_recorded)
+                if stretch is not None:
+                    yield stretch
                 self._most = min(2 * self._most, MOST_AT_ONCE) if done == len(some) else max(done // 2, FEW)
             # what is left begins with a fact that is not for the core alone; where that came soon, more like it may follow
             left = some[done:] if done < FEW // 2 else some[done : done + 1]

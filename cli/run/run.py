@@ -2,9 +2,10 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -18,6 +19,13 @@ from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_when_stopped, with_checkpoints
+
+if TYPE_CHECKING:
+    from ...engine.cores import PlayedBatch
+    from ...sim.drive.given_facts import PlayedStretch
+
+TICK = 500
+"""After how many facts the progress moves."""
 
 
 @click.command()
@@ -50,7 +58,8 @@ def run(
         from ...sim.drive.job import InputError
         from ...sim.drive.player import Player
         from ...sim.drive.policy import Policy
-        from ...sim.measure.measure import Measure
+        from ...sim.measure.columns.compiled_count import count_at_hand
+        from ...sim.measure.columns.simulation_measure import SimulationMeasure
         from ...sim.measure.never_ran import NeverRan
         from ..speed.kernels import core_for_command
         from .fact_lines import Facts, open_facts, play
@@ -63,7 +72,7 @@ def run(
     active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
-    measure, never_ran = Measure(), NeverRan()
+    figures, never_ran = SimulationMeasure(None, count_at_hand), NeverRan()
     with told_when_stopped(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid)
@@ -75,18 +84,21 @@ def run(
         if out is not None and decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode) and not is_stdout(out):
             decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
-        code, seq = GOOD, 0
+        code, seq, facts_played = GOOD, 0, 0
         try:
             try:
-                for fact, decisions in stack.enter_context(closing(play(active, lines, player, as_recorded))):
-                    measure.take(fact, decisions, player.core.graph)
-                    never_ran.take((fact, decisions))
-                    if measure.facts % 500 == 0:
-                        tick(measure.facts)
+                for played in stack.enter_context(closing(play(active, lines, player, as_recorded))):
+                    graph = player.core.graph
+                    assert graph is not None, "the first fact activates a policy"
+                    figures.take(played, graph)
+                    never_ran.take(played)
                     if decided is not None:
-                        for number, decision in enumerate(decisions, start=seq + 2):
-                            print(shown_json(f'{{"seq":{number},{decision.payload().decode()[1:]}'), file=decided)
-                    seq += 1 + len(decisions)
+                        for number, payload in _decisions(played):
+                            print(shown_json(f'{{"seq":{seq + number},{payload.decode()[1:]}'), file=decided)
+                    begin = facts_played
+                    seq, facts_played = seq + _events(played), facts_played + _facts(played)
+                    if facts_played // TICK > begin // TICK:
+                        tick(facts_played)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID
@@ -94,6 +106,7 @@ def run(
                 player.flush()
         except JournalError as error:
             refuse(str(error), FAILED)
+    measure = figures.measure()
     measure.check_accounts()
     if measure.facts == 0 and code == GOOD:
         complain(f"gpol: no fact was played: {lines.name} has none" + (" that is possible" if lines.skipped else ""))
@@ -101,6 +114,21 @@ def run(
     show_never_ran(player.core, never_ran, form, journal)
     tell_last(checkpointer, form)
     return code
+
+
+def _decisions(played: "PlayedBatch | PlayedStretch") -> Iterator[tuple[int, bytes]]:
+    """The place of each decision among the events that were played, from 1, and its bytes."""
+    if isinstance(played, tuple):
+        return enumerate((decision.payload() for decision in played[1]), start=2)
+    return ((row + 1, payload) for row, payload in played.decisions())
+
+
+def _events(played: "PlayedBatch | PlayedStretch") -> int:
+    return 1 + len(played[1]) if isinstance(played, tuple) else len(played.events)
+
+
+def _facts(played: "PlayedBatch | PlayedStretch") -> int:
+    return 1 if isinstance(played, tuple) else len(played.facts)
 
 
 def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack, *, force: bool) -> TextIO | None:

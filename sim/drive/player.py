@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.default_core import new_core
@@ -14,7 +13,7 @@ from ...engine.outcome.history import E_TIME
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import INT64_MAX
 from ...journal.records import BatchSink
-from .given_facts import batches_of, given_facts
+from .given_facts import FactAndBytes, PlayedStretch, given_facts
 
 MOST_TURNS = 1_000
 """How often wakes may evict one workload between two facts. More evictions mean a livelock: workloads evict each other in turns."""
@@ -71,25 +70,28 @@ class Player:
             raise OvertakenError(str(error)) from None
         yield batch
 
-    def play_in_one_go(self, facts: Sequence[tuple[Fact, bytes]], with_wakes: bool = True) -> tuple[int, list[PlayedBatch]]:
+    def play_in_one_go(self, facts: Sequence[FactAndBytes], with_wakes: bool = True) -> tuple[int, PlayedStretch | None]:
         """Play facts that `may_be_given`, each with its bytes, and, unless they are recorded, the wakes between them, as far as the core
         can by itself.
 
-        Return how many facts were played, and all batches. The first fact that was not played is for `play`, or for `step` without wakes.
+        Return how many facts were played, and what came of them, if anything was played. The first fact that was not played is for
+        `play`, or for `step` without wakes.
         """
         loop = self.core.given_loop() if not self._turns else None
         if loop is None:
-            return 0, []
+            return 0, None
         self.flush()
-        played = loop.play(given_facts(facts), with_wakes)
-        found, encoded = batches_of(facts, played, with_wakes)
-        if found and self.sink is not None:
-            self.sink.append_encoded(encoded, found[0][0].time, found[-1][0].time)
-        wakes = list(takewhile(lambda batch: isinstance(batch[0], TimeAdvanced), reversed(found)))
-        last_fact_and_wakes = found[-len(wakes) - 1 :]  # the last other fact ends the count of turns, and it begins anew
-        for fact, decisions in last_fact_and_wakes:
+        given = given_facts(facts)
+        played = loop.play(given, with_wakes)
+        if not len(played.events):
+            return 0, None
+        found = PlayedStretch(facts, given, played, with_wakes)
+        if self.sink is not None:
+            self.sink.append_encoded(found.encoded(), int(played.events[0, E_TIME]), int(played.events[-1, E_TIME]))
+        last = found.last_batches()  # the last other fact ends the count of turns, and it begins anew
+        for fact, decisions in last:
             self._count_turns(fact, decisions)
-        if with_wakes and wakes and played.played < len(facts):
+        if with_wakes and isinstance(last[-1][0], TimeAdvanced) and played.played < len(facts):
             self._on_the_way = facts[played.played][0]
         return played.played, found
 

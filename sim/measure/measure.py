@@ -197,14 +197,14 @@ class Measure:
     def _submitted(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> None:
         if fact.workload in self.live:
             raise AccountError(f"`{fact.workload}` is submitted, but is live already")
-        queue = self._queue_of(fact, graph)
+        queue = self.queue_of(fact, graph)
         figures = self.queues.setdefault(queue, QueueFigures(queue))
         figures.submitted += 1
         live = self.live[fact.workload] = WorkloadAccount(fact, queue, fact.time)
         figures.wait(fact.workload, live.gpus())
         self._touched[queue] = None
 
-    def _queue_of(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> str:
+    def queue_of(self, fact: WorkloadSubmitted, graph: PolicyGraph) -> str:
         """The queue that a submission belongs to, worked out once for all that say the same of it."""
         said = said_of_queue(fact)
         known = self._queues_of.get(said)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from ...engine.explain.never import idle, impediments
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Impediment, Standing
 from ...engine.facts import Fact, WorkloadAdopted, WorkloadCancelled, WorkloadFinished
-from ...engine.outcome.history import E_KIND, REJECTING
+from ...engine.outcome.history import E_KIND, FINISHING, REJECTING, REPLACING
 from ...engine.workload import Workload
+from ..drive.given_facts import PlayedStretch
 from ..report.wording import MOST_NAMES, rejection_grounds
 
 
@@ -45,8 +47,10 @@ class NeverRan:
         self.rejections: dict[tuple[str, RuleRef | None, tuple[Operand, ...]], RejectedGroup] = {}
         self.adopted: set[str] = set()
 
-    def take(self, played: PlayedBatch | PlayedChunk) -> None:
-        """Take in a batch or a chunk; nobody is adopted in a chunk."""
+    def take(self, played: PlayedBatch | PlayedChunk | PlayedStretch) -> None:
+        """Take in what was played; nobody is adopted in a chunk or in a stretch."""
+        if self.adopted and isinstance(played, PlayedStretch):
+            self.adopted.difference_update(_ended(played))
         for fact, decisions in [played] if isinstance(played, tuple) else _rejecting(played):
             self._adopt(fact, decisions)
             for decision in decisions:
@@ -75,8 +79,14 @@ class NeverRan:
         return sorted(self.rejections.values(), key=lambda group: -group.count)
 
 
-def _rejecting(chunk: PlayedChunk) -> Iterator[PlayedBatch]:
-    """The batches of a chunk that reject: the fact stands right before its rejection."""
+def _ended(stretch: PlayedStretch) -> Iterator[str]:
+    """The workloads that are over by an event of a stretch."""
+    ends = np.isin(stretch.events[:, E_KIND], (FINISHING, REPLACING, REJECTING)).tolist()
+    return (name for name in compress(stretch.workloads, ends) if name is not None)
+
+
+def _rejecting(chunk: PlayedChunk | PlayedStretch) -> Iterator[PlayedBatch]:
+    """The batches that reject: the fact stands right before its rejection."""
     for row in np.flatnonzero(chunk.events[:, E_KIND] == REJECTING).tolist():
         yield chunk.batch(row - 1)
 

@@ -57,7 +57,7 @@ class GivenLoop(KernelLoop):
             store.tables.state[c.WAKE_IS_KNOWN] = 1
         decisions = self._payloads.decisions(Story(store, events, tape, first, workload))
         at = np.flatnonzero(events[:, c.E_KIND] <= c.ADVANCING)
-        return PlayedFacts(played, at.tolist(), events[at, c.E_KIND].tolist(), events[at, c.E_TIME].tolist(), decisions)
+        return PlayedFacts(played, at.tolist(), decisions, events, tape, store.names)
 
     def _submitted(self, fact: WorkloadSubmitted) -> Workload:
         """The workload of a submission, in its queue."""

@@ -9,6 +9,7 @@ from ....engine.cores import PlayedChunk, View
 from ....engine.facts import WorkloadSubmitted
 from ....engine.policy_graph import PolicyGraph
 from ..measure import Measure
+from .job_asks import JobAsks
 from .kernels.count_events import count_events
 from .table_count import CountKernel, TableCount, fits_tables
 
@@ -24,15 +25,15 @@ class ColumnMeasure:
         if measure.start is None or measure.live:
             raise ValueError("counting by columns begins under a policy, and before the first workload")
         self._measure, self._graph = measure, graph
-        self._count = TableCount(measure, graph, jobs, kernel) if fits_tables(measure) else None
+        self._count = TableCount(measure, graph, lambda numbers: JobAsks.of(graph, numbers, jobs), kernel) if fits_tables(measure) else None
 
     def take(self, chunk: PlayedChunk) -> None:
         """Count a chunk. Raises AccountError where its events contradict each other or what came before; then the count is over.
 
         Of a chunk that ends too late the last batch is counted as well.
         """
-        if self._count is not None and self._count.fits(chunk):
-            self._count.take(chunk)
+        if self._count is not None and self._count.fits(chunk.events, chunk.tape):
+            self._count.count(chunk.events, chunk.tape)
             return
         measure, self._count = self.measure(), None
         for fact, decisions in chunk.batches():

@@ -29,9 +29,9 @@ changed. `WAITED` rows of `waited` are filled. `WRONG_ROW` and `WRONG_SLOT` say 
 
 (
     WAIT_TOTAL, WAIT_TOTAL_LOW,
-    SUBMITTED, ADMITTED, EVICTED, FINISHED, REJECTED, WAIT_MOST, OWNER_WAIT_MOST,
+    SUBMITTED, ADMITTED, EVICTED, FINISHED, CANCELLED, REJECTED, WAIT_MOST, OWNER_WAIT_MOST,
     FIRST_WAITING, FIRST_ENTITLED, IS_TOUCHED, NEXT_TOUCHED, ORDER, ORDER_LENGTH, QUEUE_WIDTH,
-) = range(16)  # fmt: skip
+) = range(17)  # fmt: skip
 """`ORDER` is where the flavors that it may use begin in `order`, best first."""
 
 # --- counted: a row for each queue and what is counted together: first all GPUs, then each other device ----------------------

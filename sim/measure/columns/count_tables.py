@@ -8,9 +8,15 @@ import numpy as np
 from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
 from ..gpu_amounts import GPUS, counted_amount, counted_as
+from ..lending import FlavorLending
 from ..measure import Measure
+from ..queue_figures import QueueFigures
 from . import count_columns as c
+from .given_asks import GivenAsks
 from .job_asks import JobAsks
+
+AnyAsks = JobAsks | GivenAsks
+"""What submissions ask for."""
 
 
 class CountTables(NamedTuple):
@@ -67,36 +73,41 @@ def counted_of(graph: PolicyGraph) -> list[str]:
     return list(dict.fromkeys(what for what, _ in [(GPUS, ""), *pools_of(graph)]))
 
 
-def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: JobAsks) -> CountTables:
-    """The tables of a measure in which no workload is live."""
+def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: AnyAsks) -> CountTables:
+    """The tables of a measure without its live workloads, but with what they use."""
     flavors = [flavor.name for flavor in graph.flavors]
     pools, counted = pools_of(graph), counted_of(graph)
     slot, pool = zeros(len(graph.slots), c.SLOT_WIDTH), zeros(len(pools), c.POOL_WIDTH)
     for number, of in enumerate(graph.slots):
-        flavor, what = flavors[of.flavor], counted_as(of.resource)
-        at, units = (0, 0) if what is None else (pools.index((what, flavor)), counted_amount(of.resource, 1))
-        slot[number, : c.SLOT_USED] = at, units, measure.capacity.get((flavor, of.resource), 0)
-    for number, key in enumerate(pools):
-        pool[number, c.POOL_COUNTED] = counted.index(key[0])
-        if (found := measure.pools.get(key)) is not None:
-            pool[number, c.EXISTS], pool[number, c.OWNED], pool[number, c.IDLE] = found.exists, found.owned, found.idle
+        key, what = (flavors[of.flavor], of.resource), counted_as(of.resource)
+        at, units = (0, 0) if what is None else (pools.index((what, key[0])), counted_amount(of.resource, 1))
+        slot[number, : c.SLOT_WAS_USED] = at, units, measure.capacity.get(key, 0), measure.used.get(key, 0)
+        slot[number, c.SLOT_WAS_USED] = key in measure.used
+    for number, of_pool in enumerate(pools):
+        pool[number, c.POOL_COUNTED] = counted.index(of_pool[0])
+        if (found := measure.pools.get(of_pool)) is not None:
+            pool[number, [c.EXISTS, c.OWNED, c.POOL_BORROWED, c.IDLE]] = found.exists, found.owned, found.borrowed, found.idle
+            pool[number, [c.POOL_LENT, c.HAS_LENT]] = found.lent, bool(found.lends)
     queue, share, order = zeros(len(nodes) + 1, c.QUEUE_WIDTH), zeros(len(nodes) + 1, len(pools), c.SHARE_WIDTH), list[int]()
+    counts = zeros(len(nodes) + 1, len(counted), c.COUNTED_WIDTH)
     queue[:, c.FIRST_WAITING] = queue[:, c.FIRST_ENTITLED] = c.NONE
     for row, node in enumerate(nodes):
         figures, usable = measure.queues[graph.nodes[node].name], list(dict.fromkeys(graph.queue_at(node).flavors))
         queue[row, c.ORDER], queue[row, c.ORDER_LENGTH] = len(order), len(usable)
         order += usable
-        share[row, :, c.OWNS] = [figures.counted(what).owns.get(name, 0) for what, name in pools]
-    state, live = zeros(c.STATE_WIDTH), zeros(asks.names, c.LIVE_WIDTH)
+        for number, what in enumerate(counted):
+            of_queue = figures.counted(what)
+            counts[row, number, [c.USED, c.BORROWED, c.LENT]] = of_queue.used, of_queue.borrowed, of_queue.lent
+        share[row] = [_share(figures, pool_key, measure.pools.get(pool_key)) for pool_key in pools]
+    state, live = zeros(c.STATE_WIDTH), with_names(zeros(0, c.LIVE_WIDTH), asks.names)
     state[c.NOW], state[c.QUEUES], state[c.COUNTED], state[c.POOLS] = measure.end, len(queue), len(counted), len(pools)
     state[c.AT_ONCE] = graph.settings.cycles is None  # in cycles there is what is owned, as in `Measure`
     state[c.FREE_CHARGE] = state[c.FIRST_TOUCHED] = c.NONE
-    live[:, c.FIRST_CHARGE] = live[:, c.ENTITLED_SINCE] = c.NONE
     return CountTables(
         state=state,
         queue=queue,
         queue_node=np.array([*nodes, c.NONE], np.int64),
-        counted=zeros(len(queue), len(counted), c.COUNTED_WIDTH),
+        counted=counts,
         share=share,
         pool=pool,
         slot=slot,
@@ -110,6 +121,26 @@ def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: 
         tape=zeros(0),
         waited=zeros(0, c.WAITED_WIDTH),
     )
+
+
+def with_names(live: Columns, count: int) -> Columns:
+    """The rows of `live` with more of them, for names of which no workload is live."""
+    found = zeros(count, c.LIVE_WIDTH)
+    found[len(live) :, [c.FIRST_CHARGE, c.ENTITLED_SINCE]] = c.NONE
+    found[: len(live)] = live
+    return found
+
+
+def _share(figures: QueueFigures, pool: tuple[str, str], lending: FlavorLending | None) -> list[int]:
+    """The row of a queue and a pool in `share`."""
+    what, flavor = pool
+    counted, found = figures.counted(what), [0] * c.SHARE_WIDTH
+    found[c.OWNS], found[c.USES] = counted.owns.get(flavor, 0), counted.uses.get(flavor, 0)
+    found[c.WAS_USED] = int(flavor in counted.uses)
+    if lending is not None:
+        _, found[c.POOLED] = lending.queues.get(figures.name, (0, 0))
+        found[c.LENDS] = lending.lends.get(figures.name, 0)
+    return found
 
 
 def with_chunk(t: CountTables, events: Columns, tape: Columns) -> CountTables:

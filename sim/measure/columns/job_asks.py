@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....engine.event_parts import PodSet
 from ....engine.facts import WorkloadSubmitted
 from ....engine.intake.jobs import KIND, NAME, Jobs
 from ....engine.intake.routing import matching_queues
@@ -14,7 +13,7 @@ from ....engine.policy_graph import PolicyGraph
 from ..gpu_amounts import thousandths
 from . import count_columns as c
 
-_Ask = tuple[int, tuple[str, ...]]
+PodSetAsk = tuple[int, tuple[str, ...]]
 """The GPUs that a pod set asks for, and the flavors that will do (none: any)."""
 
 
@@ -37,25 +36,27 @@ class JobAsks:
     def of(cls, graph: PolicyGraph, numbers: Mapping[int, int], facts: Sequence[WorkloadSubmitted]) -> "JobAsks":
         """The rows of jobs; `numbers` has the number of each queue by its node, and that of no queue by NONE."""
         jobs = Jobs.of(facts)
-        kinds: dict[tuple[_Ask, ...], int] = {}
+        kinds: dict[tuple[PodSetAsk, ...], int] = {}
         asked, queue_of = list[int](), list[int]()
         for fact in jobs.kinds:
-            asked.append(kinds.setdefault(tuple([_ask(pod_set) for pod_set in fact.pod_sets]), len(kinds)))
+            asked.append(kinds.setdefault(asks_of(fact), len(kinds)))
             nodes = matching_queues(graph, fact)
             queue_of.append(numbers[nodes[0] if len(nodes) == 1 else c.NONE])
         job, kind = np.zeros((len(jobs), c.JOB_WIDTH), np.int64), jobs.columns[:, KIND]
         job[:, c.JOB_NAME] = jobs.columns[:, NAME]
         job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = np.array(asked, np.int64)[kind], np.array(queue_of, np.int64)[kind]
-        kind_table, ask_table = _tables(list(kinds), [flavor.name for flavor in graph.flavors])
+        kind_table, ask_table = ask_tables(list(kinds), graph)
         return cls(facts, tuple(sum(gpus for gpus, _ in asks) for asks in kinds), len(jobs.names), job, kind_table, ask_table)
 
 
-def _ask(pod_set: PodSet) -> _Ask:
-    return sum(thousandths(*asked) for asked in pod_set.requests.items()) * pod_set.count, pod_set.flavors
+def asks_of(fact: WorkloadSubmitted) -> tuple[PodSetAsk, ...]:
+    """What the pod sets of a submission ask for."""
+    return tuple([(sum(thousandths(*asked) for asked in each.requests.items()) * each.count, each.flavors) for each in fact.pod_sets])
 
 
-def _tables(kinds: Sequence[tuple[_Ask, ...]], flavors: Sequence[str]) -> tuple[Columns, Columns]:
+def ask_tables(kinds: Sequence[tuple[PodSetAsk, ...]], graph: PolicyGraph) -> tuple[Columns, Columns]:
     """The rows of kinds and of their pod sets. An amount beyond all bounds fits nowhere, as one at the bound does."""
+    flavors = [flavor.name for flavor in graph.flavors]
     kind, asks = np.zeros((len(kinds), c.KIND_WIDTH), np.int64), list[list[int]]()
     for number, pod_sets in enumerate(kinds):
         some = [(gpus, names) for gpus, names in pod_sets if gpus]

@@ -1,4 +1,4 @@
-"""The figures of a simulation, from batches and from chunks, whichever come."""
+"""The figures of what is played, from batches, from chunks of a closed loop and from stretches of given facts, whichever come."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -8,8 +8,10 @@ from ....engine.cores import PlayedBatch, PlayedChunk
 from ....engine.events import AnyDecision
 from ....engine.facts import Fact
 from ....engine.policy_graph import PolicyGraph
+from ...drive.given_facts import PlayedStretch
 from ..measure import Measure
 from .column_measure import ColumnMeasure
+from .stretch_measure import StretchMeasure
 from .table_count import CountKernel
 
 
@@ -22,10 +24,10 @@ class BatchObserver(Protocol):
 
 
 class SimulationMeasure:
-    """Takes all that `Simulation.chunks` yields, in order, and tells the `observer`, if there is one.
+    """Takes all that was played, in order, and tells the `observer`, if there is one.
 
-    At the first chunk `find_kernel` is asked for what counts chunks by their columns. Without it, and for an observer, every event is
-    looked at.
+    `find_kernel` is asked for what counts by columns: at the first chunk, and where a stretch is long. Without it, and for an observer,
+    every event is looked at.
     """
 
     def __init__(
@@ -36,17 +38,23 @@ class SimulationMeasure:
         self._observer, self._find_kernel = observer, find_kernel
         self._measure = Measure()
         self._columns: ColumnMeasure | None = None
+        self._stretches: StretchMeasure | None = None
 
-    def take(self, played: PlayedBatch | PlayedChunk, graph: PolicyGraph) -> None:
-        """Count a batch or a chunk that was decided by this policy."""
+    def take(self, played: PlayedBatch | PlayedChunk | PlayedStretch, graph: PolicyGraph) -> None:
+        """Count what was decided by this policy."""
         if isinstance(played, tuple):
             self._take_batch(played, graph)
             return
-        if self._columns is None and (kernel := self._kernel) is not None:
-            self._columns = ColumnMeasure(self._measure, graph, played.jobs, kernel)
-        if self._columns is not None:
-            self._columns.take(played)
+        if self._observer is None and isinstance(played, PlayedStretch):
+            self._stretches = self._stretches or StretchMeasure(self.measure(), graph, self._find_kernel)
+            self._stretches.take(played)
             return
+        if not isinstance(played, PlayedStretch):
+            if self._columns is None and (kernel := self._kernel) is not None:
+                self._columns = ColumnMeasure(self._measure, graph, played.jobs, kernel)
+            if self._columns is not None:
+                self._columns.take(played)
+                return
         for batch in played.batches():
             self._take_batch(batch, graph)
 
@@ -56,11 +64,13 @@ class SimulationMeasure:
 
     def _take_batch(self, batch: PlayedBatch, graph: PolicyGraph) -> None:
         measure = self.measure()
-        self._columns = None
+        self._columns = self._stretches = None
         measure.take(*batch, graph)
         if self._observer is not None:
             self._observer.take(*batch, measure)
 
     def measure(self) -> Measure:
         """The figures of all that was taken."""
+        if self._stretches is not None:
+            return self._stretches.measure()
         return self._measure if self._columns is None else self._columns.measure()

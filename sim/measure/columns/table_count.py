@@ -1,20 +1,19 @@
 """Counting in tables: a measure goes in, chunks are counted, and the measure is brought up to date."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from ....engine.cores import PlayedChunk
 from ....engine.event_parts import Charge
-from ....engine.facts import WorkloadSubmitted
+from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
 from ..gpu_amounts import GPUS, charged
 from ..measure import NO_QUEUE, AccountError, Measure
 from ..queue_figures import QueueFigures
 from ..workload_account import WorkloadAccount
 from . import count_columns as c
-from .count_tables import CountTables, counted_of, pools_of, queues_in_order, tables_of, with_chunk
-from .job_asks import JobAsks
+from .count_tables import AnyAsks, CountTables, counted_of, pools_of, queues_in_order, tables_of, with_chunk
+from .live_rows import with_live
 
 CountKernel = Callable[[CountTables, int, int], int]
 """Counts the events from one row to before another; `kernels/count_events.py`, as it stands or compiled."""
@@ -25,6 +24,7 @@ _COUNTS = (
     ("admitted", c.ADMITTED),
     ("evicted", c.EVICTED),
     ("finished", c.FINISHED),
+    ("cancelled", c.CANCELLED),
     ("rejected", c.REJECTED),
 )
 _AMOUNTS = (("used", c.USED), ("borrowed", c.BORROWED), ("lent", c.LENT))
@@ -39,33 +39,34 @@ def fits_tables(measure: Measure) -> bool:
 
 
 class TableCount:
-    """What `ColumnMeasure` counts in tables, as long as they are wide enough."""
+    """What is counted in tables, as long as they are wide enough: in a measure in which the workloads of the first rows of `asks` are live,
+    if any are. `asks_of` gives the rows of submissions, with the numbers of queues by their nodes."""
 
-    def __init__(self, measure: Measure, graph: PolicyGraph, jobs: Sequence[WorkloadSubmitted], kernel: CountKernel) -> None:
+    def __init__(self, measure: Measure, graph: PolicyGraph, asks_of: Callable[[dict[int, int]], AnyAsks], kernel: CountKernel) -> None:
         self._measure, self._graph, self._kernel = measure, graph, kernel
         nodes = queues_in_order(measure, graph)
         self._names = [*(graph.nodes[node].name for node in nodes), NO_QUEUE]
-        self._asks = JobAsks.of(graph, {node: number for number, node in enumerate([*nodes, c.NONE])}, jobs)
+        self._asks = asks_of({node: number for number, node in enumerate([*nodes, c.NONE])})
         self._pools, self._counted = pools_of(graph), counted_of(graph)
-        self._tables = tables_of(measure, graph, nodes, self._asks)
+        self._tables = with_live(tables_of(measure, graph, nodes, self._asks), measure, graph, self._names)
 
-    def fits(self, chunk: PlayedChunk) -> bool:
-        """Whether 64 bits are proven to be enough for all that a chunk adds up."""
-        t, events = self._tables, chunk.events
+    def fits(self, events: Columns, tape: Columns) -> bool:
+        """Whether 64 bits are proven to be enough for all that events add up."""
+        t = self._tables
         if len(events) and int(events[:, c.E_TIME].max()) >= c.MOST:
             return False
         admitted = events[events[:, c.E_KIND] == c.ADMITTING]
         counts = admitted[:, c.E_CHARGED]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         at = np.repeat(admitted[:, c.E_CHARGES], counts) + within * c.CHARGE_WIDTH
-        slots, amounts = chunk.tape[at + c.CHARGE_SLOT], chunk.tape[at + c.CHARGE_AMOUNT]
+        slots, amounts = tape[at + c.CHARGE_SLOT], tape[at + c.CHARGE_AMOUNT]
         units = np.maximum(1, t.slot[:, c.UNITS]).astype(float)
         most = float((units[slots] * amounts).sum()) + float((units * t.slot[:, c.SLOT_USED]).sum())
         return most < c.MOST / 2  # rounding loses far less than half
 
-    def take(self, chunk: PlayedChunk) -> None:
-        """Count a chunk that fits. Raises AccountError."""
-        t = self._tables = with_chunk(self._tables, chunk.events, chunk.tape)
+    def count(self, events: Columns, tape: Columns) -> None:
+        """Count events that fit. Raises AccountError."""
+        t = self._tables = with_chunk(self._tables, events, tape)
         found = self._kernel(t, 0, len(t.events))
         self._count_waits()
         if found != c.FINE:

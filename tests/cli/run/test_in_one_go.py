@@ -1,4 +1,4 @@
-"""Facts of a file that are played many in one go give what they give one by one: batches, complaints, errors, a journal."""
+"""Facts of a file that are played many in one go give what they give one by one: batches, complaints, errors, a journal, figures."""
 
 import json
 from collections import Counter
@@ -22,6 +22,11 @@ from gpol.sim.drive import player as player_module
 from gpol.sim.drive.job import InputError, Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
+from gpol.sim.measure.columns import stretch_measure
+from gpol.sim.measure.columns.kernels.count_events import count_events
+from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
+from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.never_ran import NeverRan
 from job_draws import policy_and_jobs
 from policy_texts import PROTECTED, TURNS, TWO_QUEUES
 
@@ -54,6 +59,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fact_lines, "FEW", 4)
     monkeypatch.setattr(fact_lines, "MOST_AT_ONCE", 16)
     monkeypatch.setattr(core_module, "MOST_GIVEN", 10)
+    monkeypatch.setattr(stretch_measure, "FEW", 1)
+    monkeypatch.setattr(stretch_measure, "MOST_ROWS", 30)
 
 
 Outcome = tuple[list[bytes], str, str, bytes]
@@ -63,19 +70,44 @@ Outcome = tuple[list[bytes], str, str, bytes]
 def played(
     policy: Policy, file: Path, core: Core, capsys: pytest.CaptureFixture[str], as_recorded: bool, skip: bool
 ) -> tuple[Outcome, int]:
-    """What comes of the facts of a file; and how many events were played in one go."""
+    """What comes of the facts of a file; and how many events were played in one go. All is counted from columns, and from objects too."""
     sink, batches, error = Sink(), list[bytes](), ""
+    figures, counted, ways = SimulationMeasure(None, lambda: count_events), Measure(), (NeverRan(), NeverRan())
     player = Player(core, sink)
     with ExitStack() as stack:
         lines = fact_lines.Facts(str(file), fact_lines.open_facts(str(file), stack), skip)
         try:
-            for fact, decisions in fact_lines.play(policy, lines, player, as_recorded):
-                batches += [event.payload() for event in (fact, *decisions)]
+            for found in fact_lines.play(policy, lines, player, as_recorded):
+                assert core.graph is not None
+                figures.take(found, core.graph)
+                ways[0].take(found)
+                for fact, decisions in [found] if isinstance(found, tuple) else found.batches():
+                    batches += [event.payload() for event in (fact, *decisions)]
+                    counted.take(fact, decisions, core.graph)
+                    ways[1].take((fact, decisions))
+                if not isinstance(found, tuple):
+                    assert [(row, payload) for row, payload in found.decisions()] == _decisions(batches, len(found.events))
         except InputError as found:
             error = str(found)
     player.flush()
     assert sink.payloads == batches
+    assert _figures(figures.measure()) == _figures(counted)
+    assert (ways[0].adopted, ways[0].rejected()) == (ways[1].adopted, ways[1].rejected())
     return (batches, capsys.readouterr().err, error, core.freeze()), sink.encoded
+
+
+def _decisions(batches: list[bytes], count: int) -> list[tuple[int, bytes]]:
+    """The decisions among the last events, with their rows."""
+    return [(row, payload) for row, payload in enumerate(batches[-count:]) if b'"cause":' in payload]
+
+
+def _figures(measure: Measure) -> Measure:
+    """A measure without what those who wait had been given when they ran, which nobody asks."""
+    measure.check_accounts()
+    for live in measure.live.values():
+        if not live.running:
+            live.flavors, live.given = {}, {}
+    return measure
 
 
 def _line(fact: Fact | str) -> str:
@@ -184,8 +216,9 @@ def test_a_core_that_was_told_what_happened_knows_its_next_moment() -> None:
         for event in (fact, *player.step(fact, graph)[1]):
             told.apply(event, graph)
     fact = submitted("x", "owner", 20)
-    done, batches = Player(told).play_in_one_go([(fact, fact.payload())])
-    moments = [(fact.kind, fact.time) for fact, _ in batches]
+    done, stretch = Player(told).play_in_one_go([(fact, fact.payload())])
+    assert stretch is not None
+    moments = [(fact.kind, fact.time) for fact, _ in stretch.batches()]
     assert (done, moments) == (1, [("TimeAdvanced", 10 * MINUTE), ("WorkloadSubmitted", 20 * MINUTE)])
 
 

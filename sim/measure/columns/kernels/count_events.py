@@ -54,7 +54,7 @@ def count_event(t: CountTables, row: int) -> int:
     elif t.live[name, c.STATE] == c.GONE:
         return c.NOT_LIVE
     elif kind == c.FINISHING or kind == c.REPLACING:
-        over(t, name, c.FINISHED)
+        over(t, name, c.CANCELLED if t.events[row, c.E_CHARGED] else c.FINISHED)  # an end charges nothing: see `StretchCount`
     elif kind == c.REJECTING:
         over(t, name, c.REJECTED)
     elif kind == c.ADMITTING:

@@ -1,0 +1,58 @@
+"""Who is live, as rows of the tables: what a measure knows of those who wait and run when counting in tables begins."""
+
+from collections.abc import Sequence
+
+from ....engine.policy_graph import PolicyGraph
+from ..measure import Measure
+from . import count_columns as c
+from .count_tables import CountTables, zeros
+
+
+def are_countable(measure: Measure, graph: PolicyGraph) -> bool:
+    """Whether rows can say all of who is live: each is in the queue in which the policy puts it, and nobody has given up pods or stops."""
+    queues = {graph.nodes[queue.node].name for queue in graph.queues}
+    slots = {graph.slot_name(slot) for slot in range(len(graph.slots))}
+    return all(
+        not live.done
+        and not live.evicting
+        and (live.queue in queues if live.running else live.queue == measure.queue_of(live.fact, graph))
+        and all((charge.flavor, charge.resource) in slots for charge in live.charges)
+        for live in measure.live.values()
+    )
+
+
+def with_live(t: CountTables, measure: Measure, graph: PolicyGraph, queues: Sequence[str]) -> CountTables:
+    """The tables with a row for each live workload, which are the first rows of all; `queues` has the names of queues by their numbers."""
+    numbers = {name: number for number, name in enumerate(queues)}
+    slots = {graph.slot_name(slot): slot for slot in range(len(graph.slots))}
+    charges = list[tuple[int, int, int]]()
+    for row, live in enumerate(measure.live.values()):
+        queue = numbers[live.queue]
+        t.live[row, [c.LIVE_JOB, c.LIVE_QUEUE, c.SINCE]] = row, queue, live.since
+        if live.charges:
+            t.live[row, c.FIRST_CHARGE] = len(charges)
+            ends = len(charges) + len(live.charges)
+            charges += [
+                (slots[charge.flavor, charge.resource], charge.amount, following if following < ends else c.NONE)
+                for following, charge in enumerate(live.charges, len(charges) + 1)
+            ]
+        if live.running:
+            t.live[row, c.STATE] = c.RUNNING
+            continue
+        _put_in_line(t, row, queue)
+        since = measure.queues[live.queue].entitled.get(live.fact.workload)
+        if since is not None:
+            t.live[row, [c.ENTITLED_SINCE, c.NEXT_ENTITLED]] = since, t.queue[queue, c.FIRST_ENTITLED]
+            t.queue[queue, c.FIRST_ENTITLED] = row
+    t.state[c.CHARGES] = len(charges)
+    table = zeros(len(charges), c.CHARGED_WIDTH)
+    table[:] = charges or zeros(0, c.CHARGED_WIDTH)
+    return t._replace(charge=table)
+
+
+def _put_in_line(t: CountTables, row: int, queue: int) -> None:
+    first = t.queue[queue, c.FIRST_WAITING]
+    t.live[row, [c.STATE, c.EARLIER, c.LATER]] = c.WAITING, c.NONE, first
+    if first != c.NONE:
+        t.live[first, c.EARLIER] = row
+    t.queue[queue, c.FIRST_WAITING] = row
