@@ -88,10 +88,11 @@ def _alone(how: dict[str, Any]) -> None:
 
 def _open(place: str, policy: "Policy", form: Format) -> int:
     from ...sim.impact.open_impact import open_impact
+    from ..speed.kernels import core_for_command
     from .impact_output import show_open
 
     with _told(), _open_to_play(place) as journal, progress("deciding again", journal.head.seq) as tick:
-        found = open_impact(journal, policy, progress=tick)
+        found = open_impact(journal, policy, core_for_command(journal.head.seq), progress=tick)
     show_open(found, form, place)
     return GOOD if found.nothing_changes else NO
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 from typing import Literal
 
+from ...engine.cores import Core
+from ...engine.default_core import new_core
 from ...engine.explain.standing import Standing
 from ...engine.facts import PolicyActivated
 from ...journal.errors import DamagedError
@@ -83,12 +85,12 @@ class _Most:
         return [found for _, found in sorted(self.kept, key=lambda entry: entry[0], reverse=True)]
 
 
-def open_impact(journal: Journal, policy: Policy, *, progress: Progress | None = None) -> OpenImpact:
-    """Decide every moment again that is recorded by now, whatever is appended meanwhile.
+def open_impact(journal: Journal, policy: Policy, core: Core | None = None, *, progress: Progress | None = None) -> OpenImpact:
+    """Decide every moment again that is recorded by now, whatever is appended meanwhile, by a core that nothing has happened to yet.
 
     Raises UnlikeError, JournalError and DamagedError.
     """
-    loop, most = OpenLoop(policy), _Most()
+    loop, most = OpenLoop(policy, core or new_core()), _Most()
     tallies: dict[tuple[Category, str], int] = {}
     start = end = 0
     for batch in journal.batches(upto=journal.head.seq):

@@ -69,19 +69,23 @@ class Redecision:
 
 @dataclass(slots=True)
 class OpenLoop:
-    """Decides recorded batches again, one after the other. `unexpressed` are recorded events that the policy has no words for.
+    """Decides recorded batches again, one after the other, by a core that nothing has happened to yet and a copy of it. `unexpressed` are
+    recorded events that the policy has no words for.
 
     What differs about a workload is told once, at the first moment, for as long as the recorded history leaves the workload as it is.
     """
 
     policy: Policy
+    _follower: Core = field(default_factory=new_core)
     unexpressed: list[Impossible] = field(default_factory=list)
     moments: int = 0
     activations: int = 0
-    _follower: Core = field(default_factory=new_core)
-    _decider: Core = field(default_factory=new_core)
     _told: set[tuple[Category, str]] = field(default_factory=set)
     _dropped: set[str] = field(default_factory=set)
+    _decider: Core = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._decider = self._follower.copy()
 
     def take(self, batch: RecordedBatch) -> Iterator[Redecision]:
         """Decide the fact of a batch again, and follow what was recorded. Raises DamagedError for what cannot have happened."""
