@@ -123,16 +123,16 @@ class FsckReport:
         return not any(finding.is_fault for finding in self.findings)
 
 
-def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence | None = None) -> FsckReport:
+def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence | None = None, core: Core | None = None) -> FsckReport:
     """Look at everything: the database, tables, every event, every decision, snapshots, what lies beside it, and checkpoints if given.
 
-    Raises JournalError only where the store cannot be reached.
+    The core, to which nothing has happened yet, decides again. Raises JournalError only where the store cannot be reached.
     """
     check = _Fsck(journal, progress or (lambda _seq: None))
     check.place()
     check.events(EvidenceComparison(evidence or Evidence(), None))
     check.writers()
-    check.decisions()
+    check.decisions(core or new_core())
     check.snapshots()
     return FsckReport(check.last, check.decided, check.result())
 
@@ -229,10 +229,9 @@ class _Fsck:
 
     # --- decisions --------------------------------------------------------------------------------------------------
 
-    def decisions(self) -> None:
-        """Every decision, made again; behind one that differs history is taken as it was recorded."""
-        core = anchor = new_core()
-        why = ""
+    def decisions(self, core: Core) -> None:
+        """Every decision, made again by a core; behind one that differs history is taken as it was recorded."""
+        anchor, why = core.copy(), ""
         try:
             for number, batch in enumerate(self.journal.batches(), 1):
                 difference = replay_batch(batch, core, compile_recorded)

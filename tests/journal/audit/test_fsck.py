@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from gpol.dsl import check
+from gpol.engine.core.core import ArrayCore
 from gpol.engine.default_core import new_core
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
@@ -58,9 +59,12 @@ def sound(place: Path) -> Path:
 
 
 def looked(place: Path | str, evidence: Evidence | None = None) -> FsckReport:
-    """The report of a journal."""
+    """The report of a journal, which both cores give."""
     with Journal.open(place) as journal:
-        return fsck(journal, evidence=evidence)
+        found = fsck(journal, evidence=evidence)
+    with Journal.open(place) as journal:
+        assert fsck(journal, evidence=evidence, core=ArrayCore()) == found
+    return found
 
 
 def told(place: Path | str) -> dict[str, tuple[int | None, int]]:
