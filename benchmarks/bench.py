@@ -20,7 +20,7 @@ from gpol.sim.measure.columns.compiled_count import COUNT
 from suite.audit import audit
 from suite.closed_loop import closed_loop
 from suite.clusters import decisions, loads
-from suite.figure import Figure
+from suite.figure import Figure, cpu_seconds
 from suite.many_facts import many_facts
 from suite.one_fact import one_fact
 from suite.page import amount, page, read, stored
@@ -49,13 +49,15 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
 
 
 def about() -> dict[str, str]:
-    """The machine and the versions."""
+    """The day, the machine and how fast it is now, and the versions."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pydantic", "sqlalchemy"))
+    yardstick = min(cpu_seconds(lambda: sum(number * number for number in range(1_000_000))) for _ in range(5))
     return {
         "measured": date.today().isoformat(),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "on": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "yardstick": f"{yardstick * 1000:.0f} ms",
         "Python": platform.python_version(),
-        "libraries": packages,
+        "with": packages,
     }
 
 
@@ -69,23 +71,18 @@ def main() -> int:
     assert folder is not None, "compiled kernels have no folder"
     compile_once(folder, (COUNT, CORE))
     chosen = asked.groups or list(GROUPS)
-    figures = read(RESULTS)[0] if RESULTS.exists() else []
+    figures, told = read(RESULTS) if RESULTS.exists() else ([], {})
     for group in chosen:
         figures = [figure for figure in figures if figure.group != group]
+        told[group] = about()
         for figure in GROUPS[group](asked.runs):
             times = "" if figure.times_faster is None else f", {figure.times_faster:,.1f} times faster than the definition"
             print(f"{group}: {figure.name}: {amount(figure.median, figure.unit)}, spread {figure.spread:.0%}{times}", flush=True)
             figures.append(figure)
-        _write(figures)
+        figures.sort(key=lambda figure: list(GROUPS).index(figure.group))
+        RESULTS.write_text(stored(figures, told), encoding="utf-8")
+        PAGE.write_text(page(figures, told), encoding="utf-8")
     return 0
-
-
-def _write(figures: list[Figure]) -> None:
-    """Store what is measured so far, and write the page."""
-    figures.sort(key=lambda figure: list(GROUPS).index(figure.group))
-    found = about()
-    RESULTS.write_text(stored(figures, found), encoding="utf-8")
-    PAGE.write_text(page(figures, found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,9 +24,10 @@ def test_a_figure_is_told_with_its_goal_and_the_definition(suite: ModuleType, tm
     figure = import_module("suite.figure").Figure
     figures = [figure("group", "reached", "s", (2.0, 1.0, 4.0), 100, 2.0, 4.0, 10), figure("group", "missed", "us", (1234.5,), goal=200)]
     stored = tmp_path / "results.json"
-    stored.write_text(suite.stored(figures, {"machine": "this one"}))
-    assert suite.read(stored) == (figures, {"machine": "this one"})
-    page = suite.page(figures, {"machine": "this one"})
-    assert "- machine: this one\n" in page
+    about = {"group": {"measured": "today", "on": "this machine"}}
+    stored.write_text(suite.stored(figures, about))
+    assert suite.read(stored) == (figures, about)
+    page = suite.page(figures, about)
+    assert "## Group\n\nmeasured today; on this machine\n" in page
     assert "| reached | 2 s | 150% | 2 s, reached | 20.0 times |\n" in page
     assert "| missed | 1,234 us | 0% | 200 us, missed |  |\n" in page

@@ -14,26 +14,38 @@ where it says so: medians of several runs on one machine, which other work may h
 *Definition* is how many times longer the definition ([architecture](architecture.md)) took for each thing in the same run. The goals are
 the project's own; a missed one says so. A slope is that of the straight line which fits the logarithms of sizes and times best: 0 where the
 size does not matter, 1 where twice the size takes twice as long.
+
+Each group says when and on what it was measured. Machines differ, and a shared one is not always equally fast, so its *yardstick* is told
+too: how long plain Python takes to add up the squares of a million numbers.
 """
 
+About = Mapping[str, Mapping[str, str]]
+"""Of each group when and on what it was measured: the machine, versions, the yardstick."""
 
-def stored(figures: Sequence[Figure], about: Mapping[str, str]) -> str:
+
+def stored(figures: Sequence[Figure], about: About) -> str:
     """Figures and what they were measured on, as JSON."""
-    return json.dumps({"about": dict(about), "figures": [vars(figure) for figure in figures]}, indent=1) + "\n"
+    return (
+        json.dumps(
+            {"about": {group: dict(said) for group, said in about.items()}, "figures": [vars(figure) for figure in figures]}, indent=1
+        )
+        + "\n"
+    )
 
 
-def read(path: Path) -> tuple[list[Figure], dict[str, str]]:
+def read(path: Path) -> tuple[list[Figure], dict[str, dict[str, str]]]:
     """What was stored."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return [Figure(**{**each, "values": tuple(each["values"])}) for each in found["figures"]], found["about"]
 
 
-def page(figures: Sequence[Figure], about: Mapping[str, str]) -> str:
+def page(figures: Sequence[Figure], about: About) -> str:
     """The page."""
-    parts = [HEAD, "".join(f"- {name}: {value}\n" for name, value in about.items())]
+    parts = [HEAD]
     for group in dict.fromkeys(figure.group for figure in figures):
         rows = [figure for figure in figures if figure.group == group]
         parts.append(f"## {group[0].upper()}{group[1:]}\n")
+        parts.append("; ".join(f"{name} {value}" for name, value in about[group].items()) + "\n")
         parts.append("| | median | spread | goal | definition |\n|---|--:|--:|--:|--:|\n" + "".join(map(_row, rows)))
         compared = [figure for figure in rows if figure.times_faster is not None]
         if len(compared) > 1:
