@@ -21,7 +21,7 @@ from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.columns.compiled_count import compiled_count
-from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
 
 from .figure import Figure, cpu_seconds
 from .start import CAMPUS, PHILLY, ROOT, children_seconds
@@ -64,7 +64,7 @@ def played(policy: Policy, jobs: list[Job], core: Core, journal: bool) -> int:
 
 
 def _measure(policy: Policy, jobs: list[Job], player: Player) -> None:
-    figures = SimulationMeasure(None, lambda: compiled_count(kernel_folder()))
+    figures = HistoryMeasure(None, lambda: compiled_count(kernel_folder()))
     for played in Simulation(policy, jobs, player).chunks():
         figures.take(played, policy.graph)
     figures.measure().check_accounts()

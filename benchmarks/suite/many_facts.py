@@ -22,7 +22,7 @@ from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.columns.compiled_count import count_at_hand
-from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
 from gpol.sim.measure.never_ran import NeverRan
 
 from .figure import Figure, cpu_seconds
@@ -66,7 +66,7 @@ def write_facts(policy: Policy, file: Path, count: int) -> None:
 
 def play_file(policy: Policy, file: Path, core: Core) -> int:
     """Play facts as `gpol run` does with a journal, in this process; how many events that makes."""
-    figures, never_ran = SimulationMeasure(None, count_at_hand), NeverRan()
+    figures, never_ran = HistoryMeasure(None, count_at_hand), NeverRan()
     with tempfile.TemporaryDirectory() as folder, seldom_collecting(), ExitStack() as stack:
         journal = stack.enter_context(Journal.create(Path(folder) / "journal.db"))
         player = Player(core, stack.enter_context(Snapshotter(journal, core)))

@@ -32,7 +32,7 @@ from gpol.journal.store.recorder import Recorder
 from gpol.journal.store.sqlite import SqliteStore
 from gpol.sim.drive import player
 from gpol.sim.drive.policy import Policy
-from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
 from gpol.sim.measure.never_ran import NeverRan
 
 from .audit import make
@@ -61,7 +61,7 @@ SIMULATE: Parts = {
     "decide": (KernelLoop, "run"),
     "decisions as bytes": (Payloads, "decisions"),
     **_KEEP,
-    "figures": (SimulationMeasure, "take"),
+    "figures": (HistoryMeasure, "take"),
 }
 
 RUN: Parts = {
@@ -71,7 +71,7 @@ RUN: Parts = {
     "decisions as bytes": (Payloads, "decisions"),
     "facts decided one by one": (player.Player, "step"),
     **_KEEP,
-    "figures": (SimulationMeasure, "take"),
+    "figures": (HistoryMeasure, "take"),
     "who never ran": (NeverRan, "take"),
 }
 

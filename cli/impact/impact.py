@@ -92,7 +92,7 @@ def _open(place: str, policy: "Policy", form: Format) -> int:
     from .impact_output import show_open
 
     with _told(), _open_to_play(place) as journal, progress("deciding again", journal.head.seq) as tick:
-        found = open_impact(journal, policy, core_for_command(journal.head.seq), progress=tick)
+        found = open_impact(journal, policy, core=core_for_command(journal.head.seq), progress=tick)
     show_open(found, form, place)
     return GOOD if found.nothing_changes else NO
 

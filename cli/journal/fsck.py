@@ -27,7 +27,7 @@ def fsck(journal: str, checkpoints: tuple[str, ...], keys: tuple[str, ...], form
     evidence = read_evidence(checkpoints, keys)
     try:
         with open_to_verify(journal, evidence) as read, progress("checking everything", 2 * read.last_row) as tick:
-            report = fsck(read, tick, evidence, core_for_command(read.last_row))
+            report = fsck(read, tick, evidence, core=core_for_command(read.last_row))
     except DamagedError as error:  # so much so that there is nothing to look at
         if form is Format.json:
             say_json("fsck", good=False, seq=None, decided=None, findings=None, problem=error.message)

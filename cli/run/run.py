@@ -59,7 +59,7 @@ def run(
         from ...sim.drive.player import Player
         from ...sim.drive.policy import Policy
         from ...sim.measure.columns.compiled_count import count_at_hand
-        from ...sim.measure.columns.simulation_measure import SimulationMeasure
+        from ...sim.measure.columns.history_measure import HistoryMeasure
         from ...sim.measure.never_ran import NeverRan
         from ..speed.kernels import core_for_command
         from .fact_lines import Facts, open_facts, play
@@ -72,7 +72,7 @@ def run(
     active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
-    figures, never_ran = SimulationMeasure(None, count_at_hand), NeverRan()
+    figures, never_ran = HistoryMeasure(None, count_at_hand), NeverRan()
     with told_when_stopped(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid)
@@ -84,7 +84,7 @@ def run(
         if out is not None and decided is not None and stat.S_ISREG(os.fstat(decided.fileno()).st_mode) and not is_stdout(out):
             decided.truncate(0)  # not before everything else is known to work
         tick = stack.enter_context(progress("playing facts", None))
-        code, seq, facts_played = GOOD, 0, 0
+        code, seq, count = GOOD, 0, 0
         try:
             try:
                 for played in stack.enter_context(closing(play(active, lines, player, as_recorded))):
@@ -93,12 +93,12 @@ def run(
                     figures.take(played, graph)
                     never_ran.take(played)
                     if decided is not None:
-                        for number, payload in _decisions(played):
-                            print(shown_json(f'{{"seq":{seq + number},{payload.decode()[1:]}'), file=decided)
-                    begin = facts_played
-                    seq, facts_played = seq + _events(played), facts_played + _facts(played)
-                    if facts_played // TICK > begin // TICK:
-                        tick(facts_played)
+                        for before, payload in _decisions(played):
+                            print(shown_json(f'{{"seq":{seq + before + 1},{payload.decode()[1:]}'), file=decided)
+                    more_facts, more_events = _sizes(played)
+                    seq, count = seq + more_events, count + more_facts
+                    if count // TICK > (count - more_facts) // TICK:
+                        tick(count)
             except InputError as error:
                 complain(f"gpol: {error}")
                 code = INVALID
@@ -116,19 +116,14 @@ def run(
     return code
 
 
+def _sizes(played: "PlayedBatch | PlayedStretch") -> tuple[int, int]:
+    """How many facts, and how many events in all, were played."""
+    return (1, 1 + len(played[1])) if isinstance(played, tuple) else (len(played.fact_rows), len(played.events))
+
+
 def _decisions(played: "PlayedBatch | PlayedStretch") -> Iterator[tuple[int, bytes]]:
-    """The place of each decision among the events that were played, from 1, and its bytes."""
-    if isinstance(played, tuple):
-        return enumerate((decision.payload() for decision in played[1]), start=2)
-    return ((row + 1, payload) for row, payload in played.decisions())
-
-
-def _events(played: "PlayedBatch | PlayedStretch") -> int:
-    return 1 + len(played[1]) if isinstance(played, tuple) else len(played.events)
-
-
-def _facts(played: "PlayedBatch | PlayedStretch") -> int:
-    return 1 if isinstance(played, tuple) else len(played.facts)
+    """How many events were played before each decision, and its bytes."""
+    return enumerate((each.payload() for each in played[1]), start=1) if isinstance(played, tuple) else played.decisions()
 
 
 def _open_out(path: str | None, others: tuple[str | None, ...], stack: ExitStack, *, force: bool) -> TextIO | None:

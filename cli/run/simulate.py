@@ -56,7 +56,7 @@ def simulate(
         from ...sim.drive.policy import Policy
         from ...sim.drive.simulation import Simulation
         from ...sim.measure.columns.compiled_count import count_at_hand
-        from ...sim.measure.columns.simulation_measure import SimulationMeasure
+        from ...sim.measure.columns.history_measure import HistoryMeasure
         from ...sim.measure.never_ran import NeverRan
         from ...sim.report.run_record import RunRecord, RunSettings
         from ..speed.kernels import core_for_command
@@ -86,7 +86,7 @@ def simulate(
         read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
         player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
         simulation = Simulation(active, jobs, player, evicted, source)
-        figures, never_ran = SimulationMeasure(record, count_at_hand), NeverRan()
+        figures, never_ran = HistoryMeasure(record, count_at_hand), NeverRan()
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is

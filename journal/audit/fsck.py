@@ -123,7 +123,7 @@ class FsckReport:
         return not any(finding.is_fault for finding in self.findings)
 
 
-def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence | None = None, core: Core | None = None) -> FsckReport:
+def fsck(journal: Journal, progress: Progress | None = None, evidence: Evidence | None = None, *, core: Core | None = None) -> FsckReport:
     """Look at everything: the database, tables, every event, every decision, snapshots, what lies beside it, and checkpoints if given.
 
     The core, to which nothing has happened yet, decides again. Raises JournalError only where the store cannot be reached.

@@ -50,10 +50,13 @@ def _said(fact: Fact, payload: bytes) -> str | None:
 
 
 class PlayedStretch:
-    """What came of facts that were played in one go, and of the wakes between them. `given` are those facts, more of them maybe."""
+    """What came of facts that were played in one go, and of the wakes between them.
+
+    `given` has all facts that were offered to the core; it may have played only the first of them.
+    """
 
     def __init__(self, facts: Sequence[FactAndBytes], given: GivenFacts, played: PlayedFacts, with_wakes: bool) -> None:
-        self.given, self._facts, self._played, self._with_wakes = given, facts, played, with_wakes
+        self.given, self._given_facts, self._played, self._with_wakes = given, facts, played, with_wakes
 
     @property
     def events(self) -> Columns:
@@ -73,7 +76,7 @@ class PlayedStretch:
         return np.where(is_given, np.cumsum(is_given) - 1, -1)
 
     @property
-    def facts(self) -> Sequence[int]:
+    def fact_rows(self) -> Sequence[int]:
         """The rows of the facts."""
         return self._played.facts
 
@@ -90,37 +93,37 @@ class PlayedStretch:
 
     def batches(self) -> Iterator[PlayedBatch]:
         """What was played, as facts and decisions."""
-        return map(self._batch, range(len(self.facts)))
+        return map(self._batch, range(len(self.fact_rows)))
 
     def batch(self, row: int) -> PlayedBatch:
         """The fact in a row of `events`, and what it caused."""
-        return self._batch(bisect_left(self.facts, row))
+        return self._batch(bisect_left(self.fact_rows, row))
 
     def last_batches(self) -> list[PlayedBatch]:
         """The last fact that is no wake, if there is one, and the wakes behind it."""
-        kinds = self.events[self.facts, E_KIND]
+        kinds = self.events[self.fact_rows, E_KIND]
         others = np.flatnonzero(kinds != ADVANCING)
         return [self._batch(number) for number in range(int(others[-1]) if len(others) else 0, len(kinds))]
 
-    def _batch(self, number: int) -> PlayedBatch:
-        facts, decisions = self.facts, self._played.decisions
-        end = facts[number + 1] if number + 1 < len(facts) else len(self.events)
-        fact, _ = self._fact(number)
-        caused = decisions[facts[number] - number : end - number - 1]
+    def _batch(self, nth: int) -> PlayedBatch:
+        rows, decisions = self.fact_rows, self._played.decisions
+        end = rows[nth + 1] if nth + 1 < len(rows) else len(self.events)
+        fact, _ = self._fact(nth)
+        caused = decisions[rows[nth] - nth : end - nth - 1]
         return fact, [decode(each) for each in caused]  # type: ignore[misc]  # a decision each
 
-    def _fact(self, number: int) -> FactAndBytes:
-        place = int(self.places[number])
+    def _fact(self, nth: int) -> FactAndBytes:
+        place = int(self.places[nth])
         if place >= 0:
-            return self._facts[place]
-        fact = TimeAdvanced(time=int(self.events[self.facts[number], E_TIME]))
+            return self._given_facts[place]
+        fact = TimeAdvanced(time=int(self.events[self.fact_rows[nth], E_TIME]))
         return fact, fact.payload()
 
     def encoded(self) -> EncodedEvents:
         """What was played, as the bytes of a journal."""
         kinds = [EVENT_NAMES[kind] for kind in self.events[:, E_KIND].tolist()]
         payloads = [b""] * len(kinds)
-        for number, row in enumerate(self.facts):
+        for number, row in enumerate(self.fact_rows):
             fact, payloads[row] = self._fact(number)
             kinds[row] = fact.kind
         for row, payload in self.decisions():

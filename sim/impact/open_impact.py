@@ -85,7 +85,7 @@ class _Most:
         return [found for _, found in sorted(self.kept, key=lambda entry: entry[0], reverse=True)]
 
 
-def open_impact(journal: Journal, policy: Policy, core: Core | None = None, *, progress: Progress | None = None) -> OpenImpact:
+def open_impact(journal: Journal, policy: Policy, *, core: Core | None = None, progress: Progress | None = None) -> OpenImpact:
     """Decide every moment again that is recorded by now, whatever is appended meanwhile, by a core that nothing has happened to yet.
 
     Raises UnlikeError, JournalError and DamagedError.

@@ -69,14 +69,14 @@ class Redecision:
 
 @dataclass(slots=True)
 class OpenLoop:
-    """Decides recorded batches again, one after the other, by a core that nothing has happened to yet and a copy of it. `unexpressed` are
-    recorded events that the policy has no words for.
+    """Decides recorded batches again, one after the other, by the `follower`, a core that nothing has happened to yet, and by a copy of
+    it. `unexpressed` are recorded events that the policy has no words for.
 
     What differs about a workload is told once, at the first moment, for as long as the recorded history leaves the workload as it is.
     """
 
     policy: Policy
-    _follower: Core = field(default_factory=new_core)
+    follower: Core = field(default_factory=new_core)
     unexpressed: list[Impossible] = field(default_factory=list)
     moments: int = 0
     activations: int = 0
@@ -85,7 +85,7 @@ class OpenLoop:
     _decider: Core = field(init=False)
 
     def __post_init__(self) -> None:
-        self._decider = self._follower.copy()
+        self._decider = self.follower.copy()
 
     def take(self, batch: RecordedBatch) -> Iterator[Redecision]:
         """Decide the fact of a batch again, and follow what was recorded. Raises DamagedError for what cannot have happened."""
@@ -110,15 +110,18 @@ class OpenLoop:
             graph = self.policy.graph if isinstance(fact, PolicyActivated) else None
             try:
                 decided = self._decider.step(mine, graph)
-                self._follower.apply(mine, graph)
+                self.follower.apply(mine, graph)
                 return decided
             except FactError as error:
                 self._cannot(seq, fact.time, fact.kind, about or str(getattr(fact, "flavor", getattr(fact, "node", ""))), str(error))
         if self._decider.decides_in_cycles or self._decider.graph is None:
             return []
         moment = TimeAdvanced(time=fact.time)
-        self._follower.apply(moment)
-        return self._decider.step(moment)
+        try:
+            self.follower.apply(moment)
+            return self._decider.step(moment)
+        except FactError as error:
+            raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
 
     def _cannot(self, seq: int, time: int, kind: str, about: str, reason: str) -> None:
         self.unexpressed.append(Impossible(seq, time, kind, about, reason))
@@ -162,14 +165,14 @@ class OpenLoop:
             if isinstance(decision, WorkloadRejected):
                 self._drop(decision.workload)
         if [what(each) for each in recorded] != [what(each) for each in decided]:
-            self._decider = self._follower.copy()
+            self._decider = self.follower.copy()
 
     def _apply(self, seq: int, decision: AnyDecision) -> None:
         """Apply a recorded decision. A workload that the policy cannot express is left out from here on."""
         self._forget(decision.workload)
         if decision.workload in self._dropped:
             return
-        if isinstance(decision, WorkloadDeferred) and not self._follower.decides_in_cycles:
+        if isinstance(decision, WorkloadDeferred) and not self.follower.decides_in_cycles:
             return
         reason = self._unspeakable(decision)
         if reason:
@@ -177,13 +180,13 @@ class OpenLoop:
             self._drop(decision.workload)
             return
         try:
-            self._follower.apply(decision.model_copy(update={"cause": self._follower.view.cause}))
+            self.follower.apply(decision.model_copy(update={"cause": self.follower.view.cause}))
         except (FactError, AssertionError, LookupError, ValueError) as error:
             raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
 
     def _unspeakable(self, decision: AnyDecision) -> str:
         """Why the policy cannot hold what a decision gives to a workload; empty where it can."""
-        graph = self._follower.graph
+        graph = self.follower.graph
         if not isinstance(decision, WorkloadAdmitted) or graph is None:
             return ""
         known = graph.slot_names
@@ -192,8 +195,8 @@ class OpenLoop:
 
     def _drop(self, workload: str) -> None:
         """Leave a workload out until it is submitted again."""
-        if workload in self._follower.view.names():
-            self._follower.apply(WorkloadCancelled(time=self._follower.time, workload=workload))
+        if workload in self.follower.view.names():
+            self.follower.apply(WorkloadCancelled(time=self.follower.time, workload=workload))
         self._dropped.add(workload)
         self._forget(workload)
 

@@ -80,10 +80,12 @@ class Measure:
                 for key, pool in self.pools.items():
                     pool.exists = self._exists(*key)
                     self._unshared[key] = None
+        admitted = [charge for each in decisions if isinstance(each, WorkloadAdmitted) for charge in each.usage]
+        before = {(charge.flavor, charge.resource): self.used.get((charge.flavor, charge.resource), 0) for charge in admitted}
         for decision in decisions:
             self._decision(decision)
         if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
-            self._audit(decisions)
+            self._audit(before)
         self._share_out()
         for name in self._touched:
             self._entitle(self.queues[name])
@@ -160,6 +162,10 @@ class Measure:
                 self.capacity[flavor.name, resource] = self._overrides.get((flavor.name, resource), declared) if flavor.nodes is None else 0
         for name in self._machines:
             self._count_machine(graph, name, 1)
+        for live in self.live.values():  # whoever runs keeps its queue, and whoever waits is matched anew
+            if not live.running:
+                self._move(live, self.queue_of(live.fact, graph))
+                self.queues[live.queue].wait(live.fact.workload, live.gpus())
 
     def _count_machine(self, graph: PolicyGraph, name: str, sign: int) -> None:
         """Add a machine to what exists of the flavor whose selector it matches, or take it away."""
@@ -285,13 +291,8 @@ class Measure:
     def _adopted(self, fact: WorkloadAdopted) -> None:
         """A workload runs already, maybe in another queue than its submission said; it counts as submitted there, and not as admitted."""
         live = self._find(fact.workload, "is adopted")
-        before, after = self.queues[live.queue], self.queues.setdefault(fact.queue, QueueFigures(fact.queue))
-        before.wait_no_more(fact.workload)
-        before.submitted -= 1
-        after.submitted += 1
-        if before.submitted == 0 and before.name == NO_QUEUE:
-            del self.queues[NO_QUEUE]
-        live.queue, live.running, live.evicting = fact.queue, True, fact.evicting
+        self._move(live, fact.queue)
+        live.running, live.evicting = True, fact.evicting
         live.flavors = {placement.pod_set: placement.flavors for placement in fact.placements}
         live.given = {placement.pod_set: placement.count for placement in fact.placements}
         charges = [
@@ -301,11 +302,21 @@ class Measure:
         ]
         self._charge(live, tuple(charges))
 
+    def _move(self, live: WorkloadAccount, queue: str) -> None:
+        """Let a workload wait no more in its queue, and be counted in another one from now, as if it had been submitted there."""
+        before, after = self.queues[live.queue], self.queues.setdefault(queue, QueueFigures(queue))
+        before.wait_no_more(live.fact.workload)
+        before.submitted -= 1
+        after.submitted += 1
+        live.queue = queue
+        self._touched[before.name] = self._touched[queue] = None
+        if before.submitted == 0 and before.name == NO_QUEUE:
+            del self.queues[NO_QUEUE], self._touched[NO_QUEUE]
+
     def _admitted(self, live: WorkloadAccount, decision: WorkloadAdmitted) -> None:
         if live.running:
             raise AccountError(f"`{decision.workload}` is admitted, but runs already")
-        self.queues[live.queue].wait_no_more(decision.workload)
-        live.queue = decision.queue
+        self._move(live, decision.queue)
         figures = self.queues[live.queue]
         figures.admitted += 1
         wait = decision.time - live.since
@@ -330,15 +341,13 @@ class Measure:
                 figures.owner_wait_most = max(figures.owner_wait_most, self.end - since)
         figures.entitled = entitled
 
-    def _audit(self, decisions: list[AnyDecision]) -> None:
-        """No admission may take more than exists."""
-        for decision in decisions:
-            if isinstance(decision, WorkloadAdmitted):
-                for charge in decision.usage:
-                    key = (charge.flavor, charge.resource)
-                    exists = self.capacity.get(key, 0)
-                    if self.used[key] > exists:
-                        raise AccountError(f"{self.used[key]} {charge.resource} on {charge.flavor} are in use, {exists} exist")
+    def _audit(self, before: dict[tuple[str, str], int]) -> None:
+        """No decisions may take more than exists, of what they admit to; `before` was used of that. Where more was used before, as less
+        exists than did once, or as somebody was adopted, a smaller workload may take the place of a larger one."""
+        for (flavor, resource), used_before in before.items():
+            used, exists = self.used[flavor, resource], self.capacity.get((flavor, resource), 0)
+            if used > max(exists, used_before):
+                raise AccountError(f"{used} {resource} on {flavor} are in use, {exists} exist")
 
     def check_accounts(self) -> None:
         """Every workload that was submitted runs, waits or has ended. Raises AccountError."""

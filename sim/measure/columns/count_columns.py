@@ -6,6 +6,9 @@ A sum that 64 bits may not hold has two columns, `high` and `low`: it is high * 
 
 from ....engine.outcome.history import *  # noqa: F403
 
+IS_CANCELLATION = E_CHARGED  # noqa: F405
+"""Of an end, which charges nothing: whether it is a cancellation. `StretchMeasure` writes it; as a kind it would count as a decision."""
+
 NONE = -1
 """No queue, no workload, no moment; the end of a list."""
 
@@ -54,8 +57,9 @@ EXISTS, OWNED, POOL_BORROWED, IDLE, POOL_LENT, IS_CHANGED, HAS_LENT, POOL_COUNTE
 
 # --- slot ---------------------------------------------------------------------------------------------------------------
 
-SLOT_POOL, UNITS, SLOT_EXISTS, SLOT_USED, SLOT_WAS_USED, SLOT_WIDTH = range(6)
-"""`UNITS` is how many units of its pool one of its resource is: thousandths of a GPU, 1 of another device, 0 if it is not counted."""
+SLOT_POOL, UNITS, SLOT_EXISTS, SLOT_USED, SLOT_WAS_USED, SLOT_BEFORE, SLOT_WIDTH = range(7)
+"""`UNITS` is how many units of its pool one of its resource is: thousandths of a GPU, 1 of another device, 0 if it is not counted.
+`SLOT_BEFORE` was used of a slot, to which the decisions of a batch admit, before them."""
 
 # --- what jobs ask for: job, kind, ask ---------------------------------------------------------------------------------------
 

@@ -15,9 +15,10 @@ from .job_asks import PodSetAsk, ask_tables, asks_of
 
 
 class GivenAsks:
-    """Submissions in their order: `job` has a row for each, `last` is the last row of each name.
+    """Submissions in their order: each has its own row in `job`, also where its name is used again; `last` has the newest of each name.
 
-    Each has a name of its own, as it were: in a stretch no name is used again that is live when the stretch begins, or comes in it.
+    That is enough, as in a stretch no name is used again that is live when the stretch begins, or comes in it. `numbers` has the number of
+    each queue by its node, and that of no queue by NONE.
     """
 
     def __init__(self, graph: PolicyGraph, numbers: Mapping[int, int], live: Iterable[WorkloadSubmitted]) -> None:
@@ -31,12 +32,12 @@ class GivenAsks:
 
     @property
     def names(self) -> int:
-        """How many names there are."""
+        """How many rows there are: each stands for a name."""
         return len(self.job)
 
     def take(self, stretch: PlayedStretch) -> Columns:
         """Add the submissions of a stretch; return the row of each of its events (NONE: it is of no workload)."""
-        kinds, given = stretch.events[stretch.facts, c.E_KIND], stretch.given
+        kinds, given = stretch.events[stretch.fact_rows, c.E_KIND], stretch.given
         places: list[int] = stretch.places[kinds == SUBMITTING].tolist()
         self._add([(given.submission(place), given.alike[place]) for place in places])
         return np.array([c.NONE if name is None else self.last[name] for name in stretch.workloads], np.int64)

@@ -9,7 +9,8 @@ from .count_tables import CountTables, zeros
 
 
 def are_countable(measure: Measure, graph: PolicyGraph) -> bool:
-    """Whether rows can say all of who is live: each is in the queue in which the policy puts it, and nobody has given up pods or stops."""
+    """Whether rows can say all of who is live: who waits is in the queue in which the policy puts it, who runs is in any queue of the
+    policy and charged for slots of it, and nobody has given up pods or is to stop."""
     queues = {graph.nodes[queue.node].name for queue in graph.queues}
     slots = {graph.slot_name(slot) for slot in range(len(graph.slots))}
     return all(

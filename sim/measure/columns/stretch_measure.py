@@ -26,7 +26,7 @@ MOST_LIVE = 4
 into them, and read from them."""
 
 MOST_ROWS = 100_000
-"""After so many submissions, and some for each that is live, the tables are made anew: they keep the rows of those that are over."""
+"""After so many submissions, and four for each that is live, the tables are made anew: they keep the rows of those that are over."""
 
 
 class StretchMeasure:
@@ -80,7 +80,8 @@ class _StretchCount(TableCount):
         return rows > MOST_ROWS and rows > 4 * int((self._tables.live[:, c.STATE] != c.GONE).sum())
 
     def knows(self, stretch: PlayedStretch) -> bool:
-        """Whether each workload of a stretch was live at some time, or comes in it."""
+        """Whether each workload of a stretch was live at some time, or comes in it; else events contradict what came before, and `Measure`
+        says how."""
         given, places = stretch.given, stretch.places.tolist()
         come = {given.workloads[place] for place in places if place >= 0 and given.kinds[place] == c.SUBMITTING}
         return all(name is None or name in come or name in self._asks.last for name in set(stretch.workloads))
@@ -89,9 +90,9 @@ class _StretchCount(TableCount):
         """Count a stretch that fits, and of which all workloads are known."""
         events, t = stretch.events.copy(), self._tables
         rows = events[:, c.E_JOB] = self._asks.take(stretch)
-        facts, places = np.array(stretch.facts), stretch.places
+        facts, places = np.array(stretch.fact_rows), stretch.places
         cancels = (places >= 0) & (np.array(stretch.given.kinds)[places] == CANCELLING)
-        events[facts[cancels], c.E_CHARGED] = 1  # the kernel tells a cancellation from another end by it
+        events[facts[cancels], c.IS_CANCELLATION] = 1
         live = t.live if len(t.live) >= self._asks.names else with_names(t.live, 2 * self._asks.names)
         self._tables = t._replace(job=self._asks.job, kind=self._asks.kind, ask=self._asks.ask, live=live)
         self.count(events, stretch.tape)

@@ -32,10 +32,12 @@ _LONGEST = (("wait_most", c.WAIT_MOST), ("owner_wait_most", c.OWNER_WAIT_MOST))
 
 
 def fits_tables(measure: Measure) -> bool:
-    """Whether 64 bits are proven to be enough for what exists and what is owned."""
+    """Whether 64 bits are proven to be enough for what exists, what is owned and what is used."""
     owned = max((pool.owned for pool in measure.pools.values()), default=0)
     exists = max([*measure.capacity.values(), *(pool.exists for pool in measure.pools.values())], default=0)
-    return owned < c.MOST_OWNED and exists < c.MOST
+    counted = [each for figures in measure.queues.values() for _, each in figures.all_counted()]
+    used = max([*measure.used.values(), *(each.used for each in counted)], default=0)
+    return owned < c.MOST_OWNED and max(exists, used) < c.MOST
 
 
 class TableCount:

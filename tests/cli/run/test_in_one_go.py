@@ -23,8 +23,8 @@ from gpol.sim.drive.job import InputError, Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.measure.columns import stretch_measure
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
 from gpol.sim.measure.columns.kernels.count_events import count_events
-from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
 from gpol.sim.measure.measure import Measure
 from gpol.sim.measure.never_ran import NeverRan
 from job_draws import policy_and_jobs
@@ -72,7 +72,7 @@ def played(
 ) -> tuple[Outcome, int]:
     """What comes of the facts of a file; and how many events were played in one go. All is counted from columns, and from objects too."""
     sink, batches, error = Sink(), list[bytes](), ""
-    figures, counted, ways = SimulationMeasure(None, lambda: count_events), Measure(), (NeverRan(), NeverRan())
+    figures, counted, ways = HistoryMeasure(None, lambda: count_events), Measure(), (NeverRan(), NeverRan())
     player = Player(core, sink)
     with ExitStack() as stack:
         lines = fact_lines.Facts(str(file), fact_lines.open_facts(str(file), stack), skip)

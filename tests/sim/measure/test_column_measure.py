@@ -32,8 +32,8 @@ from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from gpol.sim.measure.columns.column_measure import ColumnMeasure
 from gpol.sim.measure.columns.count_tables import CountTables
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
 from gpol.sim.measure.columns.kernels.count_events import add_product, count_events
-from gpol.sim.measure.columns.simulation_measure import SimulationMeasure
 from gpol.sim.measure.columns.table_count import CountKernel
 from gpol.sim.measure.figures import History
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure
@@ -533,7 +533,7 @@ def test_a_simulation_has_the_same_figures_whatever_it_yields(number: int, monke
     monkeypatch.setattr(simulation, "CHUNK", draw.pick([1, 7, 50, 2_000]))
     found = []
     for core, kernel in ((DefinitionCore, None), (ArrayCore, None), (ArrayCore, count_events)):
-        measure = SimulationMeasure(None, partial(_given, kernel))
+        measure = HistoryMeasure(None, partial(_given, kernel))
         with suppress(FactError, EndlessError):
             for played in Simulation(drawn, jobs, Player(core())).chunks():
                 measure.take(played, drawn.graph)

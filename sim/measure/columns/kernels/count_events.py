@@ -25,11 +25,13 @@ def count_batch(t: CountTables, fact: int, after: int) -> int:
     t.state[c.FACTS] += 1
     t.state[c.DECISIONS] += after - fact - 1
     for row in range(fact, after):
+        if row == fact + 1:
+            note_used(t, row, after)
         found = count_event(t, row)
         if found != c.FINE:
             t.state[c.WRONG_ROW] = row
             return found
-    if t.state[c.AT_ONCE] and not fits_supply(t, fact, after):
+    if t.state[c.AT_ONCE] and not fits_supply(t, fact + 1, after):
         return c.BEYOND_SUPPLY
     share_out(t)
     queue = t.state[c.FIRST_TOUCHED]
@@ -54,7 +56,7 @@ def count_event(t: CountTables, row: int) -> int:
     elif t.live[name, c.STATE] == c.GONE:
         return c.NOT_LIVE
     elif kind == c.FINISHING or kind == c.REPLACING:
-        over(t, name, c.CANCELLED if t.events[row, c.E_CHARGED] else c.FINISHED)  # an end charges nothing: see `StretchCount`
+        over(t, name, c.CANCELLED if t.events[row, c.IS_CANCELLATION] else c.FINISHED)
     elif kind == c.REJECTING:
         over(t, name, c.REJECTED)
     elif kind == c.ADMITTING:
@@ -156,14 +158,23 @@ def add_product(t: CountTables, queue: int, what: int, high: int, amount: int, t
     t.counted[queue, what, high] += (amount >> 31) * (time >> 31) + (across >> 31) + carried + (low >> 62)
 
 
-def fits_supply(t: CountTables, fact: int, after: int) -> bool:
-    """Whether no admission of a batch takes more than exists; else note which, and of what."""
-    for row in range(fact, after):
+def note_used(t: CountTables, begin: int, after: int) -> None:
+    """Note what is used of all slots to which the decisions in these rows admit."""
+    for row in range(begin, after):
         if t.events[row, c.E_KIND] == c.ADMITTING:
-            begin = t.events[row, c.E_CHARGES]
-            for at in range(begin, begin + t.events[row, c.E_CHARGED] * c.CHARGE_WIDTH, c.CHARGE_WIDTH):
+            charges = t.events[row, c.E_CHARGES]
+            for at in range(charges, charges + t.events[row, c.E_CHARGED] * c.CHARGE_WIDTH, c.CHARGE_WIDTH):
+                t.slot[t.tape[at + c.CHARGE_SLOT], c.SLOT_BEFORE] = t.slot[t.tape[at + c.CHARGE_SLOT], c.SLOT_USED]
+
+
+def fits_supply(t: CountTables, begin: int, after: int) -> bool:
+    """Whether the decisions in these rows take no more than exists, or was used before; else note which, and of what (`Measure._audit`)."""
+    for row in range(begin, after):
+        if t.events[row, c.E_KIND] == c.ADMITTING:
+            charges = t.events[row, c.E_CHARGES]
+            for at in range(charges, charges + t.events[row, c.E_CHARGED] * c.CHARGE_WIDTH, c.CHARGE_WIDTH):
                 slot = t.tape[at + c.CHARGE_SLOT]
-                if t.slot[slot, c.SLOT_USED] > t.slot[slot, c.SLOT_EXISTS]:
+                if t.slot[slot, c.SLOT_USED] > max(t.slot[slot, c.SLOT_EXISTS], t.slot[slot, c.SLOT_BEFORE]):
                     t.state[c.WRONG_ROW], t.state[c.WRONG_SLOT] = row, slot
                     return False
     return True

@@ -23,7 +23,7 @@ class BatchObserver(Protocol):
         ...
 
 
-class SimulationMeasure:
+class HistoryMeasure:
     """Takes all that was played, in order, and tells the `observer`, if there is one.
 
     `find_kernel` is asked for what counts by columns: at the first chunk, and where a stretch is long. Without it, and for an observer,
