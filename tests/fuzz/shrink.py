@@ -19,11 +19,11 @@ RARELY = 1_000_000
 
 
 class Shrinking:
-    """A case that differs and gets smaller, until nothing can be left out or the time is over."""
+    """A case that differs and gets smaller, until nothing can be left out, or so many seconds of processor time are over."""
 
     def __init__(self, case: Case, left: Side, right: Side, seconds: float = 120) -> None:
         self.case, self.left, self.right = case, left, right
-        self.end, self.tries = time.monotonic() + seconds, 0
+        self.end, self.tries = time.process_time() + seconds, 0
         self.what, self.seldom = "", RARELY
 
     def run(self) -> Case:
@@ -33,7 +33,7 @@ class Shrinking:
             if found is not None:  # states are compared more often now, and another thing may differ before
                 self.what, self.case = found[0].what, replace(self.case, facts=self.case.facts[: found[1]])
                 break
-        while found is not None and time.monotonic() < self.end:
+        while found is not None and time.process_time() < self.end:
             before = self.case
             self._fewer_facts()
             self._fewer_policies()
@@ -46,7 +46,7 @@ class Shrinking:
 
     def _still(self, case: Case) -> bool:
         """Take a case if the same thing differs in it."""
-        if time.monotonic() > self.end:
+        if time.process_time() > self.end:
             return False
         self.tries += 1
         try:
@@ -78,7 +78,7 @@ class Shrinking:
     def _less_policy(self, index: int) -> None:
         """Leave out blocks and lines of a policy, the longest first."""
         again = True
-        while again and time.monotonic() < self.end:
+        while again and time.process_time() < self.end:
             again = False
             lines = self.case.texts[index].splitlines()
             for text in shorter(lines):
