@@ -34,6 +34,11 @@ class DamagedError(JournalError):
         self.seq = seq
 
 
+def impossible_event(seq: int, error: Exception) -> DamagedError:
+    """A recorded event that cannot have happened then, as an error says."""
+    return DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`")
+
+
 class FutureError(DamagedError):
     """An event of a kind or version that a newer program wrote. The journal may be as it should be; this program cannot tell."""
 

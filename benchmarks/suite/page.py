@@ -25,12 +25,8 @@ About = Mapping[str, Mapping[str, str]]
 
 def stored(figures: Sequence[Figure], about: About) -> str:
     """Figures and what they were measured on, as JSON."""
-    return (
-        json.dumps(
-            {"about": {group: dict(said) for group, said in about.items()}, "figures": [vars(figure) for figure in figures]}, indent=1
-        )
-        + "\n"
-    )
+    content = {"about": {group: dict(said) for group, said in about.items()}, "figures": [vars(figure) for figure in figures]}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def read(path: Path) -> tuple[list[Figure], dict[str, dict[str, str]]]:

@@ -76,10 +76,15 @@ def effective_priority(graph: PolicyGraph, node: int, asked: int | str | None) -
     return value, pinned
 
 
+def only_queue(graph: PolicyGraph, fact: WorkloadSubmitted) -> int:
+    """The node of the one queue that a submission matches; NOWHERE where it matches none, or several."""
+    queues = matching_queues(graph, fact)
+    return queues[0] if len(queues) == 1 else NOWHERE
+
+
 def route(graph: PolicyGraph, workload: Workload) -> None:
     """Find the queue of a waiting workload, and the priority that counts there."""
-    queues = matching_queues(graph, workload.fact)
-    workload.queue = queues[0] if len(queues) == 1 else NOWHERE
+    workload.queue = only_queue(graph, workload.fact)
     set_priority(graph, workload)
 
 

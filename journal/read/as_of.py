@@ -9,7 +9,7 @@ from ...engine.errors import FactError
 from ...engine.events import AnyEvent
 from ...engine.facts import PolicyActivated
 from ...engine.policy_graph import PolicyGraph
-from ..errors import DamagedError, JournalError
+from ..errors import DamagedError, JournalError, impossible_event
 from ..journal import Journal
 from ..recorded_policies import Compile, PolicyRefusedError, compile_recorded
 from ..records import Progress, tell
@@ -84,7 +84,7 @@ def follow(
         try:
             follower.apply(event, graph)
         except (FactError, AssertionError, LookupError, ValueError) as error:  # only events that the core wrote itself are sure to fit
-            raise DamagedError(recorded.seq, f"event {recorded.seq} cannot have happened then: {error}", "run `gpol replay`") from None
+            raise impossible_event(recorded.seq, error) from None
         tell(progress, recorded.seq)
 
 

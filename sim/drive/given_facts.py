@@ -71,9 +71,15 @@ class PlayedStretch:
     @cached_property
     def places(self) -> Columns:
         """Of each row of a fact in `events` its place in `given`; -1 of a wake that was not given."""
-        kinds = self.events[self._played.facts, E_KIND]
+        kinds = self.events[self.fact_rows, E_KIND]
         is_given = kinds != ADVANCING if self._with_wakes else np.ones(len(kinds), bool)
         return np.where(is_given, np.cumsum(is_given) - 1, -1)
+
+    @property
+    def submitted(self) -> list[int]:
+        """The places in `given` of the submissions that were played."""
+        found: list[int] = self.places[self.events[self.fact_rows, E_KIND] == SUBMITTING].tolist()
+        return found
 
     @property
     def fact_rows(self) -> Sequence[int]:
@@ -103,7 +109,7 @@ class PlayedStretch:
         """The last fact that is no wake, if there is one, and the wakes behind it."""
         kinds = self.events[self.fact_rows, E_KIND]
         others = np.flatnonzero(kinds != ADVANCING)
-        return [self._batch(number) for number in range(int(others[-1]) if len(others) else 0, len(kinds))]
+        return [self._batch(nth) for nth in range(int(others[-1]) if len(others) else 0, len(kinds))]
 
     def _batch(self, nth: int) -> PlayedBatch:
         rows, decisions = self.fact_rows, self._played.decisions
@@ -123,8 +129,8 @@ class PlayedStretch:
         """What was played, as the bytes of a journal."""
         kinds = [EVENT_NAMES[kind] for kind in self.events[:, E_KIND].tolist()]
         payloads = [b""] * len(kinds)
-        for number, row in enumerate(self.fact_rows):
-            fact, payloads[row] = self._fact(number)
+        for nth, row in enumerate(self.fact_rows):
+            fact, payloads[row] = self._fact(nth)
             kinds[row] = fact.kind
         for row, payload in self.decisions():
             payloads[row] = payload

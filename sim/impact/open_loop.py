@@ -15,7 +15,7 @@ from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, Wo
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
 from ...engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
-from ...journal.errors import DamagedError
+from ...journal.errors import impossible_event
 from ...journal.journal import Batch as RecordedBatch
 from ..drive.policy import Policy
 from ..measure.gpu_amounts import charged, requested
@@ -121,7 +121,7 @@ class OpenLoop:
             self.follower.apply(moment)
             return self._decider.step(moment)
         except FactError as error:
-            raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
+            raise impossible_event(seq, error) from None
 
     def _cannot(self, seq: int, time: int, kind: str, about: str, reason: str) -> None:
         self.unexpressed.append(Impossible(seq, time, kind, about, reason))
@@ -182,7 +182,7 @@ class OpenLoop:
         try:
             self.follower.apply(decision.model_copy(update={"cause": self.follower.view.cause}))
         except (FactError, AssertionError, LookupError, ValueError) as error:
-            raise DamagedError(seq, f"event {seq} cannot have happened then: {error}", "run `gpol replay`") from None
+            raise impossible_event(seq, error) from None
 
     def _unspeakable(self, decision: AnyDecision) -> str:
         """Why the policy cannot hold what a decision gives to a workload; empty where it can."""

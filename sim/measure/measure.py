@@ -22,8 +22,9 @@ from ...engine.facts import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from ...engine.intake.routing import matching_queues, said_of_queue
+from ...engine.intake.routing import only_queue, said_of_queue
 from ...engine.policy_graph import PolicyGraph
+from ...engine.workload import NOWHERE
 from .gpu_amounts import charged, counted_amount, counted_as
 from .lending import FlavorLending
 from .queue_figures import QueueFigures
@@ -80,12 +81,13 @@ class Measure:
                 for key, pool in self.pools.items():
                     pool.exists = self._exists(*key)
                     self._unshared[key] = None
-        admitted = [charge for each in decisions if isinstance(each, WorkloadAdmitted) for charge in each.usage]
-        before = {(charge.flavor, charge.resource): self.used.get((charge.flavor, charge.resource), 0) for charge in admitted}
+        is_audited = (
+            graph is not None and graph.settings.cycles is None
+        )  # in cycles there is what is owned, and who was adopted may use more
+        before = self._used_where_admitted(decisions) if is_audited else {}
         for decision in decisions:
             self._decision(decision)
-        if graph is not None and graph.settings.cycles is None:  # in cycles there is what is owned, and who was adopted may use more
-            self._audit(before)
+        self._audit(before)
         self._share_out()
         for name in self._touched:
             self._entitle(self.queues[name])
@@ -215,10 +217,10 @@ class Measure:
         said = said_of_queue(fact)
         known = self._queues_of.get(said)
         if known is None:
-            nodes = matching_queues(graph, fact)
+            node = only_queue(graph, fact)
             if len(self._queues_of) >= MOST_REMEMBERED:
                 self._queues_of.clear()
-            known = self._queues_of[said] = graph.nodes[nodes[0]].name if len(nodes) == 1 else NO_QUEUE
+            known = self._queues_of[said] = NO_QUEUE if node == NOWHERE else graph.nodes[node].name
         return known
 
     def _find(self, name: str, what: str) -> WorkloadAccount:
@@ -293,8 +295,7 @@ class Measure:
         live = self._find(fact.workload, "is adopted")
         self._move(live, fact.queue)
         live.running, live.evicting = True, fact.evicting
-        live.flavors = {placement.pod_set: placement.flavors for placement in fact.placements}
-        live.given = {placement.pod_set: placement.count for placement in fact.placements}
+        live.give(fact.placements)
         charges = [
             Charge(flavor=placement.flavors[resource], resource=resource, amount=amount)
             for placement in fact.placements
@@ -323,8 +324,7 @@ class Measure:
         figures.wait_total += wait
         figures.wait_most = max(figures.wait_most, wait)
         figures.waits[-(-wait // 1_000_000)] += 1
-        live.flavors = {assignment.pod_set: assignment.flavors for assignment in decision.assignments}
-        live.given = {assignment.pod_set: assignment.count for assignment in decision.assignments}
+        live.give(decision.assignments)
         live.running = True
         self._charge(live, decision.usage)
 
@@ -340,6 +340,11 @@ class Measure:
             if name not in entitled:
                 figures.owner_wait_most = max(figures.owner_wait_most, self.end - since)
         figures.entitled = entitled
+
+    def _used_where_admitted(self, decisions: list[AnyDecision]) -> dict[tuple[str, str], int]:
+        """What is used of all to which decisions admit."""
+        charges = (charge for each in decisions if isinstance(each, WorkloadAdmitted) for charge in each.usage)
+        return {key: self.used.get(key, 0) for key in ((charge.flavor, charge.resource) for charge in charges)}
 
     def _audit(self, before: dict[tuple[str, str], int]) -> None:
         """No decisions may take more than exists, of what they admit to; `before` was used of that. Where more was used before, as less

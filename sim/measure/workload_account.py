@@ -1,8 +1,9 @@
 """The account of one live workload, from which the figures of its queue are counted."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...engine.event_parts import Charge, asked_by_one
+from ...engine.event_parts import Assignment, Charge, Placement, asked_by_one
 from ...engine.facts import WorkloadSubmitted
 from .gpu_amounts import thousandths
 
@@ -21,6 +22,12 @@ class WorkloadAccount:
     done: dict[str, int] = field(default_factory=dict)
     evicting: bool = False
     _asks: list[tuple[int, tuple[str, ...]]] | None = field(default=None, compare=False, repr=False)
+
+    def give(self, parts: Iterable[Assignment | Placement]) -> None:
+        """Note what its pod sets are given."""
+        self.flavors, self.given = {}, {}
+        for part in parts:
+            self.flavors[part.pod_set], self.given[part.pod_set] = part.flavors, part.count
 
     def gpus(self) -> int:
         """The GPUs it asks for, in thousandths."""

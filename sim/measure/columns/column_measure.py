@@ -48,7 +48,5 @@ class ColumnMeasure:
         if self._count is not None:
             self._count.bring_up_to_date()
         for workload in () if view is None else view.workloads():
-            live = self._measure.live[workload.name]
-            live.flavors = {assignment.pod_set: assignment.flavors for assignment in workload.assignments}
-            live.given = {assignment.pod_set: assignment.count for assignment in workload.assignments}
+            self._measure.live[workload.name].give(workload.assignments)
         return self._measure

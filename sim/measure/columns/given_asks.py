@@ -1,12 +1,13 @@
 """What given facts ask for, as rows that are added as they come, those of who was live before in front. See `JobAsks` for the tables."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
 from ....engine.facts import WorkloadSubmitted
-from ....engine.intake.routing import matching_queues
-from ....engine.outcome.history import SUBMITTING, Columns
+from ....engine.intake.routing import only_queue
+from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
 from ...drive.given_facts import PlayedStretch
 from ..measure import MOST_REMEMBERED
@@ -37,31 +38,29 @@ class GivenAsks:
 
     def take(self, stretch: PlayedStretch) -> Columns:
         """Add the submissions of a stretch; return the row of each of its events (NONE: it is of no workload)."""
-        kinds, given = stretch.events[stretch.fact_rows, c.E_KIND], stretch.given
-        places: list[int] = stretch.places[kinds == SUBMITTING].tolist()
-        self._add([(given.submission(place), given.alike[place]) for place in places])
+        given = stretch.given
+        self._add([(given.submission(place), given.alike[place]) for place in stretch.submitted])
         return np.array([c.NONE if name is None else self.last[name] for name in stretch.workloads], np.int64)
 
     def _add(self, submissions: Sequence[tuple[WorkloadSubmitted, Hashable]]) -> None:
-        first, kinds = len(self.job), len(self._kinds)
-        self.job = np.concatenate([self.job, np.zeros((len(submissions), c.JOB_WIDTH), np.int64)])
-        for row, (fact, alike) in enumerate(submissions, first):
-            self.job[row, [c.JOB_NAME, c.JOB_QUEUE, c.JOB_KIND]] = row, *self._asked(fact, alike)
-            self.last[fact.workload] = row
+        first, added = len(self.job), np.zeros((len(submissions), c.JOB_WIDTH), np.int64)
+        for place, (fact, alike) in enumerate(submissions):
+            added[place, c.JOB_QUEUE], added[place, c.JOB_KIND] = self._asked(fact, alike)
+            self.last[fact.workload] = first + place
+        added[:, c.JOB_NAME] = range(first, first + len(added))
+        self.job = np.concatenate([self.job, added])
         self.facts += [fact for fact, _ in submissions]
-        kind, ask = ask_tables(list(self._kinds)[kinds:], self._graph)
-        kind[:, c.FIRST_ASK] += len(self.ask)
-        self.kind, self.ask = np.concatenate([self.kind, kind]), np.concatenate([self.ask, ask])
+        if new := list(islice(self._kinds, len(self.gpus), None)):
+            kind, ask = ask_tables(new, self._graph)
+            kind[:, c.FIRST_ASK] += len(self.ask)
+            self.kind, self.ask = np.concatenate([self.kind, kind]), np.concatenate([self.ask, ask])
+            self.gpus += [sum(gpus for gpus, _ in asks) for asks in new]
 
     def _asked(self, fact: WorkloadSubmitted, alike: Hashable) -> tuple[int, int]:
         """The numbers of the queue of a submission, and of what it asks for; worked out once for all that are alike."""
         found = None if alike is None else self._alike.get(alike)
         if found is None:
-            nodes, asks = matching_queues(self._graph, fact), asks_of(fact)
-            kind = self._kinds.setdefault(asks, len(self._kinds))
-            if kind == len(self.gpus):
-                self.gpus.append(sum(gpus for gpus, _ in asks))
-            found = self._numbers[nodes[0] if len(nodes) == 1 else c.NONE], kind
+            found = self._numbers[only_queue(self._graph, fact)], self._kinds.setdefault(asks_of(fact), len(self._kinds))
             if alike is not None:
                 if len(self._alike) >= MOST_REMEMBERED:
                     self._alike.clear()

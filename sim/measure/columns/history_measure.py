@@ -44,23 +44,30 @@ class HistoryMeasure:
         """Count what was decided by this policy."""
         if isinstance(played, tuple):
             self._take_batch(played, graph)
-            return
-        if self._observer is None and isinstance(played, PlayedStretch):
+        elif self._observer is not None:
+            self._take_batches(played, graph)
+        elif isinstance(played, PlayedStretch):
             self._stretches = self._stretches or StretchMeasure(self.measure(), graph, self._find_kernel)
             self._stretches.take(played)
-            return
-        if not isinstance(played, PlayedStretch):
-            if self._columns is None and (kernel := self._kernel) is not None:
-                self._columns = ColumnMeasure(self._measure, graph, played.jobs, kernel)
-            if self._columns is not None:
-                self._columns.take(played)
-                return
+        else:
+            self._take_chunk(played, graph)
+
+    def _take_chunk(self, chunk: PlayedChunk, graph: PolicyGraph) -> None:
+        if self._columns is None and self._kernel is not None:
+            self._columns = ColumnMeasure(self._measure, graph, chunk.jobs, self._kernel)
+        if self._columns is not None:
+            self._columns.take(chunk)
+        else:
+            self._take_batches(chunk, graph)
+
+    def _take_batches(self, played: PlayedChunk | PlayedStretch, graph: PolicyGraph) -> None:
         for batch in played.batches():
             self._take_batch(batch, graph)
 
     @cached_property
     def _kernel(self) -> CountKernel | None:
-        return self._find_kernel() if self._observer is None else None
+        """What counts chunks: found at the first one, as counting them in tables cannot begin later."""
+        return self._find_kernel()
 
     def _take_batch(self, batch: PlayedBatch, graph: PolicyGraph) -> None:
         measure = self.measure()

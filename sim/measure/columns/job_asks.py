@@ -7,7 +7,7 @@ import numpy as np
 
 from ....engine.facts import WorkloadSubmitted
 from ....engine.intake.jobs import KIND, NAME, Jobs
-from ....engine.intake.routing import matching_queues
+from ....engine.intake.routing import only_queue
 from ....engine.outcome.history import Columns
 from ....engine.policy_graph import PolicyGraph
 from ..gpu_amounts import thousandths
@@ -40,8 +40,7 @@ class JobAsks:
         asked, queue_of = list[int](), list[int]()
         for fact in jobs.kinds:
             asked.append(kinds.setdefault(asks_of(fact), len(kinds)))
-            nodes = matching_queues(graph, fact)
-            queue_of.append(numbers[nodes[0] if len(nodes) == 1 else c.NONE])
+            queue_of.append(numbers[only_queue(graph, fact)])
         job, kind = np.zeros((len(jobs), c.JOB_WIDTH), np.int64), jobs.columns[:, KIND]
         job[:, c.JOB_NAME] = jobs.columns[:, NAME]
         job[:, c.JOB_KIND], job[:, c.JOB_QUEUE] = np.array(asked, np.int64)[kind], np.array(queue_of, np.int64)[kind]

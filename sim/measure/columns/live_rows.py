@@ -6,13 +6,14 @@ from ....engine.policy_graph import PolicyGraph
 from ..measure import Measure
 from . import count_columns as c
 from .count_tables import CountTables, zeros
+from .kernels.workload_places import stand_in_line
 
 
 def are_countable(measure: Measure, graph: PolicyGraph) -> bool:
     """Whether rows can say all of who is live: who waits is in the queue in which the policy puts it, who runs is in any queue of the
     policy and charged for slots of it, and nobody has given up pods or is to stop."""
     queues = {graph.nodes[queue.node].name for queue in graph.queues}
-    slots = {graph.slot_name(slot) for slot in range(len(graph.slots))}
+    slots = set(graph.slot_names)
     return all(
         not live.done
         and not live.evicting
@@ -25,7 +26,7 @@ def are_countable(measure: Measure, graph: PolicyGraph) -> bool:
 def with_live(t: CountTables, measure: Measure, graph: PolicyGraph, queues: Sequence[str]) -> CountTables:
     """The tables with a row for each live workload, which are the first rows of all; `queues` has the names of queues by their numbers."""
     numbers = {name: number for number, name in enumerate(queues)}
-    slots = {graph.slot_name(slot): slot for slot in range(len(graph.slots))}
+    slots = {name: slot for slot, name in enumerate(graph.slot_names)}
     charges = list[tuple[int, int, int]]()
     for row, live in enumerate(measure.live.values()):
         queue = numbers[live.queue]
@@ -40,7 +41,7 @@ def with_live(t: CountTables, measure: Measure, graph: PolicyGraph, queues: Sequ
         if live.running:
             t.live[row, c.STATE] = c.RUNNING
             continue
-        _put_in_line(t, row, queue)
+        stand_in_line(t, row)
         since = measure.queues[live.queue].entitled.get(live.fact.workload)
         if since is not None:
             t.live[row, [c.ENTITLED_SINCE, c.NEXT_ENTITLED]] = since, t.queue[queue, c.FIRST_ENTITLED]
@@ -49,11 +50,3 @@ def with_live(t: CountTables, measure: Measure, graph: PolicyGraph, queues: Sequ
     table = zeros(len(charges), c.CHARGED_WIDTH)
     table[:] = charges or zeros(0, c.CHARGED_WIDTH)
     return t._replace(charge=table)
-
-
-def _put_in_line(t: CountTables, row: int, queue: int) -> None:
-    first = t.queue[queue, c.FIRST_WAITING]
-    t.live[row, [c.STATE, c.EARLIER, c.LATER]] = c.WAITING, c.NONE, first
-    if first != c.NONE:
-        t.live[first, c.EARLIER] = row
-    t.queue[queue, c.FIRST_WAITING] = row

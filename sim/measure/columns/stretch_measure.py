@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....engine.event_parts import Assignment
 from ....engine.events import WorkloadAdmitted
 from ....engine.outcome.history import CANCELLING
 from ....engine.policy_graph import PolicyGraph
@@ -82,8 +81,7 @@ class _StretchCount(TableCount):
     def knows(self, stretch: PlayedStretch) -> bool:
         """Whether each workload of a stretch was live at some time, or comes in it; else events contradict what came before, and `Measure`
         says how."""
-        given, places = stretch.given, stretch.places.tolist()
-        come = {given.workloads[place] for place in places if place >= 0 and given.kinds[place] == c.SUBMITTING}
+        come = {stretch.given.workloads[place] for place in stretch.submitted}
         return all(name is None or name in come or name in self._asks.last for name in set(stretch.workloads))
 
     def take(self, stretch: PlayedStretch) -> None:
@@ -109,9 +107,4 @@ class _StretchCount(TableCount):
             elif known is not None:
                 decision = decode(known)
                 assert isinstance(decision, WorkloadAdmitted)
-                live.flavors, live.given = _given(decision.assignments)
-
-
-def _given(assignments: tuple[Assignment, ...]) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
-    """The flavors and the pods that each pod set was given."""
-    return {each.pod_set: each.flavors for each in assignments}, {each.pod_set: each.count for each in assignments}
+                live.give(decision.assignments)

@@ -29,6 +29,7 @@ from gpol.sim.measure.measure import Measure
 from gpol.sim.measure.never_ran import NeverRan
 from job_draws import policy_and_jobs
 from policy_texts import PROTECTED, TURNS, TWO_QUEUES
+from same_figures import same_figures
 
 HISTORIES, JOBS = 8, 40
 
@@ -86,12 +87,12 @@ def played(
                     counted.take(fact, decisions, core.graph)
                     ways[1].take((fact, decisions))
                 if not isinstance(found, tuple):
-                    assert [(row, payload) for row, payload in found.decisions()] == _decisions(batches, len(found.events))
+                    assert list(found.decisions()) == _decisions(batches, len(found.events))
         except InputError as found:
             error = str(found)
     player.flush()
     assert sink.payloads == batches
-    assert _figures(figures.measure()) == _figures(counted)
+    same_figures(figures.measure(), counted)
     assert (ways[0].adopted, ways[0].rejected()) == (ways[1].adopted, ways[1].rejected())
     return (batches, capsys.readouterr().err, error, core.freeze()), sink.encoded
 
@@ -99,15 +100,6 @@ def played(
 def _decisions(batches: list[bytes], count: int) -> list[tuple[int, bytes]]:
     """The decisions among the last events, with their rows."""
     return [(row, payload) for row, payload in enumerate(batches[-count:]) if b'"cause":' in payload]
-
-
-def _figures(measure: Measure) -> Measure:
-    """A measure without what those who wait had been given when they ran, which nobody asks."""
-    measure.check_accounts()
-    for live in measure.live.values():
-        if not live.running:
-            live.flavors, live.given = {}, {}
-    return measure
 
 
 def _line(fact: Fact | str) -> str:

@@ -39,6 +39,7 @@ from gpol.sim.measure.figures import History
 from gpol.sim.measure.measure import NO_QUEUE, AccountError, Measure
 from job_draws import gang, policy_and_jobs
 from policy_texts import TWO_QUEUES
+from same_figures import same_figures
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 HISTORIES = 48
@@ -116,24 +117,14 @@ def _measured(drawn: Policy, jobs: list[Job], on_evict: OnEvict = "restart", chu
                 found.take(fact, decisions, drawn.graph)
             elif number == core.watched.facts:  # the activation, and what the loop has played
                 assert core.watched.columns.measure(core.view) is found
-                _same(found, wanted)
+                same_figures(found, wanted)
             elif number > core.watched.facts:
                 behind += 1
                 found.take(fact, decisions, drawn.graph)
     except (EndlessError, FactError):
         pass
-    _same(found, wanted)
+    same_figures(found, wanted)
     return _Found(found, core.watched.seen if core.watched else Counter(), len(calls), behind)
-
-
-def _same(found: Measure, wanted: Measure) -> None:
-    """Whether two measures are equal in every field, but for what those who wait had been given when they ran."""
-    for measure in (found, wanted):
-        for live in measure.live.values():
-            if not live.running:
-                live.flavors, live.given = {}, {}
-    assert found == wanted
-    found.check_accounts()
 
 
 def _example(name: str) -> Policy:

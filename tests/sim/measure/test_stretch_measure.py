@@ -28,6 +28,7 @@ from job_draws import gang
 from player import fact_of
 from policy_draws import policy
 from policy_texts import TWO_QUEUES
+from same_figures import same_figures
 from worlds import changed, world
 
 HISTORIES, FACTS, AT_ONCE = 24, 150, 40
@@ -76,15 +77,6 @@ def played(facts: list[tuple[Fact, PolicyGraph | None]], take: Callable[[PlayedB
     return seen
 
 
-def plain(measure: Measure) -> Measure:
-    """A measure without what those who wait had been given when they ran, which nobody asks."""
-    measure.check_accounts()
-    for live in measure.live.values():
-        if not live.running:
-            live.flavors, live.given = {}, {}
-    return measure
-
-
 @pytest.mark.parametrize("in_cycles", [False, True], ids=["at once", "in cycles"])
 def test_generated_facts_of_all_kinds_have_the_same_figures(in_cycles: bool) -> None:
     """Adoptions, updates, operators, machines and new policies come between stretches: some of them no row can say."""
@@ -102,11 +94,11 @@ def test_generated_facts_of_all_kinds_have_the_same_figures(in_cycles: bool) -> 
             for fact, decisions in [found] if isinstance(found, tuple) else found.batches():
                 by_objects.take(fact, decisions, graph)  # noqa: B023
             if draw.chance(8):  # noqa: B023
-                assert plain(by_columns.measure()) == plain(by_objects)  # noqa: B023
+                same_figures(by_columns.measure(), by_objects)  # noqa: B023
 
         draw = Dice(f"looks/{in_cycles}/{number}")
         seen += played(history(f"stretches/{in_cycles}/{number}", in_cycles), take)
-        assert plain(by_columns.measure()) == plain(by_objects)
+        same_figures(by_columns.measure(), by_objects)
     assert len(calls) > HISTORIES
     assert min(seen[kind] for kind in ("stretches", "PolicyActivated", "CapacityChanged", "WorkloadAdopted", "WorkloadUpdated")) > 0, seen
 
@@ -177,7 +169,7 @@ def test_more_may_be_used_than_exists_while_it_gets_less() -> None:
     by_columns.take(stretch, active.graph)
     for batch in stretch.batches():
         by_objects.take(*batch, active.graph)
-    assert plain(by_columns.measure()) == plain(by_objects)
+    same_figures(by_columns.measure(), by_objects)
     assert by_objects.used["a100", "gpu"] == 6_000
 
 
@@ -204,12 +196,9 @@ def test_whoever_waits_moves_with_the_policy_and_is_counted_where_it_is() -> Non
     policies = [Policy.of(check(text, "moved.gpol")) for text in texts]
     player, measure = Player(ArrayCore()), Measure()
     jobs = [gang(name, 0, gpus, DAY).fact.model_copy(update={"queue": None, "namespace": "nlp"}) for name, gpus in (("a", 8), ("b", 6))]
-    for fact, active in (
-        (policies[0].activation(0), policies[0]),
-        *((job, None) for job in jobs),
-        (policies[1].activation(1), policies[1]),
-    ):
-        measure.take(*player.step(fact, active.graph if active else None), player.core.graph)
+    one, two = policies
+    for fact, graph in ((one.activation(0), one.graph), *((job, None) for job in jobs), (two.activation(1), two.graph)):
+        measure.take(*player.step(fact, graph), player.core.graph)
     assert [(measure.queues[name].submitted, list(measure.queues[name].waiting)) for name in ("owner", "other")] == [(1, []), (1, ["b"])]
     measure.take(*player.step(WorkloadFinished(time=MINUTE, workload="a")), player.core.graph)
     measure.check_accounts()

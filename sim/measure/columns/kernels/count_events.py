@@ -24,13 +24,13 @@ def count_batch(t: CountTables, fact: int, after: int) -> int:
     pass_time(t, t.events[fact, c.E_TIME])
     t.state[c.FACTS] += 1
     t.state[c.DECISIONS] += after - fact - 1
-    for row in range(fact, after):
-        if row == fact + 1:
-            note_used(t, row, after)
-        found = count_event(t, row)
-        if found != c.FINE:
-            t.state[c.WRONG_ROW] = row
-            return found
+    found = count_rows(t, fact, fact + 1)
+    if found == c.FINE:
+        if t.state[c.AT_ONCE]:
+            note_used(t, fact + 1, after)
+        found = count_rows(t, fact + 1, after)
+    if found != c.FINE:
+        return found
     if t.state[c.AT_ONCE] and not fits_supply(t, fact + 1, after):
         return c.BEYOND_SUPPLY
     share_out(t)
@@ -40,6 +40,16 @@ def count_batch(t: CountTables, fact: int, after: int) -> int:
         t.queue[queue, c.IS_TOUCHED] = 0
         queue = t.queue[queue, c.NEXT_TOUCHED]
     t.state[c.FIRST_TOUCHED] = c.NONE
+    return c.FINE
+
+
+def count_rows(t: CountTables, begin: int, end: int) -> int:
+    """Count the events in some rows; return FINE, or what the first wrong one contradicts."""
+    for row in range(begin, end):
+        found = count_event(t, row)
+        if found != c.FINE:
+            t.state[c.WRONG_ROW] = row
+            return found
     return c.FINE
 
 
