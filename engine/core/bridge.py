@@ -9,7 +9,7 @@ from ..intake.local_usage import Books
 from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
-from .kernels.places import is_stirred, park
+from .kernels.places import epoch_of, is_stirred, park, stir_tree
 from .policy.policy_tables import BeyondBoundsError
 from .store import TableStore
 
@@ -41,6 +41,8 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
             store.grow()
             store.note_who_gave_way(name, other)
     if state.graph.settings.defers:
+        for top in sorted(state.stirred):
+            stir_tree(store.tables, top)
         for queue in state.graph.queues:
             _load_queue(store, queue.node, state.queues[queue.node])
     return store, around
@@ -48,12 +50,11 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
 
 def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
     row = store.tables.node[node]
-    row[c.GENERATION], row[c.UNPARKED] = queue.generation, -1 if queue.stirred else 0
-    store.tables.state[c.STIRS] = 1
+    row[c.GENERATION] = queue.generation
     row[c.PREEMPTOR] = c.NONE if queue.preemptor is None else store.row(queue.preemptor.name)
     for shape in sorted(queue.hopeless):
         number = store.shape_id(node, shape)
-        store.tables.shape[number, c.HOPELESS] = row[c.EPOCH]
+        store.tables.shape[number, c.HOPELESS] = epoch_of(store.tables, node)
     for workload in queue.members:
         if workload.parked:
             park(store.tables, store.row(workload.name))
@@ -88,7 +89,9 @@ def unloaded(store: TableStore, around: Around) -> State:
 
 def _unload_queue(store: TableStore, node: int, state: State) -> None:
     row, queue = store.tables.node[node], state.queues[node]
-    queue.generation, queue.stirred = int(row[c.GENERATION]), bool(is_stirred(store.tables, node))
+    queue.generation = int(row[c.GENERATION])
+    if is_stirred(store.tables, node):
+        state.stirred.add(int(row[c.TOP]))
     if row[c.PREEMPTOR] != c.NONE:
         queue.preemptor = state.workloads[store.names[store.tables.work[row[c.PREEMPTOR], c.NAME]]]
-    queue.hopeless = set(store.shapes_parked(node, int(row[c.EPOCH])))
+    queue.hopeless = set(store.shapes_parked(node, epoch_of(store.tables, node)))

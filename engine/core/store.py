@@ -67,7 +67,7 @@ class TableStore(Rows):
         policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
         for column in (
             c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
-            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_SUPERIOR,
+            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
         ):  # fmt: skip
             policy.state[column] = c.NONE
         policy.quota[:, :, [c.NEED, c.ASKED_FOR]] = c.NEVER

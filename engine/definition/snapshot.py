@@ -14,7 +14,7 @@ from ..intake.capacity import Machine, machine
 from ..intake.decayed_usage import Consumed
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
-from .state.state import QueueState, State
+from .state.state import State
 from .transition.apply import enter, take_over
 
 FORMAT: Literal[3] = 3
@@ -79,7 +79,7 @@ def frozen(state: State) -> bytes:
         gave_way={name: tuple(sorted(state.gave_way[name])) for name in sorted(state.gave_way)},
         workloads=tuple(state.in_order()),
         **{name: getattr(state, name) for name in _PLAIN},
-        queues=tuple(_queue(state.queues[queue.node]) for queue in graph.queues) if graph is not None and graph.settings.defers else (),
+        queues=tuple(_queue(state, queue.node) for queue in graph.queues) if graph is not None and graph.settings.defers else (),
     )
     return as_json(content, exclude={"workloads": {"__all__": {"place", "shape"}}})
 
@@ -95,13 +95,11 @@ def _in_order(consumed: Consumed) -> Consumed:
     return Consumed({resource: consumed.amounts[resource] for resource in sorted(consumed.amounts)}, consumed.updated)
 
 
-def _queue(queue: QueueState) -> _Queue:
-    return _Queue(
-        hopeless=tuple(sorted(queue.hopeless)),
-        stirred=queue.stirred,
-        preemptor=queue.preemptor.name if queue.preemptor is not None else None,
-        generation=queue.generation,
-    )
+def _queue(state: State, node: int) -> _Queue:
+    queue = state.queues[node]
+    preemptor = queue.preemptor.name if queue.preemptor is not None else None
+    hopeless = tuple(sorted(queue.hopeless))
+    return _Queue(hopeless=hopeless, stirred=state.is_stirred(node), preemptor=preemptor, generation=queue.generation)
 
 
 # --- from bytes -----------------------------------------------------------------------------------------------------
@@ -145,8 +143,9 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
         setattr(state, name, getattr(content, name))
     for queue, each in zip(graph.queues if graph is not None and graph.settings.defers else (), content.queues, strict=True):
         place = state.queues[queue.node]
-        place.hopeless = set(each.hopeless)
-        place.stirred, place.generation = each.stirred, each.generation
+        place.hopeless, place.generation = set(each.hopeless), each.generation
+        if each.stirred:  # so is all of its tree, or it is not written again as it was
+            state.stirred.add(state.active.root(queue.node))
         place.preemptor = state.workloads[each.preemptor] if each.preemptor is not None else None
     return state
 

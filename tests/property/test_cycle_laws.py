@@ -218,7 +218,7 @@ def test_one_place(case: Case) -> None:
             assert all(workload.name in in_line for workload in queue.members if workload.parked)
             assert queue.preemptor is None or queue.preemptor.name in in_line
             shapes = {shape_of(workload, state.active.tells_apart) for workload in line if not workload.parked}
-            assert queue.stirred or not shapes & queue.hopeless, "who asks for the same is parked as well"
+            assert state.is_stirred(node) or not shapes & queue.hopeless, "who asks for the same is parked as well"
         told = Counter((each.admitted is not None, each.in_line, each.parked) for each in core.view.workloads())
         assert set(told) <= {(True, False, False), (False, True, False), (False, True, True), (False, False, False)}
 

@@ -8,7 +8,7 @@ from .flavor.plain import fits_plainly
 from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
-from .places import anything_waits, first_unparked, is_parked, is_stirred, unparked_from
+from .places import anything_waits, first_unparked, is_parked, unparked_from
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge_all, copy_request, fits, uncharge_all
@@ -28,14 +28,12 @@ def begin_cycle(t: Tables) -> None:
     t.state[c.CYCLE] += 1
     t.state[c.IDLE] += 1
     t.state[c.FRESH] = 0
-    if not t.state[c.STIRS]:
-        return
-    t.state[c.STIRS] = 0
-    for queue in range(t.state[c.QUEUES]):
-        node = t.pool[t.state[c.QUEUE_NODES] + queue]
-        if is_stirred(t, node):
-            t.node[node, c.EPOCH] += 1
-            t.node[node, c.UNPARKED] = t.node[t.node[node, c.TOP], c.STIRRED]
+    top = t.state[c.FIRST_STIRRED]
+    while top != c.NONE:
+        t.node[top, c.EPOCH] += 1
+        t.node[top, c.STIRRED] = 0
+        top = t.node[top, c.NEXT_STIRRED]
+    t.state[c.FIRST_STIRRED] = c.NONE
 
 
 def head(t: Tables, node: int) -> int:

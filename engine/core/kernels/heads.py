@@ -5,7 +5,7 @@ from ..tables import Ints, Tables
 from .cells import cell_before
 from .flavor.pod_sets import serving_order
 from .nominate import nominate
-from .places import admit, close, evict, forget_cycle, park
+from .places import admit, close, epoch_of, evict, forget_cycle, park
 from .record import begin_block, keep_block, link_block, put_limit, put_replaced, put_request, put_victims
 
 
@@ -153,7 +153,7 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
     if parked:
         park(t, row)
         if alike:
-            t.shape[t.work[row, c.SHAPE], c.HOPELESS] = t.node[queue, c.EPOCH]
+            t.shape[t.work[row, c.SHAPE], c.HOPELESS] = epoch_of(t, queue)
 
 
 def goes_unsaid(t: Tables, nom: int) -> bool:

@@ -72,15 +72,20 @@ def count_fact(t: Tables, moment: int, outside: int) -> None:
 # --- places -------------------------------------------------------------------------------------------------------------
 
 
+def epoch_of(t: Tables, queue: int) -> int:
+    """How often what is parked in the tree of a queue returned; who is parked is so for one epoch."""
+    return t.node[t.node[queue, c.TOP], c.EPOCH]
+
+
 def is_parked(t: Tables, row: int) -> bool:
     """Whether a waiting workload is looked at again only when capacity may have become free."""
-    epoch = t.node[t.work[row, c.QUEUE], c.EPOCH]
+    epoch = epoch_of(t, t.work[row, c.QUEUE])
     return t.wait[t.work[row, c.WAIT], c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
 
 
 def park(t: Tables, row: int) -> None:
     """Park a workload for the present epoch of its queue: in its line, it wishes for the next one."""
-    epoch, at = t.node[t.work[row, c.QUEUE], c.EPOCH], t.work[row, c.WAIT]
+    epoch, at = epoch_of(t, t.work[row, c.QUEUE]), t.work[row, c.WAIT]
     t.wait[at, c.PARKED] = epoch
     if t.wait[at, c.IN_LINE]:
         t.wish[at, 0, c.WISH] = epoch + 1
@@ -122,19 +127,25 @@ def stir(t: Tables, row: int) -> None:
     """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
     queue = t.work[row, c.QUEUE]
     if queue != c.NONE:
-        t.state[c.STIRS] = 1
         t.node[queue, c.GENERATION] += 1
-        t.node[t.node[queue, c.TOP], c.STIRRED] += 1
+        stir_tree(t, t.node[queue, c.TOP])
+
+
+def stir_tree(t: Tables, top: int) -> None:
+    """Mark all that is parked in a tree; marked trees are listed until the next cycle begins."""
+    if not t.node[top, c.STIRRED]:
+        t.node[top, c.STIRRED], t.node[top, c.NEXT_STIRRED] = 1, t.state[c.FIRST_STIRRED]
+        t.state[c.FIRST_STIRRED] = top
 
 
 def is_stirred(t: Tables, queue: int) -> bool:
     """Whether what is parked in a queue returns at the start of the next cycle."""
-    return t.node[t.node[queue, c.TOP], c.STIRRED] != t.node[queue, c.UNPARKED]
+    return t.node[t.node[queue, c.TOP], c.STIRRED] == 1
 
 
 def first_unparked(t: Tables, node: int) -> int:
     """The first in a queue's line who is not parked; NONE where there is none. Who is parked wishes for the epoch after this one."""
-    t.quota[node, 0, c.REACH] = t.node[node, c.EPOCH]
+    t.quota[node, 0, c.REACH] = epoch_of(t, node)
     return unparked_from(t, node, first_reached(t, node, t.node[node, c.LINE]))
 
 

@@ -49,7 +49,8 @@ class _Search:
 
     def _candidates(self) -> Left:
         """Those of the own queue, and of the queues of its tree that borrow."""
-        queues = self.trial.policy.in_tree(self.queue)
+        policy = self.trial.policy
+        queues = [each.node for each in policy.graph.queues if policy.root(each.node) == policy.root(self.queue)]
         giving = [queue for queue in queues if queue == self.queue or self.tree.borrows(queue, self.preemptor.slots)]
         return {queue: candidates(self.trial, queue, self.preemptor) for queue in giving}
 

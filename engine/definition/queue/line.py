@@ -69,7 +69,7 @@ def in_turn(state: State, queue: int) -> list[Workload]:
 def anything_waits(state: State) -> bool:
     """Whether a cycle would have anything to look at."""
     queues = state.graph.queues
-    return any(not workload.parked or state.queues[queue.node].stirred for queue in queues for workload in state.line(queue.node))
+    return any(not workload.parked or state.is_stirred(queue.node) for queue in queues for workload in state.line(queue.node))
 
 
 # --- who is parked ------------------------------------------------------------------------------------------------------
@@ -88,15 +88,14 @@ def stir(state: State, workload: Workload) -> None:
     """Mark all that is parked in the tree of a workload's queue: what it held, or its place, became free."""
     if workload.queue != NOWHERE:
         state.queues[workload.queue].generation += 1
-        for other in state.active.in_tree(workload.queue):
-            state.queues[other].stirred = True
+        state.stirred.add(state.active.root(workload.queue))
 
 
 def unpark(state: State) -> None:
-    """Return what is parked in marked queues to the line."""
+    """Return what is parked in marked trees to the line."""
     for queue in state.graph.queues:
-        known = state.queues[queue.node]
-        if known.stirred:
+        if state.is_stirred(queue.node):
             for workload in state.line(queue.node):
                 workload.parked = False
-            known.hopeless, known.stirred = set(), False
+            state.queues[queue.node].hopeless = set()
+    state.stirred = set()

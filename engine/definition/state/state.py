@@ -1,7 +1,6 @@
 """The state of a cluster under a policy: what exists, what runs, what waits. Only events change it (`transition/apply.py`)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -53,10 +52,6 @@ class ActivePolicy:
         """The node at the top of a queue's tree."""
         return self.tree.paths[queue][-1]
 
-    def in_tree(self, queue: int) -> Iterator[int]:
-        """The queues of the tree that a queue is in, by node."""
-        return (other.node for other in self.graph.queues if self.root(other.node) == self.root(queue))
-
     def over(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
         """The same charges under a policy of the same nodes and slots, over what exists there."""
         other = ActivePolicy.of(graph, capacity, sizes)
@@ -73,15 +68,14 @@ class ActivePolicy:
 class QueueState:
     """One queue: its live workloads, in the order of their submissions.
 
-    The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `stirred`: what is
-    parked returns at the start of the next cycle. `preemptor` waits for the room of its victims: unless the queue is strict, it
-    comes before all others or, in a queue that admits by usage, before those whose local queue has used as much. `generation` counts
-    how often something became free here: a search for flavors that began before that starts again.
+    The rest is for policies that decide in cycles. Workloads of a shape in `hopeless` are parked as soon as they come. `preemptor` waits
+    for the room of its victims: unless the queue is strict, it comes before all others or, in a queue that admits by usage, before those
+    whose local queue has used as much. `generation` counts how often something became free here: a search for flavors that began
+    before that starts again.
     """
 
     members: list[Workload] = field(default_factory=list)
     hopeless: set[Shape] = field(default_factory=set)
-    stirred: bool = False
     preemptor: Workload | None = None
     generation: int = 0
 
@@ -101,6 +95,7 @@ class State:
     `overrides` are capacities set by facts, by (flavor name, resource); they outlive a change of policy, and so does what local queues
     have `consumed`, by their name. `gave_way` tells for whom each workload had to go, since anything but time and submissions changed the
     cluster. `queues` is by node; `cycle` counts cycles, `idle` those in a row that changed nothing; `fresh`: there was a fact since.
+    What is parked in the trees whose tops are in `stirred` returns at the start of the next cycle.
     """
 
     time: int = 0
@@ -110,6 +105,7 @@ class State:
     policy: ActivePolicy | None = None
     workloads: dict[str, Workload] = field(default_factory=dict)
     queues: list[QueueState] = field(default_factory=list)
+    stirred: set[int] = field(default_factory=set)
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
@@ -140,6 +136,10 @@ class State:
     def line(self, node: int) -> list[Workload]:
         """Who is queued in a queue, parked or not, in the policy's order."""
         return sorted((workload for workload in self.queues[node].members if workload.in_line), key=_PLACE)
+
+    def is_stirred(self, node: int) -> bool:
+        """Whether what is parked in a queue returns at the start of the next cycle."""
+        return self.active.root(node) in self.stirred
 
     def superiors(self, name: str) -> set[str]:
         """All for whom a workload had to go, and those for whom they had to go in turn."""

@@ -215,7 +215,7 @@ def activate(state: State, graph: PolicyGraph) -> None:
 def take_over(state: State, graph: PolicyGraph) -> None:
     """Make a policy the active one, over what exists; no workload has its place in it yet."""
     state.policy = ActivePolicy.of(graph, capacity(graph, state.machines, state.overrides), node_sizes(graph, state.machines))
-    state.queues = [QueueState() for _ in graph.nodes]
+    state.queues, state.stirred = [QueueState() for _ in graph.nodes], set()
     state.cycle, state.idle, state.fresh = 0, 0, True
 
 

@@ -111,6 +111,21 @@ def test_what_contradicts_the_policy_is_refused(cluster: Callable[[str], Any], w
         thaw(content, c.core.graph)
 
 
+def test_what_is_parked_returns_in_all_of_a_tree_or_in_none(cycles: Callable[[str], Any]) -> None:
+    """Queues of one cohort of which one alone is marked are no state; queues that stand alone may differ."""
+    flavors, queues = TWO_QUEUES.replace("\n", "\n ").split("\n", 1)
+    for together in (False, True):
+        c = cycles(f"{flavors}\ncohort all {{\n{queues}\n}}\n" if together else TWO_QUEUES)
+        document = json.loads(freeze(c.core))
+        document["queues"][0]["stirred"] = True
+        content = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        if together:
+            with pytest.raises(SnapshotError, match="contradicts itself"):
+                thaw(content, c.core.graph)
+        else:
+            assert freeze(thaw(content, c.core.graph)) == content
+
+
 def test_equal_states_give_equal_bytes_for_ever(cluster: Callable[[str], Any]) -> None:
     """The bytes of this state are these. If they are others, raise FORMAT, so that snapshots of before are made anew."""
     content = freeze(busy(cluster).core)
