@@ -54,19 +54,24 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     PROTECTED_BY, KEPT_BY_KIND, KEPT_BY_SHARES, RUNNING, FIRST_RUNNING, UNLIKE, LAST_STARTED_BY,
     LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, PREEMPTOR,
     RESERVES, NEXT_VICTIM, FIRST_REFUSED,
+    ASKED_AT, ASKS_IN,  # where its part of `asked` begins; its row in that of its parent
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload
     NODE_WIDTH,
-) = range(71)  # fmt: skip
+) = range(73)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
 (
     NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL,
-    JOINED, REACH, NEED, ASKED_FOR, ROOM, EXTRA, LEAST_FREED,  # whom a change may help
+    JOINED, REACH, NEED, ROOM, EXTRA, LEAST_FREED,  # whom a change may help
     QUOTA_WIDTH,
-) = range(16)  # fmt: skip
+) = range(15)  # fmt: skip
+
+# --- asked: the trees of `watch/asked.py`; in each row the child whose leaf it is, and the least that is asked for of each slot -----
+
+ASKER, OF_SLOT = range(2)
 
 # --- slot ---------------------------------------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ class TableStore(Rows):
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
         ):  # fmt: skip
             policy.state[column] = c.NONE
-        policy.quota[:, :, [c.NEED, c.ASKED_FOR]] = c.NEVER
+        policy.quota[:, :, c.NEED] = c.NEVER
         policy.state[c.CELLS_NEED] = 64
         policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
@@ -79,6 +79,7 @@ class TableStore(Rows):
             state=policy.state,
             node=policy.node,
             quota=policy.quota,
+            asked=policy.asked,
             slot=policy.slot,
             pool=policy.pool,
             work=np.zeros((0, c.WORK_WIDTH), np.int32),

@@ -43,6 +43,7 @@ class PolicyTables:
     state: Ints
     node: Ints
     quota: Ints
+    asked: Ints
     slot: Ints
     pool: Ints
     groups: dict[int, tuple[tuple[tuple[str, ...], int], ...]]
@@ -66,7 +67,8 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
         raise BeyondBoundsError("a guard is nested too deeply")
     if max(programs.longest, int(state[c.PERIOD])) > c.MOST_TIME:
         raise BeyondBoundsError("a duration is too long")
-    return PolicyTables(graph, programs, resources, most, state, node, quota, slot, np.array(programs.pool, np.int64), groups, sizes)
+    asked, pool = _asked(node, len(graph.slots)), np.array(programs.pool, np.int64)
+    return PolicyTables(graph, programs, resources, most, state, node, quota, asked, slot, pool, groups, sizes)
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:
@@ -181,6 +183,25 @@ def _rivals(node: Ints, graph: PolicyGraph) -> None:
     node[0, c.MEETS_AT], node[1:, c.MEETS_AT] = c.NONE, 0 if graph.settings.flat else above
     children = np.bincount(above, minlength=len(node))
     node[:, c.FIRST_RIVAL] = np.cumsum(children) - children
+
+
+def _asked(node: Ints, slots: int) -> Ints:
+    """Room for the trees of what nodes ask for (`kernels/watch/asked.py`), and which part and which row of it is whose."""
+    begin, askers = 0, list[tuple[int, int]]()
+    for index in np.flatnonzero(node[:, c.IS_QUEUE] == 0):
+        children, child = list[int](), int(node[index, c.FIRST_CHILD])
+        while child != c.NONE:
+            children.append(child)
+            child = int(node[child, c.NEXT_CHILD])
+        leaves = 1 << (max(1, len(children)) - 1).bit_length()
+        node[index, c.ASKED_AT], node[children, c.ASKS_IN] = begin, leaves + np.arange(len(children))
+        askers += [(begin + leaves + place, child) for place, child in enumerate(children)]
+        begin += 2 * leaves
+    asked = np.full((begin, c.OF_SLOT + max(1, slots)), c.NEVER)
+    asked[:, c.ASKER] = c.NONE
+    for place, child in askers:
+        asked[place, c.ASKER] = child
+    return asked
 
 
 def _queue(row: Ints, graph: PolicyGraph, queue: Queue) -> None:

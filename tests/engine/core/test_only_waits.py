@@ -25,13 +25,14 @@ from worlds import SECOND
 HISTORIES = 4
 FACTS = 60
 
-KEPT = {
+KEPT: dict[str, list[int] | slice] = {
     "state": [c.TIME, c.SEQ, c.CAUSE, c.SUBMISSIONS, c.IDLE, c.FRESH, c.LIVE, c.WAITING, c.WAITS_AT, c.FIRST_WAITING, c.GAVE_WAY],
     "node": [c.STIRRED, c.NEXT_STIRRED, c.GENERATION, c.EPOCH, c.PREEMPTOR, c.LINE, c.WAITS, c.FIRST_RUNNING, c.CHANGED, c.MOST_WAITING],
-    "quota": [c.OWNED, c.USED, c.JOINED, c.REACH, c.NEED, c.ASKED_FOR],
+    "quota": [c.OWNED, c.USED, c.JOINED, c.REACH, c.NEED],
+    "asked": slice(None),
     "name": [c.ROW, c.GAVE, c.NEXT_GAVE, c.JOB],
     "wish": [c.WISH, c.LEAST],
-    "cell": range(c.CELL_WIDTH),
+    "cell": slice(None),
     "shape": [c.REFUSED, c.HOPELESS],
 }
 """What later decisions go by, of the tables that a question might disturb: their columns."""
@@ -41,7 +42,7 @@ def kept(core: ArrayCore) -> dict[str, Any]:
     """What later decisions go by."""
     assert core._store is not None
     tables = core._store.tables
-    return {name: getattr(tables, name)[..., list(columns)].copy() for name, columns in KEPT.items()}
+    return {name: getattr(tables, name)[..., columns].copy() for name, columns in KEPT.items()}
 
 
 def assert_kept(before: dict[str, Any], core: ArrayCore) -> None:

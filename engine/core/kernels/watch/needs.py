@@ -1,7 +1,7 @@
 """Whom a change may help: what the queues below a node need to arrive at it, least first, and the queues that get as much now.
 
-A queue needs what the one in its line wishes for who wishes for least. What a node asks its parent for (`ASKED_FOR`) is that, less what it
-keeps local; anything will do if a rule lets others go for as much at the node itself. A cohort needs the least of what is asked of it. So
+A queue needs what the one in its line wishes for who wishes for least. What a node asks its parent for (`asked.py`) is that, less what it
+keeps local; anything will do if a rule lets others go for as much at the node itself. A cohort needs the least of what it is asked for. So
 it takes no look at a queue to see that nobody in it can be helped.
 """
 
@@ -11,6 +11,7 @@ from ... import columns as c
 from ...tables import Tables
 from ..line import first_in_line
 from ..quota.tree import local_left
+from .asked import first_helped, next_helped, write_asked
 from .reach import reach_by_rules, share_bound
 
 
@@ -56,22 +57,15 @@ def is_any_or_never(need: int) -> bool:
 
 def pass_on(t: Tables, node: int) -> bool:
     """Let the parent of a node know what the node asks for, and what its share is; say whether the parent has to be looked at."""
-    parent, charged = t.node[node, c.PARENT], t.node[node, c.CHANGED] == c.BY_CHARGES
+    parent, changes = t.node[node, c.PARENT], t.node[node, c.CHANGED] == c.BY_CHARGES
     if t.node[node, c.STALE]:
-        gather_needs(t, node)
+        ask_anew(t, node)
     if parent < 0:
         return False
-    if charged and t.state[c.KEEPS] == c.BY_SHARES:
+    if changes and t.state[c.KEEPS] == c.BY_SHARES:
         note_share_bound(t, node, parent)
-    changes = charged or t.node[parent, c.STALE] == 1
     for slot in range(max(1, t.state[c.SLOTS])):
-        before, asks = t.quota[node, slot, c.ASKED_FOR], what_it_asks(t, node, slot)
-        t.quota[node, slot, c.ASKED_FOR] = asks
-        if asks < t.quota[parent, slot, c.NEED]:
-            t.quota[parent, slot, c.NEED] = asks
-            changes = True
-        elif asks > before and before == t.quota[parent, slot, c.NEED]:
-            t.node[parent, c.STALE] = max(1, t.node[parent, c.STALE])
+        if write_asked(t, node, slot, what_it_asks(t, node, slot)):
             changes = True
     return changes
 
@@ -92,7 +86,7 @@ def note_share_bound(t: Tables, node: int, parent: int) -> None:
     else:
         t.node[parent, c.SECOND] = max(bound, second)
     if t.node[parent, c.GREATEST] > first or t.node[parent, c.SECOND] > second:
-        t.node[parent, c.STALE] = 2
+        t.node[parent, c.STALE] = 1
 
 
 def greatest_shares(t: Tables, parent: int) -> None:
@@ -108,16 +102,13 @@ def greatest_shares(t: Tables, parent: int) -> None:
     t.node[parent, c.GREATEST], t.node[parent, c.GREATEST_OF], t.node[parent, c.SECOND] = first, of, second
 
 
-def gather_needs(t: Tables, node: int) -> None:
-    """Write what a cohort needs, of all that is asked of it; with the greatest share grown, what is asked as well."""
-    for slot in range(max(1, t.state[c.SLOTS])):
-        need, child = c.NEVER, t.node[node, c.FIRST_CHILD]
-        while child != c.NONE:
-            if t.node[node, c.STALE] == 2:
-                t.quota[child, slot, c.ASKED_FOR] = what_it_asks(t, child, slot)
-            need = min(need, t.quota[child, slot, c.ASKED_FOR])
-            child = t.node[child, c.NEXT_CHILD]
-        t.quota[node, slot, c.NEED] = need
+def ask_anew(t: Tables, node: int) -> None:
+    """Write anew what each child of a cohort asks for, as the greatest share among them grew."""
+    child = t.node[node, c.FIRST_CHILD]
+    while child != c.NONE:
+        for slot in range(max(1, t.state[c.SLOTS])):
+            write_asked(t, child, slot, what_it_asks(t, child, slot))
+        child = t.node[child, c.NEXT_CHILD]
     t.node[node, c.STALE] = 0
 
 
@@ -156,30 +147,19 @@ def open_queues(t: Tables, of_all: bool) -> None:
     for slot in range(t.state[c.SLOTS]):
         t.quota[0, slot, c.ROOM] = t.quota[0, slot, c.OWNED] - t.quota[0, slot, c.USED]
         t.quota[0, slot, c.EXTRA] = c.ANYTIME
-    node = t.node[0, c.FIRST_CHILD]
-    while node != c.NONE:
-        helped = is_helped(t, node)
-        if helped and t.node[node, c.IS_QUEUE]:
+    parent, node = 0, first_helped(t, 0)
+    while parent != c.NONE:
+        if node == c.NONE:
+            node, parent = parent, t.node[parent, c.PARENT]
+            node = c.NONE if parent == c.NONE else next_helped(t, node)
+        elif t.node[node, c.IS_QUEUE]:
             if of_all or t.node[node, c.OPENED] == before:
                 t.node[node, c.OPENED], t.node[node, c.NEXT_OPEN] = before + 1, t.state[c.FIRST_OPEN]
                 t.state[c.FIRST_OPEN] = node
-        elif helped and t.node[node, c.FIRST_CHILD] != c.NONE:
+            node = next_helped(t, node)
+        else:
             note_what_arrives(t, node)
-            node = t.node[node, c.FIRST_CHILD]
-            continue
-        while node != c.NONE and t.node[node, c.NEXT_CHILD] == c.NONE:
-            node = t.node[node, c.PARENT]
-        if node != c.NONE:
-            node = t.node[node, c.NEXT_CHILD]
-
-
-def is_helped(t: Tables, node: int) -> bool:
-    """Whether as much arrives at the parent of a node as the node asks for, of some slot."""
-    parent = t.node[node, c.PARENT]
-    for slot in range(max(1, t.state[c.SLOTS])):
-        if t.quota[node, slot, c.ASKED_FOR] <= max(t.quota[parent, slot, c.ROOM], t.quota[parent, slot, c.EXTRA]):
-            return True
-    return False
+            parent, node = node, first_helped(t, node)
 
 
 def note_what_arrives(t: Tables, node: int) -> None:
