@@ -47,14 +47,14 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 
 (
     PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS,
-    EPOCH, STIRRED, NEXT_STIRRED,  # of the top of a tree: of what is parked in it
+    EPOCH, STIRRED, NEXT_STIRRED,  # only at the top of a tree, for all that is parked in it
     BEST, MET, MEETS_AT, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
     PROTECTED_BY, KEPT_BY_KIND, KEPT_BY_SHARES, RUNNING, FIRST_RUNNING, UNLIKE, LAST_STARTED_BY,
     LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, PREEMPTOR,
     RESERVES, NEXT_VICTIM, FIRST_REFUSED,
-    ASKED_AT, ASKS_IN,  # where its part of `asked` begins; its row in that of its parent
+    FIRST_ASKED, ASKED_ROW,  # where its part of `asked` begins; which row of its parent's part is its own
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload

@@ -144,7 +144,7 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
     for queue, each in zip(graph.queues if graph is not None and graph.settings.defers else (), content.queues, strict=True):
         place = state.queues[queue.node]
         place.hopeless, place.generation = set(each.hopeless), each.generation
-        if each.stirred:  # so is all of its tree, or it is not written again as it was
+        if each.stirred:  # a tree is marked whole: bytes that mark a part of it are refused, as they are written differently
             state.stirred.add(state.active.root(queue.node))
         place.preemptor = state.workloads[each.preemptor] if each.preemptor is not None else None
     return state

@@ -73,7 +73,7 @@ def count_fact(t: Tables, moment: int, outside: int) -> None:
 
 
 def epoch_of(t: Tables, queue: int) -> int:
-    """How often what is parked in the tree of a queue returned; who is parked is so for one epoch."""
+    """The number of the present epoch of a queue's tree: what is parked there is so for one epoch, and returns with the next."""
     return t.node[t.node[queue, c.TOP], c.EPOCH]
 
 
@@ -84,7 +84,7 @@ def is_parked(t: Tables, row: int) -> bool:
 
 
 def park(t: Tables, row: int) -> None:
-    """Park a workload for the present epoch of its queue: in its line, it wishes for the next one."""
+    """Park a workload for the present epoch of its tree: in its line, it wishes for the next one."""
     epoch, at = epoch_of(t, t.work[row, c.QUEUE]), t.work[row, c.WAIT]
     t.wait[at, c.PARKED] = epoch
     if t.wait[at, c.IN_LINE]:
@@ -133,7 +133,7 @@ def stir(t: Tables, row: int) -> None:
 
 def stir_tree(t: Tables, top: int) -> None:
     """Mark all that is parked in a tree; marked trees are listed until the next cycle begins."""
-    if not t.node[top, c.STIRRED]:
+    if t.node[top, c.STIRRED] == 0:
         t.node[top, c.STIRRED], t.node[top, c.NEXT_STIRRED] = 1, t.state[c.FIRST_STIRRED]
         t.state[c.FIRST_STIRRED] = top
 

@@ -194,7 +194,7 @@ def _asked(node: Ints, slots: int) -> Ints:
             children.append(child)
             child = int(node[child, c.NEXT_CHILD])
         leaves = 1 << (max(1, len(children)) - 1).bit_length()
-        node[index, c.ASKED_AT], node[children, c.ASKS_IN] = begin, leaves + np.arange(len(children))
+        node[index, c.FIRST_ASKED], node[children, c.ASKED_ROW] = begin, leaves + np.arange(len(children))
         askers += [(begin + leaves + place, child) for place, child in enumerate(children)]
         begin += 2 * leaves
     asked = np.full((begin, c.OF_SLOT + max(1, slots)), c.NEVER)

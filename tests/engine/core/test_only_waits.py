@@ -26,7 +26,20 @@ HISTORIES = 4
 FACTS = 60
 
 KEPT: dict[str, list[int] | slice] = {
-    "state": [c.TIME, c.SEQ, c.CAUSE, c.SUBMISSIONS, c.IDLE, c.FRESH, c.LIVE, c.WAITING, c.WAITS_AT, c.FIRST_WAITING, c.GAVE_WAY],
+    "state": [
+        c.TIME,
+        c.SEQ,
+        c.CAUSE,
+        c.SUBMISSIONS,
+        c.IDLE,
+        c.FRESH,
+        c.LIVE,
+        c.WAITING,
+        c.WAITS_AT,
+        c.FIRST_WAITING,
+        c.FIRST_STIRRED,
+        c.GAVE_WAY,
+    ],
     "node": [c.STIRRED, c.NEXT_STIRRED, c.GENERATION, c.EPOCH, c.PREEMPTOR, c.LINE, c.WAITS, c.FIRST_RUNNING, c.CHANGED, c.MOST_WAITING],
     "quota": [c.OWNED, c.USED, c.JOINED, c.REACH, c.NEED],
     "asked": slice(None),

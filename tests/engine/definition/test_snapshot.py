@@ -113,9 +113,8 @@ def test_what_contradicts_the_policy_is_refused(cluster: Callable[[str], Any], w
 
 def test_what_is_parked_returns_in_all_of_a_tree_or_in_none(cycles: Callable[[str], Any]) -> None:
     """Queues of one cohort of which one alone is marked are no state; queues that stand alone may differ."""
-    flavors, queues = TWO_QUEUES.replace("\n", "\n ").split("\n", 1)
-    for together in (False, True):
-        c = cycles(f"{flavors}\ncohort all {{\n{queues}\n}}\n" if together else TWO_QUEUES)
+    for together, nodes in ((False, TWO_QUEUES), (True, ONE_COHORT)):
+        c = cycles(nodes)
         document = json.loads(freeze(c.core))
         document["queues"][0]["stirred"] = True
         content = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
@@ -140,6 +139,16 @@ queue q {
 queue r {
   serves gpu from f
   owns 1 gpu
+}
+"""
+ONE_COHORT = """flavor f { gpu as owned }
+cohort all {
+  queue q {
+    owns 1 gpu
+  }
+  queue r {
+    owns 1 gpu
+  }
 }
 """
 ONE_QUEUE = "flavor f { gpu as owned }\nqueue r {\n  serves gpu from f\n  owns 1 gpu\n}\n"

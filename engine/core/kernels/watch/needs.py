@@ -103,7 +103,7 @@ def greatest_shares(t: Tables, parent: int) -> None:
 
 
 def ask_anew(t: Tables, node: int) -> None:
-    """Write anew what each child of a cohort asks for, as the greatest share among them grew."""
+    """Write anew what each child of a cohort asks for, as the greatest of their shares, or the next one, grew."""
     child = t.node[node, c.FIRST_CHILD]
     while child != c.NONE:
         for slot in range(max(1, t.state[c.SLOTS])):
@@ -149,7 +149,7 @@ def open_queues(t: Tables, of_all: bool) -> None:
         t.quota[0, slot, c.EXTRA] = c.ANYTIME
     parent, node = 0, first_helped(t, 0)
     while parent != c.NONE:
-        if node == c.NONE:
+        if node == c.NONE:  # nobody more below this parent: go on beside it
             node, parent = parent, t.node[parent, c.PARENT]
             node = c.NONE if parent == c.NONE else next_helped(t, node)
         elif t.node[node, c.IS_QUEUE]:
