@@ -26,7 +26,7 @@ class Around:
 
 
 def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
-    """A state in tables; the state is not used any more. Raises BeyondBoundsError."""
+    """A state in tables; the state is used no more, unless that is refused. Raises BeyondBoundsError."""
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
@@ -84,6 +84,9 @@ def unloaded(store: TableStore, around: Around) -> State:
     if graph.settings.defers:
         for each in graph.queues:
             _unload_queue(store, each.node, state)
+        parked = store.shapes_parked()
+        for node in sorted(parked):
+            state.queues[node].hopeless = parked[node]
     return state
 
 
@@ -94,4 +97,3 @@ def _unload_queue(store: TableStore, node: int, state: State) -> None:
         state.stirred.add(int(row[c.TOP]))
     if row[c.PREEMPTOR] != c.NONE:
         queue.preemptor = state.workloads[store.names[store.tables.work[row[c.PREEMPTOR], c.NAME]]]
-    queue.hopeless = set(store.shapes_parked(node, epoch_of(store.tables, node)))

@@ -16,6 +16,7 @@ from ..explain.decisions import tell
 from ..facts import (
     Fact,
     OperatorAction,
+    PolicyActivated,
     TimeAdvanced,
     UsageReported,
     WorkloadAdopted,
@@ -60,15 +61,16 @@ _IN_TABLES = (
 """The facts that change rows and no more; the others change the policy or what exists."""
 
 MOST_GIVEN = 100_000
-"""After how many facts that were played in a row the tables are made anew, so that what is over is forgotten."""
+"""After how many facts (and eight more for each live workload) the tables are made anew, so that what is over is forgotten."""
 
 
 class ArrayCore:
     """A cluster under a policy, decided over tables.
 
     `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
-    the tables; `tell_beyond` is told the reason. `_asked` is the submission that `only_waits` was asked for last, as a job of one row:
-    drivers ask for one again and again.
+    the tables; `tell_beyond` is told the reason. Writing tables takes as long as many facts, so it is tried again after as many facts as
+    there were live workloads (`_tries_at`), and what is over is forgotten by it now and then (`_applied` facts after the last time).
+    `_asked` is the submission that `only_waits` was asked for last, as a job of one row: drivers ask for one again and again.
     """
 
     def __init__(self, state: State | None = None, kernels: KernelSet = PLAIN, tell_beyond: Callable[[str], None] | None = None) -> None:
@@ -83,10 +85,12 @@ class ArrayCore:
     def _load(self, core: DefinitionCore) -> None:
         """Decide over tables from now on where they are wide enough."""
         self._definition, self._store, self._given = core, None, None
+        self._applied = self._tries_at = 0
         if core.state.policy is not None:
             try:
                 self._store, self._around = loaded(core.state, self._kernels)
             except BeyondBoundsError as error:
+                self._tries_at = core.seq + len(core.state.workloads)
                 if self._tell_beyond is not None:
                     self._tell_beyond(str(error))
                 return
@@ -161,6 +165,8 @@ class ArrayCore:
             check_fact(self, fact, graph)
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
+        if self._store is not None and self._applied > MOST_GIVEN + 8 * int(self._store.tables.state[c.LIVE]):
+            self._load(DefinitionCore(self.state()))
         self.apply(fact, graph)
         if self._definition is not None:
             return self._definition.decide(fact)
@@ -179,6 +185,7 @@ class ArrayCore:
             try:
                 self._apply_fact(event)
                 self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
+                self._applied += 1
                 return
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
@@ -192,7 +199,8 @@ class ArrayCore:
         else:
             core = DefinitionCore(self.state())
         core.apply(event, graph)
-        if self._definition is None or isinstance(event, Fact):
+        again = isinstance(event, PolicyActivated) or (isinstance(event, Fact) and core.seq >= self._tries_at)
+        if self._definition is None or again:
             self._load(core)
 
     def _apply_fact(self, fact: Fact) -> None:

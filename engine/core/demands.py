@@ -88,6 +88,7 @@ class Demands:
         self.spec += head
         head[c.S_PODSETS], head[c.S_RESOURCES], head[c.S_PODS] = len(fact.pod_sets), len(resources), workload.pods
         head[c.S_NAMESPACE] = self.text(fact.namespace)
+        head[c.S_MOST] = _most(workload, resources)
         head[c.S_SPARE] = sum(each.count - each.min_count for each in fact.pod_sets if each.min_count is not None)
         head[c.S_BITS] = self._append(self._bits(workload))
         head[c.S_TEXTS] = self._append([self.text(_text(policy.graph, workload, each)) for each in policy.programs.texts])
@@ -111,8 +112,7 @@ class Demands:
     def _check(self, workload: Workload, resources: list[str], groups: Groups) -> None:
         """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
         pod_sets = workload.fact.pod_sets
-        totals = [sum(each.requests.get(resource, 0) * each.count for each in pod_sets) for resource in resources]
-        if max(totals, default=0) > self.policy.most:
+        if _most(workload, resources) > self.policy.most:
             raise BeyondBoundsError("a workload asks for too much")
         flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)
         spare = sum(each.count - each.min_count for each in pod_sets if each.min_count is not None)
@@ -144,6 +144,13 @@ class Demands:
     def _flavors(self, at: int) -> list[int]:
         """The flavors of the group that begins at a place of the pool."""
         return self.policy.programs.pool[at + 1 : at + 1 + self.policy.programs.pool[at]]
+
+
+def _most(workload: Workload, resources: list[str]) -> int:
+    """The most that a workload may be charged of one slot: the greatest of its totals, by resource."""
+    pod_sets = workload.fact.pod_sets
+    asked = [[1 if resource == POD_COUNT else each.requests.get(resource, 0) for each in pod_sets] for resource in resources]
+    return max((sum(one * each.count for one, each in zip(of, pod_sets, strict=True)) for of in asked), default=0)
 
 
 def _text(graph: PolicyGraph, workload: Workload, read: TextField) -> str:

@@ -19,7 +19,7 @@ from . import columns as c
 from .demands import Demands, as_ints, packed
 from .kernel_set import KernelSet
 from .kernels.heads import defer_row
-from .kernels.places import forget_cycle, is_parked, note_who_gave_way, stop, take_row
+from .kernels.places import epoch_of, forget_cycle, is_parked, note_who_gave_way, stop, take_row
 from .names import Names
 from .outcomes import DEFERRALS, ENDS
 from .policy.policy_tables import BeyondBoundsError, PolicyTables, compile_policy
@@ -155,7 +155,7 @@ class TableStore(Rows):
             self.grow()
 
     def _more_cells(self, t: Tables, needed: int) -> Tables:
-        """With more free cells: those of zeros at the end, each of which says that the next one is free, too (`places.py`)."""
+        """With more free cells: those of zeros at the end, each of which says that the next one is free, too (`cells.py`)."""
         old = len(t.cell)
         grown = longer(t.cell, old + needed, used_rows(t.cell))
         t.state[c.FREE_CELLS] += len(grown) - old
@@ -196,6 +196,7 @@ class TableStore(Rows):
     def add(self, workload: Workload) -> None:
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
         self.vet(workload)
+        self._vet_sum(workload)
         row, name = self._new_row(), self.name_id(workload.name)
         self.tables.work[row, c.NAME], self.tables.when[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
@@ -281,14 +282,13 @@ class TableStore(Rows):
             self.tables = self.tables._replace(shape=longer(self.tables.shape, known + 1))
         return known
 
-    def shapes_parked(self, queue: int, epoch: int) -> list[Shape]:
-        """The shapes of a queue that are parked as such."""
-        found = [
-            shape
-            for (at, shape), number in sorted(self._shape_ids.items())
-            if at == queue and self.tables.shape[number, c.HOPELESS] == epoch
-        ]
-        return sorted(found)
+    def shapes_parked(self) -> dict[int, set[Shape]]:
+        """The shapes that are parked as such, by the node of their queue."""
+        found: dict[int, set[Shape]] = {}
+        for (queue, shape), number in sorted(self._shape_ids.items()):
+            if self.tables.shape[number, c.HOPELESS] == epoch_of(self.tables, queue):
+                found.setdefault(queue, set()).add(shape)
+        return found
 
     def _demand(self, workload: Workload) -> int:
         demand = self.demands.of(workload)
@@ -321,7 +321,8 @@ class TableStore(Rows):
         self.kept[row] = kept(self.sayings.of(workload), fact.time, fact.created, fact.uid)
         self.grow()
         self._make_room_for_lists(workload)
-        w, when = self.tables.work[row], self.tables.when[row]
+        w, when, spec, state = self.tables.work[row], self.tables.when[row], self.tables.spec, self.tables.state
+        state[c.ASKED_IN_ALL] += spec[standing.demand + c.S_MOST] - spec[w[c.SPEC] + c.S_MOST]
         w[c.SPEC], w[c.SHAPE], w[c.QUEUE] = standing.demand, standing.shape, workload.queue
         when[c.PRIORITY], w[c.PINNED] = workload.priority, workload.pinned
         w[c.EVICTIONS], w[c.EVICTING] = workload.evictions, workload.evicting
@@ -342,8 +343,16 @@ class TableStore(Rows):
             self.demands.of(workload)
         if max(len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
             raise BeyondBoundsError("too much was said of workloads")
-        if any(amount + int(max(self.tables.quota[:, slot, c.TOTAL])) > self.policy.most for slot, amount in workload.usage):
+        if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
+
+    def _vet_sum(self, workload: Workload) -> None:
+        """Raise BeyondBoundsError where all who are live would ask for more than can be charged in the course of one cycle."""
+        state, asked = self.tables.state, 0
+        if workload.queue != NOWHERE:
+            asked = self.demands.spec[self.demands.of(workload).at + c.S_MOST]
+        if int(state[c.ASKED_IN_ALL]) + asked > state[c.MOST_IN_ALL]:
+            raise BeyondBoundsError("live workloads ask for too much together")
 
     # --- reading --------------------------------------------------------------------------------------------------------
 

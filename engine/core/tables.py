@@ -10,7 +10,7 @@ Ints = NDArray[np.int64]
 """An array of 64-bit integers."""
 
 Narrow = NDArray[np.int32]
-"""An array of 32-bit integers: numbers of rows and of what is in memory, codes, and priorities, but no amounts and no moments."""
+"""An array of 32-bit integers: numbers of rows and of what is in memory, and codes, but no amounts, priorities or moments."""
 
 _CLEARED, _BY_PAGES = 2**20, 2**25 + 1
 """Bytes from which on memory is asked for in such a piece that the C library takes it from the system: a page of it is there once it is

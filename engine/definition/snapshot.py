@@ -1,7 +1,7 @@
 """The state of a core as bytes, and a core from such bytes: a snapshot, from which a journal is opened without all that came before.
 
 It holds what events said and what came of it; what follows from that, such as charges and lines, is made anew. What a core has only
-worked out, such as the memory of nominations and the next wake, is left out; no decision depends on it. Nodes and slots stand as
+worked out, such as the next wake, is left out; no decision depends on it. Nodes and slots stand as
 indices into the policy graph. The policy itself is not in it, only the digest of its meaning, and the names in the order of the indices.
 """
 

@@ -199,7 +199,7 @@ def mark_superiors(t: Tables, row: int) -> None:
         t.name[name, c.MARKED] = c.NONE
         name = following
     t.state[c.FIRST_SUPERIOR] = c.NONE
-    if t.state[c.GAVE_WAY] == 0:
+    if t.state[c.FIRST_GAVE] == c.NONE:
         return
     last = mark_those(t, t.work[row, c.NAME], c.NONE)
     name = t.state[c.FIRST_SUPERIOR]

@@ -1,4 +1,4 @@
-"""How decisions change the tables: who runs, who waits, what is charged (`definition/transition/apply.py` and `listing.py`)."""
+"""How decisions change the tables: who runs, who waits, what is charged (`definition/transition/apply.py`)."""
 
 from .. import columns as c
 from ..tables import Tables
@@ -30,6 +30,7 @@ def take_row(t: Tables) -> int:
 def give_row_back(t: Tables, row: int) -> None:
     """Undo `take_row`: the row has no places and no lists."""
     wait_no_longer(t, row)
+    t.state[c.ASKED_IN_ALL] -= t.spec[t.work[row, c.SPEC] + c.S_MOST]
     t.when[row, c.NUMBER] = 0
     t.work[row, c.ABOVE] = t.state[c.FREE_ROW] - row - 1
     t.state[c.FREE_ROW] = row
@@ -258,7 +259,6 @@ def note_who_gave_way(t: Tables, name: int, beneficiary: int) -> None:
         t.state[c.FIRST_GAVE] = name
     t.name[name, c.GAVE] = cell_before(t, t.name[name, c.GAVE])
     t.cell[t.name[name, c.GAVE], c.W_NAME] = beneficiary
-    t.state[c.GAVE_WAY] += 1
 
 
 def forget_who_gave_way(t: Tables) -> None:
@@ -269,7 +269,6 @@ def forget_who_gave_way(t: Tables) -> None:
         t.name[name, c.GAVE] = c.NONE
         name = t.name[name, c.NEXT_GAVE]
     t.state[c.FIRST_GAVE] = c.NONE
-    t.state[c.GAVE_WAY] = 0
 
 
 def end(t: Tables, row: int) -> None:

@@ -59,6 +59,7 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
     state, node = zeros(c.STATE_WIDTH), zeros(len(graph.nodes), c.NODE_WIDTH)
     groups = {queue.node: _groups(programs, graph, queue, resources) for queue in graph.queues}
     _settings(state, graph, programs, resources)
+    state[c.MOST_IN_ALL] = 4 * MOST if graph.settings.cycles is None else most
     _nodes(node, graph, programs)
     quota, slot = zeros(len(graph.nodes), max(1, len(graph.slots)), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
     _slots(slot, graph, capacity, sizes, resources)
@@ -72,14 +73,19 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:
-    """The most that may be asked for, used or owned of a slot, so that no share and no sum is too large. Raises BeyondBoundsError."""
+    """The most that may be asked for, used or owned of a slot, so that no share is too large. Raises BeyondBoundsError.
+
+    Three times as much may be charged at a time: what was adopted, what all who are live ask for together, and one of them once more.
+    """
     scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))
     worth: dict[str, int] = {}
     for slot in graph.slots:
         worth[slot.resource] = worth.get(slot.resource, 0) + int(graph.flavors[slot.flavor].worth * scale)
     widest = max((worth[resource] for resource in sorted(worth)), default=1)
     weights = max(max(node.weight.numerator, node.weight.denominator) for node in graph.nodes)
-    most = min(MOST, 2**52 // max(1, widest)) if graph.settings.rounded else MOST // max(1, widest * weights)
+    most = MOST // max(1, widest if graph.settings.rounded else widest * weights)
+    if graph.settings.rounded and not graph.settings.forest:
+        most = 2**51 // max(1, widest)  # shares of what nobody can lend are rounded once, and have to be exact until then
     if graph.settings.rounded and any(node.weight.denominator >= 1024 for node in graph.nodes):
         raise BeyondBoundsError("a weight has too many decimals to be rounded in 64 bits")
     for index in range(len(graph.slots)):
@@ -109,8 +115,6 @@ def _settings(state: Ints, graph: PolicyGraph, programs: Programs, resources: tu
     slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
     state[c.SLOT_OF] = len(programs.pool)
     programs.pool += [slot_of.get((flavor.name, resource), c.NONE) for flavor in graph.flavors for resource in resources]
-    state[c.QUEUE_NODES] = len(programs.pool)
-    programs.pool += [queue.node for queue in graph.queues]
     state[c.QUEUE_KEYS], state[c.WORKLOAD_KEYS] = programs.order(settings.queue_order), programs.order(settings.workload_order)
     rows: list[int] = []
     in_queue = [[key for key in rule.order if key.of_victim.type is not Type.SHARE] for rule in graph.preempt]  # all of one queue share it

@@ -75,11 +75,11 @@ class _Search:
             if target == self.queue or within:
                 if self._take(left[target].pop(0), "in-queue" if target == self.queue else "reclaim"):
                     return True
-            elif self._try(strategy, target, left[target]):
+            elif self._try(strategy, left[target]):
                 return True
         return False
 
-    def _try(self, strategy: Strategy, target: int, victims: list[Workload]) -> bool:
+    def _try(self, strategy: Strategy, victims: list[Workload]) -> bool:
         """Take the first victim of a queue whose going is fair; those before it are left for the second strategy."""
         while victims:
             candidate = victims.pop(0)

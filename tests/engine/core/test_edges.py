@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import pytest
 from cores_by_name import CORES
 from gpol.engine.core import columns as c
+from gpol.engine.core import core as core_module
 from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.kernel_set import KernelSet
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.snapshot import frozen
+from gpol.engine.definition.state.state import State
 from gpol.engine.events import WorkloadAdmitted
 from player import Case, difference, fact_of
 
@@ -124,7 +128,7 @@ def test_who_runs_in_another_queue_is_not_in_the_books_of_its_local_queue() -> N
 
 
 def test_a_recorded_admission_may_be_beyond_what_tables_hold() -> None:
-    """Another program decided it: the definition goes on from there, and the tables again once it is over."""
+    """Another program decided it: the definition goes on from there, and the tables again some facts after it is over."""
     policy = 'policy "p" { use gpol.fair }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n'
     first, second = (fact_of(each, (policy,)) for each in (fact("PolicyActivated", 0, policy=0), submitted(1, "w", queue="q")))
     definition, array = DefinitionCore(), ArrayCore()
@@ -139,7 +143,42 @@ def test_a_recorded_admission_may_be_beyond_what_tables_hold() -> None:
         core.step(*fact_of(submitted(2, "x", queue="q"), (policy,)))
     assert array._definition is not None
     assert frozen(array.state()) == frozen(definition.state)
-    for core in (definition, array):
-        core.step(*fact_of(fact("WorkloadFinished", 3, workload="w"), (policy,)))
+    for each in (fact("WorkloadFinished", 3, workload="w"), fact("TimeAdvanced", 4)):
+        for core in (definition, array):
+            core.step(*fact_of(each, (policy,)))
     assert array._store is not None
     assert frozen(array.state()) == frozen(definition.state)
+
+
+def test_tables_are_tried_again_after_as_many_facts_as_there_are_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing all workloads into tables takes as long as many facts: one who asks for too much must not cost that at each fact."""
+    tried = list[int]()
+    load = core_module.loaded
+
+    def counted(state: State, kernels: KernelSet) -> Any:
+        tried.append(state.seq)
+        return load(state, kernels)
+
+    monkeypatch.setattr(core_module, "loaded", counted)
+    policy, core = ('policy "p" { use gpol.fair }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n',), ArrayCore()
+    facts = [fact("PolicyActivated", 0, policy=0), *(submitted(0, f"w{number}", 3, queue="q", hold=True) for number in range(50))]
+    facts.append(submitted(0, "huge", queue="q", hold=True) | {"pod_sets": [{"requests": {"gpu": str(2**61 // 1000)}}]})
+    for each in [*facts, *(fact("TimeAdvanced", number * SECOND) for number in range(1, 200))]:
+        core.step(*fact_of(each, policy))
+    assert core._store is None
+    assert tried == [1, 52, 52 + 51, 52 + 2 * 51, 52 + 3 * 51]
+    core.step(*fact_of(fact("WorkloadCancelled", 200 * SECOND, workload="huge"), policy))
+    core.step(*fact_of(fact("PolicyActivated", 201 * SECOND, policy=0), policy))
+    assert core._store is not None, "a new policy is tried at once"
+
+
+def test_what_is_over_is_forgotten_fact_by_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names and requests of those who are gone do not fill the memory of a core that runs for months."""
+    monkeypatch.setattr(core_module, "MOST_GIVEN", 20)
+    policy, core = ('policy "p" { use gpol.fair }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n',), ArrayCore()
+    core.step(*fact_of(fact("PolicyActivated", 0, policy=0), policy))
+    for number in range(100):
+        for each in (submitted(number, f"w{number}", queue="q"), fact("WorkloadFinished", number, workload=f"w{number}")):
+            core.step(*fact_of(each, policy))
+    assert core._store is not None
+    assert len(core._store.names) < 20

@@ -38,7 +38,7 @@ KEPT: dict[str, list[int] | slice] = {
         c.WAITS_AT,
         c.FIRST_WAITING,
         c.FIRST_STIRRED,
-        c.GAVE_WAY,
+        c.FIRST_GAVE,
     ],
     "node": [c.STIRRED, c.NEXT_STIRRED, c.GENERATION, c.EPOCH, c.PREEMPTOR, c.LINE, c.WAITS, c.FIRST_RUNNING, c.CHANGED, c.MOST_WAITING],
     "quota": [c.OWNED, c.USED, c.JOINED, c.REACH, c.NEED],

@@ -153,7 +153,7 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) ->
         t.state[c.PEN] += c.ATTEMPT_WIDTH
         t.tape[tries] += 1
         t.tape[attempt + c.T_FLAVOR], t.tape[attempt + c.T_OBSTACLES], t.tape[attempt + c.T_LEVEL] = flavor, 0, 0
-        if kept_off(t, nom, spec, leader, wanted, flavor, attempt):
+        if kept_off(t, spec, leader, wanted, flavor, attempt):
             t.tape[attempt + c.T_OBSTACLES] = 1
             obstacles += 1
             if t.tape[attempt + c.T_GRADE] == c.NO_MATCH:
@@ -201,7 +201,7 @@ def keep(t: Tables, spec: int, wanted: int, flavor: int) -> None:
             )
 
 
-def kept_off(t: Tables, nom: int, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> bool:
+def kept_off(t: Tables, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> bool:
     """Whether something keeps these pod sets off a flavor, whatever is free there; it is written."""
     sets, resources = t.spec[spec + c.S_PODSETS], t.spec[spec + c.S_RESOURCES]
     t.tape[attempt + c.T_GRADE], t.tape[attempt + c.T_REASON] = c.NO_MATCH, c.NO_MATCHING_FLAVOR

@@ -74,7 +74,7 @@ def play_next_fact(t: Tables) -> int:
         return c.ENOUGH
     if arrives == c.NONE:
         return c.OVER
-    if t.job[job, c.J_REFUSED] or arrives < t.state[c.TIME] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
+    if arrives < t.state[c.TIME] or not may_come(t, job):
         return c.GIVE_UP
     submit(t, job)
     t.state[c.NEXT_JOB] = job + 1
@@ -113,10 +113,17 @@ def is_possible(t: Tables, kind: int, job: int) -> bool:
     """Whether a given fact can happen now, as far as that is for the kernel."""
     if kind == c.ADVANCING:
         return True
-    row = row_of(t, t.job[job, c.J_NAME])
     if kind == c.SUBMITTING:
-        return row == c.NONE and not t.job[job, c.J_REFUSED]
+        return may_come(t, job)
+    row = row_of(t, t.job[job, c.J_NAME])
     return row != c.NONE and (kind != c.FINISHING or t.when[row, c.ADMITTED] != c.NONE)
+
+
+def may_come(t: Tables, job: int) -> bool:
+    """Whether a job can be submitted now, as far as that is for the kernel: tables are wide enough for what all who are live ask for."""
+    if t.job[job, c.J_REFUSED] or row_of(t, t.job[job, c.J_NAME]) != c.NONE:
+        return False
+    return t.state[c.ASKED_IN_ALL] + t.spec[t.job[job, c.J_SPEC] + c.S_MOST] <= t.state[c.MOST_IN_ALL]
 
 
 def wake_before(t: Tables, moment: int) -> int:
@@ -201,6 +208,7 @@ def row_of_job(t: Tables, job: int) -> int:
     t.work[row, c.UID], t.work[row, c.LOCAL_QUEUE] = t.job[job, c.J_UID], t.job[job, c.J_LOCAL_QUEUE]
     t.work[row, c.REPLACES], t.work[row, c.HELD] = t.job[job, c.J_REPLACES], t.job[job, c.J_HELD]
     t.work[row, c.TURNED_AWAY] = t.job[job, c.J_TURNED_AWAY]
+    t.state[c.ASKED_IN_ALL] += t.spec[t.work[row, c.SPEC] + c.S_MOST]
     return row
 
 

@@ -108,10 +108,8 @@ def weighed(t: Tables, node: int, level: int, above: int, below: int, borrows_of
     """A share by the weight of its node, and rounded where the policy rounds."""
     weight, parts = t.node[node, c.WEIGHT], t.node[node, c.WEIGHT_PARTS]
     if t.state[c.ROUNDED]:
-        if level == 0 and above > 0:  # in thousandths, rounded after each step
-            digits, exponent = nearest_double(above * 1000, 1)
-            digits, more = nearest_double(digits, below)
-            exponent += more
+        if level == 0 and above > 0:
+            digits, exponent = thousandths(above, below)
         else:
             digits, exponent = nearest_double(above, below)
         if weight == 0 and (above > 0 or borrows_of_nothing):
@@ -125,6 +123,18 @@ def weighed(t: Tables, node: int, level: int, above: int, below: int, borrows_of
     if above == 0:
         return no_share(t)
     return level, above * parts, below * weight
+
+
+def thousandths(above: int, below: int) -> tuple[int, int]:
+    """1000 times above/below, as digits and exponent: each of the two is rounded, and what comes of each step. None of them is 0."""
+    exponent = more = 0
+    if above >= 1 << 53:
+        above, exponent = nearest_double(above, 1)
+    if below >= 1 << 53:
+        below, more = nearest_double(below, 1)
+    digits, of_product = nearest_double(above * 1000, 1)
+    digits, of_quotient = nearest_double(digits, below)
+    return digits, exponent - more + of_product + of_quotient
 
 
 def share_without(t: Tables, node: int, row: int) -> ShareNumbers:

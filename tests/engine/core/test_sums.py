@@ -1,0 +1,78 @@
+"""Sums that grow in the course of a cycle: many heads may keep for themselves, each for one, all that exists."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from cores_by_name import CORES
+from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.kernels.quota.shares import thousandths
+from gpol.engine.definition.quota.fair_share import nearest_double
+from player import Case, difference, fact_of
+
+SECOND = 1_000_000
+
+Plain = dict[str, Any]
+
+
+def heads_that_keep_all(profile: str, cohorts: int, queues: int, gpus: int) -> Case:
+    """Who runs may not be evicted by heads that ask for all there is, so that each of them keeps it; at the end a small one comes."""
+    lines = [f'policy "p" {{\n  use {profile}\n  queueing strict fifo\n}}\nflavor a {{ gpu as owned }}\ncohort top {{']
+    lines += [f"  queue owner {{ owns {gpus} gpu }}\n  queue small {{ owns nothing }}"]
+    for cohort in range(cohorts):
+        inside = "borrows by evicting lower priority\n      reclaims from lower priority"
+        each = [f"    queue c{cohort}q{number} {{\n      owns nothing\n      {inside}\n    }}" for number in range(queues)]
+        weight = [f"    weight {cohort + 1}"] if profile == "kueue.fair" else []
+        lines += [f"  cohort c{cohort} {{", *weight, *each, "  }"]
+    facts = [submitted(0, "o", "owner", 10, 200), cycle(0)]
+    for cohort in range(cohorts):
+        facts += [submitted(1, f"w{cohort}-{number}", f"c{cohort}q{number}", gpus, 100) for number in range(queues)]
+    facts += [submitted(1, "s", "small", 5, 50), cycle(1), cycle(1 + SECOND)]
+    facts += [{"kind": "WorkloadFinished", "time": 2 * SECOND, "workload": "o"}, cycle(2 * SECOND), cycle(3 * SECOND)]
+    return Case(("\n".join([*lines, "}\n"]),), ({"kind": "PolicyActivated", "time": 0, "policy": 0}, *facts))
+
+
+def submitted(time: int, name: str, queue: str, gpus: int, priority: int) -> Plain:
+    """A submission."""
+    pods = [{"requests": {"gpu": str(gpus)}}]
+    return {"kind": "WorkloadSubmitted", "time": time, "workload": name, "queue": queue, "priority": priority, "pod_sets": pods}
+
+
+def cycle(time: int) -> Plain:
+    """A cycle."""
+    return {"kind": "TimeAdvanced", "time": time}
+
+
+@pytest.mark.parametrize("exponent", [40, 50, 53, 56, 60])
+@pytest.mark.parametrize("profile", ["kueue.classical", "kueue.fair"])
+def test_heads_that_keep_all_that_exists_are_decided_alike(profile: str, exponent: int) -> None:
+    """Two cohorts of twelve queues. Beyond the bounds of the tables the definition decides."""
+    found = difference(heads_that_keep_all(profile, 2, 12, (2**exponent - 50) // 1000), CORES["definition"], CORES["careful"], 1000)
+    assert found is None, str(found[0])
+
+
+def told(exponent: int) -> Iterator[str]:
+    """Why tables are left, fact by fact."""
+    reasons = list[str]()
+    case = heads_that_keep_all("kueue.fair", 2, 12, (2**exponent - 50) // 1000)
+    core = ArrayCore(tell_beyond=reasons.append)
+    for plain in case.facts:
+        core.step(*fact_of(plain, case.texts))
+        yield from reasons
+        reasons.clear()
+
+
+def test_tables_are_left_only_where_all_ask_for_too_much_together() -> None:
+    """24 times 2**55 is less than the 2**60 that tables are wide enough for, 24 times 2**56 is more."""
+    assert list(told(55)) == []
+    assert set(told(56)) == {"live workloads ask for too much together"}
+
+
+@pytest.mark.parametrize("above", [1, 999, 2**40 + 1, 2**53 - 1, 2**53 + 1, 2**53 + 3, 2**60 + 2**7 + 1, 3 * 2**60 - 1])
+@pytest.mark.parametrize("below", [1, 3, 2**31 - 1, 2**53 - 1, 2**53 + 1, 2**60 + 2**8 - 1, 2**61 - 1])
+def test_thousandths_are_rounded_step_by_step(above: int, below: int) -> None:
+    """As the definition has it, also beyond the 53 digits of a double."""
+    digits, exponent = thousandths(above, below)
+    each = nearest_double(nearest_double(Fraction(above)) * 1000)
+    assert Fraction(digits) * Fraction(2) ** exponent == nearest_double(each / nearest_double(Fraction(below)))
