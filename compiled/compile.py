@@ -13,7 +13,7 @@ import numba
 from ..engine.core.kernel_set import KernelSet
 from ..engine.core.tables import Ints, Narrow, zeros
 from .inner_function import InnerFunction
-from .kernel_folder import version_folder
+from .kernel_folder import FolderError, version_folder
 from .kernel_source import CORE, KernelSource
 from .table_type import INT, TablesType, address_block, tables_reader
 
@@ -29,7 +29,7 @@ def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[
     """The entry of some kernels, compiled with all that it calls, or read from the `cache` folder."""
     found = _plain_kernels(source)
     if cache is not None:
-        numba.config.CACHE_DIR = str(version_folder(cache, source))
+        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = str(version_folder(cache, source)), ""
     names: dict[str, Any] = {}
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
@@ -37,7 +37,7 @@ def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[
         names[name] = numba.njit(_with_names(kernel, names), pipeline_class=InnerFunction, **_INNER)
     tables = TablesType(source.dimensions, source.narrow)
     names["tables_at"], names["entry"] = tables_reader(tables), names[source.entry.__name__]
-    return _Entry(_outer_function(names, cache is not None), tables)
+    return _Entry(_outer_function(names, None if cache is None else version_folder(cache, source)), tables)
 
 
 def _plain_kernels(source: KernelSource) -> dict[str, FunctionType]:
@@ -58,9 +58,14 @@ def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:
     return found
 
 
-def _outer_function(names: dict[str, Any], cached: bool) -> Callable[..., Any]:
-    """A compiled function that takes the address of the tables, and then the two numbers that the entry takes."""
-    dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=cached)
+def _outer_function(names: dict[str, Any], folder: Path | None) -> Callable[..., Any]:
+    """A compiled function that takes the address of the tables, and then the two numbers that the entry takes.
+
+    Raises FolderError where it cannot be kept in the folder. numba takes another one then, where code of other kernels may have the same name.
+    """
+    dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=folder is not None)
+    if folder is not None and folder not in Path(dispatcher.stats.cache_path).parents:
+        raise FolderError(f"`{folder}` is no folder that can be written")
     dispatcher.compile((INT, INT, INT))
     return dispatcher  # type: ignore[no-any-return]
 

@@ -11,7 +11,7 @@ from ..engine.core.kernel_set import PLAIN, KernelSet
 from ..engine.core.tables import Tables
 from ..engine.cores import Core, Frozen
 from ..engine.definition.snapshot import thawed
-from .kernel_folder import are_compiled, kernel_folder
+from .kernel_folder import FolderError, are_compiled, kernel_folder
 from .kernel_source import CORE
 
 FEW = 500
@@ -20,8 +20,20 @@ FEW = 500
 A_WHILE = 100
 """After how many events in a row it is looked again whether compiled kernels are there."""
 
+NEVER = 2**63
+"""More events than there ever are."""
+
 WITHOUT_COMPILER = "decided without compiled kernels; `pip install 'gpol[fast]'` makes long histories many times faster"
 COMPILING = "compiled kernels are made in the background, once, in about a minute; until then this history is decided without them"
+
+CANNOT_LOAD = (
+    "decided without compiled kernels, which would be many times faster: {reason}; "
+    "`pip install --upgrade 'gpol[fast]'`, with no variable NUMBA_* set, may mend that"
+)
+NO_FOLDER = (
+    "decided without compiled kernels, which would be many times faster: their folder cannot be written, or others may write to it; "
+    "let XDG_CACHE_HOME name a folder of your own"
+)
 
 BEYOND = "decided by the definition from here on, which takes longer, until the tables hold all numbers: {reason}"
 
@@ -53,6 +65,8 @@ class _Kernels:
             self._compiled, missing = _kernels_at_hand()
             if missing:
                 self._tell_once(missing)
+            if missing != COMPILING:  # nothing that this process can wait for
+                self._least = NEVER
         if self._compiled is not None:
             return self._compiled.run(tables, which, number)
         return PLAIN.run(tables, which, min(number, A_WHILE) if which == c.PLAY else number)
@@ -78,13 +92,18 @@ def kernels_for(events: int) -> tuple[KernelSet | None, str]:
 
 
 def _kernels_at_hand() -> tuple[KernelSet | None, str]:
-    """The compiled kernels; or None, and a line that says why, or nothing where the user has no folder for them."""
-    if find_spec("numba") is None:
-        return None, WITHOUT_COMPILER
-    folder = kernel_folder()
-    if folder is None:
-        return None, ""
-    return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, COMPILING)
+    """The compiled kernels; or None, and a line that says why."""
+    try:
+        if find_spec("numba") is None:
+            return None, WITHOUT_COMPILER
+        folder = kernel_folder()
+        if folder is None:
+            return None, NO_FOLDER
+        return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, COMPILING)
+    except FolderError:
+        return None, NO_FOLDER
+    except Exception as error:  # a compiler that does not fit what else is installed fails in any way: history is decided without it
+        return None, CANNOT_LOAD.format(reason=f"{type(error).__name__}: {(str(error).splitlines() or ['no reason told'])[0]}")
 
 
 @lru_cache(maxsize=1)

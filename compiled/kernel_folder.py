@@ -2,12 +2,18 @@
 
 import os
 import stat
+from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 
 from .kernel_source import KernelSource
 
 _READY = "ready"
-"""A file in the folder of a version says that all of it is there."""
+"""A file in the folder of a version says that all of it is there, and what it is, as a hash."""
+
+
+class FolderError(OSError):
+    """A folder in which compiled kernels cannot be kept."""
 
 
 def kernel_folder() -> Path | None:
@@ -29,10 +35,25 @@ def version_folder(folder: Path, source: KernelSource) -> Path:
 
 
 def are_compiled(folder: Path, source: KernelSource) -> bool:
-    """Whether all of these kernels, as they are now, are compiled."""
-    return (version_folder(folder, source) / _READY).exists()
+    """Whether all of these kernels, as they are now, are compiled. What is damaged is removed, so that it is made again."""
+    place = version_folder(folder, source)
+    try:
+        is_whole = (place / _READY).read_bytes() == _hash_of(place)
+    except OSError:
+        return False
+    if not is_whole:
+        rmtree(place, ignore_errors=True)
+    return is_whole
 
 
 def note_compiled(folder: Path, source: KernelSource) -> None:
     """Note that all of these kernels are compiled."""
-    (version_folder(folder, source) / _READY).touch()
+    place = version_folder(folder, source)
+    (place / _READY).write_bytes(_hash_of(place))
+
+
+def _hash_of(place: Path) -> bytes:
+    """A hash of all files of a version but the one that has the hash."""
+    files = sorted(path for path in place.rglob("*") if path.is_file() and path != place / _READY)
+    each = [f"{path.relative_to(place)} {sha256(path.read_bytes()).hexdigest()}" for path in files]
+    return sha256("\n".join(each).encode()).hexdigest().encode()

@@ -1,5 +1,6 @@
 """What is compiled: a package of kernels, with its entry, its tables and its version."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,15 +42,25 @@ class KernelSource:
 
     @cached_property
     def version(self) -> str:
-        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor. So does
-        the place and the time of the file that numba takes for their source: it compiles them anew where one of these is another."""
+        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor, and what
+        the environment tells the compiler. So does the place and the time of the file that numba takes for their source: it compiles them
+        anew where one of these is another."""
         from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
         files = [*(module.__file__ for module in [*self.modules(), *self.beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
         texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
         found = COMPILE.stat()
         place = (str(COMPILE), found.st_mtime_ns, found.st_size)
-        machine = (*place, sys.version, version("numba"), version("numpy"), get_host_cpu_name(), get_host_cpu_features().flatten())
+        settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_"))
+        machine = (
+            *place,
+            settings,
+            sys.version,
+            version("numba"),
+            version("numpy"),
+            get_host_cpu_name(),
+            get_host_cpu_features().flatten(),
+        )
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from gpol.compiled import compile as compile_module
 from gpol.compiled import fast_core as module
 from gpol.compiled import kernel_source
-from gpol.compiled.fast_core import A_WHILE, BEYOND, COMPILING, FEW, WITHOUT_COMPILER, fast_core
-from gpol.compiled.kernel_folder import are_compiled, kernel_folder, note_compiled
+from gpol.compiled.fast_core import A_WHILE, BEYOND, CANNOT_LOAD, COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER, fast_core
+from gpol.compiled.kernel_folder import FolderError, are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
 from gpol.dsl import check
 from gpol.engine.core import columns as c
@@ -140,7 +141,61 @@ def test_a_folder_that_others_may_write_to_is_not_used(told: list[str], cache: P
     assert kernel_folder() is None
     core = fast_core(told.append, is_long=True)
     _play(core, 1)
-    assert (_decides_over_tables(core), told) == (True, [])
+    assert (_decides_over_tables(core), told) == (True, [NO_FOLDER])
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "gone", "more"])
+def test_damaged_kernels_are_made_anew(told: list[str], taken: list[int], damage: str) -> None:
+    """What is in the folder would be run: it is removed, and the kernels decide as they stand until it is made again."""
+    folder = kernel_folder()
+    assert folder is not None
+    place = folder / CORE.version
+    place.mkdir()
+    code = place / "code.nbc"
+    code.write_bytes(b"code" * 100)
+    note_compiled(folder, CORE)
+    assert are_compiled(folder, CORE)
+    match damage:
+        case "cut":
+            code.write_bytes(b"code")
+        case "changed":
+            code.write_bytes(b"c0de" * 100)
+        case "gone":
+            code.unlink()
+        case "more":
+            (place / "other.nbc").write_bytes(b"code")
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (told, taken, place.exists()) == ([COMPILING], [], False)
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError("Numba needs NumPy 2.4 or less.\nGot 9"), OSError("no such library"), AttributeError("compile")]
+)
+def test_a_compiler_that_fails_is_told_once_and_done_without(told: list[str], monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """After an upgrade of another package, say. It is not asked again in this process."""
+    asked = list[int]()
+
+    def fail(cache: Path) -> KernelSet:
+        asked.append(1)
+        raise error
+
+    _kernels_there()
+    monkeypatch.setattr("gpol.compiled.compile.compiled_kernels", fail)
+    module._loaded.cache_clear()
+    core = fast_core(told.append, is_long=True)
+    _play(core, 2 * A_WHILE)
+    first = str(error).splitlines()[0]
+    assert told == [CANNOT_LOAD.format(reason=f"{type(error).__name__}: {first}")]
+    assert (len(asked), _decides_over_tables(core)) == (1, True)
+
+
+def test_code_is_kept_in_the_folder_of_its_version_or_nowhere(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where numba cannot write there, it would take a folder in which code of other kernels has the same name."""
+    (cache / CORE.version).write_text("in the way")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache / "elsewhere"))
+    with pytest.raises(FolderError, match="is no folder that can be written"):
+        compile_module._outer_function({}, cache / CORE.version)
 
 
 @pytest.mark.parametrize("changed", ["place", "time", "size"])

@@ -24,7 +24,10 @@ def compiled_count(cache: Path | None = None) -> CountKernel:
 def count_at_hand() -> CountKernel | None:
     """`count_events` as the user's folder of compiled kernels has it; None where it does not."""
     folder = kernel_folder()
-    return None if folder is None or not are_compiled(folder, COUNT) else _loaded(folder)
+    try:
+        return None if folder is None or not are_compiled(folder, COUNT) else _loaded(folder)
+    except Exception:  # as in `compiled/fast_core.py`, which tells it
+        return None
 
 
 @lru_cache(maxsize=1)
