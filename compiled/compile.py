@@ -61,7 +61,8 @@ def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:
 def _outer_function(names: dict[str, Any], folder: Path | None) -> Callable[..., Any]:
     """A compiled function that takes the address of the tables, and then the two numbers that the entry takes.
 
-    Raises FolderError where it cannot be kept in the folder. numba takes another one then, where code of other kernels may have the same name.
+    Raises FolderError where it cannot be kept in the folder: numba takes another one then, in which code of other kernels may have the same
+    name.
     """
     dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=folder is not None)
     if folder is not None and folder not in Path(dispatcher.stats.cache_path).parents:
