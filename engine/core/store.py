@@ -196,7 +196,9 @@ class TableStore(Rows):
     def add(self, workload: Workload) -> None:
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
         self.vet(workload)
-        self._vet_sum(workload)
+        asked = 0 if workload.queue == NOWHERE else self.demands.spec[self.demands.of(workload).at + c.S_MOST]
+        if int(self.tables.state[c.ASKED_IN_ALL]) + asked > self.tables.state[c.MOST_IN_ALL]:
+            raise BeyondBoundsError("live workloads ask for too much together")
         row, name = self._new_row(), self.name_id(workload.name)
         self.tables.work[row, c.NAME], self.tables.when[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
@@ -345,14 +347,6 @@ class TableStore(Rows):
             raise BeyondBoundsError("too much was said of workloads")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
-
-    def _vet_sum(self, workload: Workload) -> None:
-        """Raise BeyondBoundsError where all who are live would ask for more than can be charged in the course of one cycle."""
-        state, asked = self.tables.state, 0
-        if workload.queue != NOWHERE:
-            asked = self.demands.spec[self.demands.of(workload).at + c.S_MOST]
-        if int(state[c.ASKED_IN_ALL]) + asked > state[c.MOST_IN_ALL]:
-            raise BeyondBoundsError("live workloads ask for too much together")
 
     # --- reading --------------------------------------------------------------------------------------------------------
 
