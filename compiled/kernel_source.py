@@ -52,15 +52,8 @@ class KernelSource:
         found = COMPILE.stat()
         place = (str(COMPILE), found.st_mtime_ns, found.st_size)
         settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_"))
-        machine = (
-            *place,
-            settings,
-            sys.version,
-            version("numba"),
-            version("numpy"),
-            get_host_cpu_name(),
-            get_host_cpu_features().flatten(),
-        )
+        versions = sys.version, version("numba"), version("numpy")
+        machine = (*place, settings, *versions, get_host_cpu_name(), get_host_cpu_features().flatten())
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 

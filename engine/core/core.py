@@ -165,8 +165,7 @@ class ArrayCore:
             check_fact(self, fact, graph)
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
-        if self._store is not None and self._applied > MOST_GIVEN + 8 * int(self._store.tables.state[c.LIVE]):
-            self._load(DefinitionCore(self.state()))
+        self._forget_what_is_over()
         self.apply(fact, graph)
         if self._definition is not None:
             return self._definition.decide(fact)
@@ -176,6 +175,12 @@ class ArrayCore:
         outcomes += self._decided(fact)
         state = self._tables.tables.state
         return tell(self._tables.graph, outcomes, int(state[c.TIME]), int(state[c.CAUSE]))
+
+    def _forget_what_is_over(self) -> None:
+        """Make the tables anew now and then."""
+        facts = self._applied + (0 if self._given is None else self._given.facts)
+        if self._store is not None and facts > MOST_GIVEN + 8 * int(self._store.tables.state[c.LIVE]):
+            self._load(DefinitionCore(self.state()))
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
         if self._definition is not None:
@@ -337,8 +342,7 @@ class ArrayCore:
 
     def given_loop(self) -> GivenLoop | None:
         """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`."""
-        if self._given is not None and self._given.facts > MOST_GIVEN + 8 * int(self._given.store.tables.state[c.LIVE]):
-            self._load(DefinitionCore(self.state()))
+        self._forget_what_is_over()
         if self._store is None or self._usage.nodes:
             return None
         self.next_wake()  # so that the tables know it

@@ -82,13 +82,14 @@ class Demands:
         counts_pods = any(POD_COUNT in resources for resources, _ in groups)
         asked = {resource for pod_set in fact.pod_sets for resource in pod_set.requests if resource not in ignored}
         resources = sorted(asked | {POD_COUNT} if counts_pods else asked)
-        self._check(workload, resources, groups)
+        most = _most(workload, resources)
+        self._check(workload, most, resources, groups)
         at = len(self.spec)
         head = _empty_head()
         self.spec += head
         head[c.S_PODSETS], head[c.S_RESOURCES], head[c.S_PODS] = len(fact.pod_sets), len(resources), workload.pods
         head[c.S_NAMESPACE] = self.text(fact.namespace)
-        head[c.S_MOST] = _most(workload, resources)
+        head[c.S_MOST] = most
         head[c.S_SPARE] = sum(each.count - each.min_count for each in fact.pod_sets if each.min_count is not None)
         head[c.S_BITS] = self._append(self._bits(workload))
         head[c.S_TEXTS] = self._append([self.text(_text(policy.graph, workload, each)) for each in policy.programs.texts])
@@ -109,10 +110,10 @@ class Demands:
         self.most_resources = max(self.most_resources, len(resources))
         return Demand(at, tuple(each.name for each in fact.pod_sets), tuple(resources))
 
-    def _check(self, workload: Workload, resources: list[str], groups: Groups) -> None:
+    def _check(self, workload: Workload, most: int, resources: list[str], groups: Groups) -> None:
         """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
         pod_sets = workload.fact.pod_sets
-        if _most(workload, resources) > self.policy.most:
+        if most > self.policy.most:
             raise BeyondBoundsError("a workload asks for too much")
         flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)
         spare = sum(each.count - each.min_count for each in pod_sets if each.min_count is not None)

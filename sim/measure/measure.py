@@ -81,9 +81,8 @@ class Measure:
                 for key, pool in self.pools.items():
                     pool.exists = self._exists(*key)
                     self._unshared[key] = None
-        is_audited = (
-            graph is not None and graph.settings.cycles is None
-        )  # in cycles there is what is owned, and who was adopted may use more
+        # in cycles there is what is owned, and who was adopted may use more
+        is_audited = graph is not None and graph.settings.cycles is None
         before = self._used_where_admitted(decisions) if is_audited else {}
         for decision in decisions:
             self._decision(decision)
