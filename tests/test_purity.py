@@ -49,6 +49,7 @@ EXEMPT = {
     ("event_parts.py", "self.requests.items()"): "a refusal or not; sums do not depend on order",
     ("facts.py", "pod_set.requests.items()"): "a sum for each resource",
     ("facts.py", "totals.items()"): "a refusal or not",
+    ("intake/sayings.py", "w.checks.items()"): "which workloads share what is kept of them; it is read in the same order",
     ("core/names.py", "hash(said)"): "where the number of a name is looked for; what is found is told apart by its bytes",
 }
 """What decides nothing, with the reason."""

@@ -52,7 +52,7 @@ class Sayings:
     def of(self, workload: Workload) -> Saying:
         """What was said of a workload."""
         w, said = workload, as_json(workload.fact, exclude=OF_ITS_OWN)
-        checks = tuple((name, w.checks[name]) for name in sorted(w.checks))
+        checks = tuple(w.checks.items())  # snapshots have them in the order in which they were told
         key = (said, w.asked_priority, w.remaining, w.held_by_owner, w.held_by_operator, w.boost, checks, w.requeued)
         known = self._known.get(key)
         if known is None:

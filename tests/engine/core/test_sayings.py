@@ -78,6 +78,17 @@ def test_who_is_changed_in_the_same_way_is_alike_again() -> None:
     assert first is second is not third
 
 
+def test_snapshots_have_checks_in_the_order_in_which_they_were_told() -> None:
+    """Two of whom the same checks say the same, one after the other or at once, are not shared."""
+    core, both = cores()
+    play(both, *(submission(name) for name in ALIKE[:2]))
+    told = ({"b": "Ready"}, {"a": "Pending"})
+    play(both, *({"kind": "WorkloadUpdated", "time": 2 * SECOND, "workload": "w1", "checks": checks} for checks in told))
+    play(both, {"kind": "WorkloadUpdated", "time": 2 * SECOND, "workload": "w2", "checks": told[0] | told[1]})
+    first, second = (said_of(each).checks for each in kept_of(core, *ALIKE[:2]))
+    assert (list(first), list(second)) == (["b", "a"], ["a", "b"])
+
+
 def test_what_an_outside_system_had_is_each_ones_own() -> None:
     """When they were created, and their identities, are not shared; all else is."""
     core, both = cores()
