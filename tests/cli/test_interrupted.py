@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from gpol.compiled.fast_core import NO_FOLDER
 
 Gpol = Callable[..., Any]
