@@ -365,6 +365,20 @@ MISTAKES = (
         "head[c.S_MOST] = 0",
         "core/test_sums.py::test_heads_that_keep_all_that_exists_are_decided_alike",
     ),
+    Mistake(
+        "over tables, what a workload asked for is noted of the next one in its row, too",
+        "core/kernels/line.py",
+        "    if t.nom[nom, c.N_NOTED] == row + 1:",
+        "    if False:",
+        "core/test_heads.py::test_what_a_head_asks_for_is_noted_of_it_alone",
+    ),
+    Mistake(
+        "over tables, a head keeps its keys when it goes on to another flavor",
+        "core/kernels/requests.py",
+        "if t.ask[plain_of(nom), k, c.SLOT] != t.ask[usage_of(nom), k, c.SLOT]:",
+        "if False:",
+        "core/test_heads.py::test_a_head_that_goes_on_to_another_flavor_is_compared_by_it",
+    ),
 )
 
 

@@ -43,31 +43,34 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     STATE_WIDTH,
 ) = range(92)  # fmt: skip
 
-# --- node: one row for each node of the quota tree; from STRICT on those of queues ---------------------------------------
+# --- node: one row for each node of the quota tree; first what is read of every queue that puts up a workload ----------------
 
 (
-    PARENT, FIRST_CHILD, NEXT_CHILD, DEPTH, HEIGHT, TOP, IS_QUEUE, QUEUE_INDEX, WEIGHT, WEIGHT_PARTS,
+    PARENT, TOP, QUEUE_INDEX, NEXT_WAITING, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
+    KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
+    WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
     EPOCH, STIRRED, NEXT_STIRRED,  # only at the top of a tree, for all that is parked in it
-    BEST, MET, MEETS_AT, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
+    MET, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
-    STRICT, LOOKS_ON_BORROWING, LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO, INACTIVE, BY_USAGE,
+    LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO,
     PROTECTED_BY, KEPT_BY_KIND, KEPT_BY_SHARES, RUNNING, FIRST_RUNNING, UNLIKE, LAST_STARTED_BY,
-    LINE, WAITS, NEXT_WAITING, LAST_WAITING, GENERATION, PREEMPTOR,
+    WAITS, LAST_WAITING, GENERATION,
     RESERVES, NEXT_VICTIM, FIRST_REFUSED,
     FIRST_ASKED, ASKED_ROW,  # where its part of `asked` begins; which row of its parent's part is its own
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
-    KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
-    AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # and what it would be without a workload
+    AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # what its share would be without a workload
     NODE_WIDTH,
 ) = range(73)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 
 (
-    NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL,
-    JOINED, REACH, NEED, ROOM, EXTRA, LEAST_FREED,  # whom a change may help
-    QUOTA_WIDTH,
-) = range(15)  # fmt: skip
+    NOMINAL, BORROWING, OWNED, LOCAL, POTENTIAL, LENDABLE, USED, TOTAL, QUOTA_WIDTH,
+) = range(9)  # fmt: skip
+
+# --- watch: a row for each node and slot: whom a change may help ------------------------------------------------------------
+
+JOINED, REACH, NEED, ROOM, EXTRA, LEAST_FREED, WATCH_WIDTH = range(7)
 
 # --- asked: the trees of `watch/asked.py`; in each row the child whose leaf it is, and the least that is asked for of each slot -----
 
@@ -140,9 +143,12 @@ P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 # --- a nomination: nom, choice, demand, held, found, victim ----------------------------------------------------------------
 
 (
-    N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_REPLACED, N_VICTIMS, N_FIRST_VICTIM,
-    N_BLOCK, N_ENDED, N_IS_PLAIN, N_TRIED, N_PODS,
-) = range(17)  # fmt: skip
+    N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_REPLACED, N_VICTIMS, N_ENDED,
+    N_IS_PLAIN, N_NOTED, N_TRIED, N_UNSAID,  # `flavor/plain.py`, `heads.py`
+    N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_FIRST_VICTIM, N_BLOCK, N_PODS,
+) = range(19)  # fmt: skip
+"""`N_NOTED` says of whom a plain request is noted, as a row plus 1; `N_UNSAID` whether nothing is to be told where it fits no more."""
+
 C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
 D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
 H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)
@@ -152,7 +158,7 @@ V_ROW, V_KIND, V_RULE, V_COMPARED, V_NEXT, V_NEXT_KEY, V_NEXT_VALUE, _, _, V_VAL
 ASK_PART, ASK_SHORT, ASK_LEFT, ASKS_FOUND = range(4)
 MOST_FOUND = 512
 ASKS = ASKS_FOUND + MOST_FOUND
-REQUESTS = 4
+REQUESTS = 5
 """The requests in `ask`: a part that is judged, what is short of one, what is left of one; then those searched for, then of nominations."""
 
 NO_MATCH, EXCEEDING, MAY_NOT_EVICT, NO_VICTIMS, PROTECTED, PREEMPT, RECLAIMING, FIT = range(8)

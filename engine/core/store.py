@@ -70,7 +70,8 @@ class TableStore(Rows):
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
         ):  # fmt: skip
             policy.state[column] = c.NONE
-        policy.quota[:, :, c.NEED] = c.NEVER
+        watch = zeros(*policy.quota.shape[:2], c.WATCH_WIDTH)
+        watch[:, :, c.NEED], watch[:, :, c.LEAST_FREED] = c.NEVER, c.BEYOND
         policy.state[c.CELLS_NEED] = 64
         policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
@@ -79,6 +80,7 @@ class TableStore(Rows):
             state=policy.state,
             node=policy.node,
             quota=policy.quota,
+            watch=watch,
             asked=policy.asked,
             slot=policy.slot,
             pool=policy.pool,

@@ -22,9 +22,9 @@ AnyInts = TypeVar("AnyInts", Ints, Narrow)
 class Tables(NamedTuple):
     """All that kernels read and write.
 
-    Of the policy: `node` [node, column], `quota` [node, slot, column], `slot` [slot, column], `pool` (lists and programs). Of workloads:
-    `work` and `when` [row, column], of those that are pending `wait` [place, column] and `wish` [place, slot, column], `cell` (rows of
-    lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
+    Of the policy: `node` [node, column], `quota` and `watch` [node, slot, column], `slot` [slot, column], `pool` (lists and programs).
+    Of workloads: `work` and `when` [row, column], of those that are pending `wait` [place, column] and `wish` [place, slot, column],
+    `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
     Of the nodes that are compared: `asked` [place, column] (trees), `rival` (heaps), `key` [node, key, part].
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
@@ -33,6 +33,7 @@ class Tables(NamedTuple):
     state: Ints
     node: Ints
     quota: Ints
+    watch: Ints
     asked: Ints
     slot: Ints
     pool: Ints

@@ -8,12 +8,11 @@ from .flavor.plain import fits_plainly
 from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
-from .places import anything_waits, first_unparked, is_parked, unparked_from
+from .places import anything_waits, first_unparked, is_parked, next_unparked
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge_all, copy_request, fits, uncharge_all
-from .requests import request_of, usage_of, whole_of
-from .watch.wishes import next_reached
+from .requests import asked_by, plain_of, request_of, usage_of, whole_of
 
 
 def next_cycle(t: Tables) -> int:
@@ -52,7 +51,7 @@ def head(t: Tables, node: int) -> int:
         rank = rank_of_local(t, row)
         if best == c.NONE or rank < best_rank or (rank == best_rank and row == first):
             best, best_rank = row, rank
-        row = unparked_from(t, node, next_reached(t, node, row))
+        row = next_unparked(t, node, row)
     return best
 
 
@@ -91,7 +90,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
                 record_head(t, queue)
                 if t.nom[queue, c.N_VICTIMS] > 0 or t.nom[queue, c.N_REPLACED] != c.NONE:
                     t.state[c.SETS_FREE] = 1
-            t.nom[queue, c.N_ENDED] = c.NONE
+            t.nom[queue, c.N_ENDED], t.nom[queue, c.N_UNSAID] = c.NONE, int(goes_unsaid(t, queue))
             nodes[count] = node
             count += 1
         node = t.node[node, c.NEXT_WAITING]
@@ -119,7 +118,7 @@ def run_cycle(t: Tables) -> int:
     while nom != c.NONE and has_room_for_one(t):
         gone_count = process(t, nom, gone, gone_count)
         overtaken = t.nom[nom, c.N_ENDED] == c.ENDS_OVERTAKEN
-        if not overtaken or not goes_unsaid(t, nom):
+        if not overtaken or not t.nom[nom, c.N_UNSAID]:
             ended[done] = nom
             done += 1
             unrecorded += t.nom[nom, c.N_IS_PLAIN]
@@ -147,7 +146,7 @@ def first_that_counts(t: Tables, nodes: Ints, count: int, begin: int) -> int:
     """
     for at in range(begin, count):
         nom = t.node[nodes[at], c.QUEUE_INDEX]
-        if t.nom[nom, c.N_ENDED] == c.NONE and not (goes_unsaid(t, nom) and not fits(t, nodes[at], request_of(nom))):
+        if t.nom[nom, c.N_ENDED] == c.NONE and not (t.nom[nom, c.N_UNSAID] and not fits(t, nodes[at], asked_by(t, nom))):
             return at
     return count
 
@@ -187,7 +186,7 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
         gone[gone_count] = t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i]
         gone_count += 1
     out = take_gone(t, gone, gone_count)
-    fit = fits(t, queue, request_of(nom))
+    fit = fits(t, queue, asked_by(t, nom))
     give_gone_back(t, out)
     if not fit:
         t.nom[nom, c.N_ENDED] = c.ENDS_OVERTAKEN
@@ -200,7 +199,7 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
             gone[gone_count] = old
             gone_count += 1
         if t.nom[nom, c.N_IS_PLAIN]:
-            copy_request(t, request_of(nom), whole_of(nom))
+            copy_request(t, plain_of(nom), whole_of(nom))
         charge_all(t, queue, whole_of(nom))
         t.nom[nom, c.N_ENDED] = c.ADMITTED_NOW
         return gone_count

@@ -139,8 +139,8 @@ def queue_up(t: Tables, row: int) -> None:
     join_tree(t, queue, c.LINE, row, above, side)
     t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
     node, nom = queue, t.node[queue, c.QUEUE_INDEX]
-    if t.nom[nom, c.N_ROW] == row:
-        t.nom[nom, c.N_IS_PLAIN] = 0
+    if t.nom[nom, c.N_NOTED] == row + 1:
+        t.nom[nom, c.N_NOTED] = 0
     while node >= 0:  # another one may have stood in this row
         t.node[node, c.KEYS_OF] = c.NONE
         node = t.node[node, c.PARENT]

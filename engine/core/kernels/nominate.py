@@ -25,7 +25,7 @@ def nominate(t: Tables, row: int, nom: int, goes_on: int, only: int) -> None:
     sets = t.spec[spec + c.S_PODSETS]
     t.state[c.FOUND], t.state[c.VICTIMS_OF] = 0, c.NONE
     t.state[c.GOES_ON], t.state[c.ONLY] = goes_on, only
-    t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_IS_PLAIN], t.nom[nom, c.N_TRIED] = row, t.work[row, c.QUEUE], 0, c.NONE
+    t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_IS_PLAIN] = row, t.work[row, c.QUEUE], 0
     t.nom[nom, c.N_REPLACED] = replaced_by(t, row)
     note_held(t, row, t.nom[nom, c.N_REPLACED])
     mark_superiors(t, row)

@@ -12,7 +12,7 @@ from .guards import number_of
 from .line import tie_break
 from .quota.shares import order_of_shares, share, share_with
 from .quota.tree import would_borrow
-from .requests import request_of, usage_of
+from .requests import asked_by, asks_as_noted, usage_of
 
 
 def line_up(t: Tables, nodes: Ints, count: int) -> int:
@@ -96,24 +96,23 @@ def next_in_turn(t: Tables, queue: int) -> int:
 def note_keys_of_rival(t: Tables, node: int) -> None:
     """Write the values of the policy's keys for the best of a node: level by level they are those with it charged.
 
-    Those of a plain request are kept: they follow from the row, and from what is charged at or below the node.
+    Those of whoever asks for what is noted of it are kept: they follow from the row, and from what is charged at or below the node.
     """
     flat, entry = t.state[c.FLAT] == 1, t.node[node, c.BEST]
-    row, queue = t.nom[entry, c.N_ROW], t.nom[entry, c.N_QUEUE]
-    if not flat and (t.node[node, c.PARENT] < 0 or (t.node[node, c.KEYS_OF] == row and t.nom[entry, c.N_IS_PLAIN])):
+    row, queue, ask, as_noted = t.nom[entry, c.N_ROW], t.nom[entry, c.N_QUEUE], asked_by(t, entry), asks_as_noted(t, entry)
+    are_kept = as_noted and t.node[node, c.KEYS_OF] == row
+    if not flat and (t.node[node, c.PARENT] < 0 or are_kept):
         return
     at = t.state[c.QUEUE_KEYS] + 1
     for k in range(t.pool[t.state[c.QUEUE_KEYS]]):
         field = t.pool[at + k * c.KEY_WIDTH + c.K_FIELD]
-        t.key[node, k, 1] = t.key[node, k, 2] = 0
         if field == c.F_BORROWING:
-            t.key[node, k, 0] = t.nom[entry, c.N_LEVEL] if flat else int(would_borrow(t, node, queue, usage_of(entry)))
+            t.key[node, k, 0] = t.nom[entry, c.N_LEVEL] if flat else int(would_borrow(t, node, queue, ask if as_noted else usage_of(entry)))
         elif field == c.F_SHARE:
-            found = share(t, node) if flat else share_with(t, node, queue, request_of(entry))
-            t.key[node, k, 0], t.key[node, k, 1], t.key[node, k, 2] = found
-        else:
+            t.key[node, k, 0], t.key[node, k, 1], t.key[node, k, 2] = share(t, node) if flat else share_with(t, node, queue, ask)
+        elif not are_kept:
             t.key[node, k, 0] = number_of(t, row, field, t.pool[at + k * c.KEY_WIDTH + c.K_ARGUMENT], 0)
-    t.node[node, c.KEYS_OF] = row if t.nom[entry, c.N_IS_PLAIN] else c.NONE
+    t.node[node, c.KEYS_OF] = row if as_noted else c.NONE
 
 
 def precedes_rival(t: Tables, node: int, other: int) -> bool:

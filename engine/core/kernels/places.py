@@ -145,16 +145,26 @@ def is_stirred(t: Tables, queue: int) -> bool:
 
 
 def first_unparked(t: Tables, node: int) -> int:
-    """The first in a queue's line who is not parked; NONE where there is none. Who is parked wishes for the epoch after this one."""
-    t.quota[node, 0, c.REACH] = epoch_of(t, node)
-    return unparked_from(t, node, first_reached(t, node, t.node[node, c.LINE]))
+    """The first in a queue's line who is not parked; NONE where there is none.
+
+    Who is parked wishes for the epoch after this one. What is reached is the epoch of the tree, for all lines in it.
+    """
+    top = t.node[node, c.TOP]
+    t.watch[top, 0, c.REACH] = t.node[top, c.EPOCH]
+    return unparked_from(t, top, first_reached(t, top, t.node[node, c.LINE]))
 
 
-def unparked_from(t: Tables, node: int, row: int) -> int:
+def next_unparked(t: Tables, node: int, row: int) -> int:
+    """The next one after a row."""
+    top = t.node[node, c.TOP]
+    return unparked_from(t, top, next_reached(t, top, row))
+
+
+def unparked_from(t: Tables, top: int, row: int) -> int:
     """The same from a row on; whoever turns out to be parked by its shape is passed by until the epoch ends."""
     while row != c.NONE and is_parked(t, row):
         park(t, row)
-        row = next_reached(t, node, row)
+        row = next_reached(t, top, row)
     return row
 
 

@@ -235,7 +235,6 @@ def _quotas(quota: Ints, node: Ints, slot: Ints, graph: PolicyGraph, capacity: l
         table[:, c.NOMINAL] = [each.nominal for each in quotas]
         table[:, c.BORROWING] = [c.NONE if each.borrowing_limit is None else each.borrowing_limit for each in quotas]
         table[:, c.OWNED] = table[:, c.NOMINAL]
-        table[:, c.LEAST_FREED] = c.BEYOND
         table[0, c.OWNED] = 0 if graph.settings.forest else capacity[index] - sum(each.nominal for each in quotas[1:])
         for at in deepest_first:
             owned, lending = int(table[at, c.OWNED]), quotas[at].lending_limit

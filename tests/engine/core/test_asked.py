@@ -48,7 +48,7 @@ def slots_of(t: Tables) -> range:
 
 def arrives(t: Tables, node: int, slot: int) -> int:
     """How much of a slot may arrive at a node."""
-    return int(max(t.quota[node, slot, c.ROOM], t.quota[node, slot, c.EXTRA]))
+    return int(max(t.watch[node, slot, c.ROOM], t.watch[node, slot, c.EXTRA]))
 
 
 def asks(t: Tables, node: int, slot: int) -> int:
@@ -66,14 +66,14 @@ def test_the_least_and_all_who_are_helped_are_those_of_a_plain_list(number: int)
     for _ in range(WRITES if below else 1):
         if below:
             child, slot, asked = draw.pick(below), draw.pick(list(slots_of(t))), draw.pick([c.NEVER, c.ANYTIME, 0, 1, 2, 3, 4, 5])
-            before = t.quota[parent, slot, c.NEED]
+            before = t.watch[parent, slot, c.NEED]
             told = write_asked(t, child, slot, asked)
             plain[child, slot] = asked
             least = min(plain[each, slot] for each in below)
-            assert t.quota[parent, slot, c.NEED] == least
+            assert t.watch[parent, slot, c.NEED] == least
             assert told == (least != before)
         for slot in slots_of(t):
-            t.quota[parent, slot, c.ROOM], t.quota[parent, slot, c.EXTRA] = draw.pick([-1, 0, 1, 3]), draw.pick([c.ANYTIME, 0, 2, 5])
+            t.watch[parent, slot, c.ROOM], t.watch[parent, slot, c.EXTRA] = draw.pick([-1, 0, 1, 3]), draw.pick([c.ANYTIME, 0, 2, 5])
         helped = [child for child in below if any(plain[child, slot] <= arrives(t, parent, slot) for slot in slots_of(t))]
         found, child = list[int](), first_helped(t, parent)
         while child != c.NONE:

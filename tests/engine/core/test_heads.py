@@ -22,9 +22,21 @@ cohort all {{
 """
 
 
-def submitted(time: int, name: str, priority: int = 0) -> Plain:
-    """A submission of one GPU to the queue that the name begins with."""
-    pods = [{"requests": {"gpu": "1"}}]
+TWO_FLAVORS = """policy "p" {{ use kueue.{} }}
+flavor first {{ gpu as owned }}
+flavor second {{ gpu as owned }}
+cohort all {{
+  queue a {{ owns 1 gpu on first
+            owns 0 gpu on second }}
+  queue b {{ owns 0 gpu on first
+            owns 1 gpu on second }}
+}}
+"""
+
+
+def submitted(time: int, name: str, priority: int = 0, gpus: int = 1) -> Plain:
+    """A submission to the queue that the name begins with."""
+    pods = [{"requests": {"gpu": str(gpus)}}]
     return {"kind": "WorkloadSubmitted", "time": time, "workload": name, "queue": name[0], "priority": priority, "pod_sets": pods}
 
 
@@ -42,9 +54,9 @@ FULL = [*(submitted(number, name) for number, name in enumerate(("a1", "b1", "c1
 WAITING = [*(submitted(3 + number, name) for number, name in enumerate(("a2", "b2", "c2"))), cycle(5)]
 
 
-def decisions(profile: str, facts: list[Plain]) -> list[list[str]]:
+def decisions(profile: str, facts: list[Plain], policy: str = POLICY) -> list[list[str]]:
     """What the core over arrays decides in each cycle, in words; it is the same as the definition does."""
-    activated, policies = {"kind": "PolicyActivated", "time": 0, "policy": 0}, (POLICY.format(profile),)
+    activated, policies = {"kind": "PolicyActivated", "time": 0, "policy": 0}, (policy.format(profile),)
     found = difference(Case(policies, (activated, *facts)), CORES["definition"], CORES["array"], 1000)
     assert found is None, str(found[0])
     core = ArrayCore()
@@ -64,6 +76,21 @@ def test_who_is_overtaken_for_the_first_time_is_told_in_turn(profile: str) -> No
     """a3 and b3 were never looked at; b3 is more important, and so comes first of those who would borrow. c2 was put off before."""
     facts = [*FULL, *WAITING, submitted(6, "a3", 1), submitted(7, "b3", 2), submitted(8, "c3", 3), ended(9, "c1"), cycle(9)]
     assert decisions(profile, facts)[2:] == [["admitted c3", "deferred b3", "deferred a3"]]
+
+
+@pytest.mark.parametrize("profile", ["classical", "fair"])
+def test_what_a_head_asks_for_is_noted_of_it_alone(profile: str) -> None:
+    """a2 waits for one GPU and is cancelled. a3 asks for two, and takes its row in the tables; one GPU is not enough."""
+    cancelled = {"kind": "WorkloadCancelled", "time": 6, "workload": "a2"}
+    facts = [*FULL, submitted(3, "a2"), cycle(5), cancelled, submitted(7, "a3", 0, 2), ended(8, "b1"), cycle(9), ended(10, "c1"), cycle(11)]
+    assert decisions(profile, facts)[1:] == [["deferred a2"], ["deferred a3"], ["admitted a3"]]
+
+
+@pytest.mark.parametrize("profile", ["classical", "fair"])
+def test_a_head_that_goes_on_to_another_flavor_is_compared_by_it(profile: str) -> None:
+    """b1 would borrow the first flavor, and a1 takes it. On the second one b1 is within what its queue owns, and so before a2."""
+    facts = [submitted(1, "a1"), submitted(2, "a2"), submitted(3, "b1"), cycle(4), cycle(4 + SECOND), cycle(4 + 2 * SECOND)]
+    assert decisions(profile, facts, TWO_FLAVORS)[:2] == [["admitted a1", "deferred b1"], ["admitted b1", "deferred a2"]]
 
 
 @pytest.mark.parametrize("profile", ["classical", "fair"])

@@ -7,7 +7,8 @@ finds the same and writes one.
 from ... import columns as c
 from ...tables import Tables
 from ..quota.tree import add_to, exceeds_owned, level_that_fits, most, room
-from ..requests import request_of, usage_of
+from ..requests import plain_of
+from .flavors import sort_by_slot
 from .pod_sets import pod_set_at, resource_at, slot_of
 
 
@@ -53,8 +54,12 @@ def fits_plainly(t: Tables, row: int, nom: int) -> bool:
     That is so where the first flavor that may serve it has room, and the queue would not rather look at the next one. That flavor never
     changes as long as the workload waits, so it is looked for once.
     """
-    noted = t.nom[nom, c.N_IS_PLAIN] == 1 and t.nom[nom, c.N_ROW] == row
-    return (noted or ask_plainly(t, row, nom)) and plainly_has_room(t, nom)
+    queue = t.work[row, c.QUEUE]
+    if not (t.nom[nom, c.N_NOTED] == row + 1 or ask_plainly(t, row, nom)) or not plainly_has_room(t, queue, nom):
+        return False
+    t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_REPLACED], t.nom[nom, c.N_MODE] = row, queue, c.NONE, c.FITS
+    t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_IS_PLAIN] = 0, 1
+    return True
 
 
 def ask_plainly(t: Tables, row: int, nom: int) -> bool:
@@ -65,23 +70,21 @@ def ask_plainly(t: Tables, row: int, nom: int) -> bool:
     for i in range(t.pool[group]):
         flavor = t.pool[group + 1 + i]
         if may_serve(t, queue, spec, flavor):
-            t.ask[usage_of(nom), 0, 0] = t.ask[request_of(nom), 0, 0] = 0
+            t.ask[plain_of(nom), 0, 0] = 0
             for j in range(t.spec[spec + c.S_RESOURCES]):
                 asked = asked_in_all(t, spec, j)
                 if asked > 0:
                     slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
-                    add_to(t, usage_of(nom), slot, asked)
-                    add_to(t, request_of(nom), slot, asked)
-            t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_REPLACED], t.nom[nom, c.N_MODE] = row, queue, c.NONE, c.FITS
-            t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_LATER] = 0, c.NONE, c.NONE
-            t.nom[nom, c.N_IS_PLAIN], t.nom[nom, c.N_TRIED] = 1, i if i < t.pool[group] - 1 else c.NONE
+                    add_to(t, plain_of(nom), slot, asked)
+            sort_by_slot(t, plain_of(nom))
+            t.nom[nom, c.N_NOTED], t.nom[nom, c.N_TRIED] = row + 1, i if i < t.pool[group] - 1 else c.NONE
             return True
     return False
 
 
-def plainly_has_room(t: Tables, nom: int) -> bool:
+def plainly_has_room(t: Tables, queue: int, nom: int) -> bool:
     """Whether there is room for a plain request where it was noted, and the queue does not look further there."""
-    queue, ask = t.nom[nom, c.N_QUEUE], request_of(nom)
+    ask = plain_of(nom)
     t.nom[nom, c.N_LEVEL] = 0
     for k in range(1, t.ask[ask, 0, 0] + 1):
         slot, asked = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]

@@ -163,7 +163,7 @@ def share_with(t: Tables, node: int, queue: int, ask: int) -> ShareNumbers:
 def share_at_most_after(t: Tables, node: int) -> ShareNumbers:
     """The share that a node has at most once somebody who runs below it is gone; none if nobody runs there."""
     for slot in range(t.state[c.SLOTS]):
-        t.slot[slot, c.LESS] = t.quota[node, slot, c.LEAST_FREED]
+        t.slot[slot, c.LESS] = t.watch[node, slot, c.LEAST_FREED]
     found = work_out(t, node)
     for slot in range(t.state[c.SLOTS]):
         t.slot[slot, c.LESS] = 0

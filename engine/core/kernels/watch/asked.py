@@ -22,7 +22,7 @@ def write_asked(t: Tables, node: int, slot: int, asks: int) -> bool:
         if t.asked[first + at, column] == least:
             return False
         t.asked[first + at, column] = least
-    t.quota[parent, slot, c.NEED] = t.asked[first + 1, column]
+    t.watch[parent, slot, c.NEED] = t.asked[first + 1, column]
     return True
 
 
@@ -53,6 +53,6 @@ def is_met(t: Tables, parent: int, at: int) -> bool:
     """Whether as much arrives at a node as the least in a row of its part, of some slot."""
     row = t.node[parent, c.FIRST_ASKED] + at
     for slot in range(max(1, t.state[c.SLOTS])):
-        if t.asked[row, c.OF_SLOT + slot] <= max(t.quota[parent, slot, c.ROOM], t.quota[parent, slot, c.EXTRA]):
+        if t.asked[row, c.OF_SLOT + slot] <= max(t.watch[parent, slot, c.ROOM], t.watch[parent, slot, c.EXTRA]):
             return True
     return False

@@ -47,7 +47,7 @@ def need_of_queue(t: Tables, queue: int) -> None:
         need = c.NEVER
         if row != c.NONE:
             need = t.wish[t.work[row, c.WAIT], slot, c.WISH if t.node[queue, c.STRICT] else c.LEAST]
-        t.quota[queue, slot, c.NEED] = need if is_any_or_never(need) else need - t.quota[queue, slot, c.JOINED]
+        t.watch[queue, slot, c.NEED] = need if is_any_or_never(need) else need - t.watch[queue, slot, c.JOINED]
 
 
 def is_any_or_never(need: int) -> bool:
@@ -114,7 +114,7 @@ def ask_anew(t: Tables, node: int) -> None:
 
 def what_it_asks(t: Tables, node: int, slot: int) -> int:
     """What has to arrive at the parent of a node so that somebody below the node may be helped."""
-    need = t.quota[node, slot, c.NEED]
+    need = t.watch[node, slot, c.NEED]
     if is_any_or_never(need):
         return c.ANYTIME if need < 0 else c.NEVER
     if reach_by_rules(t, node, slot) >= need:
@@ -145,8 +145,8 @@ def open_queues(t: Tables, of_all: bool) -> None:
     before = t.state[c.OPENING]
     t.state[c.FIRST_OPEN], t.state[c.OPENING] = c.NONE, before + 1
     for slot in range(t.state[c.SLOTS]):
-        t.quota[0, slot, c.ROOM] = t.quota[0, slot, c.OWNED] - t.quota[0, slot, c.USED]
-        t.quota[0, slot, c.EXTRA] = c.ANYTIME
+        t.watch[0, slot, c.ROOM] = t.quota[0, slot, c.OWNED] - t.quota[0, slot, c.USED]
+        t.watch[0, slot, c.EXTRA] = c.ANYTIME
     parent, node = 0, first_helped(t, 0)
     while parent != c.NONE:
         if node == c.NONE:  # nobody more below this parent: go on beside it
@@ -167,5 +167,5 @@ def note_what_arrives(t: Tables, node: int) -> None:
     parent = t.node[node, c.PARENT]
     for slot in range(t.state[c.SLOTS]):
         kept = local_left(t, node, slot)
-        t.quota[node, slot, c.ROOM] = kept + min(t.quota[parent, slot, c.ROOM], borrowable(t, node, slot))
-        t.quota[node, slot, c.EXTRA] = max(t.quota[parent, slot, c.EXTRA] + kept, reach_by_rules(t, node, slot))
+        t.watch[node, slot, c.ROOM] = kept + min(t.watch[parent, slot, c.ROOM], borrowable(t, node, slot))
+        t.watch[node, slot, c.EXTRA] = max(t.watch[parent, slot, c.EXTRA] + kept, reach_by_rules(t, node, slot))

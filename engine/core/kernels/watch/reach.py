@@ -74,9 +74,9 @@ def note_reach(t: Tables, queue: int) -> bool:
     for slot in range(max(1, t.state[c.SLOTS])):
         reach = 0
         if slot < t.state[c.SLOTS]:
-            reach = min(c.BEYOND, reach_of(t, queue, slot)) + t.quota[queue, slot, c.JOINED]
-        further = further or reach > t.quota[queue, slot, c.REACH]
-        t.quota[queue, slot, c.REACH] = reach
+            reach = min(c.BEYOND, reach_of(t, queue, slot)) + t.watch[queue, slot, c.JOINED]
+        further = further or reach > t.watch[queue, slot, c.REACH]
+        t.watch[queue, slot, c.REACH] = reach
     return further
 
 
@@ -98,9 +98,9 @@ def note_joined(t: Tables, queue: int, row: int) -> None:
     cell = charges_of(t, row)
     while cell >= 0:
         slot = t.cell[cell, c.SLOT]
-        t.quota[queue, slot, c.JOINED] += t.cell[cell, c.AMOUNT]
-        if t.quota[queue, slot, c.JOINED] > c.MOST_JOINED:
-            t.quota[queue, slot, c.JOINED] = 0
+        t.watch[queue, slot, c.JOINED] += t.cell[cell, c.AMOUNT]
+        if t.watch[queue, slot, c.JOINED] > c.MOST_JOINED:
+            t.watch[queue, slot, c.JOINED] = 0
             waits = first_in_line(t, queue)
             while waits != c.NONE:
                 wish_for_anything(t, waits)
@@ -122,11 +122,11 @@ def note_least_freed(t: Tables, queue: int, row: int, is_first: bool) -> None:
         cell = t.cell[cell, c.NEXT]
     for slot in range(t.state[c.SLOTS]):
         node, freed = queue, t.slot[slot, c.LEFT]
-        t.quota[node, slot, c.LEAST_FREED] = freed if is_first else min(freed, t.quota[node, slot, c.LEAST_FREED])
+        t.watch[node, slot, c.LEAST_FREED] = freed if is_first else min(freed, t.watch[node, slot, c.LEAST_FREED])
         while t.node[node, c.PARENT] >= 0:
             freed = 0 if t.quota[node, slot, c.LOCAL] > 0 else freed
             node = t.node[node, c.PARENT]
-            t.quota[node, slot, c.LEAST_FREED] = min(freed, t.quota[node, slot, c.LEAST_FREED])
+            t.watch[node, slot, c.LEAST_FREED] = min(freed, t.watch[node, slot, c.LEAST_FREED])
 
 
 def waits_for_room(t: Tables, row: int) -> bool:
@@ -162,7 +162,7 @@ def wish_by_flavor(t: Tables, row: int, spec: int, group: int) -> bool:
             slot, asked = most_missing(t, queue, spec, flavor)
             if slot == c.NONE:
                 return False
-            wish = asked - t.slot[slot, c.HELPS] + t.quota[queue, slot, c.JOINED]
+            wish = asked - t.slot[slot, c.HELPS] + t.watch[queue, slot, c.JOINED]
             t.wish[at, slot, c.WISH] = min(t.wish[at, slot, c.WISH], wish)
     return True
 
@@ -174,7 +174,7 @@ def most_missing(t: Tables, queue: int, spec: int, flavor: int) -> tuple[int, in
         asked = asked_in_all(t, spec, j)
         if asked > 0:
             slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
-            beyond = asked - t.slot[slot, c.HELPS] - (t.quota[queue, slot, c.REACH] - t.quota[queue, slot, c.JOINED])
+            beyond = asked - t.slot[slot, c.HELPS] - (t.watch[queue, slot, c.REACH] - t.watch[queue, slot, c.JOINED])
             if beyond > missing:
                 missing, found, found_asked = beyond, slot, asked
     return found, found_asked

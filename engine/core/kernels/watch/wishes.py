@@ -35,35 +35,38 @@ def gather_wishes(t: Tables, row: int) -> None:
         row = t.work[row, c.ABOVE]
 
 
-def is_reached(t: Tables, queue: int, row: int, column: int) -> bool:
-    """Whether the reach of a queue as it was noted comes up to a wish (`WISH`: of the row; `LEAST`: of somebody at or below it)."""
+def is_reached(t: Tables, node: int, row: int, column: int) -> bool:
+    """Whether the reach that is noted of a node comes up to a wish (`WISH`: of the row; `LEAST`: of somebody at or below it).
+
+    The node is the row's queue; in cycles, the top of its tree.
+    """
     at = t.work[row, c.WAIT]
     for slot in range(max(1, t.state[c.SLOTS])):
-        if t.wish[at, slot, column] <= t.quota[queue, slot, c.REACH]:
+        if t.wish[at, slot, column] <= t.watch[node, slot, c.REACH]:
             return True
     return False
 
 
-def first_reached(t: Tables, queue: int, row: int) -> int:
+def first_reached(t: Tables, node: int, row: int) -> int:
     """The first in line at or below a row (NONE: there is none) whose wish is reached; NONE where there is none."""
-    if row == c.NONE or not is_reached(t, queue, row, c.LEAST):
+    if row == c.NONE or not is_reached(t, node, row, c.LEAST):
         return c.NONE
     while True:
-        if t.work[row, c.EARLIER] != c.NONE and is_reached(t, queue, t.work[row, c.EARLIER], c.LEAST):
+        if t.work[row, c.EARLIER] != c.NONE and is_reached(t, node, t.work[row, c.EARLIER], c.LEAST):
             row = t.work[row, c.EARLIER]
-        elif is_reached(t, queue, row, c.WISH):
+        elif is_reached(t, node, row, c.WISH):
             return row
         else:
             row = t.work[row, c.LATER]
 
 
-def next_reached(t: Tables, queue: int, row: int) -> int:
+def next_reached(t: Tables, node: int, row: int) -> int:
     """The first in line after a row whose wish is reached; NONE where there is none."""
-    found = first_reached(t, queue, t.work[row, c.LATER])
+    found = first_reached(t, node, t.work[row, c.LATER])
     while found == c.NONE and t.work[row, c.ABOVE] != c.NONE:
         above = t.work[row, c.ABOVE]
         if t.work[above, c.EARLIER] == row:
-            found = above if is_reached(t, queue, above, c.WISH) else first_reached(t, queue, t.work[above, c.LATER])
+            found = above if is_reached(t, node, above, c.WISH) else first_reached(t, node, t.work[above, c.LATER])
         row = above
     return found
 
