@@ -21,6 +21,9 @@ from ..engine.outcome import history
 COMPILE = Path(__file__).with_name("compile.py")
 """The file of the function by which all kernels are called."""
 
+_OF_THREADS = {"NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
+"""Variables that tell the compiler nothing about kernels, which have one thread. joblib gives its workers the first one."""
+
 
 @dataclass(frozen=True, eq=False)
 class KernelSource:
@@ -51,13 +54,13 @@ class KernelSource:
         texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
         found = COMPILE.stat()
         place = (str(COMPILE), found.st_mtime_ns, found.st_size)
-        settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_"))
+        settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_") and name not in _OF_THREADS)
         versions = sys.version, version("numba"), version("numpy")
         machine = (*place, settings, *versions, get_host_cpu_name(), get_host_cpu_features().flatten())
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 
-_THREE_OR_FOUR = {"quota": 3, "wish": 3, "ask": 3, "key": 3, "held": 3, "choice": 4}
+_THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "held": 3, "choice": 4}
 _ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape", "rival"), 1)
 
 CORE = KernelSource(

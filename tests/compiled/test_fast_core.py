@@ -20,6 +20,7 @@ from gpol.engine.cores import Core
 from gpol.engine.facts import TimeAdvanced
 from gpol.sim.drive.policy import Policy
 from job_draws import gang
+from joblib import Parallel, delayed
 from policy_texts import TWO_QUEUES
 
 
@@ -217,3 +218,23 @@ def test_kernels_of_another_installation_are_not_there(cache: Path, monkeypatch:
         mine.write_text("pass\n")
         os.utime(mine, (1, 1))
     assert replace(CORE).version != before
+
+
+def test_what_the_environment_tells_the_compiler_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the number of threads, of which kernels have one."""
+    before = replace(CORE).version
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert replace(CORE).version == before
+    monkeypatch.setenv("NUMBA_OPT", "1")
+    assert replace(CORE).version != before
+
+
+def test_workers_of_a_sweep_find_the_same_kernels() -> None:
+    """joblib sets variables in them, also one of numba's."""
+
+    def there() -> str:
+        from gpol.compiled.kernel_source import CORE
+
+        return CORE.version
+
+    assert Parallel(n_jobs=2)(delayed(there)() for _ in range(2)) == [CORE.version] * 2
