@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-AFTER = 0.7
-"""Seconds after the start of the command from which on progress is shown: whoever waits sees something within a second."""
+AFTER = 0.5
+"""Seconds after the start of the command from which on progress is shown: with what loading the bar takes, whoever waits sees something
+within a second."""
 
 _LEAST = 0.2
 """Seconds that any work takes at least before its progress is shown."""
