@@ -147,7 +147,8 @@ P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
     N_IS_PLAIN, N_NOTED, N_TRIED, N_UNSAID,  # `flavor/plain.py`, `heads.py`
     N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_FIRST_VICTIM, N_BLOCK, N_PODS,
 ) = range(19)  # fmt: skip
-"""`N_NOTED` says of whom a plain request is noted, as a row plus 1; `N_UNSAID` whether nothing is to be told where it fits no more."""
+"""`N_NOTED` says of whom a plain request is noted, as a row plus 1 (0: of nobody). `N_TRIED` belongs to that request, so it counts where
+`N_IS_PLAIN` is 1. `N_UNSAID` says whether nothing is to be told of a head that fits no more when it has its turn."""
 
 C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
 D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)

@@ -139,9 +139,10 @@ def queue_up(t: Tables, row: int) -> None:
     join_tree(t, queue, c.LINE, row, above, side)
     t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
     node, nom = queue, t.node[queue, c.QUEUE_INDEX]
+    # Another one may have stood in this row, or the same one with other pods or another priority.
     if t.nom[nom, c.N_NOTED] == row + 1:
         t.nom[nom, c.N_NOTED] = 0
-    while node >= 0:  # another one may have stood in this row
+    while node >= 0:
         t.node[node, c.KEYS_OF] = c.NONE
         node = t.node[node, c.PARENT]
     t.state[c.WAITS_AT] = queue

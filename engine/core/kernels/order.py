@@ -96,7 +96,8 @@ def next_in_turn(t: Tables, queue: int) -> int:
 def note_keys_of_rival(t: Tables, node: int) -> None:
     """Write the values of the policy's keys for the best of a node: level by level they are those with it charged.
 
-    Those of whoever asks for what is noted of it are kept: they follow from the row, and from what is charged at or below the node.
+    Those of whoever asks for the same as the plain request that is noted of it are kept: they follow from the row, and from what is charged
+    at or below the node. Where all are compared at once, borrowing and shares follow from more than that, and are written each time.
     """
     flat, entry = t.state[c.FLAT] == 1, t.node[node, c.BEST]
     row, queue, ask, as_noted = t.nom[entry, c.N_ROW], t.nom[entry, c.N_QUEUE], asked_by(t, entry), asks_as_noted(t, entry)

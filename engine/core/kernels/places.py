@@ -155,13 +155,13 @@ def first_unparked(t: Tables, node: int) -> int:
 
 
 def next_unparked(t: Tables, node: int, row: int) -> int:
-    """The next one after a row."""
+    """The next one after a row; `first_unparked` was asked before, in the same epoch."""
     top = t.node[node, c.TOP]
     return unparked_from(t, top, next_reached(t, top, row))
 
 
 def unparked_from(t: Tables, top: int, row: int) -> int:
-    """The same from a row on; whoever turns out to be parked by its shape is passed by until the epoch ends."""
+    """The first from a row on who is not parked; whoever turns out to be parked by its shape is passed by until the epoch ends."""
     while row != c.NONE and is_parked(t, row):
         park(t, row)
         row = next_reached(t, top, row)

@@ -20,7 +20,7 @@ def asked_by(t: Tables, nom: int) -> int:
 
 
 def asks_as_noted(t: Tables, nom: int) -> bool:
-    """Whether a nomination asks for what the plain request does that is noted of its workload."""
+    """Whether a nomination asks for the same as the plain request that is noted of its workload."""
     if t.nom[nom, c.N_IS_PLAIN]:
         return True
     if t.nom[nom, c.N_NOTED] != t.nom[nom, c.N_ROW] + 1 or t.ask[plain_of(nom), 0, 0] != t.ask[usage_of(nom), 0, 0]:
@@ -44,5 +44,5 @@ def need_of(nom: int) -> int:
 
 
 def plain_of(nom: int) -> int:
-    """What the plain request asks for that is noted beside a nomination (`flavor/plain.py`)."""
+    """The plain request that is noted of a workload, mostly that of the nomination (`flavor/plain.py`)."""
     return c.ASKS + nom * c.REQUESTS + 4

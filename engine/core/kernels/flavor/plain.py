@@ -52,7 +52,7 @@ def fits_plainly(t: Tables, row: int, nom: int) -> bool:
     """Nominate a workload of a plain request if it is clear that it fits, as far as comparing it with others takes; say whether it is.
 
     That is so where the first flavor that may serve it has room, and the queue would not rather look at the next one. That flavor never
-    changes as long as the workload waits, so it is looked for once.
+    changes as long as the workload stands in its line, so it is looked for once.
     """
     queue = t.work[row, c.QUEUE]
     if not (t.nom[nom, c.N_NOTED] == row + 1 or ask_plainly(t, row, nom)) or not plainly_has_room(t, queue, nom):
