@@ -48,7 +48,7 @@ class Cluster:
 
     def __init__(self, kernels: KernelSet, profile: str, queues: int, admitted: int, idle: int, lent: int = 0) -> None:
         self.run, self.spent, self.queues, self.names = kernels.run, 0, queues, 0
-        self.core = ArrayCore(kernels=KernelSet(self._timed))
+        self.core = ArrayCore(kernels=KernelSet(self._timed), tell_beyond=_refuse)
         places = admitted // queues
         body = owns(EACH * places) + ("" if profile == "gpol.fair" else "\n   reclaims from anyone")
         lines = [f'policy "large" {{ use {profile} }}', "flavor pool {\n  gpu, cpu, memory as owned\n}", "cohort all {", owns(idle)]
@@ -120,6 +120,11 @@ class Cluster:
     def end_one(self, draw: random.Random) -> int:
         """Let some workload end; return how many decisions follow."""
         return self.step(self.ending(draw))
+
+
+def _refuse(reason: str) -> None:
+    """What is measured is the core over arrays and nothing else."""
+    raise AssertionError(f"the definition would decide: {reason}")
 
 
 def owns(gpus: int) -> str:

@@ -59,7 +59,7 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
     state, node = zeros(c.STATE_WIDTH), zeros(len(graph.nodes), c.NODE_WIDTH)
     groups = {queue.node: _groups(programs, graph, queue, resources) for queue in graph.queues}
     _settings(state, graph, programs, resources)
-    state[c.MOST_IN_ALL] = 4 * MOST if graph.settings.cycles is None else most
+    state[c.MOST_IN_ALL] = most
     _nodes(node, graph, programs)
     quota, slot = zeros(len(graph.nodes), max(1, len(graph.slots)), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
     _slots(slot, graph, capacity, sizes, resources)
@@ -76,6 +76,7 @@ def bound(graph: PolicyGraph, capacity: list[int]) -> int:
     """The most that may be asked for, used or owned of a slot, so that no share is too large. Raises BeyondBoundsError.
 
     Three times as much may be charged at a time: what was adopted, what all who are live ask for together, and one of them once more.
+    At once nobody is charged for more than exists, so there it does not matter what all ask for together.
     """
     scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))
     worth: dict[str, int] = {}
