@@ -197,10 +197,7 @@ class TableStore(Rows):
 
     def add(self, workload: Workload) -> None:
         """Take in a workload, with all that is known of it, and give it its places. Raises BeyondBoundsError, with nothing changed."""
-        self.vet(workload)
-        asked = 0 if workload.queue == NOWHERE else self.demands.spec[self.demands.of(workload).at + c.S_MOST]
-        if int(self.tables.state[c.ASKED_IN_ALL]) + asked > self.tables.state[c.MOST_IN_ALL]:
-            raise BeyondBoundsError("live workloads ask for too much together")
+        self._vet_sum(workload, 0)
         row, name = self._new_row(), self.name_id(workload.name)
         self.tables.work[row, c.NAME], self.tables.when[row, c.NUMBER] = name, workload.number
         self.tables.name[name, c.ROW] = row
@@ -213,7 +210,7 @@ class TableStore(Rows):
         """Change a workload between its old places and its new ones; return its row. Raises BeyondBoundsError, with nothing changed."""
         workload, row = self.read(name)
         change(workload)
-        self.vet(workload)
+        self._vet_sum(workload, int(self.tables.spec[self.tables.work[row, c.SPEC] + c.S_MOST]))
         self.kernels.leave(self.tables, row)
         if self.tables.work[row, c.WAIT] == c.NONE:
             stop(self.tables, row)
@@ -343,12 +340,17 @@ class TableStore(Rows):
         """Raise BeyondBoundsError for numbers that the tables are not proven for."""
         if max(workload.queued, workload.submitted, workload.entered, workload.admitted or 0) > c.MOST_TIME or workload.number >= 2**31:
             raise BeyondBoundsError("a moment or a number of a workload is too large")
-        if workload.queue != NOWHERE:
-            self.demands.of(workload)
+        self.demands.most(workload)
         if max(len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
             raise BeyondBoundsError("too much was said of workloads")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
+
+    def _vet_sum(self, workload: Workload, before: int) -> None:
+        """As `vet`, and for what all who are live ask for together, of which `before` is for this workload up to now."""
+        self.vet(workload)
+        if int(self.tables.state[c.ASKED_IN_ALL]) - before + self.demands.most(workload) > self.tables.state[c.MOST_IN_ALL]:
+            raise BeyondBoundsError("live workloads ask for too much together")
 
     # --- reading --------------------------------------------------------------------------------------------------------
 
