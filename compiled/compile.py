@@ -28,8 +28,6 @@ def compiled_kernels(cache: Path | None = None) -> KernelSet:
 def compiled_entry(source: KernelSource, cache: Path | None = None) -> Callable[[Any, int, int], int]:
     """The entry of some kernels, compiled with all that it calls, or read from the `cache` folder."""
     found = _plain_kernels(source)
-    if cache is not None:
-        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = str(version_folder(cache, source)), ""
     names: dict[str, Any] = {}
     for kernel in found.values():
         names |= {name: value for name, value in kernel.__globals__.items() if name not in found and not name.startswith("__")}
@@ -64,7 +62,13 @@ def _outer_function(names: dict[str, Any], folder: Path | None) -> Callable[...,
     Raises FolderError where it cannot be kept in the folder: numba takes another one then, in which code of other kernels may have the same
     name.
     """
-    dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=folder is not None)
+    of_others = numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES
+    if folder is not None:
+        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = str(folder), ""
+    try:
+        dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=folder is not None)
+    finally:  # what else in this process is compiled does not go to our folder
+        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = of_others
     if folder is not None and folder not in Path(dispatcher.stats.cache_path).parents:
         raise FolderError(f"`{folder}` is no folder that can be written")
     dispatcher.compile((INT, INT, INT))
@@ -81,7 +85,7 @@ def _run_at(address: int, first: int, second: int) -> int:
 
 
 class _Entry:
-    """The compiled kernels, called with tables."""
+    """The compiled kernels, called with tables. The last ones stay in memory until others are used."""
 
     def __init__(self, compiled: Callable[..., Any], type_: TablesType) -> None:
         self._compiled, self._type = compiled, type_

@@ -28,7 +28,7 @@ COMPILING = "compiled kernels are made in the background, once, in about a minut
 
 CANNOT_LOAD = (
     "decided without compiled kernels, which would be many times faster: {reason}; "
-    "`pip install --upgrade 'gpol[fast]'`, with no variable NUMBA_* set, may mend that"
+    "unset all variables NUMBA_*, then try `pip install --upgrade 'gpol[fast]'`"
 )
 NO_FOLDER = (
     "decided without compiled kernels, which would be many times faster: their folder cannot be written, or others may write to it; "

@@ -17,7 +17,7 @@ class FolderError(OSError):
 
 
 def kernel_folder() -> Path | None:
-    """The folder, made where it is missing: `gpol/kernels` in the user's cache. None where it cannot be made, or others may write to it."""
+    """The folder, made if missing: `gpol/kernels` in the user's cache. None where it cannot be written, or others may write to it."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(base) / "gpol" / "kernels"
     try:
@@ -26,7 +26,8 @@ def kernel_folder() -> Path | None:
     except OSError:
         return None
     is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    return folder if is_own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+    is_private = is_own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return folder if is_private and os.access(folder, os.W_OK) else None
 
 
 def version_folder(folder: Path, source: KernelSource) -> Path:

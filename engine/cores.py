@@ -1,6 +1,7 @@
 """What a core is: the one interface by which everything outside `engine/` reaches the state of a cluster and its decisions.
 
-Which core decides is said in one place, `default_core.py`; everything else names this interface alone.
+Two modules make cores: `default_core.py` the definition, `compiled/fast_core.py` the one over arrays that commands use. Everything else
+names this interface alone.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence

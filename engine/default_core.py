@@ -1,4 +1,4 @@
-"""The core that decides, and its snapshots: the only module that names one of the cores."""
+"""The definition as a core, and snapshots. Commands decide by the core over arrays (`compiled/fast_core.py`); both return the same."""
 
 from .cores import Core, Probe
 from .definition.core import DefinitionCore

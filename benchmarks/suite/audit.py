@@ -79,7 +79,7 @@ def _on_all_processors(place: Path, runs: int) -> Iterator[Figure]:
     yield Figure("audit", "replay of 2,000,000 events on one processor, for each event, on the clock", "us", tuple(alone))
     yield Figure("audit", "replay, on all processors, for each event, on the clock", "us", tuple(together))
     ratios = tuple(many / one for one, many in zip(alone, together, strict=True))
-    yield Figure("audit", "the second in parts of the first", "", ratios, goal=1 / 1.7)
+    yield Figure("audit", "time on all processors, as a part of the time on one", "", ratios, goal=1 / 1.7)
     yield Figure("audit", "verify, on all processors, for each event, on the clock", "us", tuple(verified), goal=1e6 / 250_000)
 
 

@@ -12,8 +12,8 @@ HEAD = """# Performance
 `make bench` measures all of this and writes this page; do not edit it. Figures are processor time of one process, or time on the clock
 where it says so: medians of several runs on one machine, which other work may have kept busy. *Spread* is how far the runs were apart.
 *Definition* is how many times longer the definition ([architecture](architecture.md)) took for each thing in the same run. The goals are
-the project's own; a missed one says so. A slope is that of the straight line which fits the logarithms of sizes and times best: 0 where the
-size does not matter, 1 where twice the size takes twice as long.
+the project's own; a missed one says so. *Where time goes* is told for each event. A slope is that of the straight line which fits the
+logarithms of sizes and times best: 0 where the size does not matter, 1 where twice the size takes twice as long.
 
 Each group says when and on what it was measured. Machines differ, and a shared one is not always equally fast, so its *yardstick* is told
 too: how long plain Python takes to add up the squares of a million numbers.

@@ -46,7 +46,7 @@ def sweeps(runs: int) -> Iterator[Figure]:
             for number in range(0, len(tried), len(tried) // ALONE):
                 assert outcomes[number] == play_variant(place, tried[number], "restart", events), f"variant {number} alone is another"
             otherwise = sum(isinstance(outcome, VariantOutcome) and outcome.changed > 0 for outcome in outcomes)
-            told = f"{file}, {len(tried)} variants, {otherwise} of which decide otherwise, {backend}"
+            told = f"{file}, {len(tried)} variants, {otherwise} with other decisions, {backend}"
             goal = MOST_SECONDS if philly else None
             yield Figure(GROUP, f"{told}: on the clock, on {cpu_count()} processors", "s", (wall,), len(tried), goal)
             yield Figure(GROUP, f"{told}: processor time of each", "s", (taken / len(tried),))

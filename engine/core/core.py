@@ -60,7 +60,7 @@ _IN_TABLES = (
 )  # fmt: skip
 """The facts that change rows and no more; the others change the policy or what exists."""
 
-MOST_GIVEN = 100_000
+FORGET_AFTER = 100_000
 """After how many facts (and eight more for each live workload) the tables are made anew, so that what is over is forgotten."""
 
 
@@ -69,7 +69,7 @@ class ArrayCore:
 
     `_store` has the tables and `_around` what is beside them; or there is `_definition`: before the first policy, and beyond the bounds of
     the tables; `tell_beyond` is told the reason. Writing tables takes as long as many facts, so it is tried again after as many facts as
-    there were live workloads (`_tries_at`), and what is over is forgotten by it now and then (`_applied` facts after the last time).
+    there were live workloads and nodes (`_tries_at`). What is over is forgotten by it now and then (`_applied` facts after the last time).
     `_asked` is the submission that `only_waits` was asked for last, as a job of one row: drivers ask for one again and again.
     """
 
@@ -90,7 +90,7 @@ class ArrayCore:
             try:
                 self._store, self._around = loaded(core.state, self._kernels)
             except BeyondBoundsError as error:
-                self._tries_at = core.seq + len(core.state.workloads)
+                self._tries_at = core.seq + len(core.state.workloads) + len(core.state.policy.graph.nodes)
                 if self._tell_beyond is not None:
                     self._tell_beyond(str(error))
                 return
@@ -179,7 +179,7 @@ class ArrayCore:
     def _forget_what_is_over(self) -> None:
         """Make the tables anew now and then."""
         facts = self._applied + (0 if self._given is None else self._given.facts)
-        if self._store is not None and facts > MOST_GIVEN + 8 * int(self._store.tables.state[c.LIVE]):
+        if self._store is not None and facts > FORGET_AFTER + 8 * int(self._store.tables.state[c.LIVE]):
             self._load(DefinitionCore(self.state()))
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:

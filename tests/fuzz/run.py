@@ -1,8 +1,8 @@
 """Compares two cores on generated policies and facts: `python tests/fuzz/run.py [--minutes M] [--left NAME] [--right NAME]`.
 
 Every policy has constructs of the whole language, every history facts of all kinds; after each fact both cores must have decided the
-same, byte for byte. Ends with 0 where nothing differs, and with 1 at the first difference, which is made small and written into a
-folder (`--out`); `--again FOLDER` plays such a folder again. The same seed gives the same policies and facts.
+same, byte for byte. Ends with 0 where nothing differs, and with 1 at the first difference (or after `--differences` of them). Each is made
+small and written into a folder (`--out`); `--again FOLDER` plays such a folder again. The same seed gives the same policies and facts.
 """
 
 import argparse

@@ -22,8 +22,8 @@ HEAD = """# Where each construct is decided
 `python tests/fuzz/where.py` writes this page from generated policies; do not edit it.
 
 - *Tables*: the core over arrays decides, by kernels over tables ([architecture](architecture.md)). Else the definition does.
-- *In one go*: `gpol simulate` lets the kernels play all jobs by themselves. Where local queues
-  are admitted by usage they are played fact by fact, by the same kernels.
+- *In one go*: `gpol simulate` lets the kernels play all jobs by themselves, at least under some policies with the construct.
+  Where local queues are admitted by usage they are played fact by fact, by the same kernels.
 
 Both decide the same, byte for byte. A policy is decided over tables unless one of its numbers is too large for them; then that is said.
 

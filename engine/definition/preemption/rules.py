@@ -40,10 +40,10 @@ class Preemptor:
 
 
 class RuleSearch:
-    """A search for a workload whose request is charged and `short` of some slots, at a moment. The trial is always put back.
+    """A search at a moment for a workload whose request is charged; `short` lists the slots of which too little is free.
 
-    `cause` is the fact that is being decided; it is None where a later moment is tried. One fact never admits and evicts the same
-    workload, so whoever it admitted is passed over. `superiors` are those for whom the workload had to go itself.
+    The trial is always put back. `cause` is the fact that is being decided; it is None where a later moment is tried. One fact never admits
+    and evicts the same workload, so whoever it admitted is passed over. `superiors` are those for whom the workload had to go itself.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class RuleSearch:
     # --- trigger and scope ------------------------------------------------------------------------------------------------
 
     def owner(self, rule: PreemptRule) -> int | None:
-        """The node on whose ownership a rule rests: the queue, or the lowest cohort that owns enough; None: not triggered."""
+        """The node that has to own enough for a rule to apply: the queue, or the lowest cohort that does; None: no trigger."""
         if rule.trigger is None:
             return self.queue
         path = self.tree.paths[self.queue]
@@ -148,7 +148,7 @@ class RuleSearch:
         return next((protect for protect in self.protecting(each.queue) if self.values.holds(protect.guard, each)), None)
 
     def gave_way(self, rule: PreemptRule, each: Workload) -> bool:
-        """Whether a workload is spared because the other one had to go for it: by every rule without durations."""
+        """Whether a candidate is spared because this workload had to go for it before; only rules without durations spare it."""
         return each.name in self.superiors and is_timeless(rule.guard)
 
     def _may_go(self, rule: PreemptRule, each: Workload) -> bool:
@@ -176,8 +176,8 @@ class RuleSearch:
 class Found:
     """What a search came to: victims without whom the request fits, or none, and what that makes of the flavor.
 
-    `until`: the first moment at which nothing but time will have made room. `notes`: what came of each workload that was looked at, by
-    name.
+    `until`: the first later moment at which the request fits if nothing happens but that time passes. `notes`: what came of each workload
+    that was looked at, by name.
     """
 
     victims: list[Victim] = field(default_factory=list)

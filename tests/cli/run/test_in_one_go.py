@@ -59,7 +59,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few facts are enough to be played in one go, and not many are the most; after a few more the tables are made anew."""
     monkeypatch.setattr(fact_lines, "FEW", 4)
     monkeypatch.setattr(fact_lines, "MOST_AT_ONCE", 16)
-    monkeypatch.setattr(core_module, "MOST_GIVEN", 10)
+    monkeypatch.setattr(core_module, "FORGET_AFTER", 10)
     monkeypatch.setattr(stretch_measure, "FEW", 1)
     monkeypatch.setattr(stretch_measure, "MOST_ROWS", 30)
 

@@ -269,7 +269,7 @@ def test_the_examples_replay_alike(name: str, place: Path) -> None:
 
 def test_tables_made_anew_forget_what_is_over(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many facts, and nothing else changes."""
-    monkeypatch.setattr("gpol.engine.core.core.MOST_GIVEN", 10)
+    monkeypatch.setattr("gpol.engine.core.core.FORGET_AFTER", 10)
     text = 'policy "plain" {}\nflavor pool { gpu 8 }\nqueue owner { owns 8 gpu }\n'
     jobs = [gang(f"w{number}", 10 * number, 3, 25) for number in range(100)]
     simulation = Simulation(Policy(compiled(text), "p.gpol", text, ()), jobs, Player(DefinitionCore()))
