@@ -125,6 +125,11 @@ class Settings:
         return self.cycles is not None
 
     @property
+    def heads_keep_room(self) -> bool:
+        """Whether a workload that needs victims and has none keeps room all the same, for as long as a cycle; several may keep the same."""
+        return self.cycles is not None
+
+    @property
     def defers(self) -> bool:
         """Whether who was looked at and not admitted is parked or goes on in the next cycle, by a decision of its own."""
         return self.cycles is not None

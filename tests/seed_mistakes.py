@@ -361,7 +361,7 @@ MISTAKES = (
     Mistake(
         "over tables, what all who are live ask for together is not bounded",
         "core/demands.py",
-        "head[c.S_MOST] = most if policy.graph.settings.cycles is not None else 0",
+        "head[c.S_MOST] = most if policy.graph.settings.heads_keep_room else 0",
         "head[c.S_MOST] = 0",
         "core/test_sums.py::test_heads_that_keep_all_that_exists_are_decided_alike",
     ),

@@ -93,7 +93,7 @@ class Demands:
         self.spec += head
         head[c.S_PODSETS], head[c.S_RESOURCES], head[c.S_PODS] = len(fact.pod_sets), len(resources), workload.pods
         head[c.S_NAMESPACE] = self.text(fact.namespace)
-        head[c.S_MOST] = most if policy.graph.settings.cycles is not None else 0  # at once it does not matter (`bound`)
+        head[c.S_MOST] = most if policy.graph.settings.heads_keep_room else 0
         head[c.S_SPARE] = sum(each.count - each.min_count for each in fact.pod_sets if each.min_count is not None)
         head[c.S_BITS] = self._append(self._bits(workload))
         head[c.S_TEXTS] = self._append([self.text(_text(policy.graph, workload, each)) for each in policy.programs.texts])

@@ -1,10 +1,12 @@
 """Sweeps: one recorded history is played under many policies, in parallel by several workers."""
 
+import os
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -20,6 +22,7 @@ from .closed_impact import closed_impact
 from .columns.played_columns import Tools, fast_tools
 from .columns.record import Record, compare, read_record
 from .recorded_settings import SettingsError, recorded_settings
+from .watched_worker import end_with
 
 MOST_VARIANTS = 200
 """How many policies a sweep plays at most."""
@@ -139,7 +142,8 @@ def sweep(
     everywhere = str(files[0].absolute()) if files else place  # workers may have been started in another folder
     with ExitStack() as stack:
         stack.enter_context(_backend(backend, jobs, scheduler, record))
-        work = (delayed(play_variant)(everywhere, variant, on_evict, upto, record) for variant in tried)
+        play = delayed(partial(_play_watched, os.getpid()) if backend == "local" else play_variant)
+        work = (play(everywhere, variant, on_evict, upto, record) for variant in tried)
         played = 0
         try:
             if backend == "ray":  # it returns all results at once
@@ -207,6 +211,14 @@ def _ray(jobs: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _play_watched(
+    command: int, place: str, variant: PolicyVariant, on_evict: OnEvict | None, upto: int | None, record: Record | None
+) -> VariantOutcome | VariantFailure:
+    """Play one variant in a worker of this machine, for as long as the process `command` is there."""
+    end_with(command)
+    return play_variant(place, variant, on_evict, upto, record)
 
 
 def play_variant(

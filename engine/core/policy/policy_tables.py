@@ -76,7 +76,7 @@ def bound(graph: PolicyGraph, capacity: list[int]) -> int:
     """The most that may be asked for, used or owned of a slot, so that no share is too large. Raises BeyondBoundsError.
 
     Three times as much may be charged at a time: what was adopted, what all who are live ask for together, and one of them once more.
-    At once nobody is charged for more than exists, so there it does not matter what all ask for together.
+    Unless heads keep room (`heads_keep_room`) nobody is charged for more than exists, and it does not matter what all ask for together.
     """
     scale = lcm(*(flavor.worth.denominator for flavor in graph.flavors))
     worth: dict[str, int] = {}
