@@ -8,7 +8,7 @@ from ..eligibility import barrier, companions
 from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
 from ..policy_graph import PolicyGraph
-from ..workload import NOWHERE, Workload
+from ..workload import Workload
 from . import columns as c
 from .policy.guard_programs import TextField
 from .policy.policy_tables import BeyondBoundsError, PolicyTables
@@ -62,10 +62,6 @@ class Demands:
             known = self._known[key] = self._made(workload)
             self._by_place[known.at] = known
         return known
-
-    def most(self, workload: Workload) -> int:
-        """What it counts for in `ASKED_IN_ALL`; nothing without a queue. Raises BeyondBoundsError."""
-        return 0 if workload.queue == NOWHERE else self.spec[self.of(workload).at + c.S_MOST]
 
     def at(self, place: int) -> Demand:
         """The demand that begins at a place."""

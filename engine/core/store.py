@@ -336,20 +336,20 @@ class TableStore(Rows):
         else:
             self.write_deferral(workload, row)
 
-    def vet(self, workload: Workload) -> None:
-        """Raise BeyondBoundsError for numbers that the tables are not proven for."""
+    def vet(self, workload: Workload) -> int:
+        """Raise BeyondBoundsError for numbers that the tables are not proven for; return what it counts for in `ASKED_IN_ALL`."""
         if max(workload.queued, workload.submitted, workload.entered, workload.admitted or 0) > c.MOST_TIME or workload.number >= 2**31:
             raise BeyondBoundsError("a moment or a number of a workload is too large")
-        self.demands.most(workload)
+        asked = 0 if workload.queue == NOWHERE else self.demands.spec[self.demands.of(workload).at + c.S_MOST]
         if max(len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
             raise BeyondBoundsError("too much was said of workloads")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
+        return asked
 
     def _vet_sum(self, workload: Workload, before: int) -> None:
         """As `vet`, and for what all who are live ask for together, of which `before` is for this workload up to now."""
-        self.vet(workload)
-        if int(self.tables.state[c.ASKED_IN_ALL]) - before + self.demands.most(workload) > self.tables.state[c.MOST_IN_ALL]:
+        if int(self.tables.state[c.ASKED_IN_ALL]) - before + self.vet(workload) > self.tables.state[c.MOST_IN_ALL]:
             raise BeyondBoundsError("live workloads ask for too much together")
 
     # --- reading --------------------------------------------------------------------------------------------------------
