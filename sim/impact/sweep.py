@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -142,8 +141,7 @@ def sweep(
     everywhere = str(files[0].absolute()) if files else place  # workers may have been started in another folder
     with ExitStack() as stack:
         stack.enter_context(_backend(backend, jobs, scheduler, record))
-        play = delayed(partial(_play_watched, os.getpid()) if backend == "local" else play_variant)
-        work = (play(everywhere, variant, on_evict, upto, record) for variant in tried)
+        work = (delayed(play_variant)(everywhere, variant, on_evict, upto, record) for variant in tried)
         played = 0
         try:
             if backend == "ray":  # it returns all results at once
@@ -178,8 +176,11 @@ def _backend(name: Backend, jobs: int, scheduler: str | None, record: Record | N
             stack.enter_context(_dask(jobs, scheduler))
         elif name == "ray":
             stack.enter_context(_ray(jobs))
-        shared = {"scatter": [record]} if name == "dask" and record is not None else {}
-        stack.enter_context(parallel_config(backend="loky" if name == "local" else name, **shared))
+        if name == "local":
+            options: dict[str, Any] = {"initializer": end_with, "initargs": (os.getpid(),)}
+        else:
+            options = {"scatter": [record]} if name == "dask" and record is not None else {}
+        stack.enter_context(parallel_config(backend="loky" if name == "local" else name, **options))
         yield
 
 
@@ -211,14 +212,6 @@ def _ray(jobs: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-def _play_watched(
-    command: int, place: str, variant: PolicyVariant, on_evict: OnEvict | None, upto: int | None, record: Record | None
-) -> VariantOutcome | VariantFailure:
-    """Play one variant in a worker of this machine, for as long as the process `command` is there."""
-    end_with(command)
-    return play_variant(place, variant, on_evict, upto, record)
 
 
 def play_variant(

@@ -2,18 +2,15 @@
 
 import os
 import time
-from functools import cache
 from threading import Thread
 
 EACH = 0.5
 """Seconds from one look to the next."""
 
 
-@cache
 def end_with(command: int) -> None:
-    """Let this process end when it is no longer a child of the process `command`, which was killed then. That process itself goes on."""
-    if os.getpid() != command:
-        Thread(target=_watch, args=(command,), daemon=True).start()
+    """Let this worker end when it is no longer a child of the process `command`, which was killed then."""
+    Thread(target=_watch, args=(command,), daemon=True).start()
 
 
 def _watch(command: int) -> None:

@@ -7,23 +7,28 @@ import sys
 import pytest
 
 COMMAND = """
-import os, time
+import sys, time
 from joblib import Parallel, delayed
+from gpol.sim.impact.sweep import _backend
 
-def work(command):
-    from gpol.sim.impact.watched_worker import end_with
-    end_with(command)
+def work(seconds):
     print("at work", flush=True)
-    time.sleep(600)
+    time.sleep(seconds)
 
-Parallel(n_jobs=2)(delayed(work)(os.getpid()) for _ in range(2))
+if __name__ == "__main__":
+    jobs, seconds = int(sys.argv[1]), int(sys.argv[2])
+    with _backend("local", jobs, None, None):
+        Parallel(n_jobs=jobs)(delayed(work)(seconds) for _ in range(jobs))
+    print("goes on", flush=True)
 """
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_of_a_killed_command_end(sent: signal.Signals) -> None:
     """Output that they have inherited ends only when they do, so whoever reads it is not kept waiting."""
-    with subprocess.Popen([sys.executable, "-c", COMMAND], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as command:
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "2", "600"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as command:
         assert command.stdout is not None
         for _ in range(2):
             assert command.stdout.readline() == "at work\n"
@@ -34,5 +39,5 @@ def test_workers_of_a_killed_command_end(sent: signal.Signals) -> None:
 
 def test_the_command_itself_goes_on() -> None:
     """With one job it plays the variants itself: it is no child of its own, and no reason to end."""
-    program = "import os, time; from gpol.sim.impact.watched_worker import end_with; end_with(os.getpid()); time.sleep(2); print('goes on')"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "goes on\n"
+    played = subprocess.run([sys.executable, "-c", COMMAND, "1", "2"], capture_output=True, text=True, check=True)
+    assert played.stdout == "at work\ngoes on\n"
