@@ -7,6 +7,7 @@ own, so that no two are of one shape. What is measured, under profiles that deci
 
     submit  a workload comes that fits, while as many as `--refused` wait for more than is idle, spread over all queues
     finish  one ends, and what becomes idle helps nobody
+    limited the same two, while in nine of ten queues one waits for its own queue's borrowing limit: by shares, a neighbor would give
     victims a workload comes for what its queue owns, and eight that borrow it have to go
     contest one ends in a full cluster, and every queue proposes a workload for its place
 """
@@ -33,6 +34,9 @@ EACH = 1
 VICTIMS = 8
 """How many of a queue's places others borrow."""
 
+LIMIT, BEYOND = 2, 5
+"""How much a queue may borrow where its limit holds those who wait, and how much more these ask for: some ends in a queue do not help."""
+
 CHUNK = 2_000
 """How many events are played in one go until all run, as a simulation does it."""
 
@@ -46,14 +50,15 @@ _TIMED = (c.SETTLE, c.RUN_CYCLE, c.NEXT_CYCLE, c.BEGIN_CYCLE)
 class Cluster:
     """A core with so many queues whose decisions are timed: `spent` is nanoseconds since it was last set to 0."""
 
-    def __init__(self, kernels: KernelSet, profile: str, queues: int, admitted: int, idle: int, lent: int = 0) -> None:
+    def __init__(self, kernels: KernelSet, profile: str, queues: int, admitted: int, idle: int, lent: int = 0, limit: int = 0) -> None:
         self.run, self.spent, self.queues, self.names = kernels.run, 0, queues, 0
         self.core = ArrayCore(kernels=KernelSet(self._timed), tell_beyond=_refuse)
         places = admitted // queues
         body = owns(EACH * places) + ("" if profile == "gpol.fair" else "\n   reclaims from anyone")
         lines = [f'policy "large" {{ use {profile} }}', "flavor pool {\n  gpu, cpu, memory as owned\n}", "cohort all {", owns(idle)]
         for first in range(0, queues, 10):
-            inside = [f"  queue q{number} {{\n{body} }}" for number in range(first, min(first + 10, queues))]
+            limited = [body + borrows(limit) if limit and not is_borrower(number) else body for number in range(first, first + 10)]
+            inside = [f"  queue q{number} {{\n{each} }}" for number, each in enumerate(limited[: queues - first], first)]
             lines += [f" cohort c{first} {{", *inside, " }"]
         policy = Policy.of(check("\n".join([*lines, "}"]), "large.gpol"))
         self.core.step(policy.activation(0), policy.graph)
@@ -122,6 +127,11 @@ class Cluster:
         return self.step(self.ending(draw))
 
 
+def is_borrower(number: int) -> bool:
+    """Whether a queue has what its neighbor lends, where that is so."""
+    return number % 10 == 1
+
+
 def _refuse(reason: str) -> None:
     """What is measured is the core over arrays and nothing else."""
     raise AssertionError(f"the definition would decide: {reason}")
@@ -130,6 +140,21 @@ def _refuse(reason: str) -> None:
 def owns(gpus: int) -> str:
     """That so many GPUs are owned, with what cpu and memory comes with them."""
     return f"   owns {gpus} gpu\n   owns {8 * gpus} cpu\n   owns {8 * gpus}Gi memory"
+
+
+def borrows(gpus: int) -> str:
+    """That no more than so many GPUs may be borrowed, with what cpu and memory comes with them."""
+    return f"\n   borrows up to {gpus} gpu\n   borrows up to {8 * gpus} cpu\n   borrows up to {8 * gpus}Gi memory"
+
+
+def limited(kernels: KernelSet, profile: str, queues: int, admitted: int) -> Cluster:
+    """A cluster in which one waits in each queue that does not borrow, for more than that queue may borrow."""
+    cluster = Cluster(kernels, profile, queues, admitted, 10 * EACH, VICTIMS, LIMIT)
+    for number in range(queues):
+        if not is_borrower(number):
+            cluster.wait((VICTIMS if is_borrower(number + 1) else 0) + LIMIT + BEYOND, number)
+    cluster.rest()
+    return cluster
 
 
 def figures(times: list[int]) -> str:
@@ -205,6 +230,8 @@ def main() -> int:
                 cluster.rest()
                 for kind, times in zip(("submit", "finish"), plain(cluster, asked.facts, draw), strict=True):
                     tell(refused, kind, times[1:])
+            for times in plain(limited(kernels, profile, queues, admitted), asked.facts, draw):
+                tell(queues * 9 // 10, "limited", times[1:])
             tell(0, "victims", victims(Cluster(kernels, profile, queues, admitted, 0, VICTIMS), asked.facts, draw)[1:])
             tell(0, "contest", contest(Cluster(kernels, profile, queues, admitted, 0), asked.facts, draw))
     return 0

@@ -386,6 +386,20 @@ MISTAKES = (
         "self.vet(workload)",
         "core/test_sums.py::test_a_queue_that_is_told_late_counts_as_well",
     ),
+    Mistake(
+        "over tables, what a queue keeps for itself counts against its borrowing limit where others would have to go",
+        "core/kernels/watch/reach.py",
+        "by_limits = min(by_limits, kept + borrowable(t, node, slot))",
+        "by_limits = min(by_limits, borrowable(t, node, slot))",
+        "core/test_kept_refusals.py::test_what_a_queue_keeps_for_itself_is_not_limited",
+    ),
+    Mistake(
+        "over tables, a borrowing limit refuses a workload for whom others of its queue would go",
+        "core/kernels/preemption/candidates.py",
+        "    stands = exceeds_limit(t, queue, ask)",
+        "    stands = True",
+        "core/test_limit_stands.py::test_who_goes_in_the_own_queue_makes_room_below_the_limit",
+    ),
 )
 
 

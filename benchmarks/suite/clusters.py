@@ -9,7 +9,7 @@ from gpol.compiled.kernel_folder import kernel_folder
 from gpol.engine.core.kernel_set import KernelSet
 from gpol.engine.outcome.history import ADMITTING, EVICTING_ONE
 from kueue_load import LOADS, count, jobs, play, policy
-from one_decision import EACH, PROFILES, VICTIMS, Cluster, contest, plain, victims
+from one_decision import EACH, PROFILES, VICTIMS, Cluster, contest, limited, plain, victims
 
 from .figure import Figure
 
@@ -31,6 +31,10 @@ def decisions(runs: int) -> Iterator[Figure]:
             waiting = f", while {refused:,} wait for more than is idle" if refused else ""
             yield _figure(profile, f"a workload comes that fits{waiting}", submits[1:], 20 if refused else 10)
             yield _figure(profile, f"one ends, and helps nobody{waiting}", finishes[1:], 20 if refused else 10)
+        submits, finishes = plain(limited(kernels, profile, QUEUES, ADMITTED), FACTS, random.Random(1))
+        waiting = f", while {QUEUES * 9 // 10:,} wait for the borrowing limit of their queue"
+        yield _figure(profile, f"a workload comes that fits{waiting}", submits[1:], 20)
+        yield _figure(profile, f"one ends, and helps nobody{waiting}", finishes[1:], 20)
         yield from _full(kernels, profile)
         submits, finishes = plain(Cluster(kernels, profile, *LARGE, 10 * EACH), FACTS, random.Random(1))
         beyond = f", with {LARGE[0]:,} queues and {LARGE[1]:,} workloads that run"

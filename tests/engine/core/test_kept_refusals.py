@@ -46,6 +46,32 @@ def decisions(policy: str, facts: list[Plain]) -> list[list[str]]:
     return [[f"{type(each).__name__[8:].lower()} {each.workload}" for each in some] for some in told[1:]]
 
 
+class Looks:
+    """The names (their numbers in the tables) of all who are nominated, and of those who are asked whether they only wait for room."""
+
+    def __init__(self) -> None:
+        self.nominated: list[int] = []
+        self.asked: list[int] = []
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    """What is looked at from now on."""
+    found, nominate, waits = Looks(), settling.nominate, settling.waits_for_room
+
+    def noted(t: Any, row: int, *others: int) -> None:
+        found.nominated.append(int(t.work[row, c.NAME]))
+        nominate(t, row, *others)
+
+    def noted_too(t: Any, row: int) -> bool:
+        found.asked.append(int(t.work[row, c.NAME]))
+        return waits(t, row)
+
+    monkeypatch.setattr(settling, "nominate", noted)
+    monkeypatch.setattr(settling, "waits_for_room", noted_too)
+    return found
+
+
 RECLAIM = """policy "p" { use gpol.reclaim }
 flavor pool { gpu 10 }
 queue mine { owns 4 gpu }
@@ -105,19 +131,11 @@ queue b {{ owns nothing }}
 """
 
 
-def test_a_share_that_would_only_change_sides_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_share_that_would_only_change_sides_is_not_looked_at(looks: Looks) -> None:
     """With two of three GPUs a would have what b has now, and b one: no rule lets anybody go, and nobody is nominated to find that out."""
-    looked: list[int] = []
-    nominate = settling.nominate
-
-    def noted(t: Any, row: int, *others: int) -> None:
-        looked.append(int(t.work[row, c.NAME]))
-        nominate(t, row, *others)
-
-    monkeypatch.setattr(settling, "nominate", noted)
     facts = [submitted(0, "a1", "a", 1), submitted(1, "b1", "b", 1), submitted(2, "b2", "b", 1), submitted(3, "a2", "a", 1)]
     assert decisions(FAIR.format(3), facts)[3:] == [[]]
-    assert len(set(looked)) == 3  # for the records of the admissions
+    assert len(set(looks.nominated)) == 3  # for the records of the admissions
 
 
 def test_a_share_that_becomes_even_is_taken() -> None:
@@ -145,28 +163,70 @@ def test_a_row_that_is_used_again_has_keys_of_its_own() -> None:
     assert decisions(policy, facts)[6:] == [["admitted q"], [], [], ["admitted r"]]
 
 
-def test_who_waits_for_room_is_not_nominated_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand wait; what comes and goes beside them is decided without a look at them."""
+def test_who_waits_for_room_is_not_nominated_again(looks: Looks) -> None:
+    """Two hundred wait; what comes and goes beside them is decided without a look at them."""
     core, policy = ArrayCore(), 'policy "p" { use gpol.fair }\nflavor pool { gpu 100 }\nqueue q { owns 50 gpu }\nqueue r { owns 50 gpu }\n'
     assert not check(policy, "p.gpol").diagnostics
     core.step(*fact_of({"kind": "PolicyActivated", "time": 0, "policy": 0}, (policy,)))
     core.step(*fact_of(submitted(1, "long", "r", 45), (policy,)))
     for number in range(200):
         core.step(*fact_of(submitted(2, f"w{number}", "q", 56 + number % 44, number), (policy,)))
-    looked: list[int] = []
-    nominate, waits = settling.nominate, settling.waits_for_room
-
-    def noted(t: Any, row: int, *others: int) -> None:
-        looked.append(int(t.work[row, c.NAME]))
-        nominate(t, row, *others)
-
-    def noted_too(t: Any, row: int) -> bool:
-        looked.append(int(t.work[row, c.NAME]))
-        return waits(t, row)
-
-    monkeypatch.setattr(settling, "nominate", noted)
-    monkeypatch.setattr(settling, "waits_for_room", noted_too)
+    looks.nominated.clear()
+    looks.asked.clear()
     for turn in range(5):
         assert core.step(*fact_of(submitted(3 + turn, f"x{turn}", "r", 1), (policy,)))
         core.step(*fact_of(ended(3 + turn, f"x{turn}"), (policy,)))
-    assert len(set(looked)) == 5
+    assert len(set(looks.nominated + looks.asked)) == 5
+
+
+LIMITED = """policy "p" {{ use gpol.fair }}
+flavor pool {{ gpu 20 }}
+cohort team {{
+  {}
+  queue mine {{
+    owns 1 gpu
+    {}
+  }}
+  queue beside {{ owns 1 gpu }}
+}}
+queue guest {{ owns nothing }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "in_the_way"),
+    [(LIMITED.format("borrows up to 1 gpu", ""), "beside1"), (LIMITED.format("", "borrows up to 1 gpu"), "mine2")],
+    ids=["of the cohort", "of the queue"],
+)
+def test_who_waits_for_a_borrowing_limit_is_not_nominated_again(policy: str, in_the_way: str, looks: Looks) -> None:
+    """By shares, guest would give; but one limit holds whoever goes there. Only the end of somebody who is charged to it helps."""
+    before = [submitted(0, "mine2", "mine", 2), submitted(1, "beside1", "beside", 1)]
+    before += [submitted(2, f"guest{number}", "guest", 1) for number in range(16)] + [submitted(3, "more", "mine", 1)]
+    turns = [each for turn in range(5) for each in (submitted(4, f"x{turn}", "guest", 1), ended(4, f"x{turn}"))]
+    after = [ended(5, "guest0"), ended(6, in_the_way)]
+    told = decisions(policy, before + turns + after)
+    assert told[len(before) - 1 :] == [
+        [],
+        *([f"admitted x{number // 2}"] * (1 - number % 2) for number in range(10)),
+        [],
+        ["admitted more"],
+    ]
+    more = looks.nominated[-1]
+    assert looks.nominated.count(more) == 2  # for the record of the admission, once by each of the two cores over arrays
+    assert looks.asked.count(more) == 2  # when it came
+
+
+def test_what_a_queue_keeps_for_itself_is_not_limited() -> None:
+    """mine may use what it lends to nobody, and borrow two more, for which guests have to go; never three."""
+    policy = """policy "p" { use gpol.fair }
+flavor pool { gpu 8 }
+queue mine {
+  owns 4 gpu
+  lends nothing
+  borrows up to 2 gpu
+}
+queue absent { owns 4 gpu }
+queue guest { owns nothing }
+"""
+    facts = [submitted(0, f"guest{number}", "guest", 1) for number in range(4)] + [submitted(1, "seven", "mine", 7)]
+    assert decisions(policy, [*facts, submitted(2, "six", "mine", 6)])[4:] == [[], ["evicted guest3", "evicted guest2", "admitted six"]]

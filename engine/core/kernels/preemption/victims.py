@@ -8,6 +8,7 @@ from ... import columns as c
 from ...tables import Tables
 from ..quota.tree import copy_request, level_that_fits
 from .ahead import search_ahead
+from .candidates import limit_stands
 from .classical import search_classically
 from .fair import search_fairly
 from .trial import give_all_back, take
@@ -37,6 +38,8 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
     ask, until = c.ASKS_FOUND + at, c.NONE
     if t.state[c.BY_RULES]:
         grade, until = search_ahead(t, row, ask)
+    elif limit_stands(t, row, ask, need):
+        grade = c.NO_VICTIMS
     elif t.state[c.FAIR]:
         grade = search_fairly(t, row, ask, need)
     else:

@@ -9,6 +9,15 @@ def local_left(t: Tables, node: int, slot: int) -> int:
     return max(0, t.quota[node, slot, c.LOCAL] - t.quota[node, slot, c.USED])
 
 
+def borrowable(t: Tables, node: int, slot: int) -> int:
+    """How much a node may still take from above by its own borrowing limit; `BEYOND` where it has none."""
+    limit = t.quota[node, slot, c.BORROWING]
+    if limit == c.NONE:
+        return c.BEYOND
+    local, used = t.quota[node, slot, c.LOCAL], t.quota[node, slot, c.USED]
+    return t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+
+
 def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
     """Charge a queue; each ancestor carries what the one below cannot keep local."""
     node, carried = queue, amount
@@ -81,11 +90,9 @@ def quota_left(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
     left, at, kind = 0, c.NONE, c.BY_OWNED
     kept, node = 0, queue
     while t.node[node, c.PARENT] >= 0:
-        used, local = t.quota[node, slot, c.USED], t.quota[node, slot, c.LOCAL]
-        kept += max(0, local - used)
-        limit = t.quota[node, slot, c.BORROWING]
-        if limit != c.NONE:
-            bound = kept + t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+        kept += local_left(t, node, slot)
+        if t.quota[node, slot, c.BORROWING] != c.NONE:
+            bound = kept + borrowable(t, node, slot)
             if at == c.NONE or bound < left:
                 left, at, kind = bound, node, c.BY_BORROWING
         node = t.node[node, c.PARENT]
@@ -145,6 +152,17 @@ def binding_at_most(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
 def exceeds_owned(t: Tables, node: int, slot: int, amount: int) -> bool:
     """Whether a node would use more than its subtree owns, with this amount on top."""
     return t.quota[node, slot, c.USED] + amount > t.quota[node, slot, c.OWNED]
+
+
+def exceeds_limit(t: Tables, node: int, ask: int) -> bool:
+    """Whether the borrowing limit of a node does not allow a request there as use is now."""
+    if t.node[node, c.PARENT] < 0:
+        return False
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        slot = t.ask[ask, k, c.SLOT]
+        if t.ask[ask, k, c.AMOUNT] > local_left(t, node, slot) + borrowable(t, node, slot):
+            return True
+    return False
 
 
 def borrows(t: Tables, node: int, ask: int) -> bool:

@@ -1,8 +1,8 @@
 """Whom a change may help: what the queues below a node need to arrive at it, least first, and the queues that get as much now.
 
 A queue needs what the one in its line wishes for who wishes for least. What a node asks its parent for (`asked.py`) is that, less what it
-keeps local; anything will do if a rule lets others go for as much at the node itself. A cohort needs the least of what it is asked for. So
-it takes no look at a queue to see that nobody in it can be helped.
+keeps local; anything will do if a rule lets others go for as much at the node itself, and nothing will if its borrowing limit allows less.
+A cohort needs the least of what it is asked for. So it takes no look at a queue to see that nobody in it can be helped.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Tables
 from ..line import first_in_line
-from ..quota.tree import local_left
+from ..quota.tree import borrowable, local_left
 from .asked import first_helped, next_helped, write_asked
 from .reach import reach_by_rules, share_bound
 
@@ -117,21 +117,10 @@ def what_it_asks(t: Tables, node: int, slot: int) -> int:
     need = t.watch[node, slot, c.NEED]
     if is_any_or_never(need):
         return c.ANYTIME if need < 0 else c.NEVER
-    if reach_by_rules(t, node, slot) >= need:
-        return c.ANYTIME
     kept = local_left(t, node, slot)
-    if t.state[c.KEEPS] == c.BY_TRIGGERS and not t.state[c.RESTS_ON_COHORT] and kept + borrowable(t, node, slot) < need:
-        return c.NEVER  # no room above helps
-    return need - kept
-
-
-def borrowable(t: Tables, node: int, slot: int) -> int:
-    """How much a node may still take from above, by its own borrowing limit."""
-    limit = t.quota[node, slot, c.BORROWING]
-    if limit == c.NONE:
-        return c.BEYOND
-    local, used = t.quota[node, slot, c.LOCAL], t.quota[node, slot, c.USED]
-    return t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+    if kept + borrowable(t, node, slot) < need:
+        return c.NEVER  # neither room above helps, nor victims beside the node or further up
+    return c.ANYTIME if reach_by_rules(t, node, slot) >= need else need - kept
 
 
 # --- who is helped --------------------------------------------------------------------------------------------------------
