@@ -57,8 +57,8 @@ class Cluster:
         body = owns(EACH * places) + ("" if profile == "gpol.fair" else "\n   reclaims from anyone")
         lines = [f'policy "large" {{ use {profile} }}', "flavor pool {\n  gpu, cpu, memory as owned\n}", "cohort all {", owns(idle)]
         for first in range(0, queues, 10):
-            limited = [body + borrows(limit) if limit and not is_borrower(number) else body for number in range(first, first + 10)]
-            inside = [f"  queue q{number} {{\n{each} }}" for number, each in enumerate(limited[: queues - first], first)]
+            bodies = [body + borrows(limit) if limit and not is_borrower(number) else body for number in range(first, first + 10)]
+            inside = [f"  queue q{number} {{\n{each} }}" for number, each in enumerate(bodies[: queues - first], first)]
             lines += [f" cohort c{first} {{", *inside, " }"]
         policy = Policy.of(check("\n".join([*lines, "}"]), "large.gpol"))
         self.core.step(policy.activation(0), policy.graph)

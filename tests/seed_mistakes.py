@@ -235,8 +235,8 @@ MISTAKES = (
     Mistake(
         "over tables, the borrowing limit is one GPU too high",
         "core/kernels/quota/tree.py",
-        "- max(0, used - local) + limit",
-        "- max(0, used - local) + limit + 1000",
+        "t.quota[node, slot, c.OWNED] + limit - t.quota",
+        "t.quota[node, slot, c.OWNED] + limit + 1000 - t.quota",
         "core/test_histories.py::test_generated_histories_are_decided_alike",
     ),
     Mistake(
@@ -387,17 +387,17 @@ MISTAKES = (
         "core/test_sums.py::test_a_queue_that_is_told_late_counts_as_well",
     ),
     Mistake(
-        "over tables, what a queue keeps for itself counts against its borrowing limit where others would have to go",
+        "over tables, what queues keep for themselves counts for the borrowing limit of their cohort where others would have to go",
         "core/kernels/watch/reach.py",
-        "by_limits = min(by_limits, kept + borrowable(t, node, slot))",
-        "by_limits = min(by_limits, borrowable(t, node, slot))",
+        "by_limits = min(by_limits, kept + limit_left(t, node, slot))",
+        "by_limits = min(by_limits, limit_left(t, node, slot))",
         "core/test_kept_refusals.py::test_what_a_queue_keeps_for_itself_is_not_limited",
     ),
     Mistake(
         "over tables, a borrowing limit refuses a workload for whom others of its queue would go",
-        "core/kernels/preemption/candidates.py",
-        "    stands = exceeds_limit(t, queue, ask)",
-        "    stands = True",
+        "core/kernels/preemption/victims.py",
+        "        stands = exceeds_limit(t, queue, ask)",
+        "        stands = True",
         "core/test_limit_stands.py::test_who_goes_in_the_own_queue_makes_room_below_the_limit",
     ),
 )

@@ -47,17 +47,23 @@ def decisions(policy: str, facts: list[Plain]) -> list[list[str]]:
 
 
 class Looks:
-    """The names (their numbers in the tables) of all who are nominated, and of those who are asked whether they only wait for room."""
+    """The names (their numbers in the tables) of all who are nominated or asked whether they only wait for room; and queues looked at."""
 
     def __init__(self) -> None:
         self.nominated: list[int] = []
         self.asked: list[int] = []
+        self.queues: list[int] = []
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        for each in (self.nominated, self.asked, self.queues):
+            each.clear()
 
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     """What is looked at from now on."""
-    found, nominate, waits = Looks(), settling.nominate, settling.waits_for_room
+    found, nominate, waits, put_up = Looks(), settling.nominate, settling.waits_for_room, settling.put_up
 
     def noted(t: Any, row: int, *others: int) -> None:
         found.nominated.append(int(t.work[row, c.NAME]))
@@ -67,8 +73,13 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
         found.asked.append(int(t.work[row, c.NAME]))
         return waits(t, row)
 
+    def noted_queue(t: Any, queue: int, node: int) -> bool:
+        found.queues.append(queue)
+        return put_up(t, queue, node)
+
     monkeypatch.setattr(settling, "nominate", noted)
     monkeypatch.setattr(settling, "waits_for_room", noted_too)
+    monkeypatch.setattr(settling, "put_up", noted_queue)
     return found
 
 
@@ -171,8 +182,7 @@ def test_who_waits_for_room_is_not_nominated_again(looks: Looks) -> None:
     core.step(*fact_of(submitted(1, "long", "r", 45), (policy,)))
     for number in range(200):
         core.step(*fact_of(submitted(2, f"w{number}", "q", 56 + number % 44, number), (policy,)))
-    looks.nominated.clear()
-    looks.asked.clear()
+    looks.clear()
     for turn in range(5):
         assert core.step(*fact_of(submitted(3 + turn, f"x{turn}", "r", 1), (policy,)))
         core.step(*fact_of(ended(3 + turn, f"x{turn}"), (policy,)))
@@ -198,35 +208,45 @@ queue guest {{ owns nothing }}
     [(LIMITED.format("borrows up to 1 gpu", ""), "beside1"), (LIMITED.format("", "borrows up to 1 gpu"), "mine2")],
     ids=["of the cohort", "of the queue"],
 )
-def test_who_waits_for_a_borrowing_limit_is_not_nominated_again(policy: str, in_the_way: str, looks: Looks) -> None:
-    """By shares, guest would give; but one limit holds whoever goes there. Only the end of somebody who is charged to it helps."""
+def test_who_waits_for_a_borrowing_limit_is_not_looked_at_again(policy: str, in_the_way: str, looks: Looks) -> None:
+    """By shares guest would give, but the limit of mine, or of its cohort, refuses more whoever of guest goes."""
     before = [submitted(0, "mine2", "mine", 2), submitted(1, "beside1", "beside", 1)]
     before += [submitted(2, f"guest{number}", "guest", 1) for number in range(16)] + [submitted(3, "more", "mine", 1)]
     turns = [each for turn in range(5) for each in (submitted(4, f"x{turn}", "guest", 1), ended(4, f"x{turn}"))]
-    after = [ended(5, "guest0"), ended(6, in_the_way)]
-    told = decisions(policy, before + turns + after)
+    told = decisions(policy, [*before, *turns, ended(5, "guest0"), ended(6, in_the_way)])
     assert told[len(before) - 1 :] == [
         [],
         *([f"admitted x{number // 2}"] * (1 - number % 2) for number in range(10)),
         [],
         ["admitted more"],
     ]
-    more = looks.nominated[-1]
-    assert looks.nominated.count(more) == 2  # for the record of the admission, once by each of the two cores over arrays
-    assert looks.asked.count(more) == 2  # when it came
+    core = ArrayCore()
+    for fact in ({"kind": "PolicyActivated", "time": 0, "policy": 0}, *before):
+        core.step(*fact_of(fact, (policy,)))
+    mine = looks.queues[-1]
+    looks.clear()
+    for fact in turns:
+        core.step(*fact_of(fact, (policy,)))
+    assert looks.queues
+    assert mine not in looks.queues
+    assert len(set(looks.nominated + looks.asked)) == 5
 
 
-def test_what_a_queue_keeps_for_itself_is_not_limited() -> None:
+@pytest.mark.parametrize(("of_team", "of_queue"), [("borrows up to 2 gpu", ""), ("", "borrows up to 2 gpu")], ids=["cohort", "queue"])
+def test_what_a_queue_keeps_for_itself_is_not_limited(of_team: str, of_queue: str) -> None:
     """mine may use what it lends to nobody, and borrow two more, for which guests have to go; never three."""
-    policy = """policy "p" { use gpol.fair }
-flavor pool { gpu 8 }
-queue mine {
-  owns 4 gpu
-  lends nothing
-  borrows up to 2 gpu
-}
-queue absent { owns 4 gpu }
-queue guest { owns nothing }
+    policy = f"""policy "p" {{ use gpol.fair }}
+flavor pool {{ gpu 8 }}
+cohort team {{
+  {of_team}
+  queue mine {{
+    owns 4 gpu
+    lends nothing
+    {of_queue}
+  }}
+}}
+queue absent {{ owns 4 gpu }}
+queue guest {{ owns nothing }}
 """
     facts = [submitted(0, f"guest{number}", "guest", 1) for number in range(4)] + [submitted(1, "seven", "mine", 7)]
     assert decisions(policy, [*facts, submitted(2, "six", "mine", 6)])[4:] == [[], ["evicted guest3", "evicted guest2", "admitted six"]]

@@ -8,8 +8,7 @@ from ... import columns as c
 from ...tables import Ints, Tables
 from ..line import next_in_tree, tie_break
 from ..quota.shares import order_of_shares, share
-from ..quota.tree import exceeds_limit
-from .trial import add_victim, give_all_back, takes_place_of, uses
+from .trial import takes_place_of, uses
 
 
 def satisfies(t: Tables, policy: int, row: int, victim: int) -> bool:
@@ -92,26 +91,6 @@ def order_by_usage(t: Tables, left: int, right: int) -> int:
         return -1 if t.work[left, c.EVICTING] else 1
     first, second = rank_of_local(t, left), rank_of_local(t, right)
     return 0 if first == second else -1 if first > second else 1
-
-
-def limit_stands(t: Tables, row: int, ask: int, need: int) -> bool:
-    """Whether the borrowing limit of a workload's queue refuses a request whoever goes: only candidates of the queue itself lower its use.
-
-    A search could only find that out one victim after another.
-    """
-    queue = t.work[row, c.QUEUE]
-    if not exceeds_limit(t, queue, ask):
-        return False
-    t.state[c.VICTIMS] = 0
-    each = next_candidate(t, row, need, queue, c.NONE)
-    while each != c.NONE:
-        following = next_candidate(t, row, need, queue, each)
-        add_victim(t, each, c.IN_QUEUE, c.NONE)
-        each = following
-    stands = exceeds_limit(t, queue, ask)
-    give_all_back(t)
-    t.state[c.VICTIMS] = 0
-    return stands
 
 
 # --- queues to take the next victim of --------------------------------------------------------------------------------------

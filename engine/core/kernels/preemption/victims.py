@@ -6,12 +6,12 @@ room (NONE: it will not), and whether it was made for a part of what is asked fo
 
 from ... import columns as c
 from ...tables import Tables
-from ..quota.tree import copy_request, level_that_fits
+from ..quota.tree import copy_request, exceeds_limit, level_that_fits
 from .ahead import search_ahead
-from .candidates import limit_stands
+from .candidates import next_candidate
 from .classical import search_classically
 from .fair import search_fairly
-from .trial import give_all_back, take
+from .trial import add_victim, give_all_back, take
 
 
 def verdict_of(t: Tables, row: int, ask: int) -> tuple[int, int]:
@@ -54,6 +54,26 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
             level, _ = level_that_fits(t, t.work[row, c.QUEUE], t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
             t.found[at, c.X_LEVEL] = max(t.found[at, c.X_LEVEL], level)
         give_all_back(t)
+
+
+def limit_stands(t: Tables, row: int, ask: int, need: int) -> bool:
+    """Whether the borrowing limit of a workload's queue refuses a request whoever goes, so that no search is needed.
+
+    Of all victims only candidates of the queue itself lower what the limit counts: those who use a slot in `need`. They are taken one by
+    one until the limit allows the request, and put back; the list of victims is empty then.
+    """
+    queue = t.work[row, c.QUEUE]
+    if not exceeds_limit(t, queue, ask):
+        return False
+    t.state[c.VICTIMS] = 0
+    each, stands = next_candidate(t, row, need, queue, c.NONE), True
+    while stands and each != c.NONE:
+        add_victim(t, each, c.IN_QUEUE, c.NONE)
+        stands = exceeds_limit(t, queue, ask)
+        each = next_candidate(t, row, need, queue, each)
+    give_all_back(t)
+    t.state[c.VICTIMS] = 0
+    return stands
 
 
 def list_victims(t: Tables, row: int, at: int, need: int) -> None:

@@ -9,13 +9,10 @@ def local_left(t: Tables, node: int, slot: int) -> int:
     return max(0, t.quota[node, slot, c.LOCAL] - t.quota[node, slot, c.USED])
 
 
-def borrowable(t: Tables, node: int, slot: int) -> int:
-    """How much a node may still take from above by its own borrowing limit; `BEYOND` where it has none."""
+def limit_left(t: Tables, node: int, slot: int) -> int:
+    """How much more a node may use by its own borrowing limit; `BEYOND` where it has none."""
     limit = t.quota[node, slot, c.BORROWING]
-    if limit == c.NONE:
-        return c.BEYOND
-    local, used = t.quota[node, slot, c.LOCAL], t.quota[node, slot, c.USED]
-    return t.quota[node, slot, c.OWNED] - local - max(0, used - local) + limit
+    return c.BEYOND if limit == c.NONE else t.quota[node, slot, c.OWNED] + limit - t.quota[node, slot, c.USED]
 
 
 def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
@@ -90,11 +87,11 @@ def quota_left(t: Tables, queue: int, slot: int) -> tuple[int, int, int]:
     left, at, kind = 0, c.NONE, c.BY_OWNED
     kept, node = 0, queue
     while t.node[node, c.PARENT] >= 0:
-        kept += local_left(t, node, slot)
         if t.quota[node, slot, c.BORROWING] != c.NONE:
-            bound = kept + borrowable(t, node, slot)
+            bound = kept + limit_left(t, node, slot)
             if at == c.NONE or bound < left:
                 left, at, kind = bound, node, c.BY_BORROWING
+        kept += local_left(t, node, slot)
         node = t.node[node, c.PARENT]
     bound = kept + t.quota[node, slot, c.OWNED] - t.quota[node, slot, c.USED]
     if at == c.NONE or bound < left:
@@ -156,11 +153,8 @@ def exceeds_owned(t: Tables, node: int, slot: int, amount: int) -> bool:
 
 def exceeds_limit(t: Tables, node: int, ask: int) -> bool:
     """Whether the borrowing limit of a node does not allow a request there as use is now."""
-    if t.node[node, c.PARENT] < 0:
-        return False
     for k in range(1, t.ask[ask, 0, 0] + 1):
-        slot = t.ask[ask, k, c.SLOT]
-        if t.ask[ask, k, c.AMOUNT] > local_left(t, node, slot) + borrowable(t, node, slot):
+        if t.ask[ask, k, c.AMOUNT] > limit_left(t, node, t.ask[ask, k, c.SLOT]):
             return True
     return False
 

@@ -10,7 +10,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Tables
 from ..line import first_in_line
-from ..quota.tree import borrowable, local_left
+from ..quota.tree import limit_left, local_left
 from .asked import first_helped, next_helped, write_asked
 from .reach import reach_by_rules, share_bound
 
@@ -117,10 +117,9 @@ def what_it_asks(t: Tables, node: int, slot: int) -> int:
     need = t.watch[node, slot, c.NEED]
     if is_any_or_never(need):
         return c.ANYTIME if need < 0 else c.NEVER
-    kept = local_left(t, node, slot)
-    if kept + borrowable(t, node, slot) < need:
-        return c.NEVER  # neither room above helps, nor victims beside the node or further up
-    return c.ANYTIME if reach_by_rules(t, node, slot) >= need else need - kept
+    if limit_left(t, node, slot) < need:
+        return c.NEVER  # neither room above nor victims elsewhere help (`reach.py`)
+    return c.ANYTIME if reach_by_rules(t, node, slot) >= need else need - local_left(t, node, slot)
 
 
 # --- who is helped --------------------------------------------------------------------------------------------------------
@@ -156,5 +155,6 @@ def note_what_arrives(t: Tables, node: int) -> None:
     parent = t.node[node, c.PARENT]
     for slot in range(t.state[c.SLOTS]):
         kept = local_left(t, node, slot)
-        t.watch[node, slot, c.ROOM] = kept + min(t.watch[parent, slot, c.ROOM], borrowable(t, node, slot))
-        t.watch[node, slot, c.EXTRA] = max(t.watch[parent, slot, c.EXTRA] + kept, reach_by_rules(t, node, slot))
+        by_rules = max(kept + t.watch[parent, slot, c.EXTRA], reach_by_rules(t, node, slot))
+        t.watch[node, slot, c.ROOM] = min(limit_left(t, node, slot), kept + t.watch[parent, slot, c.ROOM])
+        t.watch[node, slot, c.EXTRA] = min(limit_left(t, node, slot), by_rules)

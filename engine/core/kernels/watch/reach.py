@@ -1,13 +1,13 @@
 """How far a queue reaches in a slot: no request beyond it can be helped, neither by what is idle nor by evictions from others.
 
 A request is refused, at any moment, where it asks for more of a slot than the reach and all that the queue's own victims use of it.
-Proof: to fit it needs room. If others have to go, let m be the lowest node of the queue's path beside which one of them goes. That one
-falls to a rule that wants m, or a node below it on the path, to stay within what it owns with the request, or to one whose guard wants the
-share of m not to exceed the share beside it that the victim is of. Until then only the queue's own victims are gone at and below m, and
-nothing beside m grew, so either bounds the request by what is used now. So do the borrowing limits at and below m, which only those who
-are charged there lower. Where all rules compare with the share that is left without the victim (`SHARES_AFTER`), what it frees at least
-counts. A policy with a rule of another kind keeps no refusals (`KEEPS`). Time does not come into it, so who is refused for this wakes
-nobody.
+Proof: to fit it needs room. If others have to go, let m be the lowest node of the queue's path beside which somebody goes. Until the first
+one there goes, only the queue's own victims are gone at and below m, and no share beside m grew. That first one falls to one of two kinds
+of rules. One wants m, or a node below it on the path, to stay within what it owns with the request. The guard of the other wants the share
+of m with the request not to exceed the share beside it that the victim is of. Both bound the request by what is used now. The borrowing
+limits at and below m bound it as well: they count only what is charged at or below their node, and of that only the queue's own victims go.
+Where all rules compare with the share that is left without the victim (`SHARES_AFTER`), what it frees at least counts. A policy with a rule
+of another kind keeps no refusals (`KEEPS`). Time does not come into it, so who is refused for this wakes nobody.
 
 The reach only grows where something is set free, or where the share of another node grows.
 """
@@ -21,18 +21,17 @@ from ..preemption.ahead import UNKNOWN_BOTH
 from ..preemption.rules import is_kept, rule_at
 from ..quota.holdings import charges_of
 from ..quota.shares import share, share_at_most_after
-from ..quota.tree import borrowable, local_left, room
+from ..quota.tree import limit_left, local_left, room
 from .wishes import gather_wishes, note_change, wish_for_anything
 
 
 def reach_of(t: Tables, queue: int, slot: int) -> int:
     """How far a queue reaches in a slot as things stand."""
     reach, kept, by_limits, node = room(t, queue, slot), 0, c.BEYOND, queue
-    while t.node[node, c.PARENT] >= 0:
-        by_rules = kept + reach_by_rules(t, node, slot)
+    while t.node[node, c.PARENT] >= 0:  # the node is the m of the proof: limits above it do not count
+        by_limits = min(by_limits, kept + limit_left(t, node, slot))
+        reach = max(reach, min(by_limits, kept + reach_by_rules(t, node, slot)))
         kept += local_left(t, node, slot)
-        by_limits = min(by_limits, kept + borrowable(t, node, slot))
-        reach = max(reach, min(by_rules, by_limits))
         node = t.node[node, c.PARENT]
     return reach
 
