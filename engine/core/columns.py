@@ -49,18 +49,18 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     PARENT, TOP, QUEUE_INDEX, NEXT_WAITING, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
-    EPOCH, STIRRED, NEXT_STIRRED,  # only at the top of a tree, for all that is parked in it
+    EPOCH, STIRRED, NEXT_STIRRED, FIRST_PARKED,  # only at the top of a tree, for all that is parked in it
     MET, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO,
     PROTECTED_BY, KEPT_BY_KIND, KEPT_BY_SHARES, RUNNING, FIRST_RUNNING, UNLIKE, LAST_STARTED_BY,
-    WAITS, LAST_WAITING, GENERATION,
+    WAITS, LAST_WAITING, ALL_PARKED, GENERATION,
     RESERVES, NEXT_VICTIM, FIRST_REFUSED,
     FIRST_ASKED, ASKED_ROW,  # where its part of `asked` begins; which row of its parent's part is its own
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # what its share would be without a workload
     NODE_WIDTH,
-) = range(73)  # fmt: skip
+) = range(75)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

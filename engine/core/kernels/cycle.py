@@ -13,6 +13,7 @@ from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge_all, copy_request, fits, uncharge_all
 from .requests import asked_by, plain_of, request_of, usage_of, whole_of
+from .watch.parked import list_parked, return_tree
 
 
 def next_cycle(t: Tables) -> int:
@@ -31,6 +32,7 @@ def begin_cycle(t: Tables) -> None:
     while top != c.NONE:
         t.node[top, c.EPOCH] += 1
         t.node[top, c.STIRRED] = 0
+        return_tree(t, top)
         top = t.node[top, c.NEXT_STIRRED]
     t.state[c.FIRST_STIRRED] = c.NONE
 
@@ -79,7 +81,10 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
         if not has_room_for_one(t):
             return c.NONE, 0
         queue, row = t.node[node, c.QUEUE_INDEX], c.NONE if t.node[node, c.INACTIVE] else head(t, node)
-        if row != c.NONE and t.work[row, c.TURNED_AWAY]:
+        following = t.node[node, c.NEXT_WAITING]
+        if row == c.NONE and not t.node[node, c.INACTIVE]:
+            list_parked(t, node)
+        elif row != c.NONE and t.work[row, c.TURNED_AWAY]:
             t.nom[queue, c.N_ROW], t.nom[queue, c.N_QUEUE] = row, node
             t.nom[queue, c.N_ENDED] = c.ENDS_TURNED_AWAY
             away += 1
@@ -93,7 +98,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
             t.nom[queue, c.N_ENDED], t.nom[queue, c.N_UNSAID] = c.NONE, int(goes_unsaid(t, queue))
             nodes[count] = node
             count += 1
-        node = t.node[node, c.NEXT_WAITING]
+        node = following
     return count, away
 
 

@@ -7,6 +7,7 @@ has the same form wherever the same workloads stand in it.
 from .. import columns as c
 from ..tables import Tables
 from .guards import number_of
+from .watch.parked import list_waiting, return_queue, unlist
 from .watch.wishes import gather_least, gather_wishes, wish_for_anything
 
 
@@ -149,11 +150,9 @@ def queue_up(t: Tables, row: int) -> None:
     t.state[c.WAITING] += 1
     t.node[queue, c.WAITS] += 1
     if t.node[queue, c.WAITS] == 1:
-        first = t.state[c.FIRST_WAITING]
-        t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING] = first, c.NONE
-        if first != c.NONE:
-            t.node[first, c.LAST_WAITING] = queue
-        t.state[c.FIRST_WAITING] = queue
+        list_waiting(t, queue)
+    else:
+        return_queue(t, queue)
 
 
 def leave_line(t: Tables, row: int) -> None:
@@ -165,13 +164,7 @@ def leave_line(t: Tables, row: int) -> None:
     t.state[c.WAITING] -= 1
     t.node[queue, c.WAITS] -= 1
     if t.node[queue, c.WAITS] == 0:
-        before, after = t.node[queue, c.LAST_WAITING], t.node[queue, c.NEXT_WAITING]
-        if before == c.NONE:
-            t.state[c.FIRST_WAITING] = after
-        else:
-            t.node[before, c.NEXT_WAITING] = after
-        if after != c.NONE:
-            t.node[after, c.LAST_WAITING] = before
+        unlist(t, queue)
 
 
 def first_in_line(t: Tables, queue: int) -> int:

@@ -9,6 +9,7 @@ from .preemption.running import join_running, leave_running
 from .quota.holdings import charges_of, hold
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
+from .watch.parked import list_parked
 from .watch.reach import note_joined
 from .watch.wishes import first_reached, gather_wishes, next_reached, note_change
 
@@ -180,7 +181,15 @@ def anything_waits(t: Tables) -> bool:
         if is_stirred(t, node) or first_unparked(t, node) != c.NONE:
             t.state[c.WAITS_AT] = node
             return True
-        node = t.node[node, c.NEXT_WAITING]
+        following = t.node[node, c.NEXT_WAITING]
+        list_parked(t, node)
+        node = following
+    top = t.state[c.FIRST_STIRRED]
+    while top != c.NONE:
+        if t.node[top, c.FIRST_PARKED] != c.NONE:
+            t.state[c.WAITS_AT] = t.node[top, c.FIRST_PARKED]
+            return True
+        top = t.node[top, c.NEXT_STIRRED]
     return False
 
 

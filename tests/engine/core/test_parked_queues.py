@@ -1,0 +1,65 @@
+"""Queues in which somebody waits stand in one list each: those that may put somebody up, and of each tree those in which all are parked."""
+
+from collections import Counter
+from contextlib import suppress
+
+from cores_by_name import CORES
+from draws import Dice
+from fuzzing import drawn_play
+from gpol.engine.core import columns as c
+from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.kernels.line import first_in_line, next_in_tree
+from gpol.engine.core.kernels.places import is_parked
+from gpol.engine.core.tables import Tables
+from gpol.engine.errors import FactError
+from player import fact_of
+
+HISTORIES = 12
+FACTS = 80
+
+
+def listed(t: Tables, first: int) -> list[int]:
+    """The queues of a list, whose links are right in both directions."""
+    found, before, node = list[int](), c.NONE, first
+    while node != c.NONE:
+        assert t.node[node, c.LAST_WAITING] == before
+        found.append(int(node))
+        before, node = node, t.node[node, c.NEXT_WAITING]
+    return found
+
+
+def all_are_parked(t: Tables, queue: int) -> bool:
+    """Whether nobody in a line may be put up."""
+    row = first_in_line(t, queue)
+    while row != c.NONE:
+        if not is_parked(t, row):
+            return False
+        row = next_in_tree(t, row)
+    return True
+
+
+def test_each_queue_in_which_somebody_waits_stands_in_one_list() -> None:
+    """And all are parked in those that are listed so, after every fact of some histories."""
+    seen = Counter[str]()
+    for number in range(HISTORIES):
+        play, facts = drawn_play(Dice(f"parked queues/{number}"), True, CORES["array"], CORES["array"], Counter(), crowded=number % 2 == 0)
+        core = ArrayCore()
+        for _ in range(FACTS):
+            plain = facts.next(play.core, play.wake)
+            play.step(plain)
+            with suppress(FactError):
+                core.step(*fact_of(plain, play.texts))
+            if core._store is not None:
+                seen.update(checked(core._store.tables))
+    assert min(seen["waiting"], seen["parked"]) > 50, seen
+
+
+def checked(t: Tables) -> dict[str, int]:
+    """How many queues stand in either kind of list, where the lists are right."""
+    nodes = range(int(t.state[c.NODES]))
+    waiting = listed(t, int(t.state[c.FIRST_WAITING]))
+    parked = [queue for top in nodes if t.node[top, c.TOP] == top for queue in listed(t, int(t.node[top, c.FIRST_PARKED]))]
+    assert sorted(waiting + parked) == [node for node in nodes if t.node[node, c.WAITS] > 0]
+    assert [bool(t.node[queue, c.ALL_PARKED]) for queue in waiting + parked] == [False] * len(waiting) + [True] * len(parked)
+    assert all(all_are_parked(t, queue) for queue in parked)
+    return {"waiting": len(waiting), "parked": len(parked)}
