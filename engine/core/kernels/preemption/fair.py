@@ -59,14 +59,6 @@ def is_fair(t: Tables, strategy: int, mine: ShareNumbers, theirs: ShareNumbers, 
     return order_of_shares(t, mine, theirs) < 0
 
 
-def refuses_all(t: Tables, row: int, target: int, strategy: int) -> bool:
-    """Whether a strategy that refuses somebody of a queue refuses all of it: without a victim its share is not greater than with all."""
-    if strategy != c.FINAL_SHARE:
-        return True
-    ours, theirs = sides(t, t.work[row, c.QUEUE], target)
-    return order_of_shares(t, share(t, ours), share(t, theirs)) > 0
-
-
 def try_victim(t: Tables, row: int, each: int, strategy: int) -> bool:
     """Take a victim if its going is fair; say whether it is."""
     ours, theirs = sides(t, t.work[row, c.QUEUE], t.work[each, c.QUEUE])
@@ -79,6 +71,18 @@ def try_victim(t: Tables, row: int, each: int, strategy: int) -> bool:
     note_share(t, at, c.V_VALUES + 3, before)
     note_share(t, at, c.V_VALUES + 6, after)
     return True
+
+
+def note_refused(t: Tables, row: int, target: int, each: int, strategy: int) -> None:
+    """Note whom the first strategy refused first in a queue. Nobody is left there if it would not be fair were nothing freed.
+
+    Without a victim the share of its side is never greater.
+    """
+    if t.node[target, c.FIRST_REFUSED] == c.NONE:
+        t.node[target, c.FIRST_REFUSED] = each
+    ours, theirs = sides(t, t.work[row, c.QUEUE], target)
+    if not is_fair(t, strategy, share(t, ours), share(t, theirs), share(t, theirs)):
+        t.node[target, c.NEXT_VICTIM] = c.NONE
 
 
 def by_first(t: Tables, row: int, ask: int, need: int, nodes: Ints, heap: Ints) -> bool:
@@ -96,12 +100,10 @@ def by_first(t: Tables, row: int, ask: int, need: int, nodes: Ints, heap: Ints) 
             if target == queue or within:
                 add_victim(t, each, c.IN_QUEUE if target == queue else c.RECLAIM, c.NONE)
                 taken = True
+            elif try_victim(t, row, each, t.state[c.STRATEGY_1]):
+                taken = True
             else:
-                taken = try_victim(t, row, each, t.state[c.STRATEGY_1])
-                if not taken and t.node[target, c.FIRST_REFUSED] == c.NONE:
-                    t.node[target, c.FIRST_REFUSED] = each
-                if not taken and refuses_all(t, row, target, t.state[c.STRATEGY_1]):
-                    t.node[target, c.NEXT_VICTIM] = c.NONE
+                note_refused(t, row, target, each, t.state[c.STRATEGY_1])
         if taken and enough(t, row, ask, True, False):
             return True
         rank_again(t, queue, target, heap)

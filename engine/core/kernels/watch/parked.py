@@ -8,13 +8,17 @@ from ... import columns as c
 from ...tables import Tables
 
 
-def list_waiting(t: Tables, queue: int) -> None:
-    """Put a queue that is in no list among those that may put somebody up."""
-    first = t.state[c.FIRST_WAITING]
-    t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING], t.node[queue, c.ALL_PARKED] = first, c.NONE, 0
+def put_before(t: Tables, queue: int, first: int) -> None:
+    """Put a queue that is in no list before the first of one (NONE: it is empty)."""
+    t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING] = first, c.NONE
     if first != c.NONE:
         t.node[first, c.LAST_WAITING] = queue
-    t.state[c.FIRST_WAITING] = queue
+
+
+def list_waiting(t: Tables, queue: int) -> None:
+    """Put a queue that is in no list among those that may put somebody up."""
+    put_before(t, queue, t.state[c.FIRST_WAITING])
+    t.state[c.FIRST_WAITING], t.node[queue, c.ALL_PARKED] = queue, 0
 
 
 def unlist(t: Tables, queue: int) -> None:
@@ -34,11 +38,8 @@ def list_parked(t: Tables, queue: int) -> None:
     """Note that all who wait in a queue are parked; it is in the first list."""
     unlist(t, queue)
     top = t.node[queue, c.TOP]
-    first = t.node[top, c.FIRST_PARKED]
-    t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING], t.node[queue, c.ALL_PARKED] = first, c.NONE, 1
-    if first != c.NONE:
-        t.node[first, c.LAST_WAITING] = queue
-    t.node[top, c.FIRST_PARKED] = queue
+    put_before(t, queue, t.node[top, c.FIRST_PARKED])
+    t.node[top, c.FIRST_PARKED], t.node[queue, c.ALL_PARKED] = queue, 1
 
 
 def return_queue(t: Tables, queue: int) -> None:
