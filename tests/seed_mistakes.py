@@ -277,7 +277,7 @@ MISTAKES = (
     Mistake(
         "over tables, queues that no longer borrow are still reclaimed from, classically",
         "core/kernels/preemption/classical.py",
-        " or not all_borrow(t, queue, theirs, need)",
+        " and all_borrow(t, queue, node, need)",
         "",
         "core/test_concepts.py::test_a_queue_that_no_longer_borrows_is_spared",
     ),
@@ -399,6 +399,20 @@ MISTAKES = (
         "        stands = exceeds_limit(t, queue, ask)",
         "        stands = True",
         "core/test_limit_stands.py::test_who_goes_in_the_own_queue_makes_room_below_the_limit",
+    ),
+    Mistake(
+        "over tables, nobody is asked to go whose share is just as great",
+        "core/kernels/preemption/fair.py",
+        "order_of_shares(t, share(t, ours), share(t, each)) <= 0",
+        "order_of_shares(t, share(t, ours), share(t, each)) < 0",
+        "core/test_fair_search.py::test_a_share_that_is_as_great_may_give",
+    ),
+    Mistake(
+        "over tables, what borrows of a second slot as well leaves the list of borrowers with the first",
+        "core/kernels/quota/borrowers.py",
+        "elif t.node[node, c.BORROWED] == 0:",
+        "elif used > owned:",
+        "core/test_borrowers.py::test_each_child_that_borrows_stands_in_the_list_of_its_cohort",
     ),
 )
 

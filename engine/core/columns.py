@@ -48,6 +48,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 (
     PARENT, TOP, QUEUE_INDEX, NEXT_WAITING, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
+    BORROWED, BORROWER_BEFORE, BORROWER_AFTER, FIRST_BORROWER,  # of how many slots it borrows, and the list of its parent
     WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
     EPOCH, STIRRED, NEXT_STIRRED, FIRST_PARKED,  # only at the top of a tree, for all that is parked in it
     MET, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
@@ -60,7 +61,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # what its share would be without a workload
     NODE_WIDTH,
-) = range(75)  # fmt: skip
+) = range(79)  # fmt: skip
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

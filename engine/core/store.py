@@ -70,8 +70,6 @@ class TableStore(Rows):
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
         ):  # fmt: skip
             policy.state[column] = c.NONE
-        watch = zeros(*policy.quota.shape[:2], c.WATCH_WIDTH)
-        watch[:, :, c.NEED], watch[:, :, c.LEAST_FREED] = c.NEVER, c.BEYOND
         policy.state[c.CELLS_NEED] = 64
         policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
         compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
@@ -80,7 +78,7 @@ class TableStore(Rows):
             state=policy.state,
             node=policy.node,
             quota=policy.quota,
-            watch=watch,
+            watch=policy.watch,
             asked=policy.asked,
             slot=policy.slot,
             pool=policy.pool,
@@ -95,6 +93,8 @@ class TableStore(Rows):
             shape=zeros(1, c.SHAPE_WIDTH),
             local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
             rival=zeros(len(self.graph.nodes)),
+            entered=zeros(len(self.graph.nodes)),
+            giver=zeros(len(self.graph.nodes)),
             key=zeros(len(self.graph.nodes), max(1, len(self.graph.settings.queue_order)), 3),
             nom=zeros(queues + 1, c.N_PODS + 1),
             choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),

@@ -43,6 +43,7 @@ class PolicyTables:
     state: Ints
     node: Ints
     quota: Ints
+    watch: Ints
     asked: Ints
     slot: Ints
     pool: Ints
@@ -68,8 +69,10 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
         raise BeyondBoundsError("a guard is nested too deeply")
     if max(programs.longest, int(state[c.PERIOD])) > c.MOST_TIME:
         raise BeyondBoundsError("a duration is too long")
+    watch = zeros(*quota.shape[:2], c.WATCH_WIDTH)
+    watch[:, :, c.NEED], watch[:, :, c.LEAST_FREED] = c.NEVER, c.BEYOND
     asked, pool = _asked(node, len(graph.slots)), np.array(programs.pool, np.int64)
-    return PolicyTables(graph, programs, resources, most, state, node, quota, asked, slot, pool, groups, sizes)
+    return PolicyTables(graph, programs, resources, most, state, node, quota, watch, asked, slot, pool, groups, sizes)
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:
@@ -159,7 +162,7 @@ def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tup
 
 def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
     node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR, c.KEYS_OF]] = c.NONE
-    node[:, c.FIRST_PARKED] = c.NONE
+    node[:, [c.FIRST_PARKED, c.FIRST_BORROWER]] = c.NONE
     node[:, c.EPOCH] = 1
     protects = [programs.guard(rule.guard) for rule in graph.protect]
     forever = programs.listed([], 0)  # a rule without a guard keeps everything: its program is NONE, which is true

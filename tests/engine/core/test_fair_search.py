@@ -1,4 +1,4 @@
-"""A search by shares asks one victim of a queue whose share lets nobody go, over tables."""
+"""How few a search by shares asks, over tables: nobody where no share lets anybody go, and one of a queue whose share lets nobody go."""
 
 from typing import Any
 
@@ -18,33 +18,80 @@ cohort all {
     owns 4 gpu
     reclaims from anyone
   }
-  queue absent { owns 16 gpu }
+  queue absent { owns 40 gpu }
   queue guest { owns 0 gpu }
+  queue rich { owns 0 gpu }
 }
 """
 
 
-def submitted(name: str, queue: str, gpus: int) -> Plain:
-    """A submission of some GPUs."""
-    pods = [{"requests": {"gpu": str(gpus)}}]
+OF_TWO = """policy "p" { use kueue.fair }
+flavor pool { gpu, cpu as owned }
+cohort all {
+  queue mine {
+    owns 0 gpu
+    owns 0 cpu
+    reclaims from anyone
+  }
+  queue absent {
+    owns 40 gpu
+    owns 40 cpu
+  }
+  queue guest {
+    owns 0 gpu
+    owns 0 cpu
+  }
+}
+"""
+
+
+def submitted(name: str, queue: str, gpus: int, cpus: int = 0) -> Plain:
+    """A submission of some GPUs and cpus."""
+    pods = [{"requests": {name: str(count) for name, count in (("gpu", gpus), ("cpu", cpus)) if count}}]
     return {"kind": "WorkloadSubmitted", "time": 0, "workload": name, "queue": queue, "pod_sets": pods}
 
 
-def test_one_is_asked_where_nobody_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 16 more mine would borrow more than guest has, so guest keeps all 14: one of them is asked by either strategy."""
+FIRST = [submitted("four", "mine", 4), *(submitted(f"guest{number}", "guest", 1) for number in range(14))]
+
+
+def asked_and_decided(
+    monkeypatch: pytest.MonkeyPatch, submissions: list[Plain], policy: str = POLICY
+) -> tuple[list[tuple[str, int]], list[str]]:
+    """Whom the last submission's search asks, each with the strategy, and the kinds of what is decided; the definition decides the same."""
     facts: list[Plain] = [{"kind": "PolicyActivated", "time": 0, "policy": 0}]
-    first = [submitted("four", "mine", 4), *(submitted(f"guest{number}", "guest", 1) for number in range(14))]
-    for each in [*first, submitted("more", "mine", 16)]:
+    for each in submissions:
         facts += [each, {"kind": "TimeAdvanced", "time": 0}]
-    assert difference(Case((POLICY,), tuple(facts)), CORES["definition"], CORES["array"], 1000) is None
-    core, asked = ArrayCore(), list[int]()
+    assert difference(Case((policy,), tuple(facts)), CORES["definition"], CORES["array"], 1000) is None
+    core, asked, decided = ArrayCore(), list[tuple[str, int]](), list[str]()
     try_victim = fair.try_victim
 
     def noted(t: Any, row: int, each: int, strategy: int) -> bool:
-        asked.append(strategy)
+        asked.append((core.graph.nodes[int(t.work[each, c.QUEUE])].name, strategy))
         return try_victim(t, row, each, strategy)
 
     monkeypatch.setattr(fair, "try_victim", noted)
-    decided = [core.step(*fact_of(fact, (POLICY,))) for fact in facts]
-    assert [each.kind for each in decided[-1]] == ["WorkloadDeferred"]
-    assert asked == [c.FINAL_SHARE, c.INITIAL_SHARE]
+    for fact in facts:
+        asked.clear()
+        decided = [each.kind for each in core.step(*fact_of(fact, (policy,)))]
+    return asked, decided
+
+
+def test_nobody_is_asked_where_no_share_is_as_great(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 36 more mine would borrow 36, and guest has 14: it keeps them by either strategy."""
+    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("more", "mine", 36)])
+    assert (asked, decided) == ([], ["WorkloadDeferred"])
+
+
+def test_a_share_that_is_as_great_may_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guest has 30 of 40 cpus, as mine would have of the gpus. Its share stays as great without its 20 gpus, so they may go."""
+    guest = [submitted("cpus", "guest", 0, 30), submitted("gpus", "guest", 20)]
+    asked, decided = asked_and_decided(monkeypatch, [*guest, submitted("more", "mine", 30)], OF_TWO)
+    assert ("guest", c.FINAL_SHARE) in asked
+    assert decided == ["WorkloadDeferred", "WorkloadEvicted"]
+
+
+def test_one_is_asked_where_nobody_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 16 more mine would borrow more than guest has, so guest keeps all 14. Rich may give its 20 by the second strategy alone."""
+    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("rich", "rich", 20), submitted("more", "mine", 16)])
+    assert asked == [("rich", c.FINAL_SHARE), ("guest", c.FINAL_SHARE), ("rich", c.INITIAL_SHARE)]
+    assert decided[0] == "WorkloadDeferred"

@@ -5,7 +5,7 @@ one. Of several queues the one to give next is the first of a heap.
 """
 
 from ... import columns as c
-from ...tables import Ints, Tables
+from ...tables import Tables
 from ..line import next_in_tree, tie_break
 from ..quota.shares import order_of_shares, share
 from .trial import takes_place_of, uses
@@ -57,8 +57,9 @@ def next_candidate(t: Tables, row: int, need: int, queue: int, last: int) -> int
     each = t.node[queue, c.FIRST_RUNNING] if last == c.NONE else next_in_tree(t, last)
     if t.node[queue, c.BY_USAGE]:
         return next_by_usage(t, policy, row, need, each, last)
+    beyond = t.when[row, c.PRIORITY] + int(policy == c.POLICY_NEWER)
     while each != c.NONE and not is_candidate(t, policy, row, each, need):
-        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.when[each, c.PRIORITY] > t.when[row, c.PRIORITY]:
+        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.when[each, c.PRIORITY] >= beyond:
             return c.NONE  # nor does it let any of those after it go
         each = next_in_tree(t, each)
     return each
@@ -96,22 +97,22 @@ def order_by_usage(t: Tables, left: int, right: int) -> int:
 # --- queues to take the next victim of --------------------------------------------------------------------------------------
 
 
-def sink_giver(t: Tables, queue: int, heap: Ints, first: int, count: int, at: int) -> None:
-    """Bring a node to its place in a heap, which begins at `first`, whose other nodes are in theirs.
+def sink_giver(t: Tables, queue: int, first: int, count: int, at: int) -> None:
+    """Bring a node to its place in a heap in `giver`, which begins at `first`, whose other nodes are in theirs.
 
     If it does not stay it mostly belongs near the bottom. So it goes down there, and up again as far as it has to.
     """
-    node, top = heap[first + at], at
+    node, top = t.giver[first + at], at
     while 2 * at + 1 < count:
         child = 2 * at + 1
-        if child + 1 < count and gives_before(t, queue, heap[first + child + 1], heap[first + child]):
+        if child + 1 < count and gives_before(t, queue, t.giver[first + child + 1], t.giver[first + child]):
             child += 1
-        if at == top and gives_before(t, queue, node, heap[first + child]):
+        if at == top and gives_before(t, queue, node, t.giver[first + child]):
             return
-        heap[first + at], at = heap[first + child], child
-    while at > top and gives_before(t, queue, node, heap[first + (at - 1) // 2]):
-        heap[first + at], at = heap[first + (at - 1) // 2], (at - 1) // 2
-    heap[first + at] = node
+        t.giver[first + at], at = t.giver[first + child], child
+    while at > top and gives_before(t, queue, node, t.giver[first + (at - 1) // 2]):
+        t.giver[first + at], at = t.giver[first + (at - 1) // 2], (at - 1) // 2
+    t.giver[first + at] = node
 
 
 def gives_before(t: Tables, queue: int, node: int, other: int) -> bool:

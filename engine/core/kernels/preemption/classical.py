@@ -3,23 +3,24 @@
 import numpy as np
 
 from ... import columns as c
-from ...tables import Ints, Tables
-from ..quota.tree import all_borrow, borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
+from ...tables import Tables
+from ..quota.borrowers import next_borrower, next_borrower_beside
+from ..quota.tree import all_borrow, borrows, copy_request, exceeds_owned, local_left
 from .candidates import next_candidate, satisfies, sink_giver
 from .trial import add_victim, enough, fill_back, give_all_back
 
 
 def search_classically(t: Tables, row: int, ask: int, need: int) -> int:
     """Find the victims without whom a request fits; return the grade. All are put back, and listed."""
-    queue, queues = t.work[row, c.QUEUE], np.empty(t.state[c.QUEUES], np.int64)
-    split, others = list_others(t, row, ask, need, queues)
-    count = others + list_queue(t, row, need, queue, queues, others)
+    queue = t.work[row, c.QUEUE]
+    split, others = list_others(t, row, ask, need)
+    count = others + list_queue(t, row, need, queue, others)
     forbidden = t.node[queue, c.TO_BORROW] == 0
     first, second = True, 0  # whether the first attempt borrows, and whether there is a second one, which does the opposite
     if others > 0 and not (forbidden and not under_nominal(t, queue, need)):
         first, second = not (forbidden and split == others), 1
     for attempt in range(1 + second):
-        if take_in_order(t, row, ask, need, queues, split, others, count, first == (attempt == 0)):
+        if take_in_order(t, row, ask, need, split, others, count, first == (attempt == 0)):
             give_all_back(t)
             return grade_of(t, queue)
     t.state[c.VICTIMS] = 0
@@ -43,7 +44,7 @@ def under_nominal(t: Tables, queue: int, need: int) -> bool:
     return True
 
 
-def list_others(t: Tables, row: int, ask: int, need: int, queues: Ints) -> tuple[int, int]:
+def list_others(t: Tables, row: int, ask: int, need: int) -> tuple[int, int]:
     """List other queues with candidates: first those of whom priority decides, then those over whom the workload has an advantage.
 
     Return how many the first are, and how many all are.
@@ -61,25 +62,25 @@ def list_others(t: Tables, row: int, ask: int, need: int, queues: Ints) -> tuple
             t.ask[c.ASK_LEFT, k, c.AMOUNT] = max(0, t.ask[c.ASK_LEFT, k, c.AMOUNT] - local_left(t, seen, slot))
         if not exceeds and split == c.NONE:
             split = count
-        node = t.node[above, c.FIRST_CHILD]
+        node = t.node[above, c.FIRST_BORROWER]
         while node != c.NONE:
             entered = node != seen and borrows(t, node, need)
             if entered and t.node[node, c.IS_QUEUE]:
-                count += list_queue(t, row, need, node, queues, count)
-            node = next_node(t, node, above) if entered else next_beside(t, node, above)
+                count += list_queue(t, row, need, node, count)
+            node = next_borrower(t, node, above) if entered else next_borrower_beside(t, node, above)
         seen, above = above, t.node[above, c.PARENT]
     return count if split == c.NONE else split, count
 
 
-def list_queue(t: Tables, row: int, need: int, node: int, queues: Ints, at: int) -> int:
-    """List a queue if it has a candidate; return how many were listed."""
+def list_queue(t: Tables, row: int, need: int, node: int, at: int) -> int:
+    """List a queue in `giver` if it has a candidate; return how many were listed."""
     if next_candidate(t, row, need, node, c.NONE) == c.NONE:
         return 0
-    queues[at] = node
+    t.giver[at] = node
     return 1
 
 
-def take_in_order(t: Tables, row: int, ask: int, need: int, queues: Ints, split: int, others: int, count: int, borrowing: bool) -> bool:
+def take_in_order(t: Tables, row: int, ask: int, need: int, split: int, others: int, count: int, borrowing: bool) -> bool:
     """Take candidates in order until the workload fits, then put back those without whom it fits as well; say whether it does.
 
     Those over whom there is an advantage go first, then those of whom priority decides, then the queue's own; before them all, in the same
@@ -89,23 +90,25 @@ def take_in_order(t: Tables, row: int, ask: int, need: int, queues: Ints, split:
     begins[0], begins[1], begins[2] = split, 0, others
     left[0], left[1], left[2] = others - split, split, count - others
     for at in range(count):
-        t.node[queues[at], c.NEXT_VICTIM] = next_candidate(t, row, need, queues[at], c.NONE)
+        t.node[t.giver[at], c.NEXT_VICTIM] = next_candidate(t, row, need, t.giver[at], c.NONE)
     for part in range(3):
         for at in range(left[part] // 2 - 1, -1, -1):
-            sink_giver(t, queue, queues, begins[part], left[part], at)
+            sink_giver(t, queue, begins[part], left[part], at)
     t.state[c.VICTIMS] = 0
     for evicting in (1, 0):
         for part in range(3):
             first = begins[part]
-            while left[part] > 0 and t.work[t.node[queues[first], c.NEXT_VICTIM], c.EVICTING] >= evicting:
-                node = queues[first]
+            while left[part] > 0 and t.work[t.node[t.giver[first], c.NEXT_VICTIM], c.EVICTING] >= evicting:
+                node, kind = t.giver[first], c.NONE
                 each = t.node[node, c.NEXT_VICTIM]
-                t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, each)
+                t.node[node, c.NEXT_VICTIM] = c.NONE
+                if may_give(t, queue, node, need, part == 0, borrowing):
+                    t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, each)
+                    kind = kind_of(t, row, each, part == 0, borrowing)
                 if t.node[node, c.NEXT_VICTIM] == c.NONE:
                     left[part] -= 1
-                    queues[first], queues[first + left[part]] = queues[first + left[part]], node
-                sink_giver(t, queue, queues, first, left[part], 0)
-                kind = kind_of(t, row, each, need, part == 0, borrowing)
+                    t.giver[first], t.giver[first + left[part]] = t.giver[first + left[part]], node
+                sink_giver(t, queue, first, left[part], 0)
                 if kind != c.NONE:
                     add_victim(t, each, kind, c.NONE)
                     if enough(t, row, ask, False, not borrowing):
@@ -115,14 +118,21 @@ def take_in_order(t: Tables, row: int, ask: int, need: int, queues: Ints, split:
     return False
 
 
-def kind_of(t: Tables, row: int, victim: int, need: int, advantage: bool, borrowing: bool) -> int:
-    """How a candidate would go, as use is now; NONE: it may not. Some go only where the workload then fits what its queue owns."""
-    queue, theirs = t.work[row, c.QUEUE], t.work[victim, c.QUEUE]
-    if theirs == queue:
+def may_give(t: Tables, queue: int, node: int, need: int, advantage: bool, borrowing: bool) -> bool:
+    """Whether a queue may give somebody, as use is now. If not, it gives nobody any more: taking victims only lowers use."""
+    if node == queue:
+        return True
+    return (advantage or not borrowing or t.node[queue, c.TO_BORROW] == 1) and all_borrow(t, queue, node, need)
+
+
+def kind_of(t: Tables, row: int, victim: int, advantage: bool, borrowing: bool) -> int:
+    """How a candidate would go whose queue may give; NONE: it may not. Some go only where the workload then fits what its queue owns."""
+    queue = t.work[row, c.QUEUE]
+    if t.work[victim, c.QUEUE] == queue:
         return c.IN_QUEUE
     by_priority = not advantage and t.node[queue, c.TO_BORROW] == 1 and satisfies(t, c.POLICY_LOWER, row, victim)
     if by_priority and t.node[queue, c.HAS_UP_TO] and t.when[victim, c.PRIORITY] > t.node[queue, c.UP_TO]:
         by_priority = False
-    if (borrowing and not advantage and not by_priority) or not all_borrow(t, queue, theirs, need):
+    if borrowing and not advantage and not by_priority:
         return c.NONE
     return c.WHILE_BORROWING_KIND if by_priority else c.RECLAIM

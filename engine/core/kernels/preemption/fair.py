@@ -1,11 +1,10 @@
 """Fair victims, over tables: of the node with the greatest share, level by level (`definition/preemption/fair_sharing.py`)."""
 
-import numpy as np
-
 from ... import columns as c
-from ...tables import Ints, Tables
+from ...tables import Tables
+from ..quota.borrowers import borrows_anything, next_borrower, next_borrower_beside
 from ..quota.shares import ShareNumbers, order_of_shares, share, share_without
-from ..quota.tree import borrows, borrows_anything, charge_all, is_below, next_beside, next_node, sides, uncharge_all
+from ..quota.tree import borrows, charge_all, is_below, sides, uncharge_all
 from .candidates import next_candidate, sink_giver
 from .classical import grade_of
 from .trial import add_victim, enough, fill_back, give_all_back, note_share
@@ -14,15 +13,14 @@ from .trial import add_victim, enough, fill_back, give_all_back, note_share
 def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     """Find the victims without whom a request fits; return the grade. All are put back, and listed.
 
-    `nodes` are those that may give, each before those below it. `heap` has the children of each that do, the greatest share first.
+    `entered` has the nodes that may give, each before those below it. `giver` has the children of each that do, the greatest share first.
     """
-    queue, nodes, heap = t.work[row, c.QUEUE], np.empty(t.state[c.NODES], np.int64), np.empty(t.state[c.NODES], np.int64)
+    queue, fit = t.work[row, c.QUEUE], False
     t.state[c.VICTIMS] = 0
     charge_all(t, queue, ask)
-    count = list_nodes(t, row, need, nodes)
-    fit = by_first(t, row, ask, need, nodes[:count], heap)
-    if not fit and t.state[c.STRATEGY_2]:
-        fit = by_second(t, row, ask, nodes[:count], heap)
+    if may_begin(t, row, need):
+        count = list_nodes(t, row, need)
+        fit = by_first(t, row, ask, need, count) or (t.state[c.STRATEGY_2] > 0 and by_second(t, row, ask, count))
     uncharge_all(t, queue, ask)
     if fit:
         fill_back(t, row, ask, False, False)
@@ -33,23 +31,54 @@ def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     return grade_of(t, queue)
 
 
-def list_nodes(t: Tables, row: int, need: int, nodes: Ints) -> int:
+def may_begin(t: Tables, row: int, need: int) -> bool:
+    """Whether there may be a first victim for a request that is charged: if not, there is none at all.
+
+    There is none if nobody in the queue itself may go, its request makes it borrow, and on no level a node borrows whose share is as great
+    as that of the side that asks: without a victim the share of its side is never greater, and neither strategy lets it go.
+    """
+    queue = ours = t.work[row, c.QUEUE]
+    if not borrows(t, queue, need) or next_candidate(t, row, need, queue, c.NONE) != c.NONE:
+        return True
+    above = t.node[queue, c.PARENT]
+    while above >= 0 and t.node[queue, c.RECLAIMS] != c.POLICY_NOTHING:
+        each = t.node[above, c.FIRST_BORROWER]
+        while each != c.NONE:
+            if each != ours and order_of_shares(t, share(t, ours), share(t, each)) <= 0:
+                return True
+            each = t.node[each, c.BORROWER_AFTER]
+        ours, above = above, t.node[above, c.PARENT]
+    return False
+
+
+def list_nodes(t: Tables, row: int, need: int) -> int:
     """List the nodes of a queue's tree that may give something to it, with the first candidate of each queue; return how many.
 
-    What borrows nothing gives nothing, nor does anybody below it: taking victims only lowers use.
+    Those above the queue come first, the top before all. What borrows nothing gives nothing, nor does anybody below it: taking victims only
+    lowers use.
     """
-    queue, count = t.work[row, c.QUEUE], 0
-    node = top = t.node[queue, c.TOP]
+    queue, ours = t.work[row, c.QUEUE], c.NONE
+    node, count = queue, t.node[queue, c.DEPTH] + 1
     while node != c.NONE:
-        entered = is_below(t, queue, node) or borrows_anything(t, node)
-        if entered:
-            nodes[count] = node
-            count += 1
-            t.node[node, c.NEXT_VICTIM] = t.node[node, c.FIRST_REFUSED] = c.NONE
-            if t.node[node, c.IS_QUEUE] and (node == queue or borrows(t, node, need)):
-                t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, c.NONE)
-        node = next_node(t, node, top) if entered else next_beside(t, node, top)
+        list_node(t, row, need, node, t.node[node, c.DEPTH])
+        each = t.node[node, c.FIRST_BORROWER]
+        while each != c.NONE:
+            if each == ours:
+                each = next_borrower_beside(t, each, node)
+            else:
+                list_node(t, row, need, each, count)
+                count += 1
+                each = next_borrower(t, each, node)
+        ours, node = node, t.node[node, c.PARENT]
     return count
+
+
+def list_node(t: Tables, row: int, need: int, node: int, at: int) -> None:
+    """List a node, with the first candidate if it is a queue that may give something of what is needed."""
+    t.entered[at] = node
+    t.node[node, c.NEXT_VICTIM] = t.node[node, c.FIRST_REFUSED] = c.NONE
+    if t.node[node, c.IS_QUEUE] and (node == t.work[row, c.QUEUE] or borrows(t, node, need)):
+        t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, c.NONE)
 
 
 def is_fair(t: Tables, strategy: int, mine: ShareNumbers, theirs: ShareNumbers, theirs_after: ShareNumbers) -> bool:
@@ -85,13 +114,13 @@ def note_refused(t: Tables, row: int, target: int, each: int, strategy: int) -> 
         t.node[target, c.NEXT_VICTIM] = c.NONE
 
 
-def by_first(t: Tables, row: int, ask: int, need: int, nodes: Ints, heap: Ints) -> bool:
+def by_first(t: Tables, row: int, ask: int, need: int, count: int) -> bool:
     """Take victims by the first strategy, wherever the share is greatest; say whether they are enough. Whom it refuses first is noted."""
     queue = t.work[row, c.QUEUE]
     within = not borrows(t, queue, need)
-    rank_givers(t, queue, nodes, heap)
+    rank_givers(t, queue, count)
     while True:
-        target, taken = next_queue(t, queue, heap), False
+        target, taken = next_queue(t, queue), False
         if target == c.NONE:
             return False
         while not taken and t.node[target, c.NEXT_VICTIM] != c.NONE:
@@ -106,42 +135,42 @@ def by_first(t: Tables, row: int, ask: int, need: int, nodes: Ints, heap: Ints) 
                 note_refused(t, row, target, each, t.state[c.STRATEGY_1])
         if taken and enough(t, row, ask, True, False):
             return True
-        rank_again(t, queue, target, heap)
+        rank_again(t, queue, target)
 
 
-def by_second(t: Tables, row: int, ask: int, nodes: Ints, heap: Ints) -> bool:
+def by_second(t: Tables, row: int, ask: int, count: int) -> bool:
     """Take at most one victim of each queue, whom the first strategy refused first there, by the second strategy."""
     queue = t.work[row, c.QUEUE]
-    for node in nodes:
-        t.node[node, c.NEXT_VICTIM] = t.node[node, c.FIRST_REFUSED]
-    rank_givers(t, queue, nodes, heap)
+    for i in range(count):
+        t.node[t.entered[i], c.NEXT_VICTIM] = t.node[t.entered[i], c.FIRST_REFUSED]
+    rank_givers(t, queue, count)
     while True:
-        target = next_queue(t, queue, heap)
+        target = next_queue(t, queue)
         if target == c.NONE:
             return False
         if try_victim(t, row, t.node[target, c.NEXT_VICTIM], t.state[c.STRATEGY_2]) and enough(t, row, ask, True, False):
             return True
         t.node[target, c.NEXT_VICTIM] = c.NONE
-        rank_again(t, queue, target, heap)
+        rank_again(t, queue, target)
 
 
 # --- the queue to take the next victim of -------------------------------------------------------------------------------
 
 
-def rank_givers(t: Tables, queue: int, nodes: Ints, heap: Ints) -> None:
+def rank_givers(t: Tables, queue: int, count: int) -> None:
     """Bring the children of each cohort that have something to give into a heap, the greatest share on top."""
-    for node in nodes:
-        t.node[node, c.GIVERS] = 0
-    for i in range(len(nodes) - 1, -1, -1):  # all below a node come before it
-        node, parent = nodes[i], t.node[nodes[i], c.PARENT]
+    for i in range(count):
+        t.node[t.entered[i], c.GIVERS] = 0
+    for i in range(count - 1, -1, -1):  # all below a node come before it
+        node, parent = t.entered[i], t.node[t.entered[i], c.PARENT]
         for at in range(t.node[node, c.GIVERS] // 2 - 1, -1, -1):
-            sink_giver(t, queue, heap, t.node[node, c.FIRST_RIVAL], t.node[node, c.GIVERS], at)
+            sink_giver(t, queue, t.node[node, c.FIRST_RIVAL], t.node[node, c.GIVERS], at)
         if i > 0 and gives(t, queue, node):
-            heap[t.node[parent, c.FIRST_RIVAL] + t.node[parent, c.GIVERS]] = node
+            t.giver[t.node[parent, c.FIRST_RIVAL] + t.node[parent, c.GIVERS]] = node
             t.node[parent, c.GIVERS] += 1
 
 
-def rank_again(t: Tables, queue: int, target: int, heap: Ints) -> None:
+def rank_again(t: Tables, queue: int, target: int) -> None:
     """Bring a queue to its place that was the one to take the next victim of, and all above it."""
     node = target
     while node != t.node[queue, c.TOP]:
@@ -149,18 +178,18 @@ def rank_again(t: Tables, queue: int, target: int, heap: Ints) -> None:
         first = t.node[parent, c.FIRST_RIVAL]
         if not gives(t, queue, node):
             t.node[parent, c.GIVERS] -= 1
-            heap[first] = heap[first + t.node[parent, c.GIVERS]]
-        sink_giver(t, queue, heap, first, t.node[parent, c.GIVERS], 0)
+            t.giver[first] = t.giver[first + t.node[parent, c.GIVERS]]
+        sink_giver(t, queue, first, t.node[parent, c.GIVERS], 0)
         node = parent
 
 
-def next_queue(t: Tables, queue: int, heap: Ints) -> int:
+def next_queue(t: Tables, queue: int) -> int:
     """The queue to take the next victim of: down from the top, each time to the child with the greatest share; NONE: nobody is left."""
     node = t.node[queue, c.TOP]
     while not t.node[node, c.IS_QUEUE]:
         if t.node[node, c.GIVERS] == 0:
             return c.NONE
-        node = heap[t.node[node, c.FIRST_RIVAL]]
+        node = t.giver[t.node[node, c.FIRST_RIVAL]]
     return node if t.node[node, c.NEXT_VICTIM] != c.NONE else c.NONE
 
 

@@ -2,6 +2,7 @@
 
 from ... import columns as c
 from ...tables import Tables
+from .borrowers import change_use
 
 
 def local_left(t: Tables, node: int, slot: int) -> int:
@@ -21,7 +22,7 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
     while node >= 0:
         kept = local_left(t, node, slot)
         t.quota[node, slot, c.TOTAL] += amount
-        t.quota[node, slot, c.USED] += carried
+        change_use(t, node, slot, carried)
         t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = max(0, carried - kept)
         node = t.node[node, c.PARENT]
@@ -33,7 +34,7 @@ def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
     while node >= 0:
         beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
         t.quota[node, slot, c.TOTAL] -= amount
-        t.quota[node, slot, c.USED] -= carried
+        change_use(t, node, slot, -carried)
         t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = min(carried, beyond)
         node = t.node[node, c.PARENT]
@@ -172,14 +173,6 @@ def would_borrow(t: Tables, node: int, queue: int, ask: int) -> bool:
     for k in range(1, t.ask[ask, 0, 0] + 1):
         slot = t.ask[ask, k, c.SLOT]
         if exceeds_owned(t, node, slot, would_carry(t, node, queue, slot, max(0, t.ask[ask, k, c.AMOUNT]))):
-            return True
-    return False
-
-
-def borrows_anything(t: Tables, node: int) -> bool:
-    """Whether a node uses more than its subtree owns of any slot."""
-    for slot in range(t.state[c.SLOTS]):
-        if exceeds_owned(t, node, slot, 0):
             return True
     return False
 
