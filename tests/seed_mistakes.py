@@ -410,9 +410,30 @@ MISTAKES = (
     Mistake(
         "over tables, what borrows of a second slot as well leaves the list of borrowers with the first",
         "core/kernels/quota/borrowers.py",
-        "elif t.node[node, c.BORROWED] == 0:",
-        "elif used > owned:",
+        "if t.node[node, c.SLOTS_BORROWED] == 0:",
+        "if True:",
         "core/test_borrowers.py::test_each_child_that_borrows_stands_in_the_list_of_its_cohort",
+    ),
+    Mistake(
+        "over tables, a search by shares begins only where somebody borrows in the cohort of the queue",
+        "core/kernels/preemption/fair.py",
+        "        ours, above = above, t.node[above, c.PARENT]\n    return False",
+        "        return False\n    return False",
+        "core/test_kueues_searches.py::test_who_borrows_in_another_cohort_may_give_by_share",
+    ),
+    Mistake(
+        "over tables, who is as important and newer is not found behind somebody whom the policy keeps",
+        "core/kernels/preemption/candidates.py",
+        " + int(policy == c.POLICY_NEWER)",
+        "",
+        "core/test_kueues_searches.py::test_who_uses_something_else_does_not_hide_who_comes_next",
+    ),
+    Mistake(
+        "over tables, a queue gives as long as it borrows itself, though its cohort does not",
+        "core/kernels/preemption/classical.py",
+        " and all_borrow(t, queue, node, need)",
+        " and borrows(t, node, need)",
+        "core/test_kueues_searches.py::test_a_cohort_that_no_longer_borrows_is_spared",
     ),
 )
 

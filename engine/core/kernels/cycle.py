@@ -13,7 +13,7 @@ from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
 from .quota.tree import charge_all, copy_request, fits, uncharge_all
 from .requests import asked_by, plain_of, request_of, usage_of, whole_of
-from .watch.parked import list_parked, return_tree
+from .watch.parked import move_to_parked, return_tree
 
 
 def next_cycle(t: Tables) -> int:
@@ -81,15 +81,17 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
         if not has_room_for_one(t):
             return c.NONE, 0
         queue, row = t.node[node, c.QUEUE_INDEX], c.NONE if t.node[node, c.INACTIVE] else head(t, node)
-        following = t.node[node, c.NEXT_WAITING]
-        if row == c.NONE and not t.node[node, c.INACTIVE]:
-            list_parked(t, node)
-        elif row != c.NONE and t.work[row, c.TURNED_AWAY]:
+        following = t.node[node, c.WAITING_AFTER]  # before the node moves to another list
+        if t.node[node, c.INACTIVE]:
+            pass  # it stays where it is: whether all are parked there was not asked
+        elif row == c.NONE:
+            move_to_parked(t, node)
+        elif t.work[row, c.TURNED_AWAY]:
             t.nom[queue, c.N_ROW], t.nom[queue, c.N_QUEUE] = row, node
             t.nom[queue, c.N_ENDED] = c.ENDS_TURNED_AWAY
             away += 1
             nodes[len(nodes) - away] = node
-        elif row != c.NONE:
+        else:
             if t.wait[t.work[row, c.WAIT], c.TRIED] != c.NONE or not fits_plainly(t, row, queue):
                 nominate(t, row, queue, goes_on_from(t, row), c.NONE)
                 record_head(t, queue)

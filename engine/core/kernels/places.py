@@ -9,7 +9,7 @@ from .preemption.running import join_running, leave_running
 from .quota.holdings import charges_of, hold
 from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
-from .watch.parked import list_parked
+from .watch.parked import move_to_parked
 from .watch.reach import note_joined
 from .watch.wishes import first_reached, gather_wishes, next_reached, note_change
 
@@ -170,7 +170,10 @@ def unparked_from(t: Tables, top: int, row: int) -> int:
 
 
 def anything_waits(t: Tables) -> bool:
-    """Whether a cycle would have anything to look at."""
+    """Whether a cycle would have anything to look at. Queues in which all turn out to be parked leave the first list on the way.
+
+    A queue of a tree in which something became free is not looked at for that: once the cycle begins its parked ones return.
+    """
     if t.state[c.WAITING] == 0:
         return False
     node = t.state[c.WAITS_AT]  # most likely there, or where somebody was found the last time
@@ -181,8 +184,8 @@ def anything_waits(t: Tables) -> bool:
         if is_stirred(t, node) or first_unparked(t, node) != c.NONE:
             t.state[c.WAITS_AT] = node
             return True
-        following = t.node[node, c.NEXT_WAITING]
-        list_parked(t, node)
+        following = t.node[node, c.WAITING_AFTER]
+        move_to_parked(t, node)
         node = following
     top = t.state[c.FIRST_STIRRED]
     while top != c.NONE:

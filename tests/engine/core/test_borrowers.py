@@ -55,7 +55,7 @@ def checked(t: Tables) -> list[str]:
     for parent in range(int(t.state[c.NODES])):
         children = [node for node in range(int(t.state[c.NODES])) if t.node[node, c.PARENT] == parent]
         borrowed = {node: int((t.quota[node, :, c.USED] > t.quota[node, :, c.OWNED]).sum()) for node in children}
-        assert [int(t.node[node, c.BORROWED]) for node in children] == list(borrowed.values())
+        assert [int(t.node[node, c.SLOTS_BORROWED]) for node in children] == list(borrowed.values())
         listed, before, node = list[int](), c.NONE, int(t.node[parent, c.FIRST_BORROWER])
         while node != c.NONE:
             assert t.node[node, c.BORROWER_BEFORE] == before

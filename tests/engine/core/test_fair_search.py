@@ -1,4 +1,4 @@
-"""How few a search by shares asks, over tables: nobody where no share lets anybody go, and one of a queue whose share lets nobody go."""
+"""A search by shares over tables asks nobody where no share lets anybody go, and one of a queue whose share lets nobody go."""
 
 from typing import Any
 

@@ -22,9 +22,9 @@ def listed(t: Tables, first: int) -> list[int]:
     """The queues of a list, whose links are right in both directions."""
     found, before, node = list[int](), c.NONE, first
     while node != c.NONE:
-        assert t.node[node, c.LAST_WAITING] == before
+        assert t.node[node, c.WAITING_BEFORE] == before
         found.append(int(node))
-        before, node = node, t.node[node, c.NEXT_WAITING]
+        before, node = node, t.node[node, c.WAITING_AFTER]
     return found
 
 

@@ -57,10 +57,10 @@ def next_candidate(t: Tables, row: int, need: int, queue: int, last: int) -> int
     each = t.node[queue, c.FIRST_RUNNING] if last == c.NONE else next_in_tree(t, last)
     if t.node[queue, c.BY_USAGE]:
         return next_by_usage(t, policy, row, need, each, last)
-    beyond = t.when[row, c.PRIORITY] + int(policy == c.POLICY_NEWER)
+    kept_from = t.when[row, c.PRIORITY] + int(policy == c.POLICY_NEWER)
     while each != c.NONE and not is_candidate(t, policy, row, each, need):
-        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.when[each, c.PRIORITY] >= beyond:
-            return c.NONE  # nor does it let any of those after it go
+        if policy != c.POLICY_ANY and not t.work[each, c.EVICTING] and t.when[each, c.PRIORITY] >= kept_from:
+            return c.NONE  # who comes after it has that priority or more: they are kept as well
         each = next_in_tree(t, each)
     return each
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Tables
-from ..quota.borrowers import next_borrower, next_borrower_beside
-from ..quota.tree import all_borrow, borrows, copy_request, exceeds_owned, local_left
+from ..quota.tree import all_borrow, borrows, copy_request, exceeds_owned, local_left, next_beside, next_node
 from .candidates import next_candidate, satisfies, sink_giver
 from .trial import add_victim, enough, fill_back, give_all_back
 
@@ -67,7 +66,10 @@ def list_others(t: Tables, row: int, ask: int, need: int) -> tuple[int, int]:
             entered = node != seen and borrows(t, node, need)
             if entered and t.node[node, c.IS_QUEUE]:
                 count += list_queue(t, row, need, node, count)
-            node = next_borrower(t, node, above) if entered else next_borrower_beside(t, node, above)
+            if entered:
+                node = next_node(t, node, above, c.FIRST_BORROWER, c.BORROWER_AFTER)
+            else:
+                node = next_beside(t, node, above, c.BORROWER_AFTER)
         seen, above = above, t.node[above, c.PARENT]
     return count if split == c.NONE else split, count
 
@@ -84,7 +86,7 @@ def take_in_order(t: Tables, row: int, ask: int, need: int, split: int, others: 
     """Take candidates in order until the workload fits, then put back those without whom it fits as well; say whether it does.
 
     Those over whom there is an advantage go first, then those of whom priority decides, then the queue's own; before them all, in the same
-    order, whoever goes anyway. `left` are how many queues of each part still have candidates.
+    order, whoever goes anyway. `giver` holds the queues of each part as a heap that begins at `begins`; `left` of them have candidates.
     """
     queue, begins, left = t.work[row, c.QUEUE], np.empty(3, np.int64), np.empty(3, np.int64)
     begins[0], begins[1], begins[2] = split, 0, others
@@ -97,14 +99,14 @@ def take_in_order(t: Tables, row: int, ask: int, need: int, split: int, others: 
     t.state[c.VICTIMS] = 0
     for evicting in (1, 0):
         for part in range(3):
-            first = begins[part]
+            first, advantage = begins[part], part == 0
             while left[part] > 0 and t.work[t.node[t.giver[first], c.NEXT_VICTIM], c.EVICTING] >= evicting:
                 node, kind = t.giver[first], c.NONE
                 each = t.node[node, c.NEXT_VICTIM]
-                t.node[node, c.NEXT_VICTIM] = c.NONE
-                if may_give(t, queue, node, need, part == 0, borrowing):
+                t.node[node, c.NEXT_VICTIM] = c.NONE  # a queue that may not give is done
+                if may_give(t, queue, node, need, advantage, borrowing):
                     t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, each)
-                    kind = kind_of(t, row, each, part == 0, borrowing)
+                    kind = kind_of(t, row, each, advantage, borrowing)
                 if t.node[node, c.NEXT_VICTIM] == c.NONE:
                     left[part] -= 1
                     t.giver[first], t.giver[first + left[part]] = t.giver[first + left[part]], node
@@ -119,7 +121,7 @@ def take_in_order(t: Tables, row: int, ask: int, need: int, split: int, others: 
 
 
 def may_give(t: Tables, queue: int, node: int, need: int, advantage: bool, borrowing: bool) -> bool:
-    """Whether a queue may give somebody, as use is now. If not, it gives nobody any more: taking victims only lowers use."""
+    """Whether a queue may give somebody in an attempt, as use is now. If not, it gives nobody in it: taking victims only lowers use."""
     if node == queue:
         return True
     return (advantage or not borrowing or t.node[queue, c.TO_BORROW] == 1) and all_borrow(t, queue, node, need)

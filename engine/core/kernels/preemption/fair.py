@@ -2,9 +2,9 @@
 
 from ... import columns as c
 from ...tables import Tables
-from ..quota.borrowers import borrows_anything, next_borrower, next_borrower_beside
+from ..quota.borrowers import borrows_anything
 from ..quota.shares import ShareNumbers, order_of_shares, share, share_without
-from ..quota.tree import borrows, charge_all, is_below, sides, uncharge_all
+from ..quota.tree import borrows, charge_all, is_below, next_beside, next_node, sides, uncharge_all
 from .candidates import next_candidate, sink_giver
 from .classical import grade_of
 from .trial import add_victim, enough, fill_back, give_all_back, note_share
@@ -13,12 +13,13 @@ from .trial import add_victim, enough, fill_back, give_all_back, note_share
 def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     """Find the victims without whom a request fits; return the grade. All are put back, and listed.
 
-    `entered` has the nodes that may give, each before those below it. `giver` has the children of each that do, the greatest share first.
+    `entered` has the nodes that may give, each before those below it. `giver` has a heap for each cohort, which begins at `FIRST_RIVAL`:
+    its children that may give, the one with the greatest share on top.
     """
     queue, fit = t.work[row, c.QUEUE], False
     t.state[c.VICTIMS] = 0
     charge_all(t, queue, ask)
-    if may_begin(t, row, need):
+    if may_find_victims(t, row, need):
         count = list_nodes(t, row, need)
         fit = by_first(t, row, ask, need, count) or (t.state[c.STRATEGY_2] > 0 and by_second(t, row, ask, count))
     uncharge_all(t, queue, ask)
@@ -31,11 +32,11 @@ def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     return grade_of(t, queue)
 
 
-def may_begin(t: Tables, row: int, need: int) -> bool:
-    """Whether there may be a first victim for a request that is charged: if not, there is none at all.
+def may_find_victims(t: Tables, row: int, need: int) -> bool:
+    """Whether there may be a first victim for a request that is charged; without a first one there is none at all.
 
-    There is none if nobody in the queue itself may go, its request makes it borrow, and on no level a node borrows whose share is as great
-    as that of the side that asks: without a victim the share of its side is never greater, and neither strategy lets it go.
+    There is none if nobody in the queue itself may go, the request makes the queue borrow, and on every level all that borrow have a
+    smaller share than the side that asks. Taking a victim out never raises the share of the victim's side, so neither strategy allows it.
     """
     queue = ours = t.work[row, c.QUEUE]
     if not borrows(t, queue, need) or next_candidate(t, row, need, queue, c.NONE) != c.NONE:
@@ -64,11 +65,11 @@ def list_nodes(t: Tables, row: int, need: int) -> int:
         each = t.node[node, c.FIRST_BORROWER]
         while each != c.NONE:
             if each == ours:
-                each = next_borrower_beside(t, each, node)
+                each = next_beside(t, each, node, c.BORROWER_AFTER)
             else:
                 list_node(t, row, need, each, count)
                 count += 1
-                each = next_borrower(t, each, node)
+                each = next_node(t, each, node, c.FIRST_BORROWER, c.BORROWER_AFTER)
         ours, node = node, t.node[node, c.PARENT]
     return count
 
@@ -103,9 +104,9 @@ def try_victim(t: Tables, row: int, each: int, strategy: int) -> bool:
 
 
 def note_refused(t: Tables, row: int, target: int, each: int, strategy: int) -> None:
-    """Note whom the first strategy refused first in a queue. Nobody is left there if it would not be fair were nothing freed.
+    """Note whom the first strategy refused first in a queue, and whether it would refuse all of them.
 
-    Without a victim the share of its side is never greater.
+    It does where the share of the victim's side is too small already: taking a victim out never raises that share.
     """
     if t.node[target, c.FIRST_REFUSED] == c.NONE:
         t.node[target, c.FIRST_REFUSED] = each

@@ -8,11 +8,16 @@ def change_use(t: Tables, node: int, slot: int, change: int) -> None:
     """Change what a node uses of a slot; where it begins or ceases to borrow, it enters or leaves the list of its parent."""
     used, owned = t.quota[node, slot, c.USED], t.quota[node, slot, c.OWNED]
     t.quota[node, slot, c.USED] = used + change
-    if (used > owned) != (used + change > owned) and t.node[node, c.PARENT] >= 0:
-        t.node[node, c.BORROWED] += 1 if used <= owned else -1
-        if used <= owned and t.node[node, c.BORROWED] == 1:
+    borrowed, borrows_now = used > owned, used + change > owned
+    if borrowed == borrows_now or t.node[node, c.PARENT] < 0:
+        return
+    if borrows_now:
+        t.node[node, c.SLOTS_BORROWED] += 1
+        if t.node[node, c.SLOTS_BORROWED] == 1:
             enter_list(t, node)
-        elif t.node[node, c.BORROWED] == 0:
+    else:
+        t.node[node, c.SLOTS_BORROWED] -= 1
+        if t.node[node, c.SLOTS_BORROWED] == 0:
             leave_list(t, node)
 
 
@@ -37,18 +42,5 @@ def leave_list(t: Tables, node: int) -> None:
 
 
 def borrows_anything(t: Tables, node: int) -> bool:
-    """Whether a node below another one uses more than its subtree owns of any slot."""
-    return t.node[node, c.BORROWED] > 0
-
-
-def next_borrower(t: Tables, node: int, above: int) -> int:
-    """The borrower after another one, of all that are listed below `above`, each before those below it; NONE after the last one."""
-    below = t.node[node, c.FIRST_BORROWER]
-    return below if below != c.NONE else next_borrower_beside(t, node, above)
-
-
-def next_borrower_beside(t: Tables, node: int, above: int) -> int:
-    """The same without those below the node."""
-    while node != above and t.node[node, c.BORROWER_AFTER] == c.NONE:
-        node = t.node[node, c.PARENT]
-    return c.NONE if node == above else t.node[node, c.BORROWER_AFTER]
+    """Whether a node uses more than its subtree owns of any slot. The top of a tree can borrow from nobody."""
+    return t.node[node, c.SLOTS_BORROWED] > 0

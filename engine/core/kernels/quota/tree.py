@@ -215,17 +215,20 @@ def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
     return left, right
 
 
-def next_node(t: Tables, node: int, top: int) -> int:
-    """The node after another one, of all at or below `top`, each before those below it; NONE after the last one."""
-    below = t.node[node, c.FIRST_CHILD]
-    return below if below != c.NONE else next_beside(t, node, top)
+def next_node(t: Tables, node: int, top: int, first: int = c.FIRST_CHILD, beside: int = c.NEXT_CHILD) -> int:
+    """The node after another one, of all at or below `top`, each before those below it; NONE after the last one.
+
+    The columns say in which lists: of all children, or of those that borrow (`FIRST_BORROWER`, `BORROWER_AFTER`).
+    """
+    below = t.node[node, first]
+    return below if below != c.NONE else next_beside(t, node, top, beside)
 
 
-def next_beside(t: Tables, node: int, top: int) -> int:
+def next_beside(t: Tables, node: int, top: int, beside: int = c.NEXT_CHILD) -> int:
     """The same without those below the node."""
-    while node != top and t.node[node, c.NEXT_CHILD] == c.NONE:
+    while node != top and t.node[node, beside] == c.NONE:
         node = t.node[node, c.PARENT]
-    return c.NONE if node == top else t.node[node, c.NEXT_CHILD]
+    return c.NONE if node == top else t.node[node, beside]
 
 
 def is_below(t: Tables, node: int, top: int) -> bool:

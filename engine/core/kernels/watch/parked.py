@@ -10,9 +10,9 @@ from ...tables import Tables
 
 def put_before(t: Tables, queue: int, first: int) -> None:
     """Put a queue that is in no list before the first of one (NONE: it is empty)."""
-    t.node[queue, c.NEXT_WAITING], t.node[queue, c.LAST_WAITING] = first, c.NONE
+    t.node[queue, c.WAITING_AFTER], t.node[queue, c.WAITING_BEFORE] = first, c.NONE
     if first != c.NONE:
-        t.node[first, c.LAST_WAITING] = queue
+        t.node[first, c.WAITING_BEFORE] = queue
 
 
 def list_waiting(t: Tables, queue: int) -> None:
@@ -23,19 +23,19 @@ def list_waiting(t: Tables, queue: int) -> None:
 
 def unlist(t: Tables, queue: int) -> None:
     """Take a queue out of its list."""
-    before, after = t.node[queue, c.LAST_WAITING], t.node[queue, c.NEXT_WAITING]
+    before, after = t.node[queue, c.WAITING_BEFORE], t.node[queue, c.WAITING_AFTER]
     if before != c.NONE:
-        t.node[before, c.NEXT_WAITING] = after
+        t.node[before, c.WAITING_AFTER] = after
     elif t.node[queue, c.ALL_PARKED]:
         t.node[t.node[queue, c.TOP], c.FIRST_PARKED] = after
     else:
         t.state[c.FIRST_WAITING] = after
     if after != c.NONE:
-        t.node[after, c.LAST_WAITING] = before
+        t.node[after, c.WAITING_BEFORE] = before
 
 
-def list_parked(t: Tables, queue: int) -> None:
-    """Note that all who wait in a queue are parked; it is in the first list."""
+def move_to_parked(t: Tables, queue: int) -> None:
+    """Move a queue in which all are parked from the first list to that of its tree."""
     unlist(t, queue)
     top = t.node[queue, c.TOP]
     put_before(t, queue, t.node[top, c.FIRST_PARKED])
@@ -43,17 +43,17 @@ def list_parked(t: Tables, queue: int) -> None:
 
 
 def return_queue(t: Tables, queue: int) -> None:
-    """Note that somebody joined the line of a queue."""
+    """Move a queue back to the first list, as somebody joined its line."""
     if t.node[queue, c.ALL_PARKED]:
         unlist(t, queue)
         list_waiting(t, queue)
 
 
 def return_tree(t: Tables, top: int) -> None:
-    """Let all queues of a tree return in which something became free."""
+    """Move all parked queues of a tree back to the first list, as something became free there."""
     queue = t.node[top, c.FIRST_PARKED]
     t.node[top, c.FIRST_PARKED] = c.NONE
     while queue != c.NONE:
-        following = t.node[queue, c.NEXT_WAITING]
+        following = t.node[queue, c.WAITING_AFTER]
         list_waiting(t, queue)
         queue = following
