@@ -95,3 +95,21 @@ def test_one_is_asked_where_nobody_may_go(monkeypatch: pytest.MonkeyPatch) -> No
     asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("rich", "rich", 20), submitted("more", "mine", 16)])
     assert asked == [("rich", c.FINAL_SHARE), ("guest", c.FINAL_SHARE), ("rich", c.INITIAL_SHARE)]
     assert decided[0] == "WorkloadDeferred"
+
+
+def test_one_is_asked_where_all_who_run_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guest has three of 6. Without one it has 12, less than the 13 of mine: none goes by final share, one by initial share."""
+    guests = [submitted(name, "guest", 6) for name in ("first", "second", "third")]
+    facts = [submitted("four", "mine", 4), *guests, submitted("ten", "absent", 10), submitted("more", "mine", 13)]
+    asked, decided = asked_and_decided(monkeypatch, facts)
+    assert asked == [("guest", c.FINAL_SHARE), ("guest", c.INITIAL_SHARE)]
+    assert decided == ["WorkloadDeferred", "WorkloadEvicted"]
+
+
+def test_all_are_asked_where_one_is_unlike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guest has two of 6 and one of 1. Without the last one it has 12, as mine would have: that one goes by final share."""
+    guests = [submitted(name, "guest", gpus) for name, gpus in (("first", 6), ("second", 6), ("third", 1))]
+    facts = [submitted("four", "mine", 4), *guests, submitted("sixteen", "absent", 16), submitted("more", "mine", 12)]
+    asked, decided = asked_and_decided(monkeypatch, facts)
+    assert asked == [("guest", c.FINAL_SHARE)] * 3
+    assert decided == ["WorkloadDeferred", "WorkloadEvicted"]

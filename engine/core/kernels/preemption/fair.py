@@ -106,12 +106,13 @@ def try_victim(t: Tables, row: int, each: int, strategy: int) -> bool:
 def note_refused(t: Tables, row: int, target: int, each: int, strategy: int) -> None:
     """Note whom the first strategy refused first in a queue, and whether it would refuse all of them.
 
-    It does where the share of the victim's side is too small already: taking a victim out never raises that share.
+    It does where all who run there are alike, and where the share of the victim's side is too small already: taking a victim out never
+    raises that share.
     """
     if t.node[target, c.FIRST_REFUSED] == c.NONE:
         t.node[target, c.FIRST_REFUSED] = each
     ours, theirs = sides(t, t.work[row, c.QUEUE], target)
-    if not is_fair(t, strategy, share(t, ours), share(t, theirs), share(t, theirs)):
+    if t.node[target, c.UNLIKE] == 0 or not is_fair(t, strategy, share(t, ours), share(t, theirs), share(t, theirs)):
         t.node[target, c.NEXT_VICTIM] = c.NONE
 
 

@@ -3,7 +3,8 @@
 By preempt rules that is the order of the first rule; of its keys the share of the queue is the same for all. In Kueue's two ways it is the
 order of candidates, but for the usage of local queues.
 
-By rules `UNLIKE` of a queue's node is how often one who runs there is followed by another who is not like it: where it is 0, all are alike.
+By rules and by shares `UNLIKE` of a queue's node is how often one who runs there is followed by another who is not like it: where it is 0,
+all are alike.
 """
 
 from ... import columns as c
@@ -49,7 +50,7 @@ def leave_running(t: Tables, row: int) -> None:
 
 def unlike_for(t: Tables, row: int) -> int:
     """By how much `UNLIKE` is more with a workload among those who run than without it."""
-    if not t.state[c.BY_RULES]:
+    if not (t.state[c.BY_RULES] or t.state[c.FAIR]):
         return 0
     before, after, more = neighbor(t, row, c.EARLIER, c.LATER), next_in_tree(t, row), 0
     if before != c.NONE and not are_alike(t, before, row):

@@ -2,7 +2,7 @@
 
 from ... import columns as c
 from ...tables import Tables
-from .borrowers import change_use
+from .borrowers import begin_to_borrow, cease_to_borrow
 
 
 def local_left(t: Tables, node: int, slot: int) -> int:
@@ -22,7 +22,10 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
     while node >= 0:
         kept = local_left(t, node, slot)
         t.quota[node, slot, c.TOTAL] += amount
-        change_use(t, node, slot, carried)
+        used, owned = t.quota[node, slot, c.USED], t.quota[node, slot, c.OWNED]
+        t.quota[node, slot, c.USED] = used + carried
+        if used <= owned < used + carried:
+            begin_to_borrow(t, node)
         t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = max(0, carried - kept)
         node = t.node[node, c.PARENT]
@@ -34,7 +37,10 @@ def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
     while node >= 0:
         beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
         t.quota[node, slot, c.TOTAL] -= amount
-        change_use(t, node, slot, -carried)
+        used, owned = t.quota[node, slot, c.USED], t.quota[node, slot, c.OWNED]
+        t.quota[node, slot, c.USED] = used - carried
+        if used - carried <= owned < used:
+            cease_to_borrow(t, node)
         t.node[node, c.SHARE_IS_KNOWN], t.node[node, c.KEYS_OF] = 0, c.NONE
         carried = min(carried, beyond)
         node = t.node[node, c.PARENT]
