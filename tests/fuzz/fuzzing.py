@@ -2,14 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cores_by_name import Side
+from cores_by_name import CORES, Side
 from draws import Dice, Draw
 from fact_draws import Facts
-from player import Case, DifferenceError, Play
+from gpol.engine.core.core import ArrayCore
+from gpol.engine.core.tables import Tables
+from gpol.engine.errors import FactError
+from player import Case, DifferenceError, Play, fact_of
 from policy_draws import policy
 from worlds import SIZES, changed, world
 
@@ -39,6 +43,19 @@ def drawn_play(
     places = [place, *(changed(draw, place) for _ in range(draw.pick(POLICIES_OF_A_CASE) - 1))]
     texts = tuple(policy(draw, each, refused) for each in places)
     return Play(texts, left, right), Facts(draw, place, len(texts))
+
+
+def tables_in_cycles(name: str, crowded: bool, count: int) -> Iterator[Tables]:
+    """The tables of the core over arrays after each of so many facts, under policies that decide in cycles."""
+    play, facts = drawn_play(Dice(name), True, CORES["array"], CORES["array"], Counter(), crowded=crowded)
+    core = ArrayCore()
+    for _ in range(count):
+        plain = facts.next(play.core, play.wake)
+        play.step(plain)
+        with suppress(FactError):
+            core.step(*fact_of(plain, play.texts))
+        if core._store is not None:
+            yield core._store.tables
 
 
 def play_out(play: Play, facts: Facts, count: int) -> None:

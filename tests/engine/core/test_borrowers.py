@@ -1,18 +1,15 @@
 """The children of each cohort that borrow stand in its list, and a search for victims asks a queue no more once it does not borrow."""
 
 from collections import Counter
-from contextlib import suppress
 from typing import Any
 
 import pytest
 from cores_by_name import CORES
-from draws import Dice
-from fuzzing import drawn_play
+from fuzzing import tables_in_cycles
 from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernels.preemption import classical
 from gpol.engine.core.tables import Tables
-from gpol.engine.errors import FactError
 from player import Case, difference, fact_of
 
 Plain = dict[str, Any]
@@ -37,15 +34,8 @@ def test_each_child_that_borrows_stands_in_the_list_of_its_cohort() -> None:
     """And nobody else does, after every fact of some histories."""
     seen = Counter[str]()
     for number in range(HISTORIES):
-        play, facts = drawn_play(Dice(f"borrowers/{number}"), True, CORES["array"], CORES["array"], Counter(), crowded=number % 2 == 0)
-        core = ArrayCore()
-        for _ in range(FACTS):
-            plain = facts.next(play.core, play.wake)
-            play.step(plain)
-            with suppress(FactError):
-                core.step(*fact_of(plain, play.texts))
-            if core._store is not None:
-                seen.update(checked(core._store.tables))
+        for tables in tables_in_cycles(f"borrowers/{number}", number % 2 == 0, FACTS):
+            seen.update(checked(tables))
     assert min(seen["one"], seen["several"]) > 20, seen
 
 

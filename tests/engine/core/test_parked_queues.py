@@ -1,18 +1,12 @@
 """Queues in which somebody waits stand in one list each: those that may put somebody up, and of each tree those in which all are parked."""
 
 from collections import Counter
-from contextlib import suppress
 
-from cores_by_name import CORES
-from draws import Dice
-from fuzzing import drawn_play
+from fuzzing import tables_in_cycles
 from gpol.engine.core import columns as c
-from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernels.line import first_in_line, next_in_tree
 from gpol.engine.core.kernels.places import is_parked
 from gpol.engine.core.tables import Tables
-from gpol.engine.errors import FactError
-from player import fact_of
 
 HISTORIES = 12
 FACTS = 80
@@ -42,15 +36,8 @@ def test_each_queue_in_which_somebody_waits_stands_in_one_list() -> None:
     """And all are parked in those that are listed so, after every fact of some histories."""
     seen = Counter[str]()
     for number in range(HISTORIES):
-        play, facts = drawn_play(Dice(f"parked queues/{number}"), True, CORES["array"], CORES["array"], Counter(), crowded=number % 2 == 0)
-        core = ArrayCore()
-        for _ in range(FACTS):
-            plain = facts.next(play.core, play.wake)
-            play.step(plain)
-            with suppress(FactError):
-                core.step(*fact_of(plain, play.texts))
-            if core._store is not None:
-                seen.update(checked(core._store.tables))
+        for tables in tables_in_cycles(f"parked queues/{number}", number % 2 == 0, FACTS):
+            seen.update(checked(tables))
     assert min(seen["waiting"], seen["parked"]) > 50, seen
 
 
