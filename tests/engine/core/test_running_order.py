@@ -17,7 +17,7 @@ from gpol.engine.workload import Workload
 from gpol.sim.drive.policy import Policy
 from player import fact_of
 
-HISTORIES = 6
+HISTORIES = 14
 FACTS = 80
 
 Plain = dict[str, Any]
@@ -91,7 +91,7 @@ def in_order(graph: PolicyGraph, workload: Workload) -> tuple[object, ...]:
 
 def test_the_order_stands_after_every_fact() -> None:
     """In drawn histories: the order, how many neighbors in it are unlike, and the last fact that let somebody run in each queue."""
-    seen = 0
+    seen, unlike_by_shares = 0, 0
     for number in range(HISTORIES):
         draw, cores = Dice(f"running/{number}"), (CORES["definition"], CORES["careful"])
         play, facts = drawn_play(draw, number % 2 == 1, *cores, Counter(), ("small",), crowded=True)
@@ -100,8 +100,11 @@ def test_the_order_stands_after_every_fact() -> None:
             core = play.cores[1][1]
             assert isinstance(core, ArrayCore)
             if core._store is not None:
-                seen += sum(check_order(core, queue.node) > 1 for queue in core._store.graph.queues)
+                tables, queues = core._store.tables, core._store.graph.queues
+                seen += sum(check_order(core, queue.node) > 1 for queue in queues)
+                unlike_by_shares += bool(tables.state[c.FAIR]) * sum(tables.node[queue.node, c.UNLIKE] > 0 for queue in queues)
     assert seen > 50
+    assert unlike_by_shares > 50
 
 
 def check_order(core: ArrayCore, queue: int) -> int:
@@ -111,6 +114,7 @@ def check_order(core: ArrayCore, queue: int) -> int:
     those = [each for each in core.running() if each.queue == queue]
     assert names == [each.name for each in sorted(those, key=lambda each: in_order(store.graph, each))]
     kinds = [(int(store.tables.work[row, c.HOLDING]), int(store.tables.when[row, c.PRIORITY])) for row in rows]
-    assert node[c.UNLIKE] == (sum(left != right for left, right in pairwise(kinds)) if store.tables.state[c.BY_RULES] else 0)
+    keeps = store.tables.state[c.BY_RULES] or store.tables.state[c.FAIR]
+    assert node[c.UNLIKE] == (sum(left != right for left, right in pairwise(kinds)) if keeps else 0)
     assert node[c.LAST_STARTED_BY] >= max((each.started_by for each in those), default=0)
     return len(names)
