@@ -408,7 +408,7 @@ MISTAKES = (
         "core/test_fair_search.py::test_a_share_that_is_as_great_may_give",
     ),
     Mistake(
-        "over tables, what borrows of a second slot as well leaves the list of borrowers with the first",
+        "over tables, a node that borrows two slots leaves the list of borrowers when it ceases to borrow the first",
         "core/kernels/quota/borrowers.py",
         "if t.node[node, c.SLOTS_BORROWED] == 0:",
         "if True:",

@@ -48,7 +48,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 (
     PARENT, TOP, QUEUE_INDEX, WAITING_AFTER, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
-    SLOTS_BORROWED, BORROWER_BEFORE, BORROWER_AFTER, FIRST_BORROWER,  # of how many slots it borrows, and the list of its parent
+    SLOTS_BORROWED, BORROWER_BEFORE, BORROWER_AFTER, FIRST_BORROWER,  # of how many slots, its place in its parent's list, its own list
     WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
     EPOCH, STIRRED, NEXT_STIRRED, FIRST_PARKED,  # only at the top of a tree, for all that is parked in it
     MET, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives

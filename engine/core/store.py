@@ -93,7 +93,7 @@ class TableStore(Rows):
             shape=zeros(1, c.SHAPE_WIDTH),
             local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
             rival=zeros(len(self.graph.nodes)),
-            entered=zeros(len(self.graph.nodes)),
+            visited=zeros(len(self.graph.nodes)),
             giver=zeros(len(self.graph.nodes)),
             key=zeros(len(self.graph.nodes), max(1, len(self.graph.settings.queue_order)), 3),
             nom=zeros(queues + 1, c.N_PODS + 1),

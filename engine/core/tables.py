@@ -26,7 +26,7 @@ class Tables(NamedTuple):
     Of workloads: `work` and `when` [row, column], of those that are pending `wait` [place, column] and `wish` [place, slot, column],
     `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
     Of the nodes that are compared: `asked` [place, column] (trees), `rival` (heaps), `key` [node, key, part]; in a search for victims
-    `entered` (nodes) and `giver` (heaps of nodes that give).
+    `visited` (nodes) and `giver` (heaps of nodes that give).
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     """
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
     shape: Ints
     local: Ints
     rival: Ints
-    entered: Ints
+    visited: Ints
     giver: Ints
     key: Ints
     nom: Ints

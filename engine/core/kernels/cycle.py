@@ -83,7 +83,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
         queue, row = t.node[node, c.QUEUE_INDEX], c.NONE if t.node[node, c.INACTIVE] else head(t, node)
         following = t.node[node, c.WAITING_AFTER]  # before the node moves to another list
         if t.node[node, c.INACTIVE]:
-            pass  # it stays where it is: whether all are parked there was not asked
+            pass  # its line was not looked at, so it stays in its list
         elif row == c.NONE:
             move_to_parked(t, node)
         elif t.work[row, c.TURNED_AWAY]:

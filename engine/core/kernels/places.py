@@ -172,7 +172,7 @@ def unparked_from(t: Tables, top: int, row: int) -> int:
 def anything_waits(t: Tables) -> bool:
     """Whether a cycle would have anything to look at. Queues in which all turn out to be parked leave the first list on the way.
 
-    A queue of a tree in which something became free is not looked at for that: once the cycle begins its parked ones return.
+    Where something became free in a tree, no line there is looked at: whoever is parked there returns when the cycle begins.
     """
     if t.state[c.WAITING] == 0:
         return False

@@ -20,12 +20,12 @@ FACTS = 80
 POLICY = """policy "p" { use kueue.classical }
 flavor pool { gpu as owned }
 cohort all {
-  queue mine {
+  queue lab {
     owns 8 gpu
     reclaims from anyone
   }
-  queue one { owns 4 gpu }
-  queue other { owns 4 gpu }
+  queue vision { owns 4 gpu }
+  queue nlp { owns 4 gpu }
 }
 """
 
@@ -63,16 +63,16 @@ def submitted(name: str, queue: str, gpus: int) -> Plain:
 
 
 def test_a_queue_that_no_longer_borrows_is_asked_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One runs six and other four, so two of one may go and nobody else; five are idle, so two are not enough for eight.
+    """`vision` runs six and `nlp` four, so two of `vision` may go and nobody else; five are idle, so two are not enough for eight.
 
-    The first attempt asks for one more after each of the two. In the second one mine would borrow, and it may evict nobody to borrow.
+    The first attempt asks for one more after each of the two. In the second one `lab` would borrow, and it may evict nobody to borrow.
     """
     facts: list[Plain] = [{"kind": "PolicyActivated", "time": 0, "policy": 0}]
     running = [
-        *(submitted(f"one{number}", "one", 1) for number in range(6)),
-        *(submitted(f"other{number}", "other", 1) for number in range(4)),
+        *(submitted(f"vision{number}", "vision", 1) for number in range(6)),
+        *(submitted(f"nlp{number}", "nlp", 1) for number in range(4)),
     ]
-    for each in [*running, submitted("kept", "mine", 1), submitted("more", "mine", 8)]:
+    for each in [*running, submitted("kept", "lab", 1), submitted("more", "lab", 8)]:
         facts += [each, {"kind": "TimeAdvanced", "time": 0}]
     assert difference(Case((POLICY,), tuple(facts)), CORES["definition"], CORES["array"], 1000) is None
     core, asked = ArrayCore(), list[str]()
@@ -87,4 +87,4 @@ def test_a_queue_that_no_longer_borrows_is_asked_no_more(monkeypatch: pytest.Mon
     monkeypatch.setattr(classical, "next_candidate", noted)
     decided = [core.step(*fact_of(fact, (POLICY,))) for fact in facts]
     assert [each.kind for each in decided[-1]] == ["WorkloadDeferred"]
-    assert Counter(asked) == {"one": 2}
+    assert Counter(asked) == {"vision": 2}

@@ -1,4 +1,4 @@
-"""A search by shares over tables asks nobody where no share lets anybody go, and one of a queue whose share lets nobody go."""
+"""A search by shares over tables: none where no queue has a share great enough, and one question where the share of a queue refuses all."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ Plain = dict[str, Any]
 POLICY = """policy "p" { use kueue.fair }
 flavor pool { gpu as owned }
 cohort all {
-  queue mine {
+  queue lab {
     owns 4 gpu
     reclaims from anyone
   }
-  queue absent { owns 40 gpu }
+  queue vision { owns 40 gpu }
   queue guest { owns 0 gpu }
-  queue rich { owns 0 gpu }
+  queue nlp { owns 0 gpu }
 }
 """
 
@@ -28,12 +28,12 @@ cohort all {
 OF_TWO = """policy "p" { use kueue.fair }
 flavor pool { gpu, cpu as owned }
 cohort all {
-  queue mine {
+  queue lab {
     owns 0 gpu
     owns 0 cpu
     reclaims from anyone
   }
-  queue absent {
+  queue vision {
     owns 40 gpu
     owns 40 cpu
   }
@@ -51,7 +51,7 @@ def submitted(name: str, queue: str, gpus: int, cpus: int = 0) -> Plain:
     return {"kind": "WorkloadSubmitted", "time": 0, "workload": name, "queue": queue, "pod_sets": pods}
 
 
-FIRST = [submitted("four", "mine", 4), *(submitted(f"guest{number}", "guest", 1) for number in range(14))]
+FIRST = [submitted("four", "lab", 4), *(submitted(f"guest{number}", "guest", 1) for number in range(14))]
 
 
 def asked_and_decided(
@@ -77,39 +77,39 @@ def asked_and_decided(
 
 
 def test_nobody_is_asked_where_no_share_is_as_great(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 36 more mine would borrow 36, and guest has 14: it keeps them by either strategy."""
-    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("more", "mine", 36)])
+    """With 36 more `lab` would borrow 36, and `guest` has 14: it keeps them by either strategy."""
+    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("more", "lab", 36)])
     assert (asked, decided) == ([], ["WorkloadDeferred"])
 
 
 def test_a_share_that_is_as_great_may_give(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guest has 30 of 40 cpus, as mine would have of the gpus. Its share stays as great without its 20 gpus, so they may go."""
+    """`guest` has 30 of 40 cpus, as `lab` would have of the gpus. Its share stays as great without its 20 gpus, so they may go."""
     guest = [submitted("cpus", "guest", 0, 30), submitted("gpus", "guest", 20)]
-    asked, decided = asked_and_decided(monkeypatch, [*guest, submitted("more", "mine", 30)], OF_TWO)
+    asked, decided = asked_and_decided(monkeypatch, [*guest, submitted("more", "lab", 30)], OF_TWO)
     assert ("guest", c.FINAL_SHARE) in asked
     assert decided == ["WorkloadDeferred", "WorkloadEvicted"]
 
 
 def test_one_is_asked_where_nobody_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 16 more mine would borrow more than guest has, so guest keeps all 14. Rich may give its 20 by the second strategy alone."""
-    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("rich", "rich", 20), submitted("more", "mine", 16)])
-    assert asked == [("rich", c.FINAL_SHARE), ("guest", c.FINAL_SHARE), ("rich", c.INITIAL_SHARE)]
+    """With 16 more `lab` would borrow more than `guest`, so that keeps all 14. `nlp` may give its 20 only by the second strategy."""
+    asked, decided = asked_and_decided(monkeypatch, [*FIRST, submitted("nlp", "nlp", 20), submitted("more", "lab", 16)])
+    assert asked == [("nlp", c.FINAL_SHARE), ("guest", c.FINAL_SHARE), ("nlp", c.INITIAL_SHARE)]
     assert decided[0] == "WorkloadDeferred"
 
 
 def test_one_is_asked_where_all_who_run_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guest has three of 6. Without one it has 12, less than the 13 of mine: none goes by final share, one by initial share."""
+    """`guest` has three of 6. Without one it has 12, less than the 13 of `lab`: none goes by final share, one by initial share."""
     guests = [submitted(name, "guest", 6) for name in ("first", "second", "third")]
-    facts = [submitted("four", "mine", 4), *guests, submitted("ten", "absent", 10), submitted("more", "mine", 13)]
+    facts = [submitted("four", "lab", 4), *guests, submitted("ten", "vision", 10), submitted("more", "lab", 13)]
     asked, decided = asked_and_decided(monkeypatch, facts)
     assert asked == [("guest", c.FINAL_SHARE), ("guest", c.INITIAL_SHARE)]
     assert decided == ["WorkloadDeferred", "WorkloadEvicted"]
 
 
 def test_all_are_asked_where_one_is_unlike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guest has two of 6 and one of 1. Without the last one it has 12, as mine would have: that one goes by final share."""
+    """`guest` has two of 6 and one of 1. Without the last one it has 12, as `lab` would have: that one goes by final share."""
     guests = [submitted(name, "guest", gpus) for name, gpus in (("first", 6), ("second", 6), ("third", 1))]
-    facts = [submitted("four", "mine", 4), *guests, submitted("sixteen", "absent", 16), submitted("more", "mine", 12)]
+    facts = [submitted("four", "lab", 4), *guests, submitted("sixteen", "vision", 16), submitted("more", "lab", 12)]
     asked, decided = asked_and_decided(monkeypatch, facts)
     assert asked == [("guest", c.FINAL_SHARE)] * 3
     assert decided == ["WorkloadDeferred", "WorkloadEvicted"]

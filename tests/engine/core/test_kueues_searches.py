@@ -40,13 +40,13 @@ def policy(profile: str, cohorts: str) -> str:
 
 TEAM = """cohort all {
   cohort team {
-    queue mine {
+    queue lab {
       owns nothing
       reclaims from anyone
     }
     queue beside { owns 4 gpu }
   }
-  queue absent { owns 8 gpu }
+  queue vision { owns 8 gpu }
   cohort others {
     queue guest { owns nothing }
   }
@@ -57,57 +57,57 @@ TEAM = """cohort all {
 def test_who_borrows_in_another_cohort_may_give_by_share() -> None:
     """Nobody else of the team borrows. The others borrow 6 of 12, and the team would borrow 2 with the request."""
     guests = [submitted(f"guest{number}", "guest", 2) for number in range(3)]
-    facts = [submitted("four", "beside", 4), *guests, submitted("two", "absent", 2), submitted("more", "mine", 2)]
+    facts = [submitted("four", "beside", 4), *guests, submitted("two", "vision", 2), submitted("more", "lab", 2)]
     assert evicted(decided(policy("kueue.fair", TEAM), facts)) == ["guest2"]
 
 
 def test_the_side_that_asks_is_compared_on_each_level() -> None:
-    """With the request mine would borrow 7, more than the others. Its team would borrow 3, less than their 5, and that is what counts."""
-    facts = [submitted("three", "mine", 3), submitted("five", "guest", 5), submitted("two", "absent", 2), submitted("more", "mine", 4)]
+    """With the request `lab` would borrow 7, more than the others. Its team would borrow 3, less than their 5, and that is what counts."""
+    facts = [submitted("three", "lab", 3), submitted("five", "guest", 5), submitted("two", "vision", 2), submitted("more", "lab", 4)]
     assert evicted(decided(policy("kueue.fair", TEAM), facts)) == ["five"]
 
 
 def test_who_borrows_something_else_keeps_what_is_needed() -> None:
-    """Guest borrows most of the cpus, so its share is the greatest. Its two GPUs are its own."""
+    """`guest` borrows most of the cpus, so its share is the greatest. Its two GPUs are its own."""
     cohorts = """cohort all {
-  queue mine {
+  queue lab {
     owns nothing
     reclaims from anyone
   }
-  queue absent {
+  queue vision {
     owns 4 gpu
     owns 40 cpu
   }
   queue guest { owns 2 gpu }
 }
 """
-    facts = [submitted("four", "absent", 4), submitted("cpus", "guest", 0, 30), submitted("two", "guest", 2), submitted("more", "mine", 2)]
+    facts = [submitted("four", "vision", 4), submitted("cpus", "guest", 0, 30), submitted("two", "guest", 2), submitted("more", "lab", 2)]
     assert evicted(decided(policy("kueue.fair", cohorts), facts)) == []
 
 
 def test_the_second_strategy_takes_whom_the_first_refused_first() -> None:
-    """Guest has 10, and would have 5 without either of its two: less than the 6 of mine. The last one to come is asked first."""
+    """`guest` has 10, and would have 5 without either of its two: less than the 6 of `lab`. The last one to come is asked first."""
     cohorts = """cohort all {
-  queue mine {
+  queue lab {
     owns nothing
     reclaims from anyone
   }
-  queue absent { owns 40 gpu }
+  queue vision { owns 40 gpu }
   queue guest { owns nothing }
 }
 """
-    facts = [submitted("most", "absent", 29), submitted("first", "guest", 5), submitted("second", "guest", 5), submitted("more", "mine", 6)]
+    facts = [submitted("most", "vision", 29), submitted("first", "guest", 5), submitted("second", "guest", 5), submitted("more", "lab", 6)]
     assert evicted(decided(policy("kueue.fair", cohorts), facts)) == ["second"]
 
 
 def test_what_is_owned_is_taken_back_whatever_the_shares() -> None:
-    """Mine borrows most of the cpus, so its share is greater than that of guest. It asks for GPUs that it owns."""
+    """`lab` borrows most of the cpus, so its share is greater than that of `guest`. It asks for GPUs that it owns."""
     cohorts = """cohort all {
-  queue mine {
+  queue lab {
     owns 8 gpu
     reclaims from anyone
   }
-  queue absent {
+  queue vision {
     owns 32 gpu
     owns 40 cpu
   }
@@ -115,12 +115,12 @@ def test_what_is_owned_is_taken_back_whatever_the_shares() -> None:
 }
 """
     facts = [
-        submitted("cpus", "mine", 0, 30),
-        submitted("most", "absent", 32),
-        submitted("four", "mine", 4),
+        submitted("cpus", "lab", 0, 30),
+        submitted("most", "vision", 32),
+        submitted("four", "lab", 4),
         submitted("guest", "guest", 4),
     ]
-    assert evicted(decided(policy("kueue.fair", cohorts), [*facts, submitted("more", "mine", 4)])) == ["guest"]
+    assert evicted(decided(policy("kueue.fair", cohorts), [*facts, submitted("more", "lab", 4)])) == ["guest"]
 
 
 @pytest.mark.parametrize("profile", ["kueue.classical", "kueue.fair"])
@@ -134,36 +134,36 @@ def test_who_uses_something_else_does_not_hide_who_comes_next(profile: str) -> N
 
 @pytest.mark.parametrize(("gpus", "gone"), [(2, ["guest4"]), (3, [])])
 def test_a_cohort_that_no_longer_borrows_is_spared(gpus: int, gone: list[str]) -> None:
-    """One GPU is idle. Team owns four and uses five: guest may give one, though it goes on borrowing from its team. High gives nothing."""
+    """One GPU is idle. `team` owns four and uses five: `guest` may give one, though it still borrows after that. `high` gives nothing."""
     cohorts = """cohort all {
-  queue mine {
+  queue lab {
     owns 5 gpu
     reclaims from lower priority
   }
   queue high { owns nothing }
   cohort team {
-    queue absent { owns 4 gpu }
+    queue vision { owns 4 gpu }
     queue guest { owns nothing }
   }
 }
 """
     guests = [submitted(f"guest{number}", "guest", 1) for number in range(5)]
-    facts = [*guests, submitted("high", "high", 1, priority=9), submitted("two", "mine", 2), submitted("more", "mine", gpus, priority=5)]
+    facts = [*guests, submitted("high", "high", 1, priority=9), submitted("two", "lab", 2), submitted("more", "lab", gpus, priority=5)]
     assert evicted(decided(policy("kueue.classical", cohorts), facts)) == gone
 
 
 @pytest.mark.parametrize(("priority", "gone"), [(0, []), (5, ["guest"])])
 def test_who_would_borrow_evicts_by_priority_alone(priority: int, gone: list[str]) -> None:
-    """Mine owns one and asks for three."""
+    """`lab` owns one and asks for three."""
     cohorts = """cohort all {
-  queue mine {
+  queue lab {
     owns 1 gpu
     reclaims from anyone
     borrows by evicting lower priority
   }
-  queue absent { owns 4 gpu }
+  queue vision { owns 4 gpu }
   queue guest { owns nothing }
 }
 """
-    facts = [submitted("guest", "guest", 4), submitted("more", "mine", 3, priority=priority)]
+    facts = [submitted("guest", "guest", 4), submitted("more", "lab", 3, priority=priority)]
     assert evicted(decided(policy("kueue.classical", cohorts), facts)) == gone

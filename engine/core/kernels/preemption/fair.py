@@ -13,7 +13,7 @@ from .trial import add_victim, enough, fill_back, give_all_back, note_share
 def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
     """Find the victims without whom a request fits; return the grade. All are put back, and listed.
 
-    `entered` has the nodes that may give, each before those below it. `giver` has a heap for each cohort, which begins at `FIRST_RIVAL`:
+    `visited` has the nodes that may give, each before those below it. `giver` has a heap for each cohort, which begins at `FIRST_RIVAL`:
     its children that may give, the one with the greatest share on top.
     """
     queue, fit = t.work[row, c.QUEUE], False
@@ -35,8 +35,9 @@ def search_fairly(t: Tables, row: int, ask: int, need: int) -> int:
 def may_find_victims(t: Tables, row: int, need: int) -> bool:
     """Whether there may be a first victim for a request that is charged; without a first one there is none at all.
 
-    There is none if nobody in the queue itself may go, the request makes the queue borrow, and on every level all that borrow have a
-    smaller share than the side that asks. Taking a victim out never raises the share of the victim's side, so neither strategy allows it.
+    There is none if nobody in the queue itself may go, the request makes the queue borrow, and the queue reclaims nothing or, on every
+    level, all that borrow have a smaller share than the side that asks. Taking a victim out never raises the share of the victim's side, so
+    neither strategy allows it.
     """
     queue = ours = t.work[row, c.QUEUE]
     if not borrows(t, queue, need) or next_candidate(t, row, need, queue, c.NONE) != c.NONE:
@@ -76,7 +77,7 @@ def list_nodes(t: Tables, row: int, need: int) -> int:
 
 def list_node(t: Tables, row: int, need: int, node: int, at: int) -> None:
     """List a node, with the first candidate if it is a queue that may give something of what is needed."""
-    t.entered[at] = node
+    t.visited[at] = node
     t.node[node, c.NEXT_VICTIM] = t.node[node, c.FIRST_REFUSED] = c.NONE
     if t.node[node, c.IS_QUEUE] and (node == t.work[row, c.QUEUE] or borrows(t, node, need)):
         t.node[node, c.NEXT_VICTIM] = next_candidate(t, row, need, node, c.NONE)
@@ -106,8 +107,8 @@ def try_victim(t: Tables, row: int, each: int, strategy: int) -> bool:
 def note_refused(t: Tables, row: int, target: int, each: int, strategy: int) -> None:
     """Note whom the first strategy refused first in a queue, and whether it would refuse all of them.
 
-    It does where all who run there are alike, and where the share of the victim's side is too small already: taking a victim out never
-    raises that share.
+    It would if all who run there are alike, or if the share of the victim's side is too small already, as taking a victim out never raises
+    that share.
     """
     if t.node[target, c.FIRST_REFUSED] == c.NONE:
         t.node[target, c.FIRST_REFUSED] = each
@@ -144,7 +145,7 @@ def by_second(t: Tables, row: int, ask: int, count: int) -> bool:
     """Take at most one victim of each queue, whom the first strategy refused first there, by the second strategy."""
     queue = t.work[row, c.QUEUE]
     for i in range(count):
-        t.node[t.entered[i], c.NEXT_VICTIM] = t.node[t.entered[i], c.FIRST_REFUSED]
+        t.node[t.visited[i], c.NEXT_VICTIM] = t.node[t.visited[i], c.FIRST_REFUSED]
     rank_givers(t, queue, count)
     while True:
         target = next_queue(t, queue)
@@ -162,9 +163,9 @@ def by_second(t: Tables, row: int, ask: int, count: int) -> bool:
 def rank_givers(t: Tables, queue: int, count: int) -> None:
     """Bring the children of each cohort that have something to give into a heap, the greatest share on top."""
     for i in range(count):
-        t.node[t.entered[i], c.GIVERS] = 0
+        t.node[t.visited[i], c.GIVERS] = 0
     for i in range(count - 1, -1, -1):  # all below a node come before it
-        node, parent = t.entered[i], t.node[t.entered[i], c.PARENT]
+        node, parent = t.visited[i], t.node[t.visited[i], c.PARENT]
         for at in range(t.node[node, c.GIVERS] // 2 - 1, -1, -1):
             sink_giver(t, queue, t.node[node, c.FIRST_RIVAL], t.node[node, c.GIVERS], at)
         if i > 0 and gives(t, queue, node):

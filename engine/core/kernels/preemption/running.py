@@ -3,8 +3,8 @@
 By preempt rules that is the order of the first rule; of its keys the share of the queue is the same for all. In Kueue's two ways it is the
 order of candidates, but for the usage of local queues.
 
-By rules and by shares `UNLIKE` of a queue's node is how often one who runs there is followed by another who is not like it: where it is 0,
-all are alike.
+`UNLIKE` of a queue's node counts the neighbors in that order who differ in what they hold, or in priority: where it is 0, all are alike.
+It is kept by rules and by shares; classically it stays 0.
 """
 
 from ... import columns as c

@@ -5,7 +5,7 @@ from ...tables import Tables
 
 
 def begin_to_borrow(t: Tables, node: int) -> None:
-    """Note that a node borrows of one more slot; of the first one, it enters the list of its parent."""
+    """Count one more slot of which a node uses more than it owns; with the first one it enters the list of its parent."""
     parent = t.node[node, c.PARENT]
     if parent < 0:
         return
@@ -18,7 +18,7 @@ def begin_to_borrow(t: Tables, node: int) -> None:
 
 
 def cease_to_borrow(t: Tables, node: int) -> None:
-    """Note that a node borrows of one slot less; with the last one, it leaves the list of its parent."""
+    """Count one slot less of which a node uses more than it owns; with the last one it leaves the list of its parent."""
     parent = t.node[node, c.PARENT]
     if parent < 0:
         return
@@ -34,5 +34,5 @@ def cease_to_borrow(t: Tables, node: int) -> None:
 
 
 def borrows_anything(t: Tables, node: int) -> bool:
-    """Whether a node uses more than its subtree owns of any slot. The top of a tree can borrow from nobody."""
+    """Whether a node uses more than its subtree owns of any slot; never so of the top of a tree, whatever it uses."""
     return t.node[node, c.SLOTS_BORROWED] > 0

@@ -17,7 +17,10 @@ def limit_left(t: Tables, node: int, slot: int) -> int:
 
 
 def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
-    """Charge a queue; each ancestor carries what the one below cannot keep local."""
+    """Charge a queue; each ancestor carries what the one below cannot keep local.
+
+    INVARIANT: no amount is negative, and only `charge` and `uncharge` change `USED`, so the list of who borrows is right (`borrowers.py`).
+    """
     node, carried = queue, amount
     while node >= 0:
         kept = local_left(t, node, slot)
@@ -224,7 +227,7 @@ def sides(t: Tables, left: int, right: int) -> tuple[int, int]:
 def next_node(t: Tables, node: int, top: int, first: int = c.FIRST_CHILD, beside: int = c.NEXT_CHILD) -> int:
     """The node after another one, of all at or below `top`, each before those below it; NONE after the last one.
 
-    The columns say in which lists: of all children, or of those that borrow (`FIRST_BORROWER`, `BORROWER_AFTER`).
+    `first` and `beside` are the columns to follow: of all children, or of those that borrow (`FIRST_BORROWER`, `BORROWER_AFTER`).
     """
     below = t.node[node, first]
     return below if below != c.NONE else next_beside(t, node, top, beside)
