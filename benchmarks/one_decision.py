@@ -6,8 +6,10 @@ Queues stand in cohorts of ten, below one cohort, and own gpu, cpu and memory in
 own, so that no two are of one shape. What is measured, under profiles that decide in cycles in the first cycle after the fact:
 
     submit  a workload comes that fits, while as many as `--refused` wait for more than is idle, spread over all queues
-    finish  one ends, and what becomes idle helps nobody
-    limited the same two, while in nine of ten queues one waits for its own queue's borrowing limit: by shares, a neighbor would give
+    again   another one comes right after it
+    finish  one ends, and what becomes idle helps nobody; in cycles every head is decided on, so then `each` is the time for one decision
+    limited a workload comes that fits, and one ends, while in nine of ten queues one waits for the borrowing limit of its own queue: by
+            shares, a neighbor would give
     victims a workload comes for what its queue owns, and eight that borrow it have to go
     contest one ends in a full cluster, and every queue proposes a workload for its place
 """
@@ -15,6 +17,7 @@ own, so that no two are of one shape. What is measured, under profiles that deci
 import argparse
 import random
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -163,18 +166,33 @@ def figures(times: list[int]) -> str:
     return f"{ordered[len(ordered) // 2] / 1000:>10.1f} {ordered[len(ordered) * 99 // 100] / 1000:>10.1f}"
 
 
-def plain(cluster: Cluster, facts: int, draw: random.Random) -> tuple[list[int], list[int]]:
-    """Times of submissions that fit, and of ends that help nobody, in turn."""
-    submits, finishes = list[int](), list[int]()
+@dataclass(slots=True)
+class Plain:
+    """Nanoseconds for each submission that fits, for another one right after it, for each end that helps nobody, and for each of that
+    end's decisions, where there are any."""
+
+    submit: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    finish: list[int] = field(default_factory=list)
+    each: list[int] = field(default_factory=list)
+
+
+def plain(cluster: Cluster, facts: int, draw: random.Random) -> Plain:
+    """Two workloads come that fit, one after the other, and two end, in turn."""
+    found = Plain()
     for _ in range(facts):
-        name, _ = cluster.submit(EACH, draw.randrange(cluster.queues))
-        cluster.running.append(name)
-        submits.append(cluster.spent)
-        cluster.rest()
-        cluster.end_one(draw)
-        finishes.append(cluster.spent)
-        cluster.rest()
-    return submits, finishes
+        for times in (found.submit, found.again):
+            name, _ = cluster.submit(EACH, draw.randrange(cluster.queues))
+            cluster.running.append(name)
+            times.append(cluster.spent)
+            cluster.rest()
+        for _ in range(2):
+            decisions = cluster.end_one(draw)
+            found.finish.append(cluster.spent)
+            if decisions:
+                found.each.append(cluster.spent // decisions)
+            cluster.rest()
+    return found
 
 
 def victims(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
@@ -228,9 +246,12 @@ def main() -> int:
                 for number in range(refused):
                     cluster.wait(20 * EACH + number, number % queues)
                 cluster.rest()
-                for kind, times in zip(("submit", "finish"), plain(cluster, asked.facts, draw), strict=True):
-                    tell(refused, kind, times[1:])
-            for times in plain(limited(kernels, profile, queues, admitted), asked.facts, draw):
+                found = plain(cluster, asked.facts, draw)
+                for kind in ("submit", "again", "finish", "each"):
+                    if times := getattr(found, kind):
+                        tell(refused, kind, times[1:])
+            found = plain(limited(kernels, profile, queues, admitted), asked.facts, draw)
+            for times in (found.submit, found.finish):
                 tell(queues * 9 // 10, "limited", times[1:])
             tell(0, "victims", victims(Cluster(kernels, profile, queues, admitted, 0, VICTIMS), asked.facts, draw)[1:])
             tell(0, "contest", contest(Cluster(kernels, profile, queues, admitted, 0), asked.facts, draw))

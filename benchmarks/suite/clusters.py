@@ -30,19 +30,23 @@ def decisions(runs: int) -> Iterator[Figure]:
             for number in range(refused):
                 cluster.wait(20 * EACH + number, number % QUEUES)
             cluster.rest()
-            submits, finishes = plain(cluster, FEW_FACTS if refused else FACTS, random.Random(1))
             waiting = f", while {refused:,} wait for more than is idle" if refused else ""
-            yield _figure(profile, f"a workload comes that fits{waiting}", submits[1:], 20 if refused else 10)
-            yield _figure(profile, f"one ends, and helps nobody{waiting}", finishes[1:], 20 if refused else 10)
-        submits, finishes = plain(limited(kernels, profile, QUEUES, ADMITTED), FACTS, random.Random(1))
+            yield from _plain(cluster, profile, waiting, FEW_FACTS if refused else FACTS, 20 if refused else 10)
         waiting = f", while {QUEUES * 9 // 10:,} wait for the borrowing limit of their queue"
-        yield _figure(profile, f"a workload comes that fits{waiting}", submits[1:], 20)
-        yield _figure(profile, f"one ends, and helps nobody{waiting}", finishes[1:], 20)
+        yield from _plain(limited(kernels, profile, QUEUES, ADMITTED), profile, waiting, FACTS, 20)
         yield from _full(kernels, profile)
-        submits, finishes = plain(Cluster(kernels, profile, *LARGE, 10 * EACH), FACTS, random.Random(1))
         beyond = f", with {LARGE[0]:,} queues and {LARGE[1]:,} workloads that run"
-        yield _figure(profile, f"a workload comes that fits{beyond}", submits[1:], 20)
-        yield _figure(profile, f"one ends, and helps nobody{beyond}", finishes[1:], 20)
+        yield from _plain(Cluster(kernels, profile, *LARGE, 10 * EACH), profile, beyond, FACTS, 20)
+
+
+def _plain(cluster: Cluster, profile: str, while_: str, facts: int, goal: float) -> Iterator[Figure]:
+    """A submission, another one right after it, and an end; what each decision takes where an end has many."""
+    found = plain(cluster, facts, random.Random(1))
+    yield _figure(profile, f"a workload comes that fits{while_}", found.submit[1:], goal)
+    yield _figure(profile, f"another one comes right after it{while_}", found.again[1:], goal)
+    yield _figure(profile, f"one ends, and helps nobody{while_}", found.finish[1:], goal)
+    if found.each:
+        yield _figure(profile, f"the same, for each of its decisions{while_}", found.each[1:], None)
 
 
 def _full(kernels: KernelSet, profile: str) -> Iterator[Figure]:
