@@ -248,7 +248,8 @@ def main() -> int:
                 cluster.rest()
                 found = plain(cluster, asked.facts, draw)
                 for kind in ("submit", "again", "finish", "each"):
-                    if times := getattr(found, kind):
+                    times = getattr(found, kind)
+                    if len(times) > 1:
                         tell(refused, kind, times[1:])
             found = plain(limited(kernels, profile, queues, admitted), asked.facts, draw)
             for times in (found.submit, found.finish):

@@ -40,12 +40,12 @@ def decisions(runs: int) -> Iterator[Figure]:
 
 
 def _plain(cluster: Cluster, profile: str, while_: str, facts: int, goal: float) -> Iterator[Figure]:
-    """A submission, another one right after it, and an end; what each decision takes where an end has many."""
+    """A submission, another one right after it, and an end; what each decision takes where every end has some."""
     found = plain(cluster, facts, random.Random(1))
     yield _figure(profile, f"a workload comes that fits{while_}", found.submit[1:], goal)
     yield _figure(profile, f"another one comes right after it{while_}", found.again[1:], goal)
     yield _figure(profile, f"one ends, and helps nobody{while_}", found.finish[1:], goal)
-    if found.each:
+    if len(found.each) == len(found.finish):
         yield _figure(profile, f"the same, for each of its decisions{while_}", found.each[1:], None)
 
 
