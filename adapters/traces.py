@@ -210,7 +210,7 @@ def _count(row: Row, column: str) -> int:
 
 def _priority(row: Row) -> int | str | None:
     text = row.cells.get("priority", "")
-    return int(text) if re.fullmatch("-?[0-9]{1,10}", text) else text or None
+    return int(text) if re.fullmatch("-?[0-9]{1,4000}", text) else text or None
 
 
 def _requests(row: Row) -> tuple[tuple[str, int], ...]:

@@ -5,18 +5,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .compile import compiled_entry
-from .kernel_folder import are_compiled, note_compiled
+from .kernel_folder import are_compiled, note_compiled, note_failure
 from .kernel_source import KernelSource
 
 
 def compile_once(folder: Path, sources: Sequence[KernelSource]) -> None:
-    """Compile what is not there yet."""
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
+    """Compile what is not there yet; where that fails, leave a note for those who wait for it."""
+    try:
+        with (folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            for source in sources:
+                if not are_compiled(folder, source):
+                    compiled_entry(source, folder)
+                    note_compiled(folder, source)
+    except Exception as error:  # a compiler can fail in any way
         for source in sources:
             if not are_compiled(folder, source):
-                compiled_entry(source, folder)
-                note_compiled(folder, source)
+                note_failure(folder, source, error)
+        raise

@@ -11,8 +11,8 @@ from ..engine.core.kernel_set import PLAIN, KernelSet
 from ..engine.core.tables import Tables
 from ..engine.cores import Core, Frozen
 from ..engine.definition.snapshot import thawed
-from .kernel_folder import FolderError, are_compiled, kernel_folder
-from .kernel_source import CORE
+from .kernel_folder import FolderError, are_compiled, failure_note, first_line, kernel_folder
+from .kernel_source import CORE, KernelSource
 
 FEW = 500
 """Histories with fewer events are decided by the kernels as they stand: that takes less than loading compiled ones."""
@@ -29,6 +29,10 @@ COMPILING = "compiled kernels are made in the background, once, in about a minut
 CANNOT_LOAD = (
     "decided without compiled kernels, which would be many times faster: {reason}; "
     "unset all variables NUMBA_*, then try `pip install --upgrade 'gpol[fast]'`"
+)
+COMPILING_FAILED = (
+    "decided without compiled kernels, which would be many times faster: they could not be compiled ({reason}); "
+    "mend that, then delete `{note}`, and the next command tries again"
 )
 NO_FOLDER = (
     "decided without compiled kernels, which would be many times faster: their folder cannot be written, or others may write to it; "
@@ -99,11 +103,24 @@ def _kernels_at_hand() -> tuple[KernelSet | None, str]:
         folder = kernel_folder()
         if folder is None:
             return None, NO_FOLDER
-        return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, COMPILING)
+        return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, why_not_compiled(CORE))
     except FolderError:
         return None, NO_FOLDER
     except Exception as error:  # a compiler that does not fit what else is installed fails in any way: history is decided without it
-        return None, CANNOT_LOAD.format(reason=f"{type(error).__name__}: {(str(error).splitlines() or ['no reason told'])[0]}")
+        return None, CANNOT_LOAD.format(reason=first_line(error))
+
+
+def why_not_compiled(source: KernelSource) -> str:
+    """A line that says why kernels are not there: they are to be compiled, or that failed."""
+    folder = kernel_folder()
+    if folder is None:
+        return NO_FOLDER
+    note = failure_note(folder, source)
+    try:
+        reason = note.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return COMPILING
+    return COMPILING_FAILED.format(reason=reason or "no reason told", note=note)
 
 
 @lru_cache(maxsize=1)

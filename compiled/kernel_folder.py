@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
@@ -51,6 +52,23 @@ def note_compiled(folder: Path, source: KernelSource) -> None:
     """Note that all of these kernels are compiled."""
     place = version_folder(folder, source)
     (place / _READY).write_bytes(_hash_of(place))
+
+
+def failure_note(folder: Path, source: KernelSource) -> Path:
+    """The file that says why these kernels could not be compiled. As long as it is there nobody tries again."""
+    return folder / f"{source.version}.failed"
+
+
+def note_failure(folder: Path, source: KernelSource, error: Exception) -> None:
+    """Note why these kernels could not be compiled, in the place of what there is of them: a disk may be full."""
+    rmtree(version_folder(folder, source), ignore_errors=True)
+    with suppress(OSError):
+        failure_note(folder, source).write_text(first_line(error), encoding="utf-8", errors="replace")
+
+
+def first_line(error: Exception) -> str:
+    """The kind of an error, and the first line of what it says."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason told'])[0]}"
 
 
 def _hash_of(place: Path) -> bytes:

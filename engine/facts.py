@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter, model_validator
 
 from .event_parts import MOST_NAME, Checks, Int64, Labels, NameText, Part, Placement, PodSet, Resources, Time, as_json, later, sort_keys
 from .units import INT64_MAX
@@ -44,6 +44,13 @@ class PolicyActivated(Event):
     language: Literal[1] = 1
     by: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     note: Annotated[str, Field(max_length=MOST_NOTE)] = later("")
+
+    @model_validator(mode="after")
+    def _profiles_differ(self) -> "PolicyActivated":
+        names = [profile.name for profile in self.profiles]
+        if len(set(names)) != len(names):
+            raise ValueError("two profiles have the same name")
+        return self
 
 
 class SimulationStarted(Event):
@@ -113,7 +120,7 @@ class WorkloadSubmitted(Event):
     created: Time | None = later(None)
     uid: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] = later(0)
-    hold: bool = later(False)
+    hold: StrictBool = later(False)
     misconfigured: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     replaces: NameText | None = later(None)
 
@@ -150,7 +157,7 @@ class WorkloadAdopted(Event):
     workload: NameText
     queue: NameText
     since: Time
-    evicting: bool = False
+    evicting: StrictBool = False
     placements: Annotated[tuple[Placement, ...], Field(min_length=1, max_length=18)]
 
 
@@ -170,7 +177,7 @@ class WorkloadUpdated(Event):
     kind: Literal["WorkloadUpdated"] = "WorkloadUpdated"
     workload: NameText
     priority: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] | NameText | None = None
-    hold: bool | None = None
+    hold: StrictBool | None = None
     reclaimable: Annotated[dict[NameText, Int64], BeforeValidator(sort_keys)] | None = None
     checks: Checks = later({})
     requeued: Time | None = later(None)

@@ -139,7 +139,7 @@ class Journal:
         except CommitError as failed:
             reason = self._store.explain(getattr(failed.__cause__, "orig", None)).message
             if failed.landed is False:
-                raise UnavailableError(f"{reason}; the commit failed, and nothing was appended", "append again") from None
+                raise UnavailableError(f"{reason}; the commit failed, and nothing was appended", "try again") from None
             self._unsure = True
             told, remedy = "are there all the same", "open the journal again, and go on from where it ends"
             if failed.landed is None:
@@ -275,8 +275,11 @@ class Journal:
     def _of_stream(self, stream: str, after: int, upto: int | None) -> Iterator[Recorded]:
         upto = self._within(upto)
         while page := self._ask(self._recorder.stream_page, stream, after, upto):
-            yield from map(recorded_as, page)
-            after = page[-1][0]
+            for row in page:
+                if row[0] <= after:  # it would be asked for without end
+                    raise self._misplaced(row[0])
+                after = row[0]
+                yield recorded_as(row)
 
     def of_kinds(self, kinds: Sequence[str], after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The events of these kinds."""
@@ -294,8 +297,15 @@ class Journal:
         """
         upto = self.head.seq if upto is None else self._within(upto) or 0
         while page := self._ask(self._recorder.page_back, after, upto, stream, kinds):
-            yield from map(recorded_as, page)
-            upto = page[-1][0] - 1
+            for row in page:
+                if row[0] > upto:
+                    raise self._misplaced(row[0])
+                upto = row[0] - 1
+                yield recorded_as(row)
+
+    def _misplaced(self, seq: int) -> DamagedError:
+        """The error for a row of a stream that stands there under another number than its own."""
+        return DamagedError(seq, f"event {seq} of `{self.name}` stands at another place in its stream")
 
     def at(self, seq: int) -> Recorded:
         """One event."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ...journal.errors import EvidenceError, JournalError
+from ...journal.errors import EvidenceError, JournalError, UnavailableError
 from ..shared.options import PLACE, Command
-from ..shared.output import STOPPED, Format, refuse
+from ..shared.output import FAILED, STOPPED, Format, refuse
 from ..shared.signing import code_of, read_signing_key, signing_key, tell_checkpoint
 
 if TYPE_CHECKING:
@@ -140,32 +140,40 @@ def tell_last(checkpointer: "Checkpointer | None", form: Format) -> None:
 
 @contextmanager
 def told_when_stopped(journal: str | None) -> Iterator[None]:
-    """Where Ctrl-C stops a run or a simulation, say which events its journal keeps, and how to go on; exit code 130.
+    """Where Ctrl-C (exit code 130), or a store that cannot be written, stops a run or a simulation, say which events its journal keeps.
 
     It goes around everything that closes the journal, so that what is said of it stays true.
     """
     try:
         yield
     except KeyboardInterrupt:
-        refuse(_stopped(journal), STOPPED)
+        if journal is None:
+            told = "nothing was kept, as no journal was asked for; with --journal PATH what was played up to then is kept"
+        else:
+            told = _kept(journal) or f"nothing was written to the journal `{journal}` yet"
+        refuse(f"stopped; {told}", STOPPED)
+    except UnavailableError as error:
+        told = _kept(journal) if journal is not None else ""
+        refuse(f"{error.message}; {told}" if told else str(error), FAILED)
+    except JournalError as error:
+        refuse(str(error), FAILED)
 
 
-def _stopped(journal: str | None) -> str:
+def _kept(journal: str) -> str:
+    """What a journal keeps of a run that was stopped, and how to go on; empty where it cannot be read."""
     from ...engine.units import format_time
     from ...journal.journal import Journal
 
-    if journal is None:
-        return "stopped; nothing was kept, as no journal was asked for; with --journal PATH what was played up to then is kept"
     try:
         with Journal.open(journal) as kept:
             name, last = kept.name, kept.head.seq
             time = format_time(kept.at(last).event.time) if last else ""
     except JournalError:
-        return f"stopped before anything was written to the journal `{journal}`"
+        return ""
     if last == 0:
-        return f"stopped; the journal {name} has no event yet; remove it, and start again"
+        return f"the journal {name} has no event yet; remove it, and start again"
     place = quote(name)
     return (
-        f"stopped; the journal {name} keeps events 1 to {last:,}, up to {time}, and they verify and replay: `gpol state {place}` shows "
+        f"the journal {name} keeps events 1 to {last:,}, up to {time}, and they verify and replay: `gpol state {place}` shows "
         "how things stood; no command plays on from there: to play all of it, start again with another --journal"
     )

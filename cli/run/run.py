@@ -14,7 +14,7 @@ from ..outputs.file_kinds import DECISIONS
 from ..shared.files import Target, explained, is_stdout, keep_apart, open_stdout
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, force, policy_file, with_format
-from ..shared.output import FAILED, GOOD, INVALID, Format, complain, refuse, shown_json
+from ..shared.output import GOOD, INVALID, Format, complain, refuse, shown_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..speed.garbage import seldom_collecting
@@ -54,7 +54,6 @@ def run(
 ) -> int:
     """Play facts, one a line, through the core under a policy; - is standard input, .gz is fine."""
     with progress("starting", None):
-        from ...journal.errors import JournalError
         from ...sim.drive.job import InputError
         from ...sim.drive.player import Player
         from ...sim.drive.policy import Policy
@@ -86,26 +85,23 @@ def run(
         tick = stack.enter_context(progress("playing facts", None))
         code, seq, count = GOOD, 0, 0
         try:
-            try:
-                for played in stack.enter_context(closing(play(active, lines, player, as_recorded))):
-                    graph = player.core.graph
-                    assert graph is not None, "the first fact activates a policy"
-                    figures.take(played, graph)
-                    never_ran.take(played)
-                    if decided is not None:
-                        for before, payload in _decisions(played):
-                            print(shown_json(f'{{"seq":{seq + before + 1},{payload.decode()[1:]}'), file=decided)
-                    more_facts, more_events = _sizes(played)
-                    seq, count = seq + more_events, count + more_facts
-                    if count // TICK > (count - more_facts) // TICK:
-                        tick(count)
-            except InputError as error:
-                complain(f"gpol: {error}")
-                code = INVALID
-            finally:
-                player.flush()
-        except JournalError as error:
-            refuse(str(error), FAILED)
+            for played in stack.enter_context(closing(play(active, lines, player, as_recorded))):
+                graph = player.core.graph
+                assert graph is not None, "the first fact activates a policy"
+                figures.take(played, graph)
+                never_ran.take(played)
+                if decided is not None:
+                    for before, payload in _decisions(played):
+                        print(shown_json(f'{{"seq":{seq + before + 1},{payload.decode()[1:]}'), file=decided)
+                more_facts, more_events = _sizes(played)
+                seq, count = seq + more_events, count + more_facts
+                if count // TICK > (count - more_facts) // TICK:
+                    tick(count)
+        except InputError as error:
+            complain(f"gpol: {error}")
+            code = INVALID
+        finally:
+            player.flush()
     measure = figures.measure()
     measure.check_accounts()
     if measure.facts == 0 and code == GOOD:

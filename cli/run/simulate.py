@@ -8,7 +8,7 @@ import click
 
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, force, policy_file, with_format
-from ..shared.output import FAILED, GOOD, INVALID, Format, counted, refuse, say, say_json
+from ..shared.output import GOOD, INVALID, Format, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
@@ -50,7 +50,6 @@ def simulate(
     """Play jobs in virtual time: a job ends its duration after its admission."""
     with progress("starting", None):
         from ...adapters.traces import READERS, form_of
-        from ...journal.errors import JournalError
         from ...journal.temporary import temporary_journal
         from ...sim.drive.player import EndlessError, Player
         from ...sim.drive.policy import Policy
@@ -95,8 +94,6 @@ def simulate(
                 tick(player.core.view.submissions)
         except EndlessError as error:
             refuse(str(error), INVALID)
-        except JournalError as error:
-            refuse(str(error), FAILED)
         head = kept.head if kept is not None else None
         longest = record.finish(read_back) if record is not None and read_back is not None else ()
     name = kept.name if kept is not None else None

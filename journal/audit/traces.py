@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..errors import JournalError
 from ..journal import Journal
-from ..records import START
+from ..read.snapshots import contradicts
 from ..store.recorder import Snapshot
 from .faults import Fault
 
@@ -53,19 +53,18 @@ def traces(journal: Journal, kept: Kept, last: int, proven: int = 0) -> list[Fau
 
 def trace_of(journal: Journal, snapshot: Snapshot, last: int) -> Fault | None:
     """What a snapshot remembers that is not so in a journal that ends at event `last`; None: nothing."""
-    seq, chain = snapshot.seq, snapshot.chain
+    seq = snapshot.seq
     if seq > last:
         return _cut(f"there is a snapshot of the state after event {seq}", last)
-    if seq < 1 or not isinstance(chain, bytes) or len(chain) != len(START.chain):
-        return None
     try:
+        if not contradicts(journal, snapshot, last):
+            return None
         stored = journal.at(seq).chain
     except JournalError:  # the event itself is damaged, which is told
         return None
-    if stored == chain:
-        return None
+    assert isinstance(snapshot.chain, bytes), "others contradict nothing"
     problem = f"the snapshot after event {seq} remembers another chain value than event {seq} has"
-    return Fault(None, problem, chain.hex(), stored.hex(), _REWRITTEN, (1, seq), kind=REWRITTEN)
+    return Fault(None, problem, snapshot.chain.hex(), stored.hex(), _REWRITTEN, (1, seq), kind=REWRITTEN)
 
 
 def _cut(what: str, last: int) -> Fault:

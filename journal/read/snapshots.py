@@ -1,8 +1,9 @@
 """Snapshots: states of the core kept in the journal, so that opening it does not mean applying all its events.
 
 They are a cache. A snapshot is used only if its chain value is that of its event, its digest is that of its content, and this program
-writes the same form and can read it. Any other is ignored, and the next one written replaces it. `verify` never uses snapshots, and
-`replay` trusts none (`audit/in_parts/replay_parts.py`).
+writes the same form and can read it. Any other is ignored. One that remembers other events than the journal has is evidence of what became
+of the journal: it stays, and no new one is kept beside it. `verify` never uses snapshots, and `replay` trusts none
+(`audit/in_parts/replay_parts.py`).
 """
 
 import hashlib
@@ -17,10 +18,10 @@ from ...engine.default_core import FORMAT, SnapshotError, freeze, thaw
 from ...engine.events import AnyEvent
 from ...engine.facts import PolicyActivated
 from ...engine.policy_graph import PolicyGraph
-from ..errors import JournalError
+from ..errors import DamagedError, JournalError
 from ..journal import Journal
 from ..recorded_policies import PolicyRefusedError, compile_recorded
-from ..records import BatchSink
+from ..records import START, BatchSink
 from ..store.recorder import MOST_CONTENT, Snapshot
 
 FORM = f"core {FORMAT}"
@@ -38,6 +39,8 @@ _NEWEST = 2
 _STRETCHES = 16
 """In so many stretches of a journal at most, and more than half as many, one is kept of each, so that `replay` finds where parts begin."""
 
+_EVIDENCE = "keep the journal as it is, it is evidence, and see `gpol fsck`; `gpol snapshot JOURNAL --afresh` deletes all snapshots"
+
 
 # --- keeping --------------------------------------------------------------------------------------------------------
 
@@ -46,8 +49,8 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Coll
     """Keep the state of a core that stands at the end of a journal open to append.
 
     What can be of no use, and older ones beyond a few (`expendable`), are dropped with it; those at the places `of_use` are known to be
-    good, as this program has written them since it has the right to append. Raises JournalError where the core does not
-    stand there, and for a state so large that its snapshot would never be read.
+    good, as this program has written them since it has the right to append. Raises DamagedError where one remembers other events than
+    there are, and JournalError where the core does not stand at the end, or its state is so large that its snapshot would never be read.
     """
     head = journal.head
     if core.seq != head.seq:
@@ -60,11 +63,24 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Coll
         message = f"the state of `{journal.name}` takes {len(unpacked)} bytes, {len(content)} packed: too much for a snapshot"
         raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
     snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
-    there = [seq for seq in journal.snapshot_seqs() if seq != head.seq]
-    useless = [seq for seq in there if seq not in of_use and misplaced(journal, journal.snapshot(seq, content=False))]
-    left = [seq for seq in there if seq not in useless]
-    journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
+    useless, left = list[int](), list[int]()
+    for seq in journal.snapshot_seqs():
+        other = None if seq in of_use else journal.snapshot(seq, content=False)
+        if other is not None and contradicts(journal, other, head.seq):
+            raise DamagedError(None, f"the snapshot after event {seq} remembers other events than `{journal.name}` has", _EVIDENCE)
+        (left if other is None or not misplaced(journal, other) else useless).append(seq)
+    useless += expendable([*(seq for seq in left if seq != head.seq), head.seq], every)
+    journal.keep_snapshot(snapshot, instead_of=[seq for seq in useless if seq != head.seq])
     return snapshot
+
+
+def contradicts(journal: Journal, snapshot: Snapshot, last: int) -> bool:
+    """Whether a snapshot remembers other events than those of a journal that ends at event `last`: later ones, or another chain value."""
+    if snapshot.seq > last:
+        return True
+    chain = snapshot.chain
+    has_value = snapshot.seq >= 1 and isinstance(chain, bytes) and len(chain) == len(START.chain)
+    return has_value and journal.at(snapshot.seq).chain != chain
 
 
 def expendable(seqs: Sequence[int], every: int = EVERY) -> list[int]:

@@ -34,7 +34,7 @@ def meaning(error: BaseException | None, name: str) -> JournalError:
     if not state and (isinstance(error, psycopg.ProgrammingError) or _MISTAKEN.match(words)):
         return JournalError(f"the URL of `{name}` is refused: {words}", "correct its options")
     if state == "53100":
-        return UnavailableError(f"there is no room left to write `{name}`", "free some disk space and append again")
+        return UnavailableError(f"there is no room left to write `{name}`", "free some disk space, then try again")
     if (not state and _BUSY.search(words)) or state == "57014" or state[:2] in ("40", "53", "55"):
         return UnavailableError(f"the server of `{name}` could not do it: {words}", "try again later")
     if not state and _ANSWERED.search(words):

@@ -211,7 +211,7 @@ class SqliteStore(Store):
             return DamagedError(None, message, "keep copies of both, and find out who put it there; without it the journal can be read")
         if name == "SQLITE_FULL":
             message = f"there is no room left to write `{path}`"
-            return UnavailableError(message, "free some disk space and append again")
+            return UnavailableError(message, "free some disk space, then try again")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             message = f"`{path}` cannot be opened or written: {error}"
             return UnavailableError(message, "check the permissions of the file and of its folder")

@@ -115,6 +115,8 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
         ("workload,submitted,duration,pods\na,0s,1s,0\n", 2, "column `pods`: `0` is no number of pods", "from 1 to 1,000,000"),
         ("workload,submitted,duration,pods\na,0s,1s,٣\n", 2, "column `pods`", "whole number"),
         ("workload,submitted,duration,priority\na,0s,1s,9999999999\n", 2, "column `priority`", ""),
+        ("workload,submitted,duration,priority\na,0s,1s,99999999999\n", 2, "column `priority`", ""),
+        (f"workload,submitted,duration,priority\na,0s,1s,{'9' * 5000}\n", 2, "column `priority`", ""),
         ("workload,submitted,duration,gpu,resource:gpu\na,0s,1s,1,1\n", 2, "column `resource:gpu`", "keep `gpu`"),
         ("workload,submitted,duration,flavors\na,0s,1s," + " ".join("x" * 65) + "\n", 2, "column `flavors`", "correct"),
         ("workload,submitted,duration,pods,resource:x\na,0s,1s,1000000,9000000000000000000\n", 2, "beyond 64 bits", "column `pods`"),

@@ -95,6 +95,20 @@ def test_a_stopped_run_keeps_what_it_played(gpol: Gpol, lab: Path) -> None:
 
 
 @needs_posix
+def test_a_full_disk_is_told_with_what_the_journal_keeps(gpol: Gpol, lab: Path) -> None:
+    """Files may not grow beyond some hundred kilobytes: the simulation stops, and the journal is whole as far as it goes."""
+    _many_jobs(lab)
+    command = ["sh", "-c", 'ulimit -f 800; exec "$@"', "sh", *COMMAND, "simulate", "lab.gpol", "many.csv", "--journal", "j.db"]
+    stopped = subprocess.run(command, cwd=lab, capture_output=True, check=False)
+    verified = gpol("verify", "j.db", "--format", "json")
+    said = stopped.stderr.decode().removeprefix(NO_KERNELS.decode())
+    assert (stopped.returncode, said.count("\n"), verified.code) == (1, 1, 0)
+    assert "nothing was appended; the journal j.db keeps events 1 to " + f"{verified.records[0]['seq']:,}, up to " in said
+    assert "start again with another --journal" in said
+    assert gpol("replay", "j.db").code == 0
+
+
+@needs_posix
 def test_no_decision_is_out_that_is_not_kept(gpol: Gpol, lab: Path) -> None:
     """A run that is killed while its stream is quiet has handed out all decisions so far, and each of them is in the journal."""
     fact = {"kind": "WorkloadSubmitted", "time": 1, "queue": "owner", "pod_sets": [{"requests": {"gpu": "1"}}]}

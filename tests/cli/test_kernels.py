@@ -8,7 +8,7 @@ from gpol.cli.speed import kernels
 from gpol.cli.speed.kernels import compile_now, core_for_command
 from gpol.compiled import compile_once
 from gpol.compiled.fast_core import COMPILING, FEW
-from gpol.compiled.kernel_folder import are_compiled, kernel_folder
+from gpol.compiled.kernel_folder import are_compiled, failure_note, kernel_folder
 from gpol.compiled.kernel_source import CORE, KernelSource
 from gpol.dsl import check
 from gpol.engine.cores import Core
@@ -60,3 +60,36 @@ def test_the_other_process_compiles_all_kernels_once(monkeypatch: pytest.MonkeyP
     assert compiled == [COUNT, CORE]
     assert folder is not None
     assert all(are_compiled(folder, source) for source in (COUNT, CORE))
+
+
+@pytest.mark.parametrize("failing", ["compiler", "lock", "folder"])
+def test_a_compiler_that_fails_is_told_by_the_next_command_and_not_started_again(
+    failing: str, monkeypatch: pytest.MonkeyPatch, started: list[Sequence[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is half done goes, as the disk may be full. Once the note is deleted the compiler is started as at first."""
+    folder = kernel_folder()
+    assert folder is not None
+
+    def compile_entry(source: KernelSource, folder: Path) -> None:
+        (folder / source.version).mkdir()
+        (folder / source.version / "half").touch()
+        if failing == "compiler":
+            raise OSError(28, "No space left on device")
+        if failing == "folder":
+            (folder / source.version / "ready").mkdir()
+
+    monkeypatch.setattr(compile_once, "compiled_entry", compile_entry)
+    monkeypatch.setattr(kernels.os, "nice", lambda more: 0)
+    if failing == "lock":
+        (folder / "lock").mkdir()
+    with pytest.raises(OSError, match="No space left" if failing == "compiler" else "Is a directory"):
+        compile_now()
+    assert not (folder / COUNT.version).exists()
+    _begin(core_for_command(FEW))
+    told = capsys.readouterr().err
+    note = failure_note(folder, CORE)
+    assert (started, COMPILING in told, str(note) in told) == ([], False, True)
+    assert ("No space left" if failing == "compiler" else "Is a directory") in told
+    note.unlink()
+    _begin(core_for_command(FEW))
+    assert (len(started), COMPILING in capsys.readouterr().err) == (1, True)

@@ -15,6 +15,16 @@ SUBMITTED = {"kind": "WorkloadSubmitted", "time": 0, "workload": "w", "pod_sets"
 NODE = {"kind": "NodeAdded", "time": 0, "node": "n", "capacity": {"gpu": 1}}
 
 
+def test_a_policy_has_one_text_of_each_profile() -> None:
+    """Of two, one would be ignored."""
+    profiles = [{"name": "gpol.fair", "text": text} for text in ("one", "other")]
+    policy = {"kind": "PolicyActivated", "time": 0, "file": "p.gpol", "text": "", "digest": f"sha256:{'0' * 64}", "profiles": profiles}
+    assert FACT.validate_python({**policy, "profiles": profiles[:1]}).kind == "PolicyActivated"
+    with pytest.raises(ValidationError) as caught:
+        FACT.validate_python(policy)
+    assert "two profiles have the same name" in describe_error(caught.value)
+
+
 @pytest.mark.parametrize(
     ("time", "us"),
     [
@@ -48,6 +58,7 @@ def test_times_are_microseconds_utc(time: object, us: int) -> None:
         ({"pod_sets": [{"requests": {}, "min_count": 0}]}, "pod_sets.0.min_count: Input should be greater than or equal to 1"),
         ({"pod_sets": [{"requests": {}, "count": 2, "min_count": 3}]}, "pod_sets.0: min_count 3 is above the count, 2"),
         ({"labels": "x"}, "labels: Input should be a valid dictionary"),
+        *(({"hold": value}, "hold: Input should be a valid boolean") for value in (1, 0.0, "off", "yes", "true")),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
     ],
 )

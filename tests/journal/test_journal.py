@@ -8,7 +8,7 @@ from gpol.engine.events import AnyEvent
 from gpol.journal.audit.verify import verify
 from gpol.journal.errors import DamagedError, JournalError, UnavailableError
 from gpol.journal.journal import Journal
-from gpol.journal.records import Head
+from gpol.journal.records import Head, workload_stream
 from gpol.journal.store import recorder as recorder_module
 
 
@@ -92,6 +92,23 @@ def test_workload_stream(journal: Journal, history) -> None:
     ]
     assert [each.seq for each in journal.of_workload("w2", after=5, upto=7)] == [7]
     assert list(journal.of_workload("policy")) == []
+
+
+@pytest.mark.parametrize("seq", [0, -5])
+def test_an_event_before_the_first_ends_its_stream(journal: Journal, history, hood, seq: int) -> None:
+    """It would be asked for again and again."""
+    journal.append(history(8))
+    hood("UPDATE events SET seq = ? WHERE seq = 1", seq)
+    with pytest.raises(DamagedError, match=f"event {seq} .*stands at another place in its stream"):
+        list(journal.events(stream="policy"))
+
+
+def test_an_event_behind_its_place_ends_its_stream(journal: Journal, history, hood) -> None:
+    """Read backwards, it would be asked for again and again."""
+    journal.append(history(8))
+    hood("UPDATE events SET seq = 99 WHERE seq = 5")
+    with pytest.raises(DamagedError, match=r"event 99 .*stands at another place in its stream"):
+        list(journal.backwards(upto=20, stream=workload_stream("w2")))
 
 
 def test_kinds(journal: Journal, history) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....compiled.fast_core import COMPILING, core_with, kernels_for
+from ....compiled.fast_core import core_with, kernels_for, why_not_compiled
 from ....engine.cores import Core, JobLoop, PlayedChunk
 from ....engine.facts import PolicyActivated, SimulationStarted
 from ....engine.intake.jobs import NAME, Jobs
@@ -18,7 +18,7 @@ from ....journal.records import BatchSink
 from ...drive.driver import OnEvict
 from ...drive.player import Player
 from ...measure.columns.column_measure import ColumnMeasure
-from ...measure.columns.compiled_count import count_at_hand
+from ...measure.columns.compiled_count import COUNT, count_at_hand
 from ...measure.columns.table_count import CountKernel
 from ...measure.figures import History
 from ...measure.gpu_amounts import thousandths
@@ -48,7 +48,7 @@ def fast_tools(facts: int) -> tuple[Tools | None, str]:
         if kernels is None:
             return None, why
         counts = count_at_hand()
-    return (None, COMPILING) if counts is None else (Tools(partial(core_with, kernels), counts), "")
+    return (None, why_not_compiled(COUNT)) if counts is None else (Tools(partial(core_with, kernels), counts), "")
 
 
 class JobsToPlay(NamedTuple):

@@ -15,7 +15,7 @@ from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadSubmitted
 from gpol.journal.audit.replay import replay
 from gpol.journal.audit.verify import verify
-from gpol.journal.errors import JournalError
+from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.read import as_of as asof
 from gpol.journal.read import snapshots
@@ -187,16 +187,33 @@ def test_another_state_of_the_same_policy_is_passed_over(kept: Path, hood: Hood)
 
 
 def test_a_wrong_one_is_written_anew(kept: Path, hood: Hood) -> None:
-    """What is of no use goes when the next snapshot is kept, also beyond the end and of another form."""
+    """What is of no use goes when the next snapshot is kept: of another form, or with what is no chain value and no number of an event."""
     with Journal.open(kept) as journal:
         seqs = journal.snapshot_seqs()
     hood("UPDATE snapshots SET format = 'core 0' WHERE seq = ?", seqs[-1])
     hood("UPDATE snapshots SET chain = ? WHERE seq = ?", b"\0", seqs[-2])
-    hood("UPDATE snapshots SET seq = 999999 WHERE seq = ?", seqs[-3])
+    hood("UPDATE snapshots SET seq = -5 WHERE seq = ?", seqs[-3])
     with Journal.open(kept, readonly=False) as journal:
         keep_snapshot(journal, resume(journal))
         assert journal.snapshot_seqs() == [*seqs[:-3], seqs[-1]]
         assert restore(journal, journal.snapshot(seqs[-1])).seq == seqs[-1]
+
+
+@pytest.mark.parametrize(("column", "value"), [("chain", bytes(32)), ("seq", 999_999)])
+def test_one_that_remembers_other_events_stays_and_no_new_one_is_kept(kept: Path, hood: Hood, column: str, value: object) -> None:
+    """It is evidence that events were cut off or written anew. The journal goes on without new snapshots until all are deleted."""
+    with Journal.open(kept) as journal:
+        seqs = journal.snapshot_seqs()
+    hood(f"UPDATE snapshots SET {column} = ?, format = 'core 0' WHERE seq = ?", value, seqs[0])
+    with Journal.open(kept, readonly=False) as journal:
+        core, there = resume(journal), journal.snapshot_seqs()
+        with pytest.raises(DamagedError, match=r"remembers other events than .*it is evidence"):
+            keep_snapshot(journal, core)
+        play(journal, core, iter([TimeAdvanced(time=core.time + 1)]), every=1)
+        assert journal.snapshot_seqs() == there
+        journal.drop_snapshots()
+        keep_snapshot(journal, core)
+        assert journal.snapshot_seqs() == [journal.head.seq]
 
 
 def test_a_journal_that_was_cut_off_has_none_beyond_its_end(kept: Path, counted: list[int], hood: Hood) -> None:
