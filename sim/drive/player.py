@@ -164,15 +164,14 @@ class Player:
         for decision in decisions:
             if isinstance(decision, WorkloadEvicted):
                 self._turns[decision.workload] += 1
-                self._last[decision.workload, decision.beneficiary] = decision
+                if self._turns[decision.workload] > most // 4:  # before that a core may have played by itself (`count_turns`)
+                    self._last[decision.workload, decision.beneficiary] = decision
                 if self._turns[decision.workload] > most:
                     self._endless = decision
 
     def _taking_turns(self, decision: WorkloadEvicted) -> tuple[str, tuple[WorkloadEvicted, ...]]:
         """The livelock: a message, and the repeated evictions in order of the victim's name."""
-        often = self._turns[decision.workload] // 4
-        pairs = sorted(self._last, key=lambda pair: (pair[0], pair[1] or ""))
-        evictions = tuple(self._last[pair] for pair in pairs if self._turns[pair[0]] >= often)
+        evictions = tuple(self._last[pair] for pair in sorted(self._last, key=lambda pair: (pair[0], pair[1] or "")))
         more = [f"`{other.workload}` for `{other.beneficiary}`{_by(other)}" for other in evictions if other is not decision]
         told = f"; {len(more)} more take turns with it: {', '.join(more[:3])}" if more else ""
         return (
