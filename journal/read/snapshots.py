@@ -68,9 +68,9 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Coll
         other = None if seq in of_use else journal.snapshot(seq, content=False)
         if other is not None and contradicts(journal, other, head.seq):
             raise DamagedError(None, f"the snapshot after event {seq} remembers other events than `{journal.name}` has", _EVIDENCE)
-        (left if other is None or not misplaced(journal, other) else useless).append(seq)
-    useless += expendable([*(seq for seq in left if seq != head.seq), head.seq], every)
-    journal.keep_snapshot(snapshot, instead_of=[seq for seq in useless if seq != head.seq])
+        if seq != head.seq:
+            (left if other is None or not misplaced(journal, other) else useless).append(seq)
+    journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
     return snapshot
 
 
