@@ -42,7 +42,8 @@ def _replace_last(plain: Plain, last: WorkloadSubmitted) -> None:
         del plain["replaces"]
 
 
-def gang(name: str, time: int, gpus: int, duration: int, queue: str = "owner") -> Job:
+def gang(name: str, time: int, gpus: int, duration: int, queue: str = "owner", priority: int = 0) -> Job:
     """A job of one pod."""
+    plain = {"workload": name, "time": time, "queue": queue, "priority": priority}
     pods = [{"name": "main", "count": 1, "requests": {"gpu": gpus * 1000}}]
-    return Job(WorkloadSubmitted.model_validate({"workload": name, "time": time, "queue": queue, "pod_sets": pods}), duration)
+    return Job(WorkloadSubmitted.model_validate({**plain, "pod_sets": pods}), duration)

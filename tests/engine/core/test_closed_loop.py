@@ -1,9 +1,11 @@
 """The closed loop over tables plays jobs as its definition does, `sim/drive/driver.py`: the same events, the same state, the same end."""
 
+import re
 from pathlib import Path
 
 import pytest
 from careful import careful_kernels
+from endless_cases import CAUSES
 from gpol.adapters.traces import read_jobs
 from gpol.dsl import check
 from gpol.engine.core import columns as c
@@ -20,7 +22,7 @@ from gpol.sim.drive.player import EndlessError, Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from job_draws import gang, policy_and_jobs
-from policy_texts import TURNS
+from policy_draws import compiled
 from worlds import SECOND
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -115,10 +117,54 @@ def test_a_refused_submission_is_refused_in_the_same_words() -> None:
     _compare(policy, [gang("one", 0, 8, 5), gang("one", 10, 8, 100)])  # the name is free again
 
 
+IN_TURNS = """policy "turns" {
+  use test.bare
+  preempt by turn
+}
+flavor a100 { gpu 12 }
+priority normal 0
+priority high 1
+queue owner { owns 12 gpu }
+preempt turn {
+  evict from the same queue
+  where victim.running >= 1m and victim.priority <= workload.priority
+}
+"""
+"""Jobs of the same priority evict each other in turns for ever."""
+
+
 def test_jobs_that_take_turns_are_left_to_the_definition_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time alone lets two jobs evict each other again and again; the loop gives up before the limit, and the end is the same."""
-    monkeypatch.setattr(player, "MOST_TURNS", 2 * c.MOST_TURNS)
-    policy = Policy.of(check(TURNS, "p.gpol"))
-    jobs = [gang(name, time, 4, 3_600 * SECOND) for name, time in (("a", 0), ("b", 30 * SECOND), ("c", 31 * SECOND))]
-    _, end = _compare(policy, jobs)
+    """Time alone lets jobs evict each other again and again; the loop gives up before the limit, and the end is told in the same words.
+
+    `once` evicts at the first turn and runs on: it takes no turns, though whom it evicted does.
+    """
+    monkeypatch.setattr(player, "MOST_TURNS", 4 * c.MOST_TURNS)
+    policy = Policy(compiled(IN_TURNS), "p.gpol", IN_TURNS, ())
+    starts = (("a", 0), ("b", 10), ("c", 20), ("once", 21), ("d", 22))
+    jobs = [gang(name, time * SECOND, 4, 36_000 * SECOND, priority=int(name == "once")) for name, time in starts]
+    events, end = _compare(policy, jobs)
+    assert sum(b'"WorkloadEvicted"' in event and b'"once"' in event for event in events) == 1
     assert "time alone evicted" in end
+    assert "`once`" not in end
+
+
+def test_the_loop_gives_up_before_pairs_are_noted() -> None:
+    """The player names pairs from a quarter of its limit on: a loop that has handed over keeps no pairs, so it has to give up earlier."""
+    assert min(player.MOST_TURNS, player.MOST_TURNS_IN_CYCLES) // 4 > c.MOST_TURNS
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_livelock_in_cycles_is_told_in_the_same_words(name: str) -> None:
+    """Who was evicted only before the loop gave up takes no turns: `early` is evicted once, in a queue of its own."""
+    cause = CAUSES[name]
+    flavor = re.search(r"flavor (\w+) \{ gpu", cause.policy)
+    assert flavor is not None
+    apart = f"queue apart {{\n  owns 1 gpu on {flavor[1]}\n  evicts its own of lower priority\n}}\n"
+    jobs = [Job(asked.fact(number), 3_600 * SECOND) for number, asked in enumerate(cause.asked)]
+    first, last = jobs[0].fact.time, jobs[-1].fact.time
+    jobs.insert(0, gang("early", first, 1, 3_600 * SECOND, "apart"))
+    jobs.append(gang("high", last, 1, 3_600 * SECOND, "apart", priority=1))
+    events, end = _compare(Policy.of(check(cause.policy + apart, "p.gpol")), jobs)
+    assert sum(b'"WorkloadEvicted"' in event and b'"early"' in event for event in events) == 1
+    assert "time alone evicted" in end
+    assert "`early`" not in end
