@@ -118,7 +118,8 @@ def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Seq
         if "new-line character" in str(error):
             problem = "a carriage return stands inside the row"
             raise InputError(file.name, reader.line_num, problem, "end each row with a line feed, or with both") from None
-        raise InputError(file.name, reader.line_num, f"the row is not CSV: {error}", "check its quotes") from None
+        remedy = f"check its quotes; a cell has at most {csv.field_size_limit():,} characters"
+        raise InputError(file.name, reader.line_num, f"the row is not CSV: {error}", remedy) from None
 
 
 def _check_header(file: str, header: list[str], needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str]) -> None:

@@ -1,9 +1,15 @@
 """What the core refuses, and how errors are told."""
 
+import re
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 _MOST_SHOWN = 60
 """How many characters of a wrong word are shown."""
+
+_TYPE = re.compile(r".*\[|constrained-")
+"""How pydantic names a type in the place of an error, beside fields and keys."""
 
 
 class FactError(ValueError):
@@ -15,14 +21,17 @@ class FactError(ValueError):
 
 def describe_error(error: Any) -> str:
     """Turn pydantic's ValidationError into one line: `field: what is wrong; field: ...`, without a Python class name."""
-    items = error.errors(include_url=False, include_input=False)
-    parts = []
+    items = error.errors(include_url=False)
+    found = list[tuple[str, str]]()
     for item in items:
         if item["type"] == "too_short" and any(_lies_in(other["loc"], item["loc"]) for other in items):
             continue  # it counts only the items in which nothing is wrong
-        place = ".".join(str(step) for step in item["loc"][1:] if not isinstance(step, str) or "[" not in step)
-        message = _plain(item)
-        parts.append(f"{place}: {message}" if place else message)
+        place = ".".join(str(step) for step in item["loc"][1:] if not isinstance(step, str) or not _TYPE.match(step))
+        found.append((place, _plain(item)))
+    parts = []
+    for place, items in groupby(found, key=itemgetter(0)):  # a value that may be of several types has a message for each
+        said = " or ".join(message for _, message in items)
+        parts.append(f"{place}: {said}" if place else said)
     return "; ".join(parts)
 
 
@@ -38,6 +47,8 @@ def _plain(item: Any) -> str:
             return f"there are {said['actual_length']}, and at least {said['min_length']} is needed"
         case "union_tag_invalid":
             known = said["expected_tags"].replace("'", "")
+            if not isinstance(item["input"]["kind"], str):
+                return f"kind: is no text; it is one of {known}"
             return f"kind: `{said['tag'][:_MOST_SHOWN]}` is none of {known}"
         case "union_tag_not_found":
             return "kind: is missing; it says what happened"
@@ -45,5 +56,9 @@ def _plain(item: Any) -> str:
             return "is before 1970-01-01T00:00:00Z, where time begins"
         case "model_attributes_type" | "model_type":
             return "is no object with named fields"
+        case "tuple_type":
+            return "Input should be a valid array"  # as it says of JSON
+        case "dict_type":
+            return "Input should be an object"
         case _:
             return str(item["msg"]).removeprefix("Value error, ")

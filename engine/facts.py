@@ -4,7 +4,22 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter, model_validator
 
-from .event_parts import MOST_NAME, Checks, Int64, Labels, NameText, Part, Placement, PodSet, Resources, Time, as_json, later, sort_keys
+from .event_parts import (
+    MOST_NAME,
+    Checks,
+    Int64,
+    Labels,
+    NameText,
+    One,
+    Part,
+    Placement,
+    PodSet,
+    Resources,
+    Time,
+    as_json,
+    later,
+    sort_keys,
+)
 from .units import INT64_MAX
 
 
@@ -14,7 +29,7 @@ class Event(Part):
     is_decision: ClassVar[bool] = False
 
     kind: str
-    v: Literal[1] = 1
+    v: One = 1
     time: Time
 
     def payload(self) -> bytes:
@@ -41,7 +56,7 @@ class PolicyActivated(Event):
     text: str
     profiles: tuple[ProfileText, ...] = ()
     digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-    language: Literal[1] = 1
+    language: One = 1
     by: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     note: Annotated[str, Field(max_length=MOST_NOTE)] = later("")
 

@@ -3,13 +3,21 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
+from .errors import UnavailableError
 from .journal import Journal
+
+
+def _elsewhere() -> str:
+    return f"temporary files are in `{gettempdir()}`; TMPDIR names another folder for them"
 
 
 @contextmanager
 def temporary_journal() -> Iterator[Journal]:
-    """A new journal in a folder of its own, which is removed at the end."""
-    with TemporaryDirectory(prefix="gpol-") as folder, Journal.create(Path(folder) / "temporary.db") as journal:
-        yield journal
+    """A new journal in a folder of its own, which is removed at the end. Raises UnavailableError."""
+    try:
+        with TemporaryDirectory(prefix="gpol-") as folder, Journal.create(Path(folder) / "temporary.db") as journal:
+            yield journal
+    except UnavailableError as error:
+        raise UnavailableError(error.message, f"{error.remedy}; {_elsewhere()}") from None

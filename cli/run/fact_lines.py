@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 from pydantic import ValidationError
 
-from ...adapters.rows import once
+from ...adapters.rows import TwiceError, once
 from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
@@ -27,6 +27,7 @@ from ..shared.reading import name_in_messages
 from .policy_lines import read_activation
 
 _ACTIVATES = PolicyActivated.__name__.encode()
+_ESCAPE = b"\\u"  # a letter of the kind may be written so
 _BLANKS = b" \t\r\n"
 
 MAX_LINE = 1_000_000
@@ -40,6 +41,16 @@ MOST_BYTES = 8_000_000
 
 Stream = IO[bytes] | gzip.GzipFile
 """An open file of facts, packed or not."""
+
+
+def _plain(text: bytes) -> object:
+    """What a line of JSON says. Raises ValueError."""
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except (json.JSONDecodeError, TwiceError):
+        raise
+    except ValueError:  # of Python's limit on digits
+        raise ValueError("a number has too many digits") from None
 
 
 class FactLine(NamedTuple):
@@ -97,15 +108,16 @@ class Facts:
 
     def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
         """The fact of a line. Raises ValidationError and ValueError for what is none."""
-        if _ACTIVATES not in text:
-            fact: Fact = FACT.validate_json(text)
-            json.loads(text, object_pairs_hook=once)  # of a key that is there twice, pydantic takes the last one
-            learn(text, fact)
-            return fact, None
-        said = json.loads(text, object_pairs_hook=once)
-        if not isinstance(said, dict) or said.get("kind") != PolicyActivated.__name__:
-            return FACT.validate_json(text), None
-        return read_activation(said, self.folder)
+        may_activate = _ACTIVATES in text or _ESCAPE in text
+        if may_activate:
+            said = _plain(text)
+            if isinstance(said, dict) and said.get("kind") == PolicyActivated.__name__:
+                return read_activation(said, self.folder)
+        fact: Fact = FACT.validate_json(text)
+        if not may_activate:
+            _plain(text)  # of a key that is there twice, pydantic takes the last one
+        learn(text, fact)
+        return fact, None
 
     def _next_line(self) -> bytes:
         """The next line; of one that is too long its beginning alone, so that no line fills the memory."""

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from ...dsl.analysis.checker import Checked, check
+from ...dsl.analysis.profiles import ProfileSource, recorded, shipped
 from ...dsl.diagnostics import PolicyError
 from ...dsl.rendering import render
 from ...dsl.syntax.items import decode
 from ...engine.errors import FactError
 from ...engine.facts import FACT, PolicyActivated, ProfileText
 from ...engine.policy_graph import PolicyGraph
-from ...journal.recorded_policies import PolicyRefusedError, compile_recorded
 from ..shared.output import counted
 from ..shared.reading import MOST_BYTES
 
@@ -32,16 +32,14 @@ def read_activation(said: dict[str, Any], folder: Path) -> tuple[PolicyActivated
     given = said.get("digest")
     fact = FACT.validate_json(json.dumps({**said, "digest": _UNKNOWN_DIGEST if given is None else given}))
     assert isinstance(fact, PolicyActivated)
-    if said.get("profiles"):
-        try:
-            graph = compile_recorded(fact)
-        except PolicyRefusedError as error:
-            raise FactError(f"PolicyActivated: {error}") from None
-    else:
-        checked = _checked(fact)
-        assert checked.graph is not None
-        graph = checked.graph
-        fact = fact.model_copy(update={"profiles": tuple(ProfileText(name=name, text=text) for name, text in checked.profiles)})
+    given_profiles = {profile.name: profile.text for profile in fact.profiles}
+    checked = _checked(fact, recorded(given_profiles) if given_profiles else shipped)
+    graph = checked.graph
+    assert graph is not None
+    used = dict(checked.profiles)
+    if unused := next((name for name in given_profiles if name not in used), None):
+        raise FactError(f"PolicyActivated: the policy does not use the profile `{unused}`; leave it out of `profiles`")
+    fact = fact.model_copy(update={"profiles": tuple(ProfileText(name=name, text=text) for name, text in used.items())})
     if given not in (None, graph.digest):
         raise FactError(f"PolicyActivated: the digest of its text is {graph.digest}, not {given}; leave `digest` out, or correct the text")
     return fact.model_copy(update={"digest": graph.digest}), graph
@@ -49,8 +47,10 @@ def read_activation(said: dict[str, Any], folder: Path) -> tuple[PolicyActivated
 
 def _text_of(file: object, folder: Path) -> str:
     """The text of a file that a line names."""
-    if not isinstance(file, str) or not file:
+    if file is None:
         raise FactError("PolicyActivated: `text` is missing; give the policy as `text`, or name its file as `file`")
+    if not isinstance(file, str) or not file:
+        raise FactError("PolicyActivated: `file` is no name of a file")
     path = folder / file
     try:
         with path.open("rb") as opened:
@@ -62,10 +62,10 @@ def _text_of(file: object, folder: Path) -> str:
         raise FactError(f"PolicyActivated: {render(error.diagnostics[0], error.text, 'plain')}") from None
 
 
-def _checked(fact: PolicyActivated) -> Checked:
+def _checked(fact: PolicyActivated, profiles: ProfileSource) -> Checked:
     """The checked policy of a fact."""
     try:
-        checked = check(fact.text, fact.file)
+        checked = check(fact.text, fact.file, profiles)
     except PolicyError as error:
         raise FactError(f"PolicyActivated: {render(error.diagnostics[0], error.text, 'plain')}") from None
     if checked.errors:

@@ -14,6 +14,9 @@ from .policy.guard_programs import TextField
 from .policy.policy_tables import BeyondBoundsError, PolicyTables
 from .tables import Ints
 
+_MOST_RESOURCES = 60
+"""The most resources that a workload of the tables asks for."""
+
 _KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT, "too-large": c.TOO_LARGE}
 
 
@@ -117,8 +120,10 @@ class Demands:
             raise BeyondBoundsError("a workload asks for too much")
         flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)
         spare = sum(each.count - each.min_count for each in pod_sets if each.min_count is not None)
-        if len(resources) > 60 or (flavors * len(pod_sets) + 1) * (2 + spare.bit_length()) > c.MOST_FOUND:
-            raise BeyondBoundsError("a workload asks for too many things")
+        if len(resources) > _MOST_RESOURCES:
+            raise BeyondBoundsError("a workload asks for too many resources")
+        if (flavors * len(pod_sets) + 1) * (2 + spare.bit_length()) > c.MOST_FOUND:
+            raise BeyondBoundsError("a workload has too many flavors to choose from for its pod sets")
 
     def _append(self, numbers: list[int]) -> int:
         at = len(self.spec)

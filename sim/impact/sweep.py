@@ -28,7 +28,9 @@ MOST_VARIANTS = 200
 
 Backend = Literal["local", "dask", "ray"]
 
-_RANGE = re.compile(r"([0-9]{1,18})([A-Za-z]*)\.\.([0-9]{1,18})([A-Za-z]*):([0-9]{1,18})([A-Za-z]*)")  # what fits into 64 bits
+_RANGE = re.compile(r"(-?[0-9]+)([A-Za-z]*)\.\.(-?[0-9]+)([A-Za-z]*):([0-9]+)([A-Za-z]*)")
+_MOST_DIGITS = 18
+"""The most digits of a number in a range: more do not fit into 64 bits."""
 
 
 class MissingExtraError(RuntimeError):
@@ -88,6 +90,8 @@ def values_of(text: str) -> tuple[str, ...]:
     found = _RANGE.fullmatch(text)
     if found is None:
         raise SettingError(f"`{text}` is no range; write it as FIRST..LAST:STEP, such as 32..96:16 or 5m..30m:5m")
+    if any(len(number.lstrip("-")) > _MOST_DIGITS for number in found.group(1, 3, 5)):
+        raise SettingError(f"`{text[:60]}` has a number of more than {_MOST_DIGITS} digits; write a smaller one")
     first, last, step = (int(number) for number in found.group(1, 3, 5))
     units = set(found.group(2, 4, 6)) - {""}
     if len(units) > 1 or step == 0 or first > last:

@@ -122,7 +122,8 @@ def test_the_text_may_stand_in_the_line(gpol: Gpol, folder: Path) -> None:
     [
         ({"file": "policies/none.gpol"}, "`policies/none.gpol` cannot be read: No such file or directory; correct `file`"),
         ({"file": "policies"}, "`policies` cannot be read: Is a directory"),
-        ({"file": ""}, "`text` is missing; give the policy as `text`, or name its file as `file`"),
+        ({"file": ""}, "`file` is no name of a file"),
+        ({"file": None}, "`text` is missing; give the policy as `text`, or name its file as `file`"),
         ({"file": "n.gpol", "text": "policy {"}, "n.gpol:1:8: error GP0"),
         ({"file": "n.gpol", "text": NIGHT.replace("owns nothing", "owns 1 gpu on b200")}, "n.gpol:9:"),
         ({"file": "n.gpol", "text": NIGHT, "digest": "sha256:" + "0" * 64}, "leave `digest` out, or correct the text"),

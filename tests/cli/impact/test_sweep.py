@@ -98,6 +98,8 @@ preempt anyone {
         (("--set", "queue.ownr.owns.a100=4"), "did you mean `queue.owner.owns.a100`?"),
         (("--set", "queue.owner.owns.a100"), "sets nothing; write it as PATH=VALUES"),
         (("--set", "queue.owner.owns.a100=4..8"), "is no range; write it as FIRST..LAST:STEP"),
+        (("--set", f"queue.owner.owns.a100=4..{'9' * 19}:4"), "has a number of more than 18 digits"),
+        (("--set", "queue.owner.owns.a100=-4..4:4"), "`lab.gpol queue.owner.owns.a100=-4` has 1 error"),
         (("--set", "queue.owner.owns.a100=8,16"), "`lab.gpol queue.owner.owns.a100=16` has 1 error"),
         (("--set", "queue.owner.owns.a100=4", "--set", "queue.owner.owns.a100=8"), "one path is set twice"),
         (("--set", f"{RUNNING}=5m,10m,5m"), f"--set: `{RUNNING}` is given the value `5m` twice; give it once"),

@@ -106,6 +106,11 @@ def test_run_of_nothing(gpol: Gpol, lab: Path) -> None:
     assert done.records == [{"v": 1, "kind": "run", "facts": 0, "decisions": 0, "start": None, "end": 0, "skipped": 0}]
 
 
+ACTIVATED = {"kind": "PolicyActivated", "time": 2, "file": "x.gpol"}
+USING = 'policy "p" { use my.own }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n'
+OWN = {"name": "my.own", "text": 'profile "my.own" {\n  order workloads by priority desc, submitted asc\n}\n'}
+ODD = {"name": "my.own", "text": 'profile "my.own" {\n  nonsense\n}\n'}
+
 BAD = [
     ({"kind": "WorkloadFinished", "time": 0, "workload": "a"}, "time"),
     ({"kind": "WorkloadFinished", "time": 2, "workload": "zed"}, "`zed`"),
@@ -114,6 +119,12 @@ BAD = [
     ({**SUBMITTED, "workload": "b", "time": "2026-03-02T08:00:00"}, "no zone"),
     ({"kind": "Nonsense", "time": 2}, "Nonsense"),
     ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "PolicyActivated: x:1:1: error"),
+    ({**ACTIVATED, "file": 5}, "PolicyActivated: `file` is no name of a file"),
+    ({**ACTIVATED, "language": True, "text": USING}, "language: Input should be 1"),
+    ({**ACTIVATED, "text": USING, "profiles": [ODD]}, "PolicyActivated: my/own.gpol:2:3: error GP007: `nonsense` starts no statement"),
+    ({**ACTIVATED, "text": USING, "profiles": [OWN, {**OWN, "name": "another"}]}, "the policy does not use the profile `another`"),
+    ('{"kind": "PolicyActivated", "time": ' + "9" * 5_000 + "}", "a number has too many digits"),
+    (r'{"kind": "PolicyActivate\u0064", "time": 2}', "PolicyActivated: `text` is missing"),
     ('{"kind": ', "Invalid JSON"),
     ("[]", ""),
     (json.dumps(SUBMITTED)[:-1] + ', "workload": "b"}', "`workload` is there twice; keep one"),
