@@ -14,6 +14,7 @@ from ..engine.core.kernel_set import KernelSet
 from ..engine.core.tables import Ints, Narrow, zeros
 from .inner_function import InnerFunction
 from .kernel_folder import FolderError, version_folder
+from .kernel_locator import KernelLocator
 from .kernel_source import CORE, KernelSource
 from .table_type import INT, TablesType, address_block, tables_reader
 
@@ -59,18 +60,19 @@ def _with_names(kernel: Any, names: dict[str, Any]) -> FunctionType:
 def _outer_function(names: dict[str, Any], folder: Path | None) -> Callable[..., Any]:
     """A compiled function that takes the address of the tables, and then the two numbers that the entry takes.
 
-    Raises FolderError where it cannot be kept in the folder: numba takes another one then, in which code of other kernels may have the same
-    name.
+    Raises FolderError where there can be no such folder. It is the only one that numba looks into: in another one code of other kernels may
+    have the same name.
     """
     of_others = numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES
     if folder is not None:
-        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = str(folder), ""
+        locator = f"{KernelLocator.__module__}.{KernelLocator.__name__}"
+        numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = str(folder), locator
     try:
         dispatcher = numba.njit(_with_names(_run_at, names), error_model="numpy", cache=folder is not None)
+    except RuntimeError as error:
+        raise FolderError(f"`{folder}` is no folder that kernels can be kept in: {error}") from None
     finally:  # what else in this process is compiled does not go to our folder
         numba.config.CACHE_DIR, numba.config.CACHE_LOCATOR_CLASSES = of_others
-    if folder is not None and folder not in Path(dispatcher.stats.cache_path).parents:
-        raise FolderError(f"`{folder}` is no folder that can be written")
     dispatcher.compile((INT, INT, INT))
     return dispatcher  # type: ignore[no-any-return]
 

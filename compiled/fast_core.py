@@ -11,7 +11,7 @@ from ..engine.core.kernel_set import PLAIN, KernelSet
 from ..engine.core.tables import Tables
 from ..engine.cores import Core, Frozen
 from ..engine.definition.snapshot import thawed
-from .kernel_folder import FolderError, are_compiled, failure_note, first_line, kernel_folder
+from .kernel_folder import are_compiled, can_be_written, failure_note, first_line, kernel_folder
 from .kernel_source import CORE, KernelSource
 
 FEW = 500
@@ -101,19 +101,16 @@ def _kernels_at_hand() -> tuple[KernelSet | None, str]:
         if find_spec("numba") is None:
             return None, WITHOUT_COMPILER
         folder = kernel_folder()
-        if folder is None:
-            return None, NO_FOLDER
-        return (_loaded(folder), "") if are_compiled(folder, CORE) else (None, why_not_compiled(CORE))
-    except FolderError:
-        return None, NO_FOLDER
+        if folder is not None and are_compiled(folder, CORE):
+            return _loaded(folder), ""
+        return None, why_not_compiled(folder, CORE)
     except Exception as error:  # a compiler that does not fit what else is installed fails in any way: history is decided without it
         return None, CANNOT_LOAD.format(reason=first_line(error))
 
 
-def why_not_compiled(source: KernelSource) -> str:
-    """A line that says why kernels are not there: they are to be compiled, or that failed."""
-    folder = kernel_folder()
-    if folder is None:
+def why_not_compiled(folder: Path | None, source: KernelSource) -> str:
+    """A line that says why the folder has no such kernels: they are to be compiled, cannot be put there, or could not be compiled."""
+    if folder is None or not can_be_written(folder):
         return NO_FOLDER
     note = failure_note(folder, source)
     try:

@@ -13,12 +13,19 @@ _READY = "ready"
 """A file in the folder of a version says that all of it is there, and what it is, as a hash."""
 
 
+_ROOT = 0
+"""The user that may do everything on a machine anyway."""
+
+
 class FolderError(OSError):
     """A folder in which compiled kernels cannot be kept."""
 
 
 def kernel_folder() -> Path | None:
-    """The folder, made if missing: `gpol/kernels` in the user's cache. None where it cannot be written, or others may write to it."""
+    """The folder, made if missing: `gpol/kernels` in the user's cache. None where it is of another user, or others may write to it.
+
+    One that root made may be used by all, and one that can only be read as well: an image may bring the kernels.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(base) / "gpol" / "kernels"
     try:
@@ -26,9 +33,14 @@ def kernel_folder() -> Path | None:
         found = folder.stat()
     except OSError:
         return None
-    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    is_own = not hasattr(os, "getuid") or found.st_uid in (os.getuid(), _ROOT)
     is_private = is_own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return folder if is_private and os.access(folder, os.W_OK) else None
+    return folder if is_private else None
+
+
+def can_be_written(folder: Path) -> bool:
+    """Whether kernels can be put into the folder."""
+    return os.access(folder, os.W_OK)
 
 
 def version_folder(folder: Path, source: KernelSource) -> Path:

@@ -18,9 +18,6 @@ from ..engine.core.kernels.entry import run_kernel
 from ..engine.core.tables import Tables
 from ..engine.outcome import history
 
-COMPILE = Path(__file__).with_name("compile.py")
-"""The file of the function by which all kernels are called."""
-
 _OF_THREADS = {"NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
 """Variables that tell the compiler nothing about kernels, which have one thread. joblib gives its workers the first one."""
 
@@ -45,18 +42,17 @@ class KernelSource:
 
     @cached_property
     def version(self) -> str:
-        """What the compiled kernels depend on: their text and that of the modules beside them, this room, compiler and processor, and what
-        the environment tells the compiler. So does the place and the time of the file that numba takes for their source: it compiles them
-        anew where one of these is another."""
+        """What the compiled kernels depend on: their text and that of the modules beside them, this room, the compiler and what the
+        environment tells it, and the processor, unless NUMBA_CPU_NAME is `generic`: what is compiled then is for all of its kind."""
         from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
         files = [*(module.__file__ for module in [*self.modules(), *self.beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
         texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
-        found = COMPILE.stat()
-        place = (str(COMPILE), found.st_mtime_ns, found.st_size)
         settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_") and name not in _OF_THREADS)
         versions = sys.version, version("numba"), version("numpy")
-        machine = (*place, settings, *versions, get_host_cpu_name(), get_host_cpu_features().flatten())
+        is_for_all = os.environ.get("NUMBA_CPU_NAME", "").lower() == "generic"
+        processor = () if is_for_all else (get_host_cpu_name(), get_host_cpu_features().flatten())
+        machine = settings, *versions, *processor
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 

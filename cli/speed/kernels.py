@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..shared.output import complain
@@ -74,16 +75,24 @@ def compile_in_background() -> None:
 
 
 def compile_now() -> None:
-    """Compile all kernels that are not there, behind whatever else this machine does."""
-    from ...compiled.compile_once import compile_once
-    from ...compiled.kernel_folder import kernel_folder
+    """Compile all kernels that are not there, behind whatever else this machine does. What keeps it from that ends the command."""
+    from ...compiled.fast_core import NO_FOLDER, WITHOUT_COMPILER
+    from ...compiled.kernel_folder import can_be_written, first_line, kernel_folder
     from ...compiled.kernel_source import CORE
     from ...sim.measure.columns.compiled_count import COUNT
 
     os.nice(10)
     folder = kernel_folder()
-    if folder is not None:
+    if folder is None or not can_be_written(folder):
+        sys.exit(f"gpol: {NO_FOLDER}")
+    if find_spec("numba") is None:
+        sys.exit(f"gpol: {WITHOUT_COMPILER}")
+    from ...compiled.compile_once import compile_once
+
+    try:
         compile_once(folder, (COUNT, CORE))
+    except Exception as error:  # a compiler can fail in any way
+        sys.exit(f"gpol: the kernels could not be compiled: {first_line(error)}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Compiled kernels for a command: nobody waits for the compiler, and what is missing is made for the next one."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from gpol.cli.speed import kernels
 from gpol.cli.speed.kernels import compile_now, core_for_command
 from gpol.compiled import compile_once
-from gpol.compiled.fast_core import COMPILING, FEW
+from gpol.compiled.fast_core import COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER
 from gpol.compiled.kernel_folder import are_compiled, failure_note, kernel_folder
 from gpol.compiled.kernel_source import CORE, KernelSource
 from gpol.dsl import check
@@ -82,7 +83,7 @@ def test_a_compiler_that_fails_is_told_by_the_next_command_and_not_started_again
     monkeypatch.setattr(kernels.os, "nice", lambda more: 0)
     if failing == "lock":
         (folder / "lock").mkdir()
-    with pytest.raises(OSError, match="No space left" if failing == "compiler" else "Is a directory"):
+    with pytest.raises(SystemExit, match="No space left" if failing == "compiler" else "Is a directory"):
         compile_now()
     assert not (folder / COUNT.version).exists()
     _begin(core_for_command(FEW))
@@ -93,3 +94,18 @@ def test_a_compiler_that_fails_is_told_by_the_next_command_and_not_started_again
     note.unlink()
     _begin(core_for_command(FEW))
     assert (len(started), COMPILING in capsys.readouterr().err) == (1, True)
+
+
+@pytest.mark.parametrize(("hindrance", "told"), [("folder", NO_FOLDER), ("compiler", WITHOUT_COMPILER)])
+def test_what_keeps_it_from_compiling_is_said(hindrance: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To whoever builds an image, say; nothing is left behind."""
+    monkeypatch.setattr(kernels.os, "nice", lambda more: 0)
+    if hindrance == "folder":
+        monkeypatch.setattr(kernels.os, "access", lambda path, mode: False)
+    else:
+        monkeypatch.setattr(kernels, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=re.escape(told)):
+        compile_now()
+    folder = kernel_folder()
+    assert folder is not None
+    assert list(folder.iterdir()) == []

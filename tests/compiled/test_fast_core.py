@@ -3,11 +3,13 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
+import numba
 import pytest
 from gpol.compiled import compile as compile_module
 from gpol.compiled import fast_core as module
-from gpol.compiled import kernel_source
 from gpol.compiled.fast_core import A_WHILE, BEYOND, CANNOT_LOAD, COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import FolderError, are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
@@ -145,6 +147,52 @@ def test_a_folder_that_others_may_write_to_is_not_used(told: list[str], cache: P
     assert (_decides_over_tables(core), told) == (True, [NO_FOLDER])
 
 
+@pytest.fixture
+def only_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of kernels can be read alone, also by root."""
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+
+
+@pytest.mark.usefixtures("only_read")
+def test_kernels_in_a_folder_that_can_only_be_read_are_taken(told: list[str], taken: list[int]) -> None:
+    """As those that an image brings."""
+    _kernels_there()
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told, bool(taken)) == (True, [], True)
+
+
+@pytest.mark.usefixtures("only_read")
+def test_it_is_said_that_kernels_cannot_be_put_there(told: list[str]) -> None:
+    """No compiler is started for nothing."""
+    core = fast_core(told.append, is_long=True)
+    _play(core, 1)
+    assert (_decides_over_tables(core), told) == (True, [NO_FOLDER])
+
+
+def _small_kernel(source: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A compiled sum of two numbers, whose source is said to be in a file."""
+    source.parent.mkdir()
+    source.write_text("")
+    code = compile_module._run_at.__code__.replace(co_filename=str(source))
+    monkeypatch.setattr(compile_module, "_run_at", FunctionType(code, vars(compile_module), "_run_at"))
+    names = {"tables_at": numba.njit(lambda address: address), "entry": numba.njit(lambda tables, first, second: first + second)}
+    return compile_module._outer_function(names, folder)
+
+
+def test_numba_finds_what_was_kept_and_writes_nothing_to_find_out(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the source of the kernel lies, and though no file can be made there."""
+    kept = cache / "kept"
+    first = _small_kernel(cache / "one" / "compile.py", kept, monkeypatch)
+    files = {path: path.read_bytes() for path in kept.rglob("*")}
+    assert (sum(first.stats.cache_hits.values()), len(files)) == (0, 2)
+    kept.chmod(0o500)
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **options: pytest.fail("a file was made"))
+    second = _small_kernel(cache / "two" / "compile.py", kept, monkeypatch)
+    assert (sum(second.stats.cache_hits.values()), second(0, 1, 2)) == (1, 3)
+    assert {path: path.read_bytes() for path in kept.rglob("*")} == files
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone", "more"])
 def test_damaged_kernels_are_made_anew(told: list[str], taken: list[int], damage: str) -> None:
     """What is in the folder would be run: it is removed, and the kernels decide as they stand until it is made again."""
@@ -192,32 +240,11 @@ def test_a_compiler_that_fails_is_told_once_and_done_without(told: list[str], mo
 
 
 def test_code_is_kept_in_the_folder_of_its_version_or_nowhere(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where numba cannot write there, it would take a folder in which code of other kernels has the same name."""
+    """In another folder code of other kernels might have the same name."""
     (cache / CORE.version).write_text("in the way")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache / "elsewhere"))
-    with pytest.raises(FolderError, match="is no folder that can be written"):
+    with pytest.raises(FolderError, match="is no folder that kernels can be kept in"):
         compile_module._outer_function({}, cache / CORE.version)
-
-
-@pytest.mark.parametrize("changed", ["place", "time", "size"])
-def test_kernels_of_another_installation_are_not_there(cache: Path, monkeypatch: pytest.MonkeyPatch, changed: str) -> None:
-    """numba would compile them anew, without a word: it asks for the place, the time and the size of the file."""
-    mine, other = cache / "compile.py", cache / "other" / "compile.py"
-    other.parent.mkdir()
-    for file in (mine, other):
-        file.write_text("pass")
-        os.utime(file, (1, 1))
-    monkeypatch.setattr(kernel_source, "COMPILE", mine)
-    before = replace(CORE).version
-    assert replace(CORE).version == before
-    if changed == "place":
-        monkeypatch.setattr(kernel_source, "COMPILE", other)
-    elif changed == "time":
-        os.utime(mine, (1, 2))
-    else:
-        mine.write_text("pass\n")
-        os.utime(mine, (1, 1))
-    assert replace(CORE).version != before
 
 
 def test_what_the_environment_tells_the_compiler_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,6 +254,18 @@ def test_what_the_environment_tells_the_compiler_makes_another_version(monkeypat
     assert replace(CORE).version == before
     monkeypatch.setenv("NUMBA_OPT", "1")
     assert replace(CORE).version != before
+
+
+def test_kernels_for_all_processors_are_the_same_version_on_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image is built on another machine than it runs on."""
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    for_all = replace(CORE).version
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another")
+    assert replace(CORE).version == for_all
+    monkeypatch.delenv("NUMBA_CPU_NAME")
+    here = replace(CORE).version
+    monkeypatch.undo()
+    assert replace(CORE).version not in (for_all, here)
 
 
 def test_workers_of_a_sweep_find_the_same_kernels() -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....compiled.fast_core import core_with, kernels_for, why_not_compiled
+from ....compiled.kernel_folder import kernel_folder
 from ....engine.cores import Core, JobLoop, PlayedChunk
 from ....engine.facts import PolicyActivated, SimulationStarted
 from ....engine.intake.jobs import NAME, Jobs
@@ -48,7 +49,7 @@ def fast_tools(facts: int) -> tuple[Tools | None, str]:
         if kernels is None:
             return None, why
         counts = count_at_hand()
-    return (None, why_not_compiled(COUNT)) if counts is None else (Tools(partial(core_with, kernels), counts), "")
+    return (None, why_not_compiled(kernel_folder(), COUNT)) if counts is None else (Tools(partial(core_with, kernels), counts), "")
 
 
 class JobsToPlay(NamedTuple):
