@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -66,17 +67,44 @@ class Row:
         return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
 
 
-class TwiceError(ValueError):
+_HALF = "\\ud"
+"""How one of the two escapes begins that make a character together."""
+
+
+def plain_json(line: bytes | str) -> object:
+    """What a line of JSON says. Raises ValueError: it is no UTF-8 or no JSON, nests too deep, has too long a number or one key twice."""
+    try:
+        text = line.decode() if isinstance(line, bytes) else line
+        made = json.loads(text, object_pairs_hook=_once)
+        if _HALF in text.lower():
+            json.dumps(made, ensure_ascii=False).encode()
+        return made
+    except UnicodeDecodeError as error:
+        raise ValueError(_not_utf8(error)) from None
+    except UnicodeEncodeError:
+        raise ValueError("the line has half of a character, such as \\ud800 alone") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
+    except _TwiceError:
+        raise
+    except (RecursionError, ValueError):  # of limits that Python sets
+        raise ValueError("the line nests too deep or has too long a number") from None
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"the line is not UTF-8: byte {error.start + 1} of the line is 0x{error.object[error.start]:02x}"
+
+
+class _TwiceError(ValueError):
     """A key that an object of JSON has twice: which of the two is meant can't be told."""
 
 
-def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON from its pairs, for `json.loads(text, object_pairs_hook=once)`. Raises TwiceError."""
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise TwiceError(f"`{twice}` is there twice; keep one")
+        raise _TwiceError(f"`{twice}` is there twice; keep one")
     return made
 
 
@@ -90,8 +118,7 @@ def lines(file: Input) -> Iterator[str]:
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            place = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
-            raise InputError(file.name, number, f"the line is not UTF-8: {place}", "save the file as UTF-8") from None
+            raise InputError(file.name, number, _not_utf8(error), "save the file as UTF-8") from None
 
 
 def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str] = ()) -> Iterator[Row]:

@@ -29,7 +29,7 @@ from ..engine.units import (
     split_quantity,
 )
 from ..sim.drive.job import InputError, Job, JobSource
-from .rows import DigestedStream, Input, LineStream, Row, TwiceError, lines, once, rows
+from .rows import DigestedStream, Input, LineStream, Row, lines, plain_json, rows
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -43,6 +43,9 @@ _FIELDS = {"kind": "workload_kind"}
 _COLUMNS = {"workload_kind": "kind", "time": "submitted"}
 _PHILLY_COLUMNS = {"queue": "cluster", "time": "timestamp"}
 _MOST_PODS = 1_000_000
+
+_MOST_SHOWN = 60
+"""How many characters of a wrong value are shown."""
 
 _WHOLE_SECONDS = re.compile(r"([0-9]{1,12})(?:\.0*)?")
 
@@ -238,27 +241,24 @@ def read_jsonl(file: Input) -> Iterator[Located]:
         if not text.strip():
             continue
         fields = _object(file.name, number, text)
+        kind = fields.pop("kind", WorkloadSubmitted.__name__)
+        if kind != WorkloadSubmitted.__name__:
+            told = f"the line is a {kind[:_MOST_SHOWN]}" if isinstance(kind, str) else "has to be WorkloadSubmitted, or left out"
+            raise InputError(file.name, number, f"kind: {told}", "only WorkloadSubmitted has a duration; play facts with `gpol run`")
         duration = _json_duration(file.name, number, fields.pop("duration", None))
         try:
-            fact = FACT.validate_python({"kind": "WorkloadSubmitted", **fields})
+            fact = FACT.validate_python({**fields, "kind": WorkloadSubmitted.__name__})
         except ValidationError as error:
             raise InputError(file.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
-        if not isinstance(fact, WorkloadSubmitted):
-            raise InputError(
-                file.name, number, f"kind: the line is a {fact.kind}", "only WorkloadSubmitted has a duration; play facts with `gpol run`"
-            )
+        assert isinstance(fact, WorkloadSubmitted)
         yield number, Job(fact, duration)
 
 
 def _object(file: str, line: int, text: str) -> dict[str, object]:
     try:
-        made = json.loads(text, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        raise InputError(file, line, f"the line is not JSON: {error.msg} at character {error.colno}", "write one object a line") from None
-    except TwiceError as error:
-        raise InputError(file, line, str(error)) from None
-    except (RecursionError, ValueError):
-        raise InputError(file, line, "the line nests too deep or has too long a number", "write one plain object a line") from None
+        made = plain_json(text)
+    except ValueError as error:
+        raise InputError(file, line, str(error), "write one plain object a line") from None
     if not isinstance(made, dict):
         raise InputError(file, line, "the line is no JSON object", 'write {"workload": ..., "time": ..., ...}')
     return made
@@ -274,7 +274,7 @@ def _json_duration(file: str, line: int, value: object) -> int:
         except UnitError as error:
             raise InputError(file, line, f"duration: {error}", remedy) from None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= INT64_MAX:
-        raise InputError(file, line, f"duration: {value!r} is none", remedy)
+        raise InputError(file, line, f"duration: {json.dumps(value)[:_MOST_SHOWN]} is none", remedy)
     return value
 
 

@@ -1,6 +1,5 @@
 """What the core refuses, and how errors are told."""
 
-import re
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -8,8 +7,11 @@ from typing import Any
 _MOST_SHOWN = 60
 """How many characters of a wrong word are shown."""
 
-_TYPE = re.compile(r".*\[|constrained-")
-"""How pydantic names a type in the place of an error, beside fields and keys."""
+_KEY = "[key]"
+"""What pydantic adds to a place where the name of an entry is wrong, and not its value."""
+
+_UNION = "priority"
+"""The field that is a number or a name: pydantic tells what is wrong with it as each."""
 
 
 class FactError(ValueError):
@@ -26,13 +28,20 @@ def describe_error(error: Any) -> str:
     for item in items:
         if item["type"] == "too_short" and any(_lies_in(other["loc"], item["loc"]) for other in items):
             continue  # it counts only the items in which nothing is wrong
-        place = ".".join(str(step) for step in item["loc"][1:] if not isinstance(step, str) or not _TYPE.match(step))
-        found.append((place, _plain(item)))
+        found.append(_placed(item))
     parts = []
-    for place, items in groupby(found, key=itemgetter(0)):  # a value that may be of several types has a message for each
-        said = " or ".join(message for _, message in items)
+    for place, told in groupby(found, key=itemgetter(0)):
+        said = (" or " if place == _UNION else "; ").join(message for _, message in told)
         parts.append(f"{place}: {said}" if place else said)
     return "; ".join(parts)
+
+
+def _placed(item: Any) -> tuple[str, str]:
+    """The place of an error, as in `pod_sets.0.requests`, and what is wrong there."""
+    steps, said = item["loc"][1:], _plain(item)
+    if steps[-1:] == (_KEY,):
+        return ".".join(map(str, steps[:-1])), f"the name itself: {said}"
+    return (_UNION if steps[:1] == (_UNION,) else ".".join(map(str, steps))), said
 
 
 def _lies_in(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:
@@ -45,10 +54,12 @@ def _plain(item: Any) -> str:
     match item["type"]:
         case "too_short":
             return f"there are {said['actual_length']}, and at least {said['min_length']} is needed"
+        case "too_long":
+            return f"there are more than {said['max_length']}"
         case "union_tag_invalid":
             known = said["expected_tags"].replace("'", "")
             if not isinstance(item["input"]["kind"], str):
-                return f"kind: is no text; it is one of {known}"
+                return f"kind: has to be one of {known}"
             return f"kind: `{said['tag'][:_MOST_SHOWN]}` is none of {known}"
         case "union_tag_not_found":
             return "kind: is missing; it says what happened"
@@ -57,7 +68,7 @@ def _plain(item: Any) -> str:
         case "model_attributes_type" | "model_type":
             return "is no object with named fields"
         case "tuple_type":
-            return "Input should be a valid array"  # as it says of JSON
+            return "Input should be a valid array"  # JSON has no tuples and dictionaries
         case "dict_type":
             return "Input should be an object"
         case _:

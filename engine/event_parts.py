@@ -37,8 +37,8 @@ def sort_keys(value: object) -> object:
     return {key: value[key] for key in sorted(value, key=str)} if isinstance(value, dict) else value
 
 
-def _whole(value: object) -> object:
-    """Refuse `true` and `1.0`, which Python holds equal to 1; any other number is left for pydantic to judge."""
+def _number(value: object) -> object:
+    """Refuse what is no whole number, such as `true` and `1.0`, which Python holds equal to 1."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("Input should be 1")
     return value
@@ -48,8 +48,8 @@ MOST_NAME = 253
 """The most characters of a name."""
 
 NameText = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
-One = Annotated[Literal[1], BeforeValidator(_whole)]
-"""A version: so far there is one of everything."""
+Version = Annotated[Literal[1], BeforeValidator(_number)]
+"""So far there is one version of everything."""
 Int64 = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True)]
 Time = Annotated[int, Field(ge=0, le=INT64_MAX, strict=True), BeforeValidator(_parse_time)]
 Resources = Annotated[dict[NameText, Int64], BeforeValidator(_parse_resources), Field(max_length=64)]

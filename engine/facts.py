@@ -10,12 +10,12 @@ from .event_parts import (
     Int64,
     Labels,
     NameText,
-    One,
     Part,
     Placement,
     PodSet,
     Resources,
     Time,
+    Version,
     as_json,
     later,
     sort_keys,
@@ -29,7 +29,7 @@ class Event(Part):
     is_decision: ClassVar[bool] = False
 
     kind: str
-    v: One = 1
+    v: Version = 1
     time: Time
 
     def payload(self) -> bytes:
@@ -56,7 +56,7 @@ class PolicyActivated(Event):
     text: str
     profiles: tuple[ProfileText, ...] = ()
     digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-    language: One = 1
+    language: Version = 1
     by: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     note: Annotated[str, Field(max_length=MOST_NOTE)] = later("")
 

@@ -17,7 +17,11 @@ def _elsewhere() -> str:
 def temporary_journal() -> Iterator[Journal]:
     """A new journal in a folder of its own, which is removed at the end. Raises UnavailableError."""
     try:
-        with TemporaryDirectory(prefix="gpol-") as folder, Journal.create(Path(folder) / "temporary.db") as journal:
+        place = TemporaryDirectory(prefix="gpol-")
+    except OSError:
+        raise UnavailableError("there is no folder for temporary files that can be written", "let TMPDIR name one") from None
+    try:
+        with place as folder, Journal.create(Path(folder) / "temporary.db") as journal:
             yield journal
     except UnavailableError as error:
         raise UnavailableError(error.message, f"{error.remedy}; {_elsewhere()}") from None

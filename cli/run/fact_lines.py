@@ -1,7 +1,6 @@
 """The facts of a file, line by line, and how they are played."""
 
 import gzip
-import json
 import sys
 import zlib
 from collections.abc import Generator, Iterator
@@ -11,7 +10,7 @@ from typing import IO, NamedTuple
 
 from pydantic import ValidationError
 
-from ...adapters.rows import TwiceError, once
+from ...adapters.rows import plain_json
 from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
@@ -26,8 +25,6 @@ from ..shared.output import complain, refuse
 from ..shared.reading import name_in_messages
 from .policy_lines import read_activation
 
-_ACTIVATES = PolicyActivated.__name__.encode()
-_ESCAPE = b"\\u"  # a letter of the kind may be written so
 _BLANKS = b" \t\r\n"
 
 MAX_LINE = 1_000_000
@@ -41,16 +38,6 @@ MOST_BYTES = 8_000_000
 
 Stream = IO[bytes] | gzip.GzipFile
 """An open file of facts, packed or not."""
-
-
-def _plain(text: bytes) -> object:
-    """What a line of JSON says. Raises ValueError."""
-    try:
-        return json.loads(text, object_pairs_hook=once)
-    except (json.JSONDecodeError, TwiceError):
-        raise
-    except ValueError:  # of Python's limit on digits
-        raise ValueError("a number has too many digits") from None
 
 
 class FactLine(NamedTuple):
@@ -75,10 +62,11 @@ class Facts:
     played before the next one is waited for.
     """
 
-    def __init__(self, path: str, file: Stream, skip: bool) -> None:
+    def __init__(self, path: str, file: Stream, skip: bool, as_recorded: bool = False) -> None:
         self.name = name_in_messages(path)
         self.file = file
         self.skip = skip
+        self.as_recorded = as_recorded
         self.folder = Path() if path == "-" else Path(path).parent
         self.is_stream = path == "-" or not Path(path).is_file()
         self.skipped = 0
@@ -100,22 +88,16 @@ class Facts:
             if isinstance(known, Fact) and not isinstance(known, PolicyActivated):
                 return FactLine(self._line, len(text), known, payload=text)
             return FactLine(self._line, len(text), *self._fact(text))
-        except RecursionError:
-            problem = "the line nests too deep"
         except (ValidationError, ValueError) as error:
             problem = describe_error(error) if isinstance(error, ValidationError) else str(error)
         return FactLine(self._line, problem=problem)
 
     def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
         """The fact of a line. Raises ValidationError and ValueError for what is none."""
-        may_activate = _ACTIVATES in text or _ESCAPE in text
-        if may_activate:
-            said = _plain(text)
-            if isinstance(said, dict) and said.get("kind") == PolicyActivated.__name__:
-                return read_activation(said, self.folder)
-        fact: Fact = FACT.validate_json(text)
-        if not may_activate:
-            _plain(text)  # of a key that is there twice, pydantic takes the last one
+        said = plain_json(text)
+        if isinstance(said, dict) and said.get("kind") == PolicyActivated.__name__:
+            return read_activation(said, self.folder, self.as_recorded)
+        fact: Fact = FACT.validate_python(said)
         learn(text, fact)
         return fact, None
 

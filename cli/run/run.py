@@ -74,7 +74,7 @@ def run(
     figures, never_ran = HistoryMeasure(None, count_at_hand), NeverRan()
     with told_when_stopped(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
-        lines = Facts(facts, open_facts(facts, stack), skip_invalid)
+        lines = Facts(facts, open_facts(facts, stack), skip_invalid, as_recorded)
         decided = _open_out(out, (policy, facts, journal, wanted.key), stack, force=force)
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None

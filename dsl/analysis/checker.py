@@ -86,8 +86,10 @@ def _profile(
     text = profiles(name)
     if text is None:
         guess = closest(name, shipped_names())
-        help_text = f"did you mean `{guess}`?" if guess else f"shipped profiles: {', '.join(shipped_names())}"
-        return None, (), [Diagnostic("GP020", "error", f"unknown profile `{name}`", span, "not shipped", help_text, file=parsed.file)]
+        label, help_text = "not shipped", f"did you mean `{guess}`?" if guess else f"shipped profiles: {', '.join(shipped_names())}"
+        if profiles is not shipped:
+            label, help_text = "not given", "add its text to the profiles that are given with the policy"
+        return None, (), [Diagnostic("GP020", "error", f"unknown profile `{name}`", span, label, help_text, file=parsed.file)]
     profile = parse(text, file_of(name))
     used = ((name, text),)
     if profile.diagnostics:

@@ -39,7 +39,10 @@ _NEWEST = 2
 _STRETCHES = 16
 """In so many stretches of a journal at most, and more than half as many, one is kept of each, so that `replay` finds where parts begin."""
 
-_EVIDENCE = "keep the journal as it is, it is evidence, and see `gpol fsck`; `gpol snapshot JOURNAL --afresh` deletes all snapshots"
+_EVIDENCE = (
+    "keep a copy of the journal, it is evidence, and see `gpol fsck`; "
+    "`gpol snapshot JOURNAL --afresh` deletes all snapshots, and with them what they show"
+)
 
 
 # --- keeping --------------------------------------------------------------------------------------------------------

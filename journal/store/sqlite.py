@@ -61,31 +61,27 @@ class SqliteStore(Store):
         return tuple(beside(self.path, suffix) for suffix in ("", *_BESIDE))
 
     def create(self) -> None:
-        """Make a new journal's file, which its owner alone can read, safe on the disk."""
+        """Make a new journal's file, which its owner alone can read, safe on the disk. It has its name once it is whole."""
+        draft = self.draft()
         try:
-            _refuse_place(self.path)
-            _refuse_other_logs(self.path)
             with settled_names(self.path.absolute().parent):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-                self._make_tables()
-        except FileExistsError:
-            raise TakenError(f"`{self.path}` is already there", "open it to append to it, or choose another name") from None
+                os.close(os.open(draft.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+                draft._make_tables()
+                self.put_in_place(draft)
         except (OSError, ValueError) as error:
             remedy = "choose a folder that exists, and that you may read and write"
             raise JournalError(f"`{self.path}` cannot be created: {_reason(error)}", remedy) from None
+        finally:
+            draft.discard()
 
     def _make_tables(self) -> None:
-        """Make the empty file a journal, or remove it."""
+        """Make the empty file a journal."""
         engine = _engine(lambda: _connect_to_write(self.path))
         try:
-            try:
-                with self.explained(), writing(engine) as connection:
-                    create_tables(connection)
-            finally:
-                engine.dispose()
-        except BaseException:
-            self.discard()
-            raise
+            with self.explained(), writing(engine) as connection:
+                create_tables(connection)
+        finally:
+            engine.dispose()
 
     def _reader(self) -> Engine:
         _check_place(self.path)
@@ -171,7 +167,7 @@ class SqliteStore(Store):
         return _header_problem(self.path) if found == "ok" else str(found)
 
     def surroundings(self, connection: Connection) -> list[tuple[str, str]]:
-        """Drafts of backups that were killed, a write-ahead log, a lock that is held."""
+        """Drafts of journals and backups whose program was killed, a write-ahead log, a lock that is held."""
         found = []
         if self._is_locked():
             found.append(("writer", f"`{self.path}` is open for writing elsewhere"))
@@ -185,7 +181,9 @@ class SqliteStore(Store):
         real = self.path.resolve()
         draft = re.compile(re.escape(_draft_prefix(real)) + "[0-9a-f]{16}")
         drafts = sorted(each.name for each in real.parent.iterdir() if draft.fullmatch(each.name))
-        found += [("leftover", f"`{real.with_name(name)}` is a backup to `{real.name}` that was not finished") for name in drafts]
+        found += [
+            ("leftover", f"`{real.with_name(name)}` is a journal `{real.name}`, new or a backup, that was not finished") for name in drafts
+        ]
         return found
 
     def _is_locked(self) -> bool:

@@ -29,6 +29,9 @@ MOST_VARIANTS = 200
 Backend = Literal["local", "dask", "ray"]
 
 _RANGE = re.compile(r"(-?[0-9]+)([A-Za-z]*)\.\.(-?[0-9]+)([A-Za-z]*):([0-9]+)([A-Za-z]*)")
+_MOST_SHOWN = 60
+"""How many characters of a wrong range are shown."""
+
 _MOST_DIGITS = 18
 """The most digits of a number in a range: more do not fit into 64 bits."""
 
@@ -89,13 +92,13 @@ def values_of(text: str) -> tuple[str, ...]:
         return tuple(text.split(","))
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise SettingError(f"`{text}` is no range; write it as FIRST..LAST:STEP, such as 32..96:16 or 5m..30m:5m")
-    if any(len(number.lstrip("-")) > _MOST_DIGITS for number in found.group(1, 3, 5)):
-        raise SettingError(f"`{text[:60]}` has a number of more than {_MOST_DIGITS} digits; write a smaller one")
+        raise SettingError(f"`{text[:_MOST_SHOWN]}` is no range; write it as FIRST..LAST:STEP, such as 32..96:16 or 5m..30m:5m")
+    if any(len(number.lstrip("-0")) > _MOST_DIGITS for number in found.group(1, 3, 5)):
+        raise SettingError(f"`{text[:_MOST_SHOWN]}` has a number of more than {_MOST_DIGITS} digits; write a smaller one")
     first, last, step = (int(number) for number in found.group(1, 3, 5))
     units = set(found.group(2, 4, 6)) - {""}
     if len(units) > 1 or step == 0 or first > last:
-        raise SettingError(f"`{text}` is no range; it goes up from FIRST to LAST by a STEP above zero, all in one unit")
+        raise SettingError(f"`{text[:_MOST_SHOWN]}` is no range: it has to go up from FIRST to LAST by a STEP above zero, all in one unit")
     if (last - first) // step >= MOST_VARIANTS:
         raise SettingError(f"`{text}` has {(last - first) // step + 1:,} values; a sweep plays at most {MOST_VARIANTS} policies")
     unit = units.pop() if units else ""

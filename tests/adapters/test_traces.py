@@ -173,12 +173,12 @@ def test_a_bad_row_of_the_trace_is_named(tmp_path: Path, row: str, problem: str)
         ('{"workload":"a","time":0,"pod_sets":[{"requests":{}}]}', "duration: missing"),
         ('{"workload":"a","time":0,"duration":0,"pod_sets":[{"requests":{}}]}', "duration: 0 is none"),
         ('{"workload":"a","time":0,"duration":1.5,"pod_sets":[{"requests":{}}]}', "duration: 1.5 is none"),
-        ('{"workload":"a","time":0,"duration":true,"pod_sets":[{"requests":{}}]}', "duration: True is none"),
+        ('{"workload":"a","time":0,"duration":true,"pod_sets":[{"requests":{}}]}', "duration: true is none"),
         ('{"workload":"a","time":0,"duration":"5","pod_sets":[{"requests":{}}]}', "duration: the unit is missing"),
         ('{"workload":"a","time":0,"duration":5,"pod_sets":[{"requests":{"gpu":0.5}}]}', "pod_sets.0.requests.gpu"),
         ('{"workload":"a","time":0,"duration":5,"pods":1,"pod_sets":[{"requests":{}}]}', "pods"),
         ('{"kind":"TimeAdvanced","time":0,"duration":5}', "the line is a TimeAdvanced"),
-        ('{"workload":"\\ud800","time":0,"duration":5,"pod_sets":[{"requests":{}}]}', "workload"),
+        ('{"workload":"\\ud800","time":0,"duration":5,"pod_sets":[{"requests":{}}]}', "half of a character"),
     ],
 )
 def test_a_bad_json_line_is_named(tmp_path: Path, line: str, problem: str) -> None:

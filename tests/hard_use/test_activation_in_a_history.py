@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpol.dsl.analysis.profiles import shipped
 
 Gpol = Callable[..., Any]
 
@@ -122,7 +123,7 @@ def test_the_text_may_stand_in_the_line(gpol: Gpol, folder: Path) -> None:
     [
         ({"file": "policies/none.gpol"}, "`policies/none.gpol` cannot be read: No such file or directory; correct `file`"),
         ({"file": "policies"}, "`policies` cannot be read: Is a directory"),
-        ({"file": ""}, "`file` is no name of a file"),
+        ({"file": ""}, "`file` has to be the name of a file"),
         ({"file": None}, "`text` is missing; give the policy as `text`, or name its file as `file`"),
         ({"file": "n.gpol", "text": "policy {"}, "n.gpol:1:8: error GP0"),
         ({"file": "n.gpol", "text": NIGHT.replace("owns nothing", "owns 1 gpu on b200")}, "n.gpol:9:"),
@@ -146,3 +147,22 @@ def test_what_is_no_policy(gpol: Gpol, folder: Path, said: dict[str, Any], told:
     assert gpol("log", "two.db", "--kind", "PolicyActivated", "--format", "json").out.count("PolicyActivated") == 1
     skipped = gpol("run", "day.gpol", "facts.jsonl", "--skip-invalid", "--format", "json")
     assert (skipped.code, skipped.records[-1]["facts"], skipped.records[-1]["skipped"]) == (0, 3, 1)
+
+
+def test_what_an_earlier_version_kept_is_played_as_recorded(gpol: Gpol, folder: Path) -> None:
+    """It took profiles of no use. Without `--as-recorded` such a line is refused."""
+    fair = shipped("gpol.fair")
+    of_no_use = {"name": "kueue.fair", "text": shipped("kueue.fair")}
+    _write(folder, _job("a", 10, 4), _night(file="n.gpol", text=NIGHT, profiles=[{"name": "gpol.fair", "text": fair}, of_no_use]))
+    refused = gpol("run", "day.gpol", "facts.jsonl")
+    played = gpol("run", "day.gpol", "facts.jsonl", "--as-recorded", "--journal", "old.db")
+
+    assert refused.code == 3
+    assert "the policy does not use the profile `kueue.fair`; leave it out of `profiles`" in refused.err
+    assert (played.code, played.err) == (0, "")
+    (folder / "again").mkdir()
+    gpol("export", "facts", "old.db", "-o", "again.jsonl", "-p", "again/day.gpol")
+    again = gpol("run", "again/day.gpol", "again.jsonl", "--as-recorded", "--journal", "again.db")
+    assert (again.code, again.err) == (0, "")
+    heads = [gpol("verify", name, "--format", "json").records[-1]["chain"] for name in ("old.db", "again.db")]
+    assert heads[0] == heads[1]

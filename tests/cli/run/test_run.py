@@ -119,13 +119,20 @@ BAD = [
     ({**SUBMITTED, "workload": "b", "time": "2026-03-02T08:00:00"}, "no zone"),
     ({"kind": "Nonsense", "time": 2}, "Nonsense"),
     ({"kind": "PolicyActivated", "time": 2, "file": "x", "text": "", "digest": "sha256:" + "0" * 64}, "PolicyActivated: x:1:1: error"),
-    ({**ACTIVATED, "file": 5}, "PolicyActivated: `file` is no name of a file"),
+    ({**ACTIVATED, "file": 5}, "PolicyActivated: `file` has to be the name of a file"),
     ({**ACTIVATED, "language": True, "text": USING}, "language: Input should be 1"),
     ({**ACTIVATED, "text": USING, "profiles": [ODD]}, "PolicyActivated: my/own.gpol:2:3: error GP007: `nonsense` starts no statement"),
     ({**ACTIVATED, "text": USING, "profiles": [OWN, {**OWN, "name": "another"}]}, "the policy does not use the profile `another`"),
-    ('{"kind": "PolicyActivated", "time": ' + "9" * 5_000 + "}", "a number has too many digits"),
+    ({**ACTIVATED, "text": USING.replace("use my.own", ""), "profiles": [OWN]}, "help: add its text to the profiles that are given"),
+    ({**ACTIVATED, "text": USING.replace("use", "# \u202e\nuse"), "profiles": [OWN]}, "x.gpol:1:16: error GP001"),
+    ({**ACTIVATED, "text": USING, "profiles": [{**OWN, "text": OWN["text"] + "\r"}]}, "my/own.gpol:4:1: error GP001"),
+    ({**ACTIVATED, "file": "a\u0000b"}, "no file can have the name"),
+    ({**ACTIVATED, "file": "a" * 500}, f"`{'a' * 300}` cannot be read: File name too long"),
+    ({**ACTIVATED, "text": USING + "# \ud800"}, "the line has half of a character, such as"),
+    ('{"kind": "PolicyActivated", "time": ' + "9" * 5_000 + "}", "has too long a number"),
+    ('{"kind": "PolicyActivated", }', "the line is not JSON: Expecting property name enclosed in double quotes at character 29"),
     (r'{"kind": "PolicyActivate\u0064", "time": 2}', "PolicyActivated: `text` is missing"),
-    ('{"kind": ', "Invalid JSON"),
+    ('{"kind": ', "the line is not JSON: Expecting value at character 9"),
     ("[]", ""),
     (json.dumps(SUBMITTED)[:-1] + ', "workload": "b"}', "`workload` is there twice; keep one"),
     ('{"kind": "WorkloadFinished", "time": 2, "time": 3, "workload": "a"}', "`time` is there twice; keep one"),
@@ -245,7 +252,7 @@ def test_bytes_that_are_no_text_are_a_bad_line(gpol: Gpol, lab: Path) -> None:
     done = gpol("run", "lab.gpol", "-", stdin=b'\n{"kind": "\xff"}\n')
 
     assert done.code == 3
-    assert "stdin:2: Invalid JSON" in done.err
+    assert "stdin:2: the line is not UTF-8: byte 11 of the line is 0xff" in done.err
 
 
 def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from gpol.journal.audit.fsck import fsck
 from gpol.journal.errors import DamagedError, JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.store.location import locate
@@ -124,8 +125,25 @@ def test_create_refuses_what_is_there(place: Path) -> None:
         Journal.create(place)
     assert place.read_bytes() == b"mine"
 
-    with pytest.raises(JournalError, match="cannot be created: no such file or directory"):
+    with pytest.raises(JournalError, match="cannot be created: there is no such folder"):
         Journal.create(place.parent / "missing" / "j.db")
+
+
+_KILLED = """import os, sys, sqlalchemy
+from pathlib import Path
+from gpol.journal.journal import Journal
+sqlalchemy.engine.Engine.dispose = lambda *a, **k: os.kill(os.getpid(), 9)
+Journal.create(Path(sys.argv[1]))
+"""
+
+
+def test_a_killed_creation_leaves_no_half_journal(place: Path) -> None:
+    """Killed once the tables are made: nothing has the name yet, and the next one is made as ever. `fsck` tells what is left."""
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(place)], check=False)
+    assert (killed.returncode, place.exists()) == (-9, False)
+    Journal.create(place).close()
+    with Journal.open(place) as journal:
+        assert [finding.kind for finding in fsck(journal).findings] == ["leftover"]
 
 
 @pytest.mark.parametrize("name", ["with space.db", "100%25 #1?.db", "größe.db", "'quoted'.db"])
@@ -284,6 +302,7 @@ def test_reader_that_cannot_write_beside(history) -> None:
 _MAKER = """
 import os, sys
 from gpol.journal.backup import backup
+from gpol.journal.audit.fsck import fsck
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 import gpol.journal.audit.verify
