@@ -10,7 +10,7 @@ from .kernel_source import KernelSource
 
 
 def compile_once(folder: Path, sources: Sequence[KernelSource]) -> None:
-    """Compile what is not there yet; where that fails, leave a note for those who wait for it."""
+    """Compile what is not there yet; where that fails, leave a note for the next command."""
     try:
         with (folder / "lock").open("w") as lock:
             try:

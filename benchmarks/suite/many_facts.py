@@ -71,7 +71,7 @@ def play_file(policy: Policy, file: Path, core: Core) -> int:
         journal = stack.enter_context(Journal.create(Path(folder) / "journal.db"))
         player = Player(core, stack.enter_context(Snapshotter(journal, core)))
         lines = Facts(str(file), open_facts(str(file), stack), False)
-        for played in play(policy, lines, player, False):
+        for played in play(policy, lines, player):
             figures.take(played, policy.graph)
             never_ran.take(played)
         figures.measure()

@@ -56,7 +56,8 @@ class FactLine(NamedTuple):
 
 
 class Facts:
-    """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed.
+    """The facts of a file, line by line; a line that is none ends the run, or is skipped and listed. `as_recorded`: these facts alone are
+    played, without the moments between them at which time alone decides.
 
     A file on the disk is read some lines ahead of what is played, so that many facts can be played in one go; of a stream each fact is
     played before the next one is waited for.
@@ -134,13 +135,13 @@ def open_facts(path: str, stack: ExitStack) -> Stream:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
-def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Generator[PlayedBatch | PlayedStretch]:
+def play(policy: Policy, facts: Facts, player: Player) -> Generator[PlayedBatch | PlayedStretch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
-    playing, last = _Playing(policy, facts, player, as_recorded), 0
+    playing, last = _Playing(policy, facts, player), 0
     for lines in playing.stretches():
         last = lines[-1].number
         yield from playing.play(lines)
-    if as_recorded:
+    if facts.as_recorded:
         return
     try:
         yield from player.come_to_rest()
@@ -151,8 +152,8 @@ def play(policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> Gen
 class _Playing:
     """Plays lines: many in one go where there are enough of them, else one by one."""
 
-    def __init__(self, policy: Policy, facts: Facts, player: Player, as_recorded: bool) -> None:
-        self.policy, self.facts, self.player, self.as_recorded = policy, facts, player, as_recorded
+    def __init__(self, policy: Policy, facts: Facts, player: Player) -> None:
+        self.policy, self.facts, self.player = policy, facts, player
         self._most = FEW
         self._blank = Player()
         self._blank.step(policy.activation(0), policy.graph)
@@ -161,7 +162,7 @@ class _Playing:
         """Lines with facts that may be played in one go, or a line without."""
         found, size = list[FactLine](), 0
         for line in self.facts:
-            may_join = line.fact is not None and not self.facts.is_stream and may_be_given(line.fact, not self.as_recorded)
+            may_join = line.fact is not None and not self.facts.is_stream and may_be_given(line.fact, not self.facts.as_recorded)
             size += line.size
             if found and (not may_join or len(found) == MOST_AT_ONCE or size > MOST_BYTES):
                 yield found
@@ -183,7 +184,7 @@ class _Playing:
             some, done = lines[at : at + self._most], 0
             if len(some) >= FEW:
                 facts = [(line.fact, line.payload or line.fact.payload()) for line in some if line.fact is not None]
-                done, stretch = self.player.play_in_one_go(facts, not self.as_recorded)
+                done, stretch = self.player.play_in_one_go(facts, not self.facts.as_recorded)
                 if stretch is not None:
                     yield stretch
                 self._most = min(2 * self._most, MOST_AT_ONCE) if done == len(some) else max(done // 2, FEW)
@@ -204,7 +205,7 @@ class _Playing:
             if player.core.graph is None:
                 self._blank.core.check(fact, graph)  # a refused line must not even activate the policy at its time
                 yield player.step(self.policy.activation(fact.time), self.policy.graph)
-            if self.as_recorded:
+            if facts.as_recorded:
                 yield player.step(fact, graph)
             else:
                 yield from player.play(fact, graph)

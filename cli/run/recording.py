@@ -139,7 +139,7 @@ def tell_last(checkpointer: "Checkpointer | None", form: Format) -> None:
 
 
 @contextmanager
-def told_when_stopped(journal: str | None) -> Iterator[None]:
+def told_at_an_early_end(journal: str | None) -> Iterator[None]:
     """Where Ctrl-C (exit code 130), or a store that cannot be written, stops a run or a simulation, say which events its journal keeps.
 
     It goes around everything that closes the journal, so that what is said of it stays true.

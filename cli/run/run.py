@@ -18,7 +18,7 @@ from ..shared.output import GOOD, INVALID, Format, complain, refuse, shown_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..speed.garbage import seldom_collecting
-from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_when_stopped, with_checkpoints
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
 
 if TYPE_CHECKING:
     from ...engine.cores import PlayedBatch
@@ -72,7 +72,7 @@ def run(
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
     figures, never_ran = HistoryMeasure(None, count_at_hand), NeverRan()
-    with told_when_stopped(journal), explained(out), ExitStack() as stack:
+    with told_at_an_early_end(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid, as_recorded)
         decided = _open_out(out, (policy, facts, journal, wanted.key), stack, force=force)
@@ -85,7 +85,7 @@ def run(
         tick = stack.enter_context(progress("playing facts", None))
         code, seq, count = GOOD, 0, 0
         try:
-            for played in stack.enter_context(closing(play(active, lines, player, as_recorded))):
+            for played in stack.enter_context(closing(play(active, lines, player))):
                 graph = player.core.graph
                 assert graph is not None, "the first fact activates a policy"
                 figures.take(played, graph)

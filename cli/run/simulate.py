@@ -14,7 +14,7 @@ from ..shared.progress import progress
 from ..shared.reading import file_name
 from ..shared.report import check_report, write_report
 from ..speed.garbage import seldom_collecting
-from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_when_stopped, with_checkpoints
+from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
 
 if TYPE_CHECKING:
     from ...sim.drive.driver import OnEvict
@@ -77,7 +77,7 @@ def simulate(
     check_report(report, (policy, workloads, journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None
-    with told_when_stopped(journal), ExitStack() as stack:
+    with told_at_an_early_end(journal), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         kept = new_journal(journal, stack)
         checkpointer = signer.sign(kept, stack) if signer is not None and kept is not None else None

@@ -85,9 +85,10 @@ def _profile(
     span = use.span if use is not None else headers[0].name.span
     text = profiles(name)
     if text is None:
-        guess = closest(name, shipped_names())
-        label, help_text = "not shipped", f"did you mean `{guess}`?" if guess else f"shipped profiles: {', '.join(shipped_names())}"
-        if profiles is not shipped:
+        if profiles is shipped:
+            guess = closest(name, shipped_names())
+            label, help_text = "not shipped", f"did you mean `{guess}`?" if guess else f"shipped profiles: {', '.join(shipped_names())}"
+        else:
             label, help_text = "not given", "add its text to the profiles that are given with the policy"
         return None, (), [Diagnostic("GP020", "error", f"unknown profile `{name}`", span, label, help_text, file=parsed.file)]
     profile = parse(text, file_of(name))

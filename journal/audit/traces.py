@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..errors import JournalError
 from ..journal import Journal
-from ..read.snapshots import contradicts
+from ..read.snapshots import other_chain
 from ..store.recorder import Snapshot
 from .faults import Fault
 
@@ -57,14 +57,14 @@ def trace_of(journal: Journal, snapshot: Snapshot, last: int) -> Fault | None:
     if seq > last:
         return _cut(f"there is a snapshot of the state after event {seq}", last)
     try:
-        if not contradicts(journal, snapshot, last):
-            return None
-        stored = journal.at(seq).chain
+        differing = other_chain(journal, snapshot)
     except JournalError:  # the event itself is damaged, which is told
         return None
-    assert isinstance(snapshot.chain, bytes), "others contradict nothing"
+    if differing is None:
+        return None
     problem = f"the snapshot after event {seq} remembers another chain value than event {seq} has"
-    return Fault(None, problem, snapshot.chain.hex(), stored.hex(), _REWRITTEN, (1, seq), kind=REWRITTEN)
+    remembered, stored = (each.hex() for each in differing)
+    return Fault(None, problem, remembered, stored, _REWRITTEN, (1, seq), kind=REWRITTEN)
 
 
 def _cut(what: str, last: int) -> Fault:

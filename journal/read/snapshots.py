@@ -60,12 +60,6 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Coll
         raise JournalError(
             f"the core stands at event {core.seq}, and `{journal.name}` ends at event {head.seq}", "bring it to the end first"
         )
-    unpacked = freeze(core)
-    content = zlib.compress(unpacked, 1)
-    if len(unpacked) >= MOST_BYTES or len(content) > MOST_CONTENT:
-        message = f"the state of `{journal.name}` takes {len(unpacked)} bytes, {len(content)} packed: too much for a snapshot"
-        raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
-    snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
     useless, left = list[int](), list[int]()
     for seq in journal.snapshot_seqs():
         other = None if seq in of_use else journal.snapshot(seq, content=False)
@@ -73,17 +67,28 @@ def keep_snapshot(journal: Journal, core: Core, every: int = EVERY, of_use: Coll
             raise DamagedError(None, f"the snapshot after event {seq} remembers other events than `{journal.name}` has", _EVIDENCE)
         if seq != head.seq:
             (left if other is None or not misplaced(journal, other) else useless).append(seq)
+    unpacked = freeze(core)
+    content = zlib.compress(unpacked, 1)
+    if len(unpacked) >= MOST_BYTES or len(content) > MOST_CONTENT:
+        message = f"the state of `{journal.name}` takes {len(unpacked)} bytes, {len(content)} packed: too much for a snapshot"
+        raise JournalError(message, f"do without one; {MOST_BYTES - 1} bytes, {MOST_CONTENT} packed, are the most")
+    snapshot = Snapshot(head.seq, head.chain, FORM, hashlib.sha256(content).digest(), content)
     journal.keep_snapshot(snapshot, instead_of=[*useless, *expendable([*left, head.seq], every)])
     return snapshot
 
 
 def contradicts(journal: Journal, snapshot: Snapshot, last: int) -> bool:
     """Whether a snapshot remembers other events than those of a journal that ends at event `last`: later ones, or another chain value."""
-    if snapshot.seq > last:
-        return True
-    chain = snapshot.chain
-    has_value = snapshot.seq >= 1 and isinstance(chain, bytes) and len(chain) == len(START.chain)
-    return has_value and journal.at(snapshot.seq).chain != chain
+    return snapshot.seq > last or other_chain(journal, snapshot) is not None
+
+
+def other_chain(journal: Journal, snapshot: Snapshot) -> tuple[bytes, bytes] | None:
+    """The chain value that a snapshot remembers, and that of its event, which the journal has, where it is another one."""
+    seq, chain = snapshot.seq, snapshot.chain
+    if seq < 1 or not isinstance(chain, bytes) or len(chain) != len(START.chain):
+        return None
+    stored = journal.at(seq).chain
+    return (chain, stored) if stored != chain else None
 
 
 def expendable(seqs: Sequence[int], every: int = EVERY) -> list[int]:

@@ -67,7 +67,7 @@ class SqliteStore(Store):
             with settled_names(self.path.absolute().parent):
                 os.close(os.open(draft.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 draft._make_tables()
-                self.put_in_place(draft)
+                self._name(draft)
         except (OSError, ValueError) as error:
             remedy = "choose a folder that exists, and that you may read and write"
             raise JournalError(f"`{self.path}` cannot be created: {_reason(error)}", remedy) from None
@@ -116,16 +116,21 @@ class SqliteStore(Store):
 
     def put_in_place(self, draft: Self) -> None:
         """Give the draft's file its name, which no other file may have."""
-        _refuse_other_logs(self.path)
         try:
-            sync_file(draft.path)
             with settled_names(self.path.absolute().parent):
-                _rename_to_new(draft.path, self.path)
-        except FileExistsError:
-            raise TakenError(f"`{self.path}` is already there", "choose another name") from None
+                self._name(draft)
         except OSError as error:
             raise UnavailableError(f"`{self.path}` cannot be made: {_reason(error)}", "check the folder's permissions") from None
         draft.discard()
+
+    def _name(self, draft: Self) -> None:
+        """Give the draft's file, once it is on the disk, its name. Raises TakenError, and OSError."""
+        _refuse_other_logs(self.path)
+        sync_file(draft.path)
+        try:
+            _rename_to_new(draft.path, self.path)
+        except FileExistsError:
+            raise TakenError(f"`{self.path}` is already there", "choose another name") from None
 
     def discard(self) -> None:
         """Remove the draft's file, and what SQLite and the lock have put beside it."""

@@ -76,9 +76,9 @@ def played(
     figures, counted, ways = HistoryMeasure(None, lambda: count_events), Measure(), (NeverRan(), NeverRan())
     player = Player(core, sink)
     with ExitStack() as stack:
-        lines = fact_lines.Facts(str(file), fact_lines.open_facts(str(file), stack), skip)
+        lines = fact_lines.Facts(str(file), fact_lines.open_facts(str(file), stack), skip, as_recorded)
         try:
-            for found in fact_lines.play(policy, lines, player, as_recorded):
+            for found in fact_lines.play(policy, lines, player):
                 assert core.graph is not None
                 figures.take(found, core.graph)
                 ways[0].take(found)

@@ -302,7 +302,6 @@ def test_reader_that_cannot_write_beside(history) -> None:
 _MAKER = """
 import os, sys
 from gpol.journal.backup import backup
-from gpol.journal.audit.fsck import fsck
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 import gpol.journal.audit.verify
