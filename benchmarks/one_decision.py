@@ -26,6 +26,7 @@ from gpol.dsl import check
 from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import KernelSet
+from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.intake.jobs import Jobs
@@ -209,10 +210,22 @@ def victims(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
     return times
 
 
+def by_definition(cluster: Cluster, *facts: Fact) -> list[int]:
+    """Nanoseconds that the definition takes for each of these facts, one after the other, from the state of a cluster."""
+    core, times = DefinitionCore(cluster.core.state()), list[int]()
+    for fact in facts:
+        begin = time.thread_time_ns()
+        core.step(fact)
+        if cluster.core.decides_in_cycles and core.next_wake() is not None:
+            core.step(TimeAdvanced(time=core.time))
+        times.append(time.thread_time_ns() - begin)
+    return times
+
+
 def contest(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
     """Times of ends for whose place every queue proposes a workload."""
     for queue in range(cluster.queues):
-        for _ in range(1 + facts // cluster.queues):
+        for _ in range(2 + facts // cluster.queues):  # two, so that a queue whose place became free proposes another one at the next end
             cluster.wait(EACH, queue)
     times = list[int]()
     cluster.rest()

@@ -8,7 +8,9 @@ import gc
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from ctypes import CDLL
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import thread_time_ns
@@ -35,10 +37,11 @@ WINDOW = 10_000
 
 def scale(runs: int) -> Iterator[Figure]:
     """The memory of a running workload, times, their slopes, and a large policy."""
+    for kind, running, waiting in (("running", 200_000, 0), ("waiting", QUEUES, 100_000)):
+        # each in a process of its own: in this one, what other figures left behind counts
+        with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+            yield Figure(GROUP, f"memory of a {kind} workload", "bytes", (alone.submit(_bytes, running, waiting).result(),), goal=300)
     kernels = compiled_kernels(kernel_folder())
-    # first, and once: what other figures leave free would be used again
-    yield Figure(GROUP, "memory of a running workload", "bytes", (_bytes(kernels, 200_000, 0),), goal=300)
-    yield Figure(GROUP, "memory of a waiting workload", "bytes", (_bytes(kernels, QUEUES, 100_000),))
     yield from _grows("queues", (100, 1_000, 10_000), 0.3, runs, lambda size: _fact(kernels, size, 10 * size, 0))
     shapes = "workloads waiting, each of its own shape"
     yield from _grows(shapes, (100, 1_000, 10_000, 100_000), 0.3, runs, lambda size: _fact(kernels, QUEUES, LIVE, size))
@@ -111,11 +114,12 @@ def _submission(number: int) -> WorkloadSubmitted:
     return WorkloadSubmitted(time=number * MILLISECOND, workload=f"w{number}", queue=f"q{number % QUEUES}", pod_sets=(pods,))
 
 
-def _bytes(kernels: KernelSet, running: int, waiting: int) -> float:
+def _bytes(running: int, waiting: int) -> float:
     """By how much the memory of this process grows with each workload that runs or, where some do, waits.
 
     Those who run come by a closed loop. Its jobs, and when they end, are no part of them: the loop is over with the next fact by itself.
     """
+    kernels = compiled_kernels(kernel_folder())
     Cluster(kernels, "gpol.fair", QUEUES, QUEUES, 0)  # what is loaded once is there before
     gc.collect()
     before = _memory()
