@@ -49,7 +49,7 @@ class Target:
             refuse(f"{self.option}: `-` is no name for a file; {'leave the option out to print it' if printed else 'name one'}")
         if Path(self.path).is_dir() or self.path.endswith(os.sep):
             refuse(f"{self.option}: `{self.path}` is a folder; name a file in it")
-        from ...journal.store.sqlite import journal_beside  # slow to load
+        from ...journal.store.beside import journal_beside
 
         if (journal := journal_beside(real_path(self.path))) is not None:
             refuse(f"{self.option}: `{self.path}` is the name of a file that belongs to `{journal.name}`; choose another name")

@@ -93,6 +93,18 @@ def sync_file(path: Path) -> None:
         os.close(handle)
 
 
+def rename_to_new(old: Path, new: Path) -> None:
+    """Rename a file, but never over another one, which rename does. Raises FileExistsError."""
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:  # not every file system has links; then nothing but a file made in this very moment is not seen
+        if os.path.lexists(new):
+            raise FileExistsError from None
+        os.rename(old, new)
+
+
 @contextmanager
 def settled_names(folder: Path) -> Iterator[None]:
     """Wait, once the body has made or renamed files in a folder, until the disk knows their names.

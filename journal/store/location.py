@@ -41,6 +41,8 @@ def files_of(path_or_url: str) -> tuple[Path, ...]:
 
 
 def _in_file(text: str) -> SqliteStore:
+    if text == "-":
+        raise JournalError("a journal lives in a file, and `-` is no name for one", "name the file; one that is called so is `./-`")
     if text.endswith("/"):
         raise JournalError(f"`{text}` is the name of a folder", "give the journal's file, or a new name for it")
     return SqliteStore(Path(text))

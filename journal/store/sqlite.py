@@ -6,8 +6,8 @@ import re
 import secrets
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -16,19 +16,16 @@ from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from ..errors import DamagedError, JournalError, TakenError, UnavailableError
-from .durable_files import PRIVATE, settled_names, sync_file
+from .beside import BESIDE, LONGEST_NAME, beside, journal_beside, log_problem, refuse_other_logs
+from .durable_files import PRIVATE, rename_to_new, settled_names, sync_file
 from .first_bytes import CountedConnection, first_bytes
 from .schema import create_tables
 from .store import Store, writing
 from .tables import EVENTS
-from .wal import log_problem
 
 _BUSY_SECONDS = 10.0
 """How long to wait for another connection's transaction before giving up."""
 
-
-_BESIDE = ("-wal", "-shm", "-journal", "-lock")
-"""What the names of files end in that SQLite and the lock keep beside a journal."""
 
 _FIRST_PAGES = 1 << 16
 """The first bytes of a file in which the texts of its tables stand."""
@@ -58,30 +55,42 @@ class SqliteStore(Store):
     @property
     def files(self) -> tuple[Path, ...]:
         """The journal's file, and those that SQLite and the lock keep beside it while it is in use; some may not be there."""
-        return tuple(beside(self.path, suffix) for suffix in ("", *_BESIDE))
+        return tuple(beside(self.path, suffix) for suffix in ("", *BESIDE))
 
     def create(self) -> None:
         """Make a new journal's file, which its owner alone can read, safe on the disk. It has its name once it is whole."""
         draft = self.draft()
         try:
-            with settled_names(self.path.absolute().parent):
+            with self._told_at_creation(), settled_names(self.path.absolute().parent):
                 os.close(os.open(draft.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 draft._make_tables()
-                self._name(draft)
-        except (OSError, ValueError) as error:
-            remedy = "choose a folder that exists, and that you may read and write"
-            raise JournalError(f"`{self.path}` cannot be created: {_reason(error)}", remedy) from None
+                self._give_name_to(draft)
         finally:
             draft.discard()
 
     def _make_tables(self) -> None:
-        """Make the empty file a journal."""
+        """Make the empty file a journal, with all of it in the file itself and nothing in SQLite's log."""
         engine = _engine(lambda: _connect_to_write(self.path))
         try:
-            with self.explained(), writing(engine) as connection:
-                create_tables(connection)
+            with self.explained():
+                with writing(engine) as connection:
+                    create_tables(connection)
+                # SQLite would do it when it closes the file, too, but say nothing where it fails
+                with closing(engine.raw_connection()) as connected:
+                    connected.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise self.explain(error) from None
         finally:
             engine.dispose()
+
+    @contextmanager
+    def _told_at_creation(self) -> Iterator[None]:
+        """Turn what the system says when a file is made into JournalError."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            remedy = "choose a folder that exists, and that you may read and write"
+            raise JournalError(f"`{self.path}` cannot be created: {_reason(error)}", remedy) from None
 
     def _reader(self) -> Engine:
         _check_place(self.path)
@@ -104,12 +113,13 @@ class SqliteStore(Store):
 
     def draft(self) -> Self:
         """A hidden file beside this one."""
-        _refuse_place(self.path)
-        if os.path.lexists(self.path):
-            raise TakenError(f"`{self.path}` is already there", "choose another name")
-        if not self.path.absolute().parent.is_dir():
-            raise JournalError(f"`{self.path}` cannot be created: there is no such folder", "make it first, or choose another")
-        _refuse_other_logs(self.path)
+        with self._told_at_creation():
+            _refuse_place(self.path)
+            if os.path.lexists(self.path):
+                raise TakenError(f"`{self.path}` is already there", "choose another name")
+            if not self.path.absolute().parent.is_dir():
+                raise JournalError(f"`{self.path}` cannot be created: there is no such folder", "make it first, or choose another")
+            refuse_other_logs(self.path)
         draft = type(self)(self.path.with_name(_draft_prefix(self.path) + secrets.token_hex(8)))
         draft.name = self.name
         return draft
@@ -118,24 +128,25 @@ class SqliteStore(Store):
         """Give the draft's file its name, which no other file may have."""
         try:
             with settled_names(self.path.absolute().parent):
-                self._name(draft)
+                self._give_name_to(draft)
         except OSError as error:
             raise UnavailableError(f"`{self.path}` cannot be made: {_reason(error)}", "check the folder's permissions") from None
         draft.discard()
 
-    def _name(self, draft: Self) -> None:
+    def _give_name_to(self, draft: Self) -> None:
         """Give the draft's file, once it is on the disk, its name. Raises TakenError, and OSError."""
-        _refuse_other_logs(self.path)
+        refuse_other_logs(self.path)
         sync_file(draft.path)
         try:
-            _rename_to_new(draft.path, self.path)
+            rename_to_new(draft.path, self.path)
         except FileExistsError:
             raise TakenError(f"`{self.path}` is already there", "choose another name") from None
 
     def discard(self) -> None:
         """Remove the draft's file, and what SQLite and the lock have put beside it."""
         for file in self.files:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):  # what could not be made cannot be removed
+                file.unlink(missing_ok=True)
 
     def copy_into(self, draft: Self, progress: Callable[[int, int], None]) -> None:
         """Copy the file into a draft as it is at one moment, while others go on writing it: SQLite's own online backup.
@@ -155,7 +166,7 @@ class SqliteStore(Store):
         except sqlite3.Error as error:
             raise draft.explain(error) from None
         except OSError as error:
-            raise UnavailableError(f"`{self.path}` cannot be copied: {_reason(error)}", "check the folder's permissions") from None
+            raise UnavailableError(f"`{draft.name}` cannot be made: {_reason(error)}", "check the folder's permissions") from None
         finally:
             source.close()
 
@@ -186,9 +197,8 @@ class SqliteStore(Store):
         real = self.path.resolve()
         draft = re.compile(re.escape(_draft_prefix(real)) + "[0-9a-f]{16}")
         drafts = sorted(each.name for each in real.parent.iterdir() if draft.fullmatch(each.name))
-        found += [
-            ("leftover", f"`{real.with_name(name)}` is a journal `{real.name}`, new or a backup, that was not finished") for name in drafts
-        ]
+        end = f"is left of making `{real.name}`, new or as a backup, which was not finished"
+        found += [("leftover", f"`{real.with_name(name)}` {end}") for name in drafts]
         return found
 
     def _is_locked(self) -> bool:
@@ -237,7 +247,7 @@ def _check_place(path: Path) -> None:
         raise JournalError(f"there is no journal at `{path}`", "check the path, or create the journal first") from None
     except (OSError, ValueError) as error:
         raise JournalError(f"`{path}` cannot be read: {_reason(error)}", "check the path and its permissions") from None
-    if size == 0 and any(beside(path, suffix).exists() for suffix in _BESIDE):
+    if size == 0 and any(beside(path, suffix).exists() for suffix in BESIDE):
         raise DamagedError(None, f"`{path}` is empty, and was a journal: what SQLite or the lock kept for it lies beside it")
     if size == 0:
         raise JournalError(f"`{path}` is an empty file, not a journal", "give the journal's file")
@@ -262,31 +272,15 @@ def _header_problem(path: Path) -> str | None:
 
 
 def _refuse_place(path: Path) -> None:
-    """Raise JournalError where no journal can be made: a folder, such as `.` and `/`, and the name of what SQLite keeps beside a file."""
+    """Raise JournalError where no journal can be made: a folder, such as `.` and `/`, the name of what SQLite keeps beside a file, and one
+    that leaves no room for such names."""
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        message = f"`{path}` cannot be created: its name has more than {LONGEST_NAME} bytes, and files are kept beside it with longer names"
+        raise JournalError(message, "choose a shorter name")
     if path.is_dir():
         raise JournalError(f"`{path}` is a folder", "name a new file in it")
     if (other := journal_beside(path)) is not None:
         raise JournalError(f"`{path}` is the name of a file that belongs to `{other}`", "choose another name")
-
-
-def journal_beside(path: Path) -> Path | None:
-    """The file that what is at a path would belong to: SQLite and the lock keep files beside a journal, and find them by their names."""
-    for suffix in _BESIDE:
-        if path.name.endswith(suffix) and (journal := path.with_name(path.name.removesuffix(suffix) or "-")).is_file():
-            return journal
-    return None
-
-
-def _refuse_other_logs(path: Path) -> None:
-    """Raise TakenError where a file is to be made beside what SQLite kept for another one of the same name.
-
-    Of a journal whose writer was killed the last events are there. SQLite would put them into the new file, or throw them away.
-    """
-    for suffix in ("-wal", "-journal"):
-        left = path.with_name(path.name + suffix)
-        if os.path.lexists(left) and not os.path.lexists(path):
-            message = f"`{left}` is left of another journal that was at `{path}`, and may hold its last events"
-            raise TakenError(message, "put it back beside that journal, or delete it if nobody needs them, or choose another name")
 
 
 def _draft_prefix(path: Path) -> str:
@@ -296,24 +290,6 @@ def _draft_prefix(path: Path) -> str:
 
 def _reason(error: OSError | ValueError) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
-
-
-def _rename_to_new(old: Path, new: Path) -> None:
-    """Rename a file, but never over another one, which rename does. Raises FileExistsError."""
-    try:
-        os.link(old, new)
-    except FileExistsError:
-        raise
-    except OSError:  # not every file system has links; then nothing but a file made in this very moment is not seen
-        if os.path.lexists(new):
-            raise FileExistsError from None
-        os.rename(old, new)
-
-
-def beside(path: Path, suffix: str) -> Path:
-    """A file that belongs to the journal's, through whatever links that is reached."""
-    real = path.resolve()
-    return real.with_name(real.name + suffix)
 
 
 # --- connections ----------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """What happens to files: bits flip, ends are cut off, disks fill up, rights are missing. Every outcome is a clear one."""
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -15,6 +17,7 @@ from gpol.cli.main import run_command
 from gpol.engine.facts import TimeAdvanced
 from gpol.journal.audit.replay import replay
 from gpol.journal.audit.verify import verify
+from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.records import link
@@ -106,6 +109,7 @@ def test_cut_off_files(sound: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 _READER = """
 import os, sys
+from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.audit.verify import verify
@@ -147,6 +151,7 @@ import resource, signal, sys
 from random import Random
 sys.path[:0] = sys.argv[2:]
 from facts import Cluster
+from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -185,15 +190,24 @@ def test_no_room(tmp_path: Path) -> None:
         assert replay(journal).same
 
 
+@contextmanager
+def _mounted(disk: Path, options: str) -> Iterator[None]:
+    """A small file system of its own."""
+    disk.mkdir(exist_ok=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(disk)], capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip("may not mount a file system here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a small file system of its own")
 def test_full_disk(tmp_path: Path) -> None:
     """On a disk that fills up, that is what the error says; all that was acknowledged is there, and goes on once there is room."""
     disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip("may not mount a file system here")
-    try:
+    with _mounted(disk, "size=1m"):
         cluster, acknowledged = Cluster(Random(4)), 0
         with Journal.create(disk / "journal.db") as journal:
             ballast = disk / "ballast"
@@ -213,8 +227,39 @@ def test_full_disk(tmp_path: Path) -> None:
         with Journal.open(disk / "journal.db") as journal:
             assert verify(journal).good
             assert replay(journal).same
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a small file system of its own")
+def test_full_disk_at_creation(tmp_path: Path) -> None:
+    """A disk may fill up at any moment of making a journal, also when SQLite's log is put into the file: all of it is there, or nothing."""
+    disk, made, told = tmp_path / "disk", 0, list[str]()
+    for size in range(40, 132, 4):
+        with _mounted(disk, f"size={size}k"):
+            try:
+                Journal.create(disk / "journal.db").close()
+            except JournalError as error:
+                told.append(error.message)
+                assert list(disk.iterdir()) == []
+            else:
+                made += 1
+                with Journal.open(disk / "journal.db") as journal:
+                    assert verify(journal).good
+    assert made > 2
+    assert len(told) > 8
+    assert all("there is no room left" in each for each in told), told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system of its own")
+def test_creation_on_a_medium_that_can_only_be_read(tmp_path: Path) -> None:
+    """The error names the journal, and neither a draft nor nothing."""
+    disk, sound = tmp_path / "disk", tmp_path / "sound.db"
+    Journal.create(sound).close()
+    with _mounted(disk, "size=1m,ro"):
+        place = disk / "journal.db"
+        for make in (lambda: Journal.create(place), lambda: backup(sound, place)):
+            with pytest.raises(JournalError, match=re.escape(f"`{place}` cannot be ")) as refused:
+                make()
+            assert "read-only file system" in refused.value.message
 
 
 def test_clock_going_backwards(tmp_path: Path) -> None:
@@ -259,6 +304,7 @@ _RACER = """
 import sys, time
 sys.path[:0] = sys.argv[2:]
 from gpol.engine.facts import TimeAdvanced
+from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 appended = refused = 0

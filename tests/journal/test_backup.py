@@ -208,10 +208,11 @@ def test_writers_do_not_hold_it_up(place: Path, journal: Journal, copies: Path, 
 
 @pytest.mark.sqlite
 def test_long_names(place: Path, journal: Journal, copies: Path, history) -> None:
-    """A name as long as a file's may be, in characters of four bytes, is no hindrance."""
+    """A name as long as a journal's may be, also in characters of four bytes, is no hindrance, and the copy can be appended to."""
     journal.append(history(4))
-    for name in ("\U00010348" * 61, "x" * 245):
+    for name in ("\U00010348" * 60, "x" * 242):
         assert backup(place, copies / name) == journal.head
+        Journal.open(copies / name, readonly=False).close()
 
 
 _KILLED = """

@@ -316,7 +316,7 @@ def test_what_lies_beside_a_file(sound: Path) -> None:
     sound.with_name(f"{sound.name}-wal").write_bytes(b"not a log")
     assert {finding.kind: (finding.is_fault, finding.fault.problem) for finding in looked(sound).findings} == {
         "foreign": (True, f"`{sound.resolve()}-wal` is no write-ahead log: SQLite does not read its 9 bytes, and removes them"),
-        "leftover": (False, f"`{draft.resolve()}` is a journal `{sound.name}`, new or a backup, that was not finished"),
+        "leftover": (False, f"`{draft.resolve()}` is left of making `{sound.name}`, new or as a backup, which was not finished"),
     }
 
 

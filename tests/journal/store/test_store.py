@@ -129,6 +129,30 @@ def test_create_refuses_what_is_there(place: Path) -> None:
         Journal.create(place.parent / "missing" / "j.db")
 
 
+@pytest.mark.parametrize("letter", ["x", "ü"])
+def test_a_name_leaves_room_for_those_beside_it(tmp_path: Path, letter: str) -> None:
+    """SQLite and the lock keep files beside a journal, with names of up to 13 bytes more; file systems allow 255."""
+    longest = letter * (242 // len(letter.encode()))
+    Journal.create(tmp_path / longest).close()
+    with Journal.open(tmp_path / longest, readonly=False) as journal:
+        assert journal.head.seq == 0
+    before = sorted(tmp_path.iterdir())
+    for more in (1, 13, 100):
+        with pytest.raises(JournalError, match="its name has more than 242 bytes") as refused:
+            Journal.create(tmp_path / (longest + letter * more))
+        assert refused.value.remedy == "choose a shorter name"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_name_of_standard_input_is_none_of_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` is refused, as it is for other files; a path says that the file is meant."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(JournalError, match="`-` is no name for one"):
+        Journal.create("-")
+    Journal.create("./-").close()
+    assert (tmp_path / "-").is_file()
+
+
 _KILLED = """import os, sys, sqlalchemy
 from pathlib import Path
 from gpol.journal.journal import Journal

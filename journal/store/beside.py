@@ -1,10 +1,19 @@
-"""What lies beside a journal under the names of SQLite's logs: how much of it SQLite reads, as its documentation of the file format says.
+"""What lies beside a journal's file: the files of SQLite and of the lock, and how much of its log SQLite reads.
 
 Source: https://www.sqlite.org/fileformat2.html, section 4, "The Write-Ahead Log".
 """
 
+import os
 import struct
 from pathlib import Path
+
+from ..errors import TakenError
+
+BESIDE = ("-wal", "-shm", "-journal", "-lock")
+"""What the names of files end in that SQLite and the lock keep beside a journal."""
+
+LONGEST_NAME = 255 - len("-lock-journal")
+"""Bytes of a journal's name: file systems allow 255, and SQLite keeps a file beside the lock as well."""
 
 _HEADER, _FRAME = 32, 24
 """Bytes of the log's header, and of the header of each frame."""
@@ -14,6 +23,32 @@ _MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
 
 _PAGES = {1 << power for power in range(9, 17)}
 """The sizes that pages can have, 512 to 65536 bytes."""
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """A file that belongs to the journal's, through whatever links that is reached."""
+    real = path.resolve()
+    return real.with_name(real.name + suffix)
+
+
+def journal_beside(path: Path) -> Path | None:
+    """The file that what is at a path would belong to: SQLite and the lock keep files beside a journal, and find them by their names."""
+    for suffix in BESIDE:
+        if path.name.endswith(suffix) and (journal := path.with_name(path.name.removesuffix(suffix) or "-")).is_file():
+            return journal
+    return None
+
+
+def refuse_other_logs(path: Path) -> None:
+    """Raise TakenError where a file is to be made beside what SQLite kept for another one of the same name.
+
+    Of a journal whose writer was killed the last events are there. SQLite would put them into the new file, or throw them away.
+    """
+    for suffix in ("-wal", "-journal"):
+        left = path.with_name(path.name + suffix)
+        if os.path.lexists(left) and not os.path.lexists(path):
+            message = f"`{left}` is left of another journal that was at `{path}`, and may hold its last events"
+            raise TakenError(message, "put it back beside that journal, or delete it if nobody needs them, or choose another name")
 
 
 def log_problem(path: Path) -> str | None:
