@@ -67,6 +67,9 @@ class Row:
         return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
 
 
+_MOST_SHOWN = 60
+"""How many characters of a wrong name are shown."""
+
 _HALF = "\\ud"
 """How one of the two escapes begins that make a character together."""
 
@@ -104,7 +107,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(made) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _TwiceError(f"`{twice}` is there twice; keep one")
+        raise _TwiceError(f"`{twice[:_MOST_SHOWN]}` is there twice; keep one")
     return made
 
 

@@ -34,10 +34,10 @@ COMPILING_FAILED = (
     "decided without compiled kernels, which would be many times faster: they could not be compiled ({reason}); "
     "mend that, then delete `{note}`, and the next command tries again"
 )
-NO_FOLDER = (
-    "decided without compiled kernels, which would be many times faster: their folder cannot be written, or others may write to it; "
-    "let XDG_CACHE_HOME name a folder of your own"
+BAD_FOLDER = (
+    "their folder cannot be read or written, or others may write to it; let XDG_CACHE_HOME name a folder that is yours, or of root, alone"
 )
+NO_FOLDER = f"decided without compiled kernels, which would be many times faster: {BAD_FOLDER}"
 
 BEYOND = "decided by the definition from here on, which takes longer, until the tables hold all numbers: {reason}"
 

@@ -61,9 +61,10 @@ def are_compiled(folder: Path, source: KernelSource) -> bool:
 
 
 def note_compiled(folder: Path, source: KernelSource) -> None:
-    """Note that all of these kernels are compiled."""
+    """Note that all of these kernels are compiled, whatever was noted of them before."""
     place = version_folder(folder, source)
     (place / _READY).write_bytes(_hash_of(place))
+    failure_note(folder, source).unlink(missing_ok=True)
 
 
 def failure_note(folder: Path, source: KernelSource) -> Path:

@@ -1,6 +1,7 @@
 """What is compiled: a package of kernels, with its entry, its tables and its version."""
 
 import os
+import platform
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,16 +44,17 @@ class KernelSource:
     @cached_property
     def version(self) -> str:
         """What the compiled kernels depend on: their text and that of the modules beside them, this room, the compiler and what the
-        environment tells it, and the processor, unless NUMBA_CPU_NAME is `generic`: what is compiled then is for all of its kind."""
+        environment tells it, the system and the processor. Where NUMBA_CPU_NAME is `generic` only the architecture counts of that."""
         from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
         files = [*(module.__file__ for module in [*self.modules(), *self.beside]), *sorted(map(str, Path(__file__).parent.glob("*.py")))]
         texts = b"".join(Path(file).read_bytes() for file in files if file is not None)
         settings = sorted((name, os.environ[name]) for name in os.environ if name.startswith("NUMBA_") and name not in _OF_THREADS)
         versions = sys.version, version("numba"), version("numpy")
+        system = platform.system(), platform.machine()
         is_for_all = os.environ.get("NUMBA_CPU_NAME", "").lower() == "generic"
         processor = () if is_for_all else (get_host_cpu_name(), get_host_cpu_features().flatten())
-        machine = settings, *versions, *processor
+        machine = settings, *versions, *system, *processor
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 

@@ -38,10 +38,10 @@ def describe_error(error: Any) -> str:
 
 def _placed(item: Any) -> tuple[str, str]:
     """The place of an error, as in `pod_sets.0.requests`, and what is wrong there."""
-    steps, said = item["loc"][1:], _plain(item)
-    if steps[-1:] == (_KEY,):
-        return ".".join(map(str, steps[:-1])), f"the name itself: {said}"
-    return (_UNION if steps[:1] == (_UNION,) else ".".join(map(str, steps))), said
+    steps, said = [str(step)[:_MOST_SHOWN] for step in item["loc"][1:]], _plain(item)
+    if steps[-1:] == [_KEY]:
+        return ".".join(steps[:-2]), f"the name `{steps[-2]}`: {said}"
+    return (_UNION if steps[:1] == [_UNION] else ".".join(steps)), said
 
 
 def _lies_in(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:

@@ -85,21 +85,24 @@ class Facts:
         try:
             if len(text) > MAX_LINE:
                 raise ValueError(f"the line is longer than {MAX_LINE:,} bytes")
-            known = recall(text := text.strip(_BLANKS))
+            said = text.strip(_BLANKS)
+            known = recall(said)
             if isinstance(known, Fact) and not isinstance(known, PolicyActivated):
-                return FactLine(self._line, len(text), known, payload=text)
-            return FactLine(self._line, len(text), *self._fact(text))
+                return FactLine(self._line, len(said), known, payload=said)
+            return FactLine(self._line, len(said), *self._fact(text))
         except (ValidationError, ValueError) as error:
             problem = describe_error(error) if isinstance(error, ValidationError) else str(error)
         return FactLine(self._line, problem=problem)
 
     def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
         """The fact of a line. Raises ValidationError and ValueError for what is none."""
-        said = plain_json(text)
-        if isinstance(said, dict) and said.get("kind") == PolicyActivated.__name__:
+        said = plain_json(text.rstrip(_BLANKS))
+        if not isinstance(said, dict):
+            raise ValueError("the line is no JSON object")
+        if said.get("kind") == PolicyActivated.__name__:
             return read_activation(said, self.folder, self.as_recorded)
         fact: Fact = FACT.validate_python(said)
-        learn(text, fact)
+        learn(text.strip(_BLANKS), fact)
         return fact, None
 
     def _next_line(self) -> bytes:

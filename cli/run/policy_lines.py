@@ -25,7 +25,8 @@ def read_activation(said: dict[str, Any], folder: Path, as_recorded: bool) -> tu
     """The fact of a line, complete, and the policy. Raises FactError for what is no policy, and ValidationError for what is no such fact.
 
     `text` is the policy; without it `file` is read, from `folder` unless its path is absolute. `profiles` are the texts of its profiles;
-    without them those of this program are taken. One of no use is refused, unless facts are played `as_recorded`: earlier versions kept it.
+    without them those of this program are taken. One of no use is refused, and so are control characters, unless facts are played
+    `as_recorded`: earlier versions kept them.
     A `digest` that is given has to be that of the text.
     """
     if "text" not in said:
@@ -35,7 +36,7 @@ def read_activation(said: dict[str, Any], folder: Path, as_recorded: bool) -> tu
     given = said.get("digest")
     fact = FACT.validate_python({**said, "digest": _UNKNOWN_DIGEST if given is None else given})
     assert isinstance(fact, PolicyActivated)
-    graph, used = _compiled(fact)
+    graph, used = _compiled(fact, as_recorded)
     unused = [profile.name for profile in fact.profiles if profile not in used]
     if unused and not as_recorded:
         raise FactError(f"PolicyActivated: the policy does not use the profile `{unused[0]}`; leave it out of `profiles`")
@@ -64,12 +65,13 @@ def _text_of(file: object, folder: Path) -> str:
         raise FactError(f"PolicyActivated: {render(error.diagnostics[0], error.text, 'plain')}") from None
 
 
-def _compiled(fact: PolicyActivated) -> tuple[PolicyGraph, tuple[ProfileText, ...]]:
+def _compiled(fact: PolicyActivated, as_recorded: bool) -> tuple[PolicyGraph, tuple[ProfileText, ...]]:
     """The policy of a fact, and the profiles that it uses: of those that the fact gives, or else of those of this program."""
     given = {profile.name: profile.text for profile in fact.profiles}
     try:
-        for text, file in ((fact.text, fact.file), *((text, file_of(name)) for name, text in given.items())):
-            decode(text.encode(), file)
+        if not as_recorded:
+            for text, file in ((fact.text, fact.file), *((text, file_of(name)) for name, text in given.items())):
+                decode(text.encode(), file)
         checked = check(fact.text, fact.file, recorded(given) if given else shipped)
     except PolicyError as error:
         raise FactError(f"PolicyActivated: {render(error.diagnostics[0], error.text, 'plain')}") from None

@@ -76,7 +76,7 @@ def compile_in_background() -> None:
 
 def compile_now() -> None:
     """Compile all kernels that are not there, behind whatever else this machine does. What keeps it from that ends the command."""
-    from ...compiled.fast_core import NO_FOLDER, WITHOUT_COMPILER
+    from ...compiled.fast_core import BAD_FOLDER
     from ...compiled.kernel_folder import can_be_written, first_line, kernel_folder
     from ...compiled.kernel_source import CORE
     from ...sim.measure.columns.compiled_count import COUNT
@@ -84,15 +84,17 @@ def compile_now() -> None:
     os.nice(10)
     folder = kernel_folder()
     if folder is None or not can_be_written(folder):
-        sys.exit(f"gpol: {NO_FOLDER}")
+        sys.exit(f"gpol: the kernels cannot be compiled: {BAD_FOLDER}")
     if find_spec("numba") is None:
-        sys.exit(f"gpol: {WITHOUT_COMPILER}")
+        sys.exit("gpol: the kernels cannot be compiled: numba is missing; `pip install 'gpol[fast]'` brings it")
     from ...compiled.compile_once import compile_once
 
     try:
-        compile_once(folder, (COUNT, CORE))
+        is_done = compile_once(folder, (COUNT, CORE))
     except Exception as error:  # a compiler can fail in any way
         sys.exit(f"gpol: the kernels could not be compiled: {first_line(error)}")
+    if not is_done:
+        sys.exit("gpol: another process compiles the kernels now; wait until it has ended")
 
 
 if __name__ == "__main__":

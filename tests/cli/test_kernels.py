@@ -1,5 +1,6 @@
 """Compiled kernels for a command: nobody waits for the compiler, and what is missing is made for the next one."""
 
+import fcntl
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from gpol.cli.speed import kernels
 from gpol.cli.speed.kernels import compile_now, core_for_command
 from gpol.compiled import compile_once
-from gpol.compiled.fast_core import COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER
+from gpol.compiled.fast_core import BAD_FOLDER, COMPILING, FEW
 from gpol.compiled.kernel_folder import are_compiled, failure_note, kernel_folder
 from gpol.compiled.kernel_source import CORE, KernelSource
 from gpol.dsl import check
@@ -96,7 +97,7 @@ def test_a_compiler_that_fails_is_told_by_the_next_command_and_not_started_again
     assert (len(started), COMPILING in capsys.readouterr().err) == (1, True)
 
 
-@pytest.mark.parametrize(("hindrance", "told"), [("folder", NO_FOLDER), ("compiler", WITHOUT_COMPILER)])
+@pytest.mark.parametrize(("hindrance", "told"), [("folder", BAD_FOLDER), ("compiler", "numba is missing")])
 def test_what_keeps_it_from_compiling_is_said(hindrance: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """To whoever builds an image, say; nothing is left behind."""
     monkeypatch.setattr(kernels.os, "nice", lambda more: 0)
@@ -104,8 +105,20 @@ def test_what_keeps_it_from_compiling_is_said(hindrance: str, told: str, monkeyp
         monkeypatch.setattr(kernels.os, "access", lambda path, mode: False)
     else:
         monkeypatch.setattr(kernels, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=re.escape(told)):
+    with pytest.raises(SystemExit, match=re.escape(f"gpol: the kernels cannot be compiled: {told}")):
         compile_now()
     folder = kernel_folder()
     assert folder is not None
     assert list(folder.iterdir()) == []
+
+
+def test_another_process_that_compiles_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled then, so whoever builds an image must not go on."""
+    monkeypatch.setattr(kernels.os, "nice", lambda more: 0)
+    folder = kernel_folder()
+    assert folder is not None
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(SystemExit, match="another process compiles the kernels now"):
+            compile_now()
+    assert [file.name for file in folder.iterdir()] == ["lock"]

@@ -149,16 +149,24 @@ def test_what_is_no_policy(gpol: Gpol, folder: Path, said: dict[str, Any], told:
     assert (skipped.code, skipped.records[-1]["facts"], skipped.records[-1]["skipped"]) == (0, 3, 1)
 
 
-def test_what_an_earlier_version_kept_is_played_as_recorded(gpol: Gpol, folder: Path) -> None:
-    """It took profiles of no use. Without `--as-recorded` such a line is refused."""
-    fair = shipped("gpol.fair")
-    of_no_use = {"name": "kueue.fair", "text": shipped("kueue.fair")}
-    _write(folder, _job("a", 10, 4), _night(file="n.gpol", text=NIGHT, profiles=[{"name": "gpol.fair", "text": fair}, of_no_use]))
+_OF_NO_USE = [{"name": name, "text": shipped(name)} for name in ("gpol.fair", "kueue.fair")]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"text": NIGHT, "profiles": _OF_NO_USE}, "the policy does not use the profile `kueue.fair`; leave it out of `profiles`"),
+        ({"text": NIGHT + "# \u202e\n"}, "a control character U+202E stands in the file"),
+    ],
+)
+def test_what_an_earlier_version_kept_is_played_as_recorded(gpol: Gpol, folder: Path, said: dict[str, Any], told: str) -> None:
+    """It took profiles of no use, and control characters in a text. Without `--as-recorded` such a line is refused."""
+    _write(folder, _job("a", 10, 4), _night(**{**said, "file": "n.gpol"}))
     refused = gpol("run", "day.gpol", "facts.jsonl")
     played = gpol("run", "day.gpol", "facts.jsonl", "--as-recorded", "--journal", "old.db")
 
     assert refused.code == 3
-    assert "the policy does not use the profile `kueue.fair`; leave it out of `profiles`" in refused.err
+    assert told in refused.err
     assert (played.code, played.err) == (0, "")
     (folder / "again").mkdir()
     gpol("export", "facts", "old.db", "-o", "again.jsonl", "-p", "again/day.gpol")

@@ -248,11 +248,11 @@ def test_workloads_that_take_turns_end_a_run(gpol: Gpol, facts: WriteFacts, lab:
 
 
 def test_bytes_that_are_no_text_are_a_bad_line(gpol: Gpol, lab: Path) -> None:
-    """A line that is not UTF-8 is named, exit code 3."""
-    done = gpol("run", "lab.gpol", "-", stdin=b'\n{"kind": "\xff"}\n')
+    """A line that is not UTF-8 is named, exit code 3. Blanks before it count."""
+    done = gpol("run", "lab.gpol", "-", stdin=b'\n  {"kind": "\xff"}\n')
 
     assert done.code == 3
-    assert "stdin:2: the line is not UTF-8: byte 11 of the line is 0xff" in done.err
+    assert "stdin:2: the line is not UTF-8: byte 13 of the line is 0xff" in done.err
 
 
 def test_a_file_that_is_no_gzip(gpol: Gpol, lab: Path) -> None:
