@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from definition_time import deciding_timed
 from gpol.compiled.compile import compiled_kernels
 from gpol.dsl import check
 from gpol.engine.core import columns as c
@@ -120,15 +121,15 @@ class Cluster:
         while self.core.decides_in_cycles and (wake := self.core.next_wake()) is not None:
             self.core.step(TimeAdvanced(time=wake))
 
-    def ending(self, draw: random.Random) -> WorkloadFinished:
-        """Some workload ends."""
+    def next_end(self, draw: random.Random) -> WorkloadFinished:
+        """The end of some workload, which counts as running no more."""
         last = draw.randrange(len(self.running))
         self.running[last], self.running[-1] = self.running[-1], self.running[last]
         return WorkloadFinished(time=self.core.time + 1, workload=self.running.pop())
 
     def end_one(self, draw: random.Random) -> int:
         """Let some workload end; return how many decisions follow."""
-        return self.step(self.ending(draw))
+        return self.step(self.next_end(draw))
 
 
 def is_borrower(number: int) -> bool:
@@ -211,24 +212,31 @@ def victims(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
 
 
 def by_definition(cluster: Cluster, *facts: Fact) -> list[int]:
-    """Nanoseconds that the definition takes for each of these facts, one after the other, from the state of a cluster."""
+    """Nanoseconds in which the definition decides after each of these facts, one after the other, from the state of a cluster."""
     core, times = DefinitionCore(cluster.core.state()), list[int]()
-    for fact in facts:
-        begin = time.thread_time_ns()
-        core.step(fact)
-        if cluster.core.decides_in_cycles and core.next_wake() is not None:
-            core.step(TimeAdvanced(time=core.time))
-        times.append(time.thread_time_ns() - begin)
+    with deciding_timed() as spent:
+        for fact in facts:
+            spent.clear()
+            core.step(fact)
+            if core.decides_in_cycles and core.next_wake() is not None:
+                core.step(TimeAdvanced(time=core.time))
+            times.append(sum(spent))
     return times
 
 
-def contest(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
-    """Times of ends for whose place every queue proposes a workload."""
-    for queue in range(cluster.queues):
-        for _ in range(2 + facts // cluster.queues):  # two, so that a queue whose place became free proposes another one at the next end
+def crowded(kernels: KernelSet, profile: str, queues: int, admitted: int, facts: int) -> Cluster:
+    """A full cluster in each of whose queues at least two wait, so that all propose somebody also where one of them got its place."""
+    cluster = Cluster(kernels, profile, queues, admitted, 0)
+    for queue in range(queues):
+        for _ in range(2 + facts // queues):
             cluster.wait(EACH, queue)
-    times = list[int]()
     cluster.rest()
+    return cluster
+
+
+def contest(cluster: Cluster, facts: int, draw: random.Random) -> list[int]:
+    """Times of ends in such a cluster, for whose place every queue proposes a workload."""
+    times = list[int]()
     for _ in range(facts):
         assert cluster.end_one(draw) > 0
         times.append(cluster.spent)
@@ -268,7 +276,7 @@ def main() -> int:
             for times in (found.submit, found.finish):
                 tell(queues * 9 // 10, "limited", times[1:])
             tell(0, "victims", victims(Cluster(kernels, profile, queues, admitted, 0, VICTIMS), asked.facts, draw)[1:])
-            tell(0, "contest", contest(Cluster(kernels, profile, queues, admitted, 0), asked.facts, draw))
+            tell(0, "contest", contest(crowded(kernels, profile, queues, admitted, asked.facts), asked.facts, draw))
     return 0
 
 

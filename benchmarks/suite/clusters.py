@@ -1,6 +1,6 @@
 """Large clusters: single decisions, and Kueue's own loads. See `one_decision.py` and `kueue_load.py`.
 
-The definition decides on one fact of each kind from the same state, but where it takes minutes: where thousands wait, and in the largest
+The definition decides on facts of each kind from the same state, except where that takes minutes: where thousands wait, and in the largest
 cluster. Of Kueue's loads it plays a tenth of the baseline.
 """
 
@@ -11,12 +11,12 @@ from statistics import median
 from gpol.compiled.compile import compiled_kernels
 from gpol.compiled.kernel_folder import kernel_folder
 from gpol.engine.core.kernel_set import KernelSet
-from gpol.engine.facts import Fact, WorkloadFinished
+from gpol.engine.facts import WorkloadFinished
 from gpol.engine.outcome.history import ADMITTING, EVICTING_ONE
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.policy import Policy
 from kueue_load import LOADS, count, jobs, play, play_by_definition, policy
-from one_decision import EACH, PROFILES, VICTIMS, Cluster, by_definition, contest, limited, plain, victims
+from one_decision import EACH, PROFILES, VICTIMS, Cluster, by_definition, contest, crowded, limited, plain, victims
 
 from .figure import Figure
 
@@ -38,7 +38,10 @@ def decisions(runs: int) -> Iterator[Figure]:
                 cluster.wait(20 * EACH + number, number % QUEUES)
             cluster.rest()
             waiting = f", while {refused:,} wait for more than is idle" if refused else ""
-            yield from _plain(cluster, profile, waiting, *((FEW_FACTS, 20) if refused else (FACTS, 10, True)))
+            if refused:
+                yield from _plain(cluster, profile, waiting, FEW_FACTS, 20)
+            else:
+                yield from _plain(cluster, profile, waiting, FACTS, 10, _by_definition(cluster))
         waiting = f", while {QUEUES * 9 // 10:,} wait for the borrowing limit of their queue"
         yield from _plain(limited(kernels, profile, QUEUES, ADMITTED), profile, waiting, FACTS, 20)
         yield from _full(kernels, profile)
@@ -46,15 +49,20 @@ def decisions(runs: int) -> Iterator[Figure]:
         yield from _plain(Cluster(kernels, profile, *LARGE, 10 * EACH), profile, beyond, FACTS, 20)
 
 
-def _plain(cluster: Cluster, profile: str, while_: str, facts: int, goal: float, beside: bool = False) -> Iterator[Figure]:
-    """A submission, another one right after it, and an end; what each decision takes where every end has some; the definition `beside`."""
+def _by_definition(cluster: Cluster) -> tuple[int, int]:
+    """Nanoseconds that the definition takes for a submission that fits, and for an end: of each the median of three after a first one."""
     draw, moment = random.Random(1), cluster.core.time + 1
-    facts_beside: list[Fact] = [cluster.submission(EACH, draw.randrange(cluster.queues), moment) for _ in range(2)]
-    facts_beside.append(WorkloadFinished(time=moment, workload=draw.choice(cluster.running)))
-    came, again, ended = by_definition(cluster, *facts_beside) if beside else (None, None, None)
-    found = plain(cluster, facts, draw)
+    come = [cluster.submission(EACH, draw.randrange(cluster.queues), moment) for _ in range(4)]
+    end = [WorkloadFinished(time=moment, workload=name) for name in draw.sample(cluster.running, 4)]
+    times = by_definition(cluster, *come, *end)
+    return int(median(times[1:4])), int(median(times[5:]))
+
+
+def _plain(cluster: Cluster, profile: str, while_: str, facts: int, goal: float, definition: tuple[int, int] = (0, 0)) -> Iterator[Figure]:
+    """A submission, another one right after it, and an end; what each decision takes where every end has some."""
+    found, (came, ended) = plain(cluster, facts, random.Random(1)), definition
     yield _figure(profile, f"a workload comes that fits{while_}", found.submit[1:], goal, came)
-    yield _figure(profile, f"another one comes right after it{while_}", found.again[1:], goal, again)
+    yield _figure(profile, f"another one comes right after it{while_}", found.again[1:], goal, came)
     yield _figure(profile, f"one ends, and helps nobody{while_}", found.finish[1:], goal, ended)
     if len(found.each) == len(found.finish):
         yield _figure(profile, f"the same, for each of its decisions{while_}", found.each[1:], None)
@@ -62,41 +70,40 @@ def _plain(cluster: Cluster, profile: str, while_: str, facts: int, goal: float,
 
 def _full(kernels: KernelSet, profile: str) -> Iterator[Figure]:
     cluster = Cluster(kernels, profile, QUEUES, ADMITTED, 0, VICTIMS)
-    (evicting,) = by_definition(cluster, cluster.submission(EACH * VICTIMS, 0, cluster.core.time + 1))
+    _, evicting = by_definition(cluster, *(cluster.submission(EACH * VICTIMS, queue, cluster.core.time + 1) for queue in (0, 10)))
     times = victims(cluster, FACTS, random.Random(1))[1:]
     yield _figure(profile, "one comes, and eight have to go", times, 200, evicting)
-    cluster = Cluster(kernels, profile, QUEUES, ADMITTED, 0)
+    cluster = crowded(kernels, profile, QUEUES, ADMITTED, FACTS)
+    (contested,) = by_definition(cluster, WorkloadFinished(time=cluster.core.time + 1, workload=cluster.running[0]))
     times = contest(cluster, FACTS, random.Random(1))
-    (contested,) = by_definition(cluster, cluster.ending(random.Random(2)))
     yield _figure(profile, "one ends, and every queue proposes another", times, None, contested)
     ordered = sorted(times)
     p99 = (ordered[len(ordered) * 99 // 100] / 1000,)
     yield Figure("one decision", f"{profile}: the same, 99th percentile", "us", p99, goal=200)
 
 
-def _figure(profile: str, name: str, times: Sequence[int], goal: float | None, definition: int | None = None) -> Figure:
-    """The medians of three parts of some times in nanoseconds, as microseconds; `definition` is the definition's time in nanoseconds."""
+def _figure(profile: str, name: str, times: Sequence[int], goal: float | None, definition: int = 0) -> Figure:
+    """The medians of three parts of some times in nanoseconds, as microseconds; `definition`: the definition's, 0 if none."""
     parts = tuple(median(times[part::3]) / 1000 for part in range(3))
-    beside = None if definition is None else definition / 1000
-    return Figure("one decision", f"{profile}: {name}", "us", parts, goal=goal, definition=beside)
+    return Figure("one decision", f"{profile}: {name}", "us", parts, goal=goal, definition=definition / 1000 or None)
 
 
 def loads(runs: int) -> Iterator[Figure]:
     """Kueue's own loads in virtual time: deciding alone, for each admission and eviction."""
     kernels = compiled_kernels(kernel_folder())
     for profile in ("kueue.classical", "kueue.fair"):
-        plan, load = _load(profile, "tenth")
-        _, chunks = play(kernels, plan, load)
-        seconds, turns = play_by_definition(plan, load, chunks), count(chunks, ADMITTING, EVICTING_ONE)
+        plan, arriving = _load(profile, "tenth")
+        _, chunks = play(kernels, plan, arriving)
+        definition = 1e6 * play_by_definition(plan, arriving, chunks) / count(chunks, ADMITTING, EVICTING_ONE)
         for name in ("baseline", "large"):
             cohorts, queues, _ = LOADS[name]
             values = []
             for _ in range(runs):
-                spent, chunks = play(kernels, *_load(profile, name))
-                values.append(spent / count(chunks, ADMITTING, EVICTING_ONE) * 1e6)
+                seconds, chunks = play(kernels, *_load(profile, name))
+                values.append(seconds / count(chunks, ADMITTING, EVICTING_ONE) * 1e6)
             told = f"{profile}: {name}, {cohorts * queues:,} queues, for each admission and eviction"
-            beside = (seconds * 1e6, turns) if name == "baseline" else ()
-            yield Figure("Kueue's loads", told, "us", tuple(values), 1, 10, *beside)
+            beside = definition if name == "baseline" else None
+            yield Figure("Kueue's loads", told, "us", tuple(values), goal=10, definition=beside)
 
 
 def _load(profile: str, name: str) -> tuple[Policy, list[Job]]:

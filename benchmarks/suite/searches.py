@@ -4,8 +4,8 @@ See `victims.py` and `kueue_load.py`. The definition plays a part beside each: a
 """
 
 from collections.abc import Iterator
-from time import process_time
 
+from definition_time import deciding_timed
 from gpol.compiled.compile import compiled_kernels
 from gpol.compiled.kernel_folder import kernel_folder
 from gpol.engine.core.kernel_set import KernelSet
@@ -44,9 +44,9 @@ def searches(runs: int) -> Iterator[Figure]:
 def _ahead(kernels: KernelSet) -> float:
     """Milliseconds that the definition takes for a few moments."""
     plain = DefinitionCore(protected(kernels, FEW_MOMENTS).state())
-    begin = process_time()
-    look_ahead(plain)
-    return (process_time() - begin) * 1000
+    with deciding_timed() as spent:
+        look_ahead(plain)
+    return sum(spent) / 1e6
 
 
 def _cycles(kernels: KernelSet, profile: str, runs: int) -> Iterator[Figure]:

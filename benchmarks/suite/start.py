@@ -48,7 +48,7 @@ def first_progress(runs: int) -> Iterator[Figure]:
     values = list[float]()
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as cache:
-            values.append(_first_sign(command, {**os.environ, "XDG_CACHE_HOME": cache, "TERM": "xterm"}))
+            values.append(_first_sign(command, {**_environment(), "XDG_CACHE_HOME": cache, "TERM": "xterm"}))
     yield Figure(
         "start", "gpol simulate, until it shows what it is at, without compiled kernels, on the clock", "s", tuple(values), goal=1.0
     )
@@ -70,9 +70,13 @@ def _first_sign(command: Sequence[str], environment: dict[str, str]) -> float:
 
 
 def children_seconds(command: Sequence[str]) -> float:
-    """Processor seconds of a command, with what it starts. Python keeps compiled modules, as it does where nothing forbids it."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """Processor seconds of a command, with what it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=_environment())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _environment() -> dict[str, str]:
+    """That of this process, where Python keeps compiled modules: so it does unless something forbids it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
