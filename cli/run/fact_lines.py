@@ -89,20 +89,20 @@ class Facts:
             known = recall(said)
             if isinstance(known, Fact) and not isinstance(known, PolicyActivated):
                 return FactLine(self._line, len(said), known, payload=said)
-            return FactLine(self._line, len(said), *self._fact(text))
+            return FactLine(self._line, len(said), *self._fact(text.rstrip(_BLANKS), said))
         except (ValidationError, ValueError) as error:
             problem = describe_error(error) if isinstance(error, ValidationError) else str(error)
         return FactLine(self._line, problem=problem)
 
-    def _fact(self, text: bytes) -> tuple[Fact, PolicyGraph | None]:
-        """The fact of a line. Raises ValidationError and ValueError for what is none."""
-        said = plain_json(text.rstrip(_BLANKS))
+    def _fact(self, text: bytes, payload: bytes) -> tuple[Fact, PolicyGraph | None]:
+        """The fact of a line; `payload` is it without blanks before it. Raises ValidationError and ValueError for what is none."""
+        said = plain_json(text)
         if not isinstance(said, dict):
             raise ValueError("the line is no JSON object")
         if said.get("kind") == PolicyActivated.__name__:
             return read_activation(said, self.folder, self.as_recorded)
         fact: Fact = FACT.validate_python(said)
-        learn(text.strip(_BLANKS), fact)
+        learn(payload, fact)
         return fact, None
 
     def _next_line(self) -> bytes:

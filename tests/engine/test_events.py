@@ -59,7 +59,7 @@ def test_times_are_microseconds_utc(time: object, us: int) -> None:
         ({"pod_sets": [{"requests": {}, "count": 2, "min_count": 3}]}, "pod_sets.0: min_count 3 is above the count, 2"),
         ({"labels": {"a[b": 5}}, "labels.a[b: Input should be a valid string"),
         ({"labels": {"x" * 254: "y"}}, f"labels: the name `{'x' * 60}`: String should have at most 253 characters"),
-        ({"labels": {"": 5}}, "labels: the name ``: String should have at least 1 character"),
+        ({"labels": {"": 5}}, "labels: the name ``: String should have at least 1 character; labels.: Input should be a valid string"),
         ({"pod_sets": [{"requests": {f"r{number}": 1 for number in range(65)}}]}, "pod_sets.0.requests: there are more than 64"),
         ({"labels": "x"}, "labels: Input should be an object"),
         ({"pod_sets": "x"}, "pod_sets: Input should be a valid array"),

@@ -109,7 +109,6 @@ def test_cut_off_files(sound: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 _READER = """
 import os, sys
-from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.audit.verify import verify
@@ -151,7 +150,6 @@ import resource, signal, sys
 from random import Random
 sys.path[:0] = sys.argv[2:]
 from facts import Cluster
-from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -304,7 +302,6 @@ _RACER = """
 import sys, time
 sys.path[:0] = sys.argv[2:]
 from gpol.engine.facts import TimeAdvanced
-from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 appended = refused = 0
