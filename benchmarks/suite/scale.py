@@ -30,23 +30,24 @@ from one_decision import EACH, Cluster
 from .figure import Figure, cpu_seconds
 
 GROUP = "scale"
-QUEUES, LIVE, FACTS = 100, 10_000, 300
+QUEUES, LIVE, MILLION, FACTS = 100, 10_000, 1_000_000, 300
 WINDOW = 10_000
 """Of how many events the time is taken after so many."""
 
 
 def scale(runs: int) -> Iterator[Figure]:
-    """The memory of a running workload, times, their slopes, and a large policy."""
-    for kind, running, waiting in (("running", 200_000, 0), ("waiting", QUEUES, 100_000)):
+    """The memory of a workload where a million run or wait, times, their slopes, and a large policy."""
+    for kind, running, waiting in (("running", MILLION, 0), ("waiting", QUEUES, MILLION)):
         # each in a process of its own: in this one, what other figures left behind counts
         with ProcessPoolExecutor(1, get_context("spawn")) as alone:
-            yield Figure(GROUP, f"memory of a {kind} workload", "bytes", (alone.submit(_bytes, running, waiting).result(),), goal=300)
+            found = alone.submit(_bytes, running, waiting).result()
+        yield Figure(GROUP, f"memory of a workload, with {MILLION:,} {kind}", "bytes", (found,), goal=300)
     kernels = compiled_kernels(kernel_folder())
     yield from _grows("queues", (100, 1_000, 10_000), 0.3, runs, lambda size: _fact(kernels, size, 10 * size, 0))
     shapes = "workloads waiting, each of its own shape"
     yield from _grows(shapes, (100, 1_000, 10_000, 100_000), 0.3, runs, lambda size: _fact(kernels, QUEUES, LIVE, size))
-    yield from _grows("workloads running", (1_000, 10_000, 100_000, 1_000_000), 0.3, runs, lambda size: _fact(kernels, QUEUES, size, 0))
-    sizes = (10_000, 100_000, 1_000_000)
+    yield from _grows("workloads running", (1_000, 10_000, 100_000, MILLION), 0.3, runs, lambda size: _fact(kernels, QUEUES, size, 0))
+    sizes = (10_000, 100_000, MILLION)
     values = [_events(kernels, sizes) for _ in range(runs)]
     yield from _slopes("events before it", sizes, 0.05, values)
     text = _large(10_000)

@@ -99,12 +99,11 @@ NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, PRIORITY, WHEN_WIDTH =
 boost."""
 
 (
-    IN_LINE, PARKED,
-    DEFERRED, DEFERRED_END, DEFERRED_PARKED, DEFERRED_PREEMPTING, DEFERRED_ALIKE,  # why and how a cycle put it off; 0: none did
-    TRIED, SHOWN_VICTIMS, SCAN_CYCLE, SCAN_GENERATION,
-    RESERVATION, NEXT_RESERVED, PASSED_BY,  # while something is decided
+    IN_LINE,
+    DEFERRED, DEFERRED_HOW,  # why and how (`heads.py`) a cycle put it off; 0: none did
+    TRIED, SHOWN_VICTIMS,  # lists of cells
     WAIT_WIDTH,
-) = range(15)  # fmt: skip
+) = range(6)  # fmt: skip
 
 # --- cell: a row of some list ---------------------------------------------------------------------------------------------
 
@@ -119,6 +118,12 @@ W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
+
+SCAN_CYCLE, SCAN_GENERATION = range(1, 3)
+"""What stands before where a search for flavors stopped: in which cycle, and how often room had become free in the queue."""
+
+RESERVED, RESERVED_IN = range(1, 3)
+"""A reservation: the list of what is charged, and the queue in which."""
 
 # --- wish: of each row of `wait` and slot, the own one and the least of those below in the line's tree -----------------------
 

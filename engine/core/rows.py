@@ -13,6 +13,7 @@ from ..workload import NOWHERE, Scan, Workload
 from . import columns as c
 from .demands import Demands
 from .kernels.cells import cell_before
+from .kernels.heads import how_deferred
 from .kernels.places import row_of, start
 from .kernels.quota.holdings import charges_of, given_to
 from .names import Names
@@ -137,17 +138,18 @@ class Rows:
         if last is None:
             return
         w = t.wait[t.work[row, c.WAIT]]
-        w[c.DEFERRED], w[c.DEFERRED_END] = DEFERRALS.index(last.reason, 1), ENDS.index(last.outcome)
-        w[c.DEFERRED_PARKED], w[c.DEFERRED_PREEMPTING], w[c.DEFERRED_ALIKE] = last.parked, last.preempting, last.alike
-        if workload.queue != NOWHERE:
+        w[c.DEFERRED] = DEFERRALS.index(last.reason, 1)
+        w[c.DEFERRED_HOW] = how_deferred(ENDS.index(last.outcome), int(last.parked), int(last.preempting), int(last.alike))
+        if workload.queue != NOWHERE and last.tried:
             demand = self.demands.at(int(t.work[row, c.SPEC]))
             for pod_set, resource, index in reversed(last.tried):
                 w[c.TRIED] = cell_before(t, int(w[c.TRIED]))
                 cell = t.cell[w[c.TRIED]]
                 cell[c.W_POD_SET], cell[c.W_RESOURCE] = demand.pod_sets.index(pod_set), demand.resources.index(resource)
                 cell[c.W_INDEX] = index
-        if workload.scan is not None:
-            w[c.SCAN_CYCLE], w[c.SCAN_GENERATION] = workload.scan.cycle, workload.scan.generation
+            w[c.TRIED] = cell_before(t, int(w[c.TRIED]))
+            when = (0, 0) if workload.scan is None else (workload.scan.cycle, workload.scan.generation)
+            t.cell[w[c.TRIED], c.SCAN_CYCLE], t.cell[w[c.TRIED], c.SCAN_GENERATION] = when
         for name in reversed(last.victims):
             w[c.SHOWN_VICTIMS] = cell_before(t, int(w[c.SHOWN_VICTIMS]))
             t.cell[w[c.SHOWN_VICTIMS], c.W_NAME] = self.name_id(name)
@@ -157,13 +159,13 @@ class Rows:
         w: list[int] = self.tables.wait[self.tables.work[row, c.WAIT]].tolist()
         if not w[c.DEFERRED]:
             return
-        ended = ENDS[w[c.DEFERRED_END]]
+        how, ended = w[c.DEFERRED_HOW], ENDS[w[c.DEFERRED_HOW] >> 3]
         assert ended
         tried: SearchState = ()
         if w[c.TRIED] != c.NONE:
-            demand, cells = self.demands.at(int(self.tables.work[row, c.SPEC])), self.cells(w[c.TRIED])
+            demand, (scan, *cells) = self.demands.at(int(self.tables.work[row, c.SPEC])), self.cells(w[c.TRIED])
             tried = tuple((demand.pod_sets[cell[c.W_POD_SET]], demand.resources[cell[c.W_RESOURCE]], cell[c.W_INDEX]) for cell in cells)
-            workload.scan = Scan(tried, w[c.SCAN_CYCLE], w[c.SCAN_GENERATION])
+            workload.scan = Scan(tried, scan[c.SCAN_CYCLE], scan[c.SCAN_GENERATION])
         victims = tuple(self.names[cell[c.W_NAME]] for cell in self.cells(w[c.SHOWN_VICTIMS]))
-        parked, preempting, alike = (bool(w[column]) for column in (c.DEFERRED_PARKED, c.DEFERRED_PREEMPTING, c.DEFERRED_ALIKE))
+        parked, preempting, alike = bool(how & 4), bool(how & 2), bool(how & 1)
         workload.deferred = LastDeferral(deferral_reason(w[c.DEFERRED]), ended, parked, preempting, alike, tried, victims)

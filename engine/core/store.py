@@ -84,7 +84,8 @@ class TableStore(Rows):
             pool=policy.pool,
             work=np.zeros((0, c.WORK_WIDTH), np.int32),
             when=zeros(0, c.WHEN_WIDTH),
-            wait=zeros(0, c.WAIT_WIDTH),
+            wait=np.zeros((0, c.WAIT_WIDTH), np.int32),
+            passed=zeros(0),
             wish=zeros(0, max(1, len(self.graph.slots)), c.WISH_WIDTH),
             cell=zeros(0, c.CELL_WIDTH),
             spec=as_ints(self.demands.spec),
@@ -135,7 +136,7 @@ class TableStore(Rows):
         t.state[c.RECORD_NEED] = one
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
-        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 1)
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 2)
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             written = int(max(t.state[c.TAPE_END], t.state[c.PEN]))
             t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
@@ -167,20 +168,19 @@ class TableStore(Rows):
         """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
         given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
         told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
-        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 1
+        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 2
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
 
     def more_rows(self) -> None:
         """Make room for more live workloads; all rows are in use."""
-        t = self.tables
-        old = len(t.work)
+        t, old = self.tables, len(self.tables.work)
         grown = longer(t.work, old + 16)
         grown[-1, c.ABOVE] = c.NONE - len(grown)  # a row of zeros is free, and the next one is, too (`places.py`)
         t.state[c.FREE_ROW] = old
-        waited = used_rows(t.wait)
-        wait, wish = longer(t.wait, len(grown), waited), longer(t.wish, len(grown), waited)
-        self.tables = t._replace(work=grown, when=longer(t.when, len(grown)), wait=wait, wish=wish)
+        rows, waited = len(grown), used_rows(t.wait)
+        wait, passed, wish = longer(t.wait, rows, waited), longer(t.passed, rows, waited), longer(t.wish, rows, waited)
+        self.tables = t._replace(work=grown, when=longer(t.when, rows), wait=wait, passed=passed, wish=wish)
         self.kept += [None] * (len(grown) - old)
 
     def forget_jobs(self) -> None:
@@ -376,7 +376,7 @@ class TableStore(Rows):
             workload.assignments = self.assignments(workload, row)
         elif w[c.WAIT] != c.NONE:
             self.read_deferral(workload, row)
-            workload.parked = bool(t.wait[w[c.WAIT], c.IN_LINE]) and bool(is_parked(t, row))
+            workload.parked = bool(t.state[c.IN_CYCLES] and t.wait[w[c.WAIT], c.IN_LINE] and is_parked(t, row))
         return workload, row
 
     def live_names(self) -> list[str]:

@@ -23,8 +23,9 @@ class Tables(NamedTuple):
     """All that kernels read and write.
 
     Of the policy: `node` [node, column], `quota` and `watch` [node, slot, column], `slot` [slot, column], `pool` (lists and programs).
-    Of workloads: `work` and `when` [row, column], of those that are pending `wait` [place, column] and `wish` [place, slot, column],
-    `cell` (rows of lists), `spec` (what they ask for), `text` (identities outside), `name`, `shape` and `local`.
+    Of workloads: `work` and `when` [row, column], of those that are pending `wait` [place, column], `wish` [place, slot, column], and
+    `passed` [place] (the last pass in which it was refused as itself, or has its room reserved), `cell` (rows of lists), `spec` (what they
+    ask for), `text` (identities outside), `name`, `shape` and `local`.
     Of the nodes that are compared: `asked` [place, column] (trees), `rival` (heaps), `key` [node, key, part]; in a search for victims
     `visited` (nodes) and `giver` (heaps of nodes that give).
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
@@ -40,7 +41,8 @@ class Tables(NamedTuple):
     pool: Ints
     work: Narrow
     when: Ints
-    wait: Ints
+    wait: Narrow
+    passed: Ints
     wish: Ints
     cell: Ints
     spec: Ints
@@ -85,7 +87,7 @@ def longer(table: AnyInts, rows: int, used: int | None = None) -> AnyInts:
     return grown
 
 
-def used_rows(table: Ints) -> int:
+def used_rows(table: AnyInts) -> int:
     """How many rows there are up to the last one that is not all zeros."""
     written = np.flatnonzero(table.any(axis=1))
     return int(written[-1]) + 1 if len(written) else 0

@@ -59,11 +59,11 @@ def head(t: Tables, node: int) -> int:
 
 def goes_on_from(t: Tables, row: int) -> int:
     """Where a search for flavors goes on (cells); at the first one again if room became free since and it is not of the cycle before."""
-    at = t.work[row, c.WAIT]
-    cell = t.wait[at, c.TRIED]
-    if cell == c.NONE or t.node[t.work[row, c.QUEUE], c.GENERATION] <= t.wait[at, c.SCAN_GENERATION]:
-        return cell
-    return c.NONE if t.state[c.CYCLE] - t.wait[at, c.SCAN_CYCLE] > 1 else cell
+    cell = t.wait[t.work[row, c.WAIT], c.TRIED]
+    if cell == c.NONE:
+        return c.NONE
+    is_new = t.node[t.work[row, c.QUEUE], c.GENERATION] > t.cell[cell, c.SCAN_GENERATION]
+    return c.NONE if is_new and t.state[c.CYCLE] - t.cell[cell, c.SCAN_CYCLE] > 1 else t.cell[cell, c.NEXT]
 
 
 # --- one cycle ----------------------------------------------------------------------------------------------------------

@@ -128,6 +128,7 @@ def defer(t: Tables, nom: int) -> None:
                     tried = cell_before(t, tried)
                     t.cell[tried, c.W_POD_SET], t.cell[tried, c.W_RESOURCE] = pod_set, j
                     t.cell[tried, c.W_INDEX] = t.choice[nom, pod_set, j, c.C_TRIED]
+        tried = cell_before(t, tried)
     if t.nom[nom, c.N_ENDED] == c.ENDS_PREEMPTING:
         for k in range(t.nom[nom, c.N_VICTIMS] - 1, -1, -1):
             shown = cell_before(t, shown)
@@ -143,9 +144,10 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
     t.state[c.SEQ] += 1
     if parked:
         t.state[c.IDLE] = 0
-    t.wait[at, c.DEFERRED], t.wait[at, c.DEFERRED_END] = reason, ended
-    t.wait[at, c.DEFERRED_PARKED], t.wait[at, c.DEFERRED_PREEMPTING], t.wait[at, c.DEFERRED_ALIKE] = parked, preempting, alike
-    t.wait[at, c.SCAN_CYCLE], t.wait[at, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
+    t.wait[at, c.DEFERRED], t.wait[at, c.DEFERRED_HOW] = reason, how_deferred(ended, parked, preempting, alike)
+    scan = t.wait[at, c.TRIED]
+    if scan != c.NONE:
+        t.cell[scan, c.SCAN_CYCLE], t.cell[scan, c.SCAN_GENERATION] = t.state[c.CYCLE], t.node[queue, c.GENERATION]
     if preempting:
         t.node[queue, c.PREEMPTOR] = row
     elif t.node[queue, c.PREEMPTOR] == row:
@@ -154,6 +156,11 @@ def defer_row(t: Tables, row: int, reason: int, ended: int, parked: int, preempt
         park(t, row)
         if alike:
             t.shape[t.work[row, c.SHAPE], c.HOPELESS] = epoch_of(t, queue)
+
+
+def how_deferred(ended: int, parked: int, preempting: int, alike: int) -> int:
+    """How a cycle ended for a workload, in one number: its end, and in the last three bits what is 0 or 1."""
+    return ended << 3 | parked << 2 | preempting << 1 | alike
 
 
 def goes_unsaid(t: Tables, nom: int) -> bool:

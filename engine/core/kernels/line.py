@@ -8,7 +8,7 @@ from .. import columns as c
 from ..tables import Tables
 from .guards import number_of
 from .watch.parked import list_waiting, return_queue, unlist
-from .watch.wishes import gather_least, gather_wishes, wish_for_anything
+from .watch.wishes import gather_least, gather_wishes
 
 
 def text_order(t: Tables, left: int, right: int) -> int:
@@ -136,7 +136,6 @@ def queue_up(t: Tables, row: int) -> None:
         below = t.work[above, side]
     priority = t.when[row, c.PRIORITY]
     t.node[queue, c.MOST_WAITING] = priority if above == c.NONE else max(t.node[queue, c.MOST_WAITING], priority)
-    wish_for_anything(t, row)
     join_tree(t, queue, c.LINE, row, above, side)
     t.wait[t.work[row, c.WAIT], c.IN_LINE] = 1
     node, nom = queue, t.node[queue, c.QUEUE_INDEX]

@@ -11,7 +11,7 @@ from .quota.tree import charge_list, uncharge_list
 from .requests import whole_of
 from .watch.parked import move_to_parked
 from .watch.reach import note_joined
-from .watch.wishes import first_reached, gather_wishes, next_reached, note_change
+from .watch.wishes import first_reached, gather_wishes, next_reached, note_change, wish_for_anything
 
 
 def take_row(t: Tables) -> int:
@@ -41,18 +41,18 @@ def give_row_back(t: Tables, row: int) -> None:
 def begin_to_wait(t: Tables, row: int) -> None:
     """Give a workload a row of `wait`. There are as many as workloads, and the free ones are linked as cells are."""
     at = t.state[c.FREE_WAIT]
-    t.state[c.FREE_WAIT] = at + 1 + t.wait[at, c.NEXT_RESERVED]
-    for column in range(c.WAIT_WIDTH):
-        t.wait[at, column] = 0
-    t.wait[at, c.TRIED] = t.wait[at, c.SHOWN_VICTIMS] = t.wait[at, c.RESERVATION] = c.NONE
+    t.state[c.FREE_WAIT] = at + 1 + t.wait[at, c.TRIED]
+    t.wait[at, c.IN_LINE] = t.wait[at, c.DEFERRED] = t.passed[at] = 0
+    t.wait[at, c.TRIED] = t.wait[at, c.SHOWN_VICTIMS] = c.NONE
     t.work[row, c.WAIT] = at
+    wish_for_anything(t, row)
 
 
 def wait_no_longer(t: Tables, row: int) -> None:
     """Take the row of `wait` from a workload that is pending no more, and what the last cycle noted in it."""
     forget_cycle(t, row)
     at = t.work[row, c.WAIT]
-    t.wait[at, c.NEXT_RESERVED] = t.state[c.FREE_WAIT] - at - 1
+    t.wait[at, c.TRIED] = t.state[c.FREE_WAIT] - at - 1
     t.state[c.FREE_WAIT] = at
     t.work[row, c.WAIT] = c.NONE
 
@@ -80,17 +80,16 @@ def epoch_of(t: Tables, queue: int) -> int:
 
 
 def is_parked(t: Tables, row: int) -> bool:
-    """Whether a waiting workload is looked at again only when capacity may have become free."""
+    """Whether a waiting workload is looked at again only when capacity may have become free; asked in cycles only."""
     epoch = epoch_of(t, t.work[row, c.QUEUE])
-    return t.wait[t.work[row, c.WAIT], c.PARKED] == epoch or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
+    return t.wish[t.work[row, c.WAIT], 0, c.WISH] == epoch + 1 or t.shape[t.work[row, c.SHAPE], c.HOPELESS] == epoch
 
 
 def park(t: Tables, row: int) -> None:
-    """Park a workload for the present epoch of its tree: in its line, it wishes for the next one."""
-    epoch, at = epoch_of(t, t.work[row, c.QUEUE]), t.work[row, c.WAIT]
-    t.wait[at, c.PARKED] = epoch
+    """Park a workload for the present epoch of its tree: it wishes for the next one."""
+    at = t.work[row, c.WAIT]
+    t.wish[at, 0, c.WISH] = epoch_of(t, t.work[row, c.QUEUE]) + 1
     if t.wait[at, c.IN_LINE]:
-        t.wish[at, 0, c.WISH] = epoch + 1
         gather_wishes(t, row)
 
 
@@ -118,7 +117,7 @@ def leave(t: Tables, row: int) -> None:
         uncharge_list(t, queue, charges_of(t, row))
         leave_running(t, row)
     else:
-        t.wait[t.work[row, c.WAIT], c.PARKED] = 0
+        wish_for_anything(t, row)
         if t.wait[t.work[row, c.WAIT], c.IN_LINE]:
             leave_line(t, row)
     if t.node[queue, c.PREEMPTOR] == row:

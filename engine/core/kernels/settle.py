@@ -55,7 +55,7 @@ def lacks_room_to_decide(t: Tables) -> bool:
 
 def begin_pass(t: Tables) -> None:
     """Begin a pass over the queues of which somebody may be helped; the others take no part until the next pass."""
-    t.state[c.IN_PASS], t.state[c.DECIDED], t.state[c.WAKE], t.state[c.FIRST_RESERVED] = 1, 0, c.NONE, c.NONE
+    t.state[c.IN_PASS], t.state[c.DECIDED], t.state[c.WAKE] = 1, 0, c.NONE
     t.state[c.PASS] += 1
     note_needs(t)
     open_queues(t, True)
@@ -64,14 +64,14 @@ def begin_pass(t: Tables) -> None:
 def end_pass(t: Tables) -> None:
     """End a pass: nothing is reserved any more."""
     t.state[c.IN_PASS] = 0
-    row = t.state[c.FIRST_RESERVED]
-    while row != c.NONE:
-        at = t.work[row, c.WAIT]
-        uncharge_list(t, t.work[row, c.QUEUE], t.wait[at, c.RESERVATION])
-        note_change(t, t.work[row, c.QUEUE], c.BY_CHARGES)
-        free_cells(t, t.wait[at, c.RESERVATION])
-        t.wait[at, c.RESERVATION] = c.NONE
-        row = t.wait[at, c.NEXT_RESERVED]
+    cell = t.state[c.FIRST_RESERVED]
+    while cell != c.NONE:
+        uncharge_list(t, t.cell[cell, c.RESERVED_IN], t.cell[cell, c.RESERVED])
+        note_change(t, t.cell[cell, c.RESERVED_IN], c.BY_CHARGES)
+        free_cells(t, t.cell[cell, c.RESERVED])
+        cell = t.cell[cell, c.NEXT]
+    free_cells(t, t.state[c.FIRST_RESERVED])
+    t.state[c.FIRST_RESERVED] = c.NONE
 
 
 def wake_at(t: Tables, moment: int) -> None:
@@ -82,16 +82,16 @@ def wake_at(t: Tables, moment: int) -> None:
 
 def reserve(t: Tables, nom: int) -> None:
     """Keep the room of a nomination that waits for nothing but time."""
-    row, ask, cell = t.nom[nom, c.N_ROW], request_of(nom), c.NONE
-    charge_all(t, t.nom[nom, c.N_QUEUE], ask)
-    note_change(t, t.nom[nom, c.N_QUEUE], c.BY_CHARGES)
+    queue, ask, cell = t.nom[nom, c.N_QUEUE], request_of(nom), c.NONE
+    charge_all(t, queue, ask)
+    note_change(t, queue, c.BY_CHARGES)
     for k in range(1, t.ask[ask, 0, 0] + 1):
         cell = cell_before(t, cell)
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
-    at = t.work[row, c.WAIT]
-    t.wait[at, c.RESERVATION], t.wait[at, c.PASSED_BY], t.wait[at, c.NEXT_RESERVED] = cell, t.state[c.PASS], t.state[c.FIRST_RESERVED]
-    t.state[c.FIRST_RESERVED] = row
-    t.node[t.nom[nom, c.N_QUEUE], c.RESERVES] = t.state[c.PASS]
+    first = cell_before(t, t.state[c.FIRST_RESERVED])
+    t.cell[first, c.RESERVED], t.cell[first, c.RESERVED_IN] = cell, queue
+    t.state[c.FIRST_RESERVED] = first
+    t.passed[t.work[t.nom[nom, c.N_ROW], c.WAIT]] = t.node[queue, c.RESERVES] = t.state[c.PASS]
     wake_at(t, t.nom[nom, c.N_LATER])
 
 
@@ -173,13 +173,13 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
 def is_passed_by(t: Tables, row: int) -> bool:
     """Whether a waiting workload was refused in this pass, as itself or by its shape, or has its room reserved."""
     stamp = t.state[c.PASS]
-    return t.wait[t.work[row, c.WAIT], c.PASSED_BY] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
+    return t.passed[t.work[row, c.WAIT]] == stamp or t.shape[t.work[row, c.SHAPE], c.REFUSED] == stamp
 
 
 def refuse(t: Tables, row: int) -> None:
     """Refuse a workload that was just nominated for the rest of the pass, and all of its shape."""
     if t.state[c.FIRST_SUPERIOR] != c.NONE:  # it may evict fewer than others that ask for the same
-        t.wait[t.work[row, c.WAIT], c.PASSED_BY] = t.state[c.PASS]
+        t.passed[t.work[row, c.WAIT]] = t.state[c.PASS]
     else:
         t.shape[t.work[row, c.SHAPE], c.REFUSED] = t.state[c.PASS]
 

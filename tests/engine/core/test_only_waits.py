@@ -56,7 +56,9 @@ def kept(core: ArrayCore) -> dict[str, Any]:
     """What later decisions go by."""
     assert core._store is not None
     tables = core._store.tables
-    return {name: getattr(tables, name)[..., columns].copy() for name, columns in KEPT.items()}
+    found = {name: getattr(tables, name)[..., columns].copy() for name, columns in KEPT.items()}
+    pending = (tables.when[:, c.NUMBER] > 0) & (tables.work[:, c.WAIT] != c.NONE)
+    return {**found, "wish": found["wish"][tables.work[pending, c.WAIT]]}
 
 
 def assert_kept(before: dict[str, Any], core: ArrayCore) -> None:
