@@ -83,7 +83,7 @@ ASKER, OF_SLOT = range(2)
     CAPACITY, WORTH, RESOURCE, BY_RESOURCE, LESS, IN_USAGE, IN_WHOLE, TOUCHED, NEEDED, LEFT, LAST_SET, LAST_J, HELPS, LARGEST, SLOT_WIDTH,
 ) = range(15)  # fmt: skip
 
-# --- work, when: one row for each live workload; wait: one for each that is pending -------------------------------------------
+# --- work, when: one row for each live workload; wait: one for each that is pending, as in passed and wish ----------------------
 
 (
     NAME, SPEC, SHAPE, QUEUE, PINNED, EVICTIONS, UID, LOCAL_QUEUE, REPLACES, HELD, TURNED_AWAY,
@@ -100,8 +100,8 @@ boost."""
 
 (
     IN_LINE,
-    DEFERRED, DEFERRED_HOW,  # why and how (`heads.py`) a cycle put it off; 0: none did
-    TRIED, SHOWN_VICTIMS,  # lists of cells
+    DEFERRED, DEFERRED_HOW,  # why a cycle put it off (0: none did), and how (`heads.py`)
+    TRIED, SHOWN_VICTIMS,  # lists of cells; in a free row `TRIED` says where the next free one is
     WAIT_WIDTH,
 ) = range(6)  # fmt: skip
 
@@ -120,7 +120,7 @@ W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
 
 SCAN_CYCLE, SCAN_GENERATION = range(1, 3)
-"""What stands before where a search for flavors stopped: in which cycle, and how often room had become free in the queue."""
+"""The first cell of `TRIED`, before where a search for flavors stopped: in which cycle, and how often room had become free in the queue."""
 
 RESERVED, RESERVED_IN = range(1, 3)
 """A reservation: the list of what is charged, and the queue in which."""

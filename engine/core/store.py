@@ -168,7 +168,7 @@ class TableStore(Rows):
         """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
         given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
         told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
-        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 2
+        needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 2  # a holding; when a search was
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
 

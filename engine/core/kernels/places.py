@@ -101,7 +101,8 @@ def enter(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.WAIT] == c.NONE:
         charge_list(t, queue, charges_of(t, row))
-        note_joined(t, queue, row)
+        if not t.state[c.IN_CYCLES]:
+            note_joined(t, queue, row)
         join_running(t, row)
     elif not t.work[row, c.HELD]:
         queue_up(t, row)

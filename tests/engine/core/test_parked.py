@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from cores_by_name import CORES, Side
+from gpol.engine.core.core import ArrayCore
 from player import Case, Play, difference, fact_of
 
 SECOND = 1_000_000
@@ -82,3 +83,19 @@ def test_no_tree_of_a_new_policy_is_marked_for_what_became_free_before(side: Sid
     for fact in facts:
         core.step(*fact_of(fact, policies))
     assert b'"stirred":true' not in side.freeze(core)
+
+
+def test_who_is_parked_stays_so_however_much_comes_to_run_in_the_queue() -> None:
+    """Two workloads of 300 PiB run one after the other; who is turned away, parked as itself, is not looked at for that."""
+    policy = POLICY.replace("gpu as owned", "gpu, memory as owned").replace("owns 1 gpu", "owns 1 gpu\n    owns 700Pi memory", 1)
+    misconfigured = {**submitted(3 * SECOND, "a2"), "misconfigured": "its pods differ"}
+    large = [{**submitted(time * SECOND, name), "pod_sets": [{"requests": {"memory": "300Pi"}}]} for time, name in ((1, "a1"), (5, "a3"))]
+    facts = [ACTIVATED, large[0], cycle(SECOND), ended(2 * SECOND, "a1"), misconfigured, cycle(3 * SECOND), cycle(4 * SECOND)]
+    facts += [large[1], cycle(5 * SECOND), cycle(6 * SECOND)]
+    for side in (CORES["array"], CORES["careful"]):
+        assert difference(Case((policy,), tuple(facts)), CORES["definition"], side, 1) is None
+    assert waiting(CORES["array"], facts, (policy,)) == ["a2"]
+    core = CORES["array"].new()
+    core.step(*fact_of(ACTIVATED, (policy,)))
+    assert isinstance(core, ArrayCore)
+    assert core._store is not None, "the definition decides under this policy"

@@ -87,7 +87,7 @@ def note_reach(t: Tables, queue: int) -> bool:
 
 
 def note_joined(t: Tables, queue: int, row: int) -> None:
-    """Note that a workload runs in a queue from now: those who wait there may come to evict it.
+    """Note that a workload runs in a queue from now, where policies decide at once: those who wait there may come to evict it.
 
     Reach and wishes are compared with all that ever joined on top, so that it counts for wishes that were noted before.
     """

@@ -1,7 +1,8 @@
 """What those in a line wish for: the reach of their queue (`reach.py`) from which on they are looked at again, by slot.
 
 A wish stands by the row of `wait`, and the least wish of all below in the line's tree beside it. So the first in line whom a reach may help
-is found without a walk. Who was never looked at wishes for nothing in particular, and is looked at whatever the reach.
+is found without a walk. Who was never looked at wishes for nothing in particular, and is looked at whatever the reach. In cycles only the
+wish says who is parked as itself (`places.py`).
 """
 
 from ... import columns as c
@@ -9,7 +10,7 @@ from ...tables import Tables
 
 
 def wish_for_anything(t: Tables, row: int) -> None:
-    """Let a row be looked at whatever the reach; `gather_wishes` has to follow."""
+    """Let a row be looked at whatever the reach; where it stays in its line, `gather_wishes` has to follow."""
     at = t.work[row, c.WAIT]
     for slot in range(t.state[c.SLOTS]):
         t.wish[at, slot, c.WISH] = c.NEVER
