@@ -42,7 +42,7 @@ def _play(cluster: Cluster, draw: random.Random) -> dict[str, float]:
     with TemporaryDirectory() as folder, Journal.create(Path(folder) / "journal.db") as journal:
         for turn in range(2 * FACTS):
             if turn % 2:
-                text = cluster.ending(draw).payload()
+                text = cluster.next_end(draw).payload()
             else:
                 fact = cluster.submission(EACH, draw.randrange(cluster.queues), cluster.core.time + 1)
                 cluster.running.append(fact.workload)
