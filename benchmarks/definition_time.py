@@ -3,8 +3,11 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from gpol.engine.definition import core
+from gpol.engine.definition.admission.cycle import run_cycle
+from gpol.engine.definition.admission.settle import settle
 from gpol.engine.definition.state.state import State
 from gpol.engine.outcome.decision import Outcome
 
@@ -12,7 +15,7 @@ from gpol.engine.outcome.decision import Outcome
 @contextmanager
 def deciding_timed() -> Iterator[list[int]]:
     """Nanoseconds of each time that the definition decides in the body."""
-    spent, plain = list[int](), (core.settle, core.run_cycle)
+    spent = list[int]()
 
     def timed(decide: Callable[[State], list[Outcome]]) -> Callable[[State], list[Outcome]]:
         def run(state: State) -> list[Outcome]:
@@ -23,8 +26,5 @@ def deciding_timed() -> Iterator[list[int]]:
 
         return run
 
-    core.settle, core.run_cycle = map(timed, plain)
-    try:
+    with patch.multiple(core, settle=timed(settle), run_cycle=timed(run_cycle)):
         yield spent
-    finally:
-        core.settle, core.run_cycle = plain

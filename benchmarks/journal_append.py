@@ -78,7 +78,7 @@ def transactions(batches: Batches, events: int) -> list[Batches]:
 def raw_append(place: Path, groups: list[Batches]) -> float:
     """Seconds to insert the same rows with the sqlite3 module alone, into the same tables, rows made beforehand."""
     Journal.create(place).close()
-    rows, seq, chain = [], 0, START.chain
+    rows, seq, chain = list[list[tuple[int, str, int, str, bytes, bytes]]](), 0, START.chain
     for group in groups:
         rows.append([])
         for event in (event for batch in group for event in batch):
@@ -167,8 +167,8 @@ def main() -> int:
             place = Path(name) / "journal.db"
             journal_append(place, transactions(history(events), 1_000))
             read, verified = reading(place)
-            size = place.stat().st_size / events
-        print(f"read {read / events * 1e6:.1f} us/event, verify {verified / events * 1e6:.1f} us/event, {size:.0f} bytes/event on disk")
+            on_disk = place.stat().st_size / events
+        print(f"read {read / events * 1e6:.1f} us/event, verify {verified / events * 1e6:.1f} us/event, {on_disk:.0f} bytes/event on disk")
     print("all marks are met" if all(marks) else "a mark is missed")
     return 0 if all(marks) else 1
 

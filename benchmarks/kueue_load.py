@@ -123,12 +123,8 @@ def tell_load(kernels: KernelSet, profile: str, name: str) -> None:
 def play_by_definition(plan: Policy, load: list[Job], chunks: list[PlayedChunk]) -> float:
     """Processor seconds in which the definition decides a closed loop: the same as was played in the kernels."""
     with deciding_timed() as spent:
-        wanted = [
-            decision.payload()
-            for _, decisions in Simulation(plan, load, Player(DefinitionCore())).run()
-            for decision in decisions
-            if decision.kind != "PolicyActivated"
-        ]
+        steps = Simulation(plan, load, Player(DefinitionCore())).run()
+        wanted = [decision.payload() for _, decisions in steps for decision in decisions]
     assert wanted == list(decided(chunks)), "the definition decides differently"
     return sum(spent) / 1e9
 

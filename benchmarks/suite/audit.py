@@ -27,8 +27,8 @@ from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
 from joblib import cpu_count
 
-from .closed_loop import PHILLY, ROOT
 from .figure import Figure, cpu_seconds
+from .start import PHILLY, ROOT
 
 POLICY = ROOT / "examples" / "philly" / "full.gpol"
 QUEUES = ("6214e9", "7f04ca", "b436b2")

@@ -20,8 +20,8 @@ from sweep import CAMPUS as CAMPUS_PATHS
 from sweep import PHILLY as PHILLY_PATHS
 from sweep import play_all, record, variants_of
 
-from .closed_loop import CAMPUS, PHILLY, ROOT
 from .figure import Figure, cpu_seconds
+from .start import CAMPUS, PHILLY, ROOT
 
 GROUP = "sweep"
 VARIANTS, ALONE = 200, 10

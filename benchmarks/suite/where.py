@@ -36,9 +36,10 @@ from gpol.sim.measure.columns.history_measure import HistoryMeasure
 from gpol.sim.measure.never_ran import NeverRan
 
 from .audit import make
-from .closed_loop import CAMPUS, PHILLY, ROOT, played
+from .closed_loop import played
 from .figure import Figure
 from .many_facts import FOLDER, play_file, write_facts
+from .start import CAMPUS, PHILLY, ROOT
 
 GROUP = "where time goes"
 FACTS = 60_000
