@@ -16,7 +16,7 @@ from gpol.engine.guard import VICTIM_FIELDS, WORKLOAD_FIELDS, Type
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.policy_settings import QUEUE_KEYS, VICTIM_KEYS, WORKLOAD_KEYS
 from lark import TextSlice, Token
-from policy_draws import compiled
+from policy_draws import BARE, compiled
 
 _HELPER = re.compile(r"__|_block|_list|start$|_NL")
 _OF_TESTS = "policy_test"
@@ -140,11 +140,12 @@ def _counting() -> tuple[Any, set[str]]:
 
 @lru_cache(maxsize=4096)
 def constructs_of(text: str) -> frozenset[str]:
-    """The constructs that occur in a policy."""
+    """The constructs that occur in a policy, and in the profile that it brings with it."""
     parser, noted = _counting()
     noted.clear()
-    for place in split(text, "p.gpol").items:
-        parser.parse(TextSlice(text, place.start, place.end))
+    for part in (text, BARE) if "use test.bare" in text else (text,):
+        for place in split(part, "p.gpol").items:
+            parser.parse(TextSlice(part, place.start, place.end))
     graph = compiled(text)
     return frozenset(noted & _known().keys()) | {name for name, finds in MORE.items() if finds(graph, text)}
 
