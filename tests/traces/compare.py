@@ -145,7 +145,7 @@ def main() -> int:
     if not FOLDER.is_dir():
         parser.exit(3, f"there are no traces: they belong into {FOLDER}\n")
     kernels = compiled_kernels(kernel_folder()) if asked.kernels == "compiled" else PLAIN
-    heads = "".join(f"{head:>12}" for head in ("events", "admitted", "evicted", "deferred", "definition s", "arrays s"))
+    heads = "".join(f"{head:>14}" for head in ("events", "admitted", "evicted", "deferred", "definition s", "arrays s"))
     print(f"{'trace':<20} {'profile':<16} {'jobs':>8}{heads}")
     different = 0
     for trace in asked.traces or TRACES:
@@ -153,7 +153,7 @@ def main() -> int:
         for profile in asked.profile:
             difference, cells = compare(policy_for(jobs, profile, asked.room), jobs, kernels)
             different += bool(difference)
-            print(f"{trace:<20} {profile:<16} {len(jobs):>8,}{''.join(f'{cell:>12}' for cell in cells)}  {difference}", flush=True)
+            print(f"{trace:<20} {profile:<16} {len(jobs):>8,}{''.join(f'{cell:>14}' for cell in cells)}  {difference}", flush=True)
     for name, reason in LEFT_OUT.items():
         print(f"left out: {name}: {reason}")
     print(f"{different} differences")
