@@ -58,7 +58,7 @@ class KernelSource:
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 
-_THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "held": 3, "choice": 4}
+_THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "plain": 3, "held": 3, "choice": 4}
 _ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed"), 1)
 
 CORE = KernelSource(

@@ -332,7 +332,7 @@ MISTAKES = (
     ),
     Mistake(
         "over tables, who is parked stays parked where something became free",
-        "core/kernels/cycle.py",
+        "core/kernels/watch/parked.py",
         "t.node[top, c.EPOCH] += 1",
         "t.node[top, c.EPOCH] += 0",
         "core/test_histories.py::test_generated_histories_are_decided_alike",

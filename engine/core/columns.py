@@ -47,10 +47,11 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 
 (
     PARENT, TOP, QUEUE_INDEX, WAITING_AFTER, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
+    NEEDS_OF,  # what it needs from above, until something is charged to it
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     SLOTS_BORROWED, BORROWER_BEFORE, BORROWER_AFTER, FIRST_BORROWER,  # of how many slots, its place in its parent's list, its own list
     WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
-    EPOCH, STIRRED, NEXT_STIRRED, FIRST_PARKED,  # only at the top of a tree, for all that is parked in it
+    EPOCH, STIRRED, NEXT_STIRRED, FIRST_PARKED, LAST_PARKED,  # only at the top of a tree, for all that is parked in it
     MET, FIRST_RIVAL, RIVALS, RIVALS_LEFT, GIVERS,  # whose turn it is, and who gives
     BOUND, GREATEST, GREATEST_OF, SECOND, STALE,  # whom a change may help
     LOOKS_ON_EVICTING, RATHER_EVICT, OWN, RECLAIMS, TO_BORROW, HAS_UP_TO, UP_TO,
@@ -61,7 +62,13 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
     CHANGED, NEXT_CHANGED, NEXT_OPEN, OPENED, LOOKED_AT, GOES_ON_FROM, WALKS, MOST_WAITING, LEAST_RUNNING,
     AFTER_OF, AFTER_LEVEL, AFTER_ABOVE, AFTER_BELOW,  # what its share would be without a workload
     NODE_WIDTH,
-) = range(79)  # fmt: skip
+) = range(81)  # fmt: skip
+
+# --- plain: a row for each queue and slot that the plain request noted of it asks for, then one that begins with NONE -----------
+
+E_SLOT, E_ASKED, E_FROM_ABOVE, E_BORROWS, PLAIN_WIDTH = range(5)
+"""Slot and amount; what has to arrive from above the queue, as its use and limit are; whether the queue would use more than it owns then.
+`NEEDS_OF` of the queue's node is the row of the workload; NONE once something is charged to the queue, or taken back."""
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

@@ -97,6 +97,7 @@ class TableStore(Rows):
             visited=zeros(len(self.graph.nodes)),
             giver=zeros(len(self.graph.nodes)),
             key=zeros(len(self.graph.nodes), max(1, len(self.graph.settings.queue_order)), 3),
+            plain=zeros(queues, slots + 1, c.PLAIN_WIDTH),
             nom=zeros(queues + 1, c.N_PODS + 1),
             choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),
             ask=zeros(c.ASKS + c.REQUESTS * (queues + 1), slots + 1, 3),

@@ -27,7 +27,7 @@ class Tables(NamedTuple):
     `passed` [place] (the last pass in which it was refused as itself, or has its room reserved), `cell` (rows of lists), `spec` (what they
     ask for), `text` (identities outside), `name`, `shape` and `local`.
     Of the nodes that are compared: `asked` [place, column] (trees), `rival` (heaps), `key` [node, key, part]; in a search for victims
-    `visited` (nodes) and `giver` (heaps of nodes that give).
+    `visited` (nodes) and `giver` (heaps of nodes that give). `plain` [queue, place, column] has what heads need from above their queues.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     """
@@ -54,6 +54,7 @@ class Tables(NamedTuple):
     visited: Ints
     giver: Ints
     key: Ints
+    plain: Ints
     nom: Ints
     choice: Ints
     ask: Ints

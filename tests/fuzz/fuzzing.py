@@ -45,9 +45,9 @@ def drawn_play(
     return Play(texts, left, right), Facts(draw, place, len(texts))
 
 
-def tables_in_cycles(name: str, crowded: bool, count: int) -> Iterator[Tables]:
-    """The tables of the core over arrays after each of so many facts, under policies that decide in cycles."""
-    play, facts = drawn_play(Dice(name), True, CORES["array"], CORES["array"], Counter(), crowded=crowded)
+def tables_after(name: str, in_cycles: bool, crowded: bool, count: int) -> Iterator[Tables]:
+    """The tables of the core over arrays after each of so many facts, under policies that decide in cycles or at once."""
+    play, facts = drawn_play(Dice(name), in_cycles, CORES["array"], CORES["array"], Counter(), crowded=crowded)
     core = ArrayCore()
     for _ in range(count):
         plain = facts.next(play.core, play.wake)

@@ -4,15 +4,15 @@ import numpy as np
 
 from .. import columns as c
 from ..tables import Ints, Tables
-from .flavor.plain import fits_plainly
+from .flavor.plain import fits_plainly, still_fits
 from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
 from .places import anything_waits, first_unparked, is_parked, next_unparked
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
-from .quota.tree import charge_all, copy_request, fits, uncharge_all
-from .requests import asked_by, plain_of, request_of, usage_of, whole_of
+from .quota.tree import charge_all, copy_request, uncharge_all
+from .requests import plain_of, request_of, usage_of, whole_of
 from .watch.parked import move_to_parked, return_tree
 
 
@@ -30,7 +30,6 @@ def begin_cycle(t: Tables) -> None:
     t.state[c.FRESH] = 0
     top = t.state[c.FIRST_STIRRED]
     while top != c.NONE:
-        t.node[top, c.EPOCH] += 1
         t.node[top, c.STIRRED] = 0
         return_tree(t, top)
         top = t.node[top, c.NEXT_STIRRED]
@@ -153,7 +152,7 @@ def first_that_counts(t: Tables, nodes: Ints, count: int, begin: int) -> int:
     """
     for at in range(begin, count):
         nom = t.node[nodes[at], c.QUEUE_INDEX]
-        if t.nom[nom, c.N_ENDED] == c.NONE and not (t.nom[nom, c.N_UNSAID] and not fits(t, nodes[at], asked_by(t, nom))):
+        if t.nom[nom, c.N_ENDED] == c.NONE and not (t.nom[nom, c.N_UNSAID] and not still_fits(t, nom)):
             return at
     return count
 
@@ -193,7 +192,7 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
         gone[gone_count] = t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i]
         gone_count += 1
     out = take_gone(t, gone, gone_count)
-    fit = fits(t, queue, asked_by(t, nom))
+    fit = still_fits(t, nom)
     give_gone_back(t, out)
     if not fit:
         t.nom[nom, c.N_ENDED] = c.ENDS_OVERTAKEN

@@ -92,7 +92,8 @@ def join_tree(t: Tables, queue: int, tree: int, row: int, above: int, side: int)
     else:
         t.work[above, side] = row
     if tree == c.LINE:
-        gather_wishes(t, row)
+        gather_least(t, row)
+        gather_wishes(t, above)
     while t.work[row, c.ABOVE] != c.NONE and heap_of(t, t.work[row, c.ABOVE]) > heap_of(t, row):
         lift(t, queue, tree, row)
 
@@ -142,6 +143,7 @@ def queue_up(t: Tables, row: int) -> None:
     # Another one may have stood in this row, or the same one with other pods or another priority.
     if t.nom[nom, c.N_NOTED] == row + 1:
         t.nom[nom, c.N_NOTED] = 0
+        t.node[queue, c.NEEDS_OF] = c.NONE
     while node >= 0:
         t.node[node, c.KEYS_OF] = c.NONE
         node = t.node[node, c.PARENT]

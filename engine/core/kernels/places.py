@@ -118,9 +118,9 @@ def leave(t: Tables, row: int) -> None:
         uncharge_list(t, queue, charges_of(t, row))
         leave_running(t, row)
     else:
-        wish_for_anything(t, row)
         if t.wait[t.work[row, c.WAIT], c.IN_LINE]:
             leave_line(t, row)
+        wish_for_anything(t, row)
     if t.node[queue, c.PREEMPTOR] == row:
         t.node[queue, c.PREEMPTOR] = c.NONE
 

@@ -161,8 +161,8 @@ def _groups(programs: Programs, graph: PolicyGraph, queue: Queue, resources: tup
 
 
 def _nodes(node: Ints, graph: PolicyGraph, programs: Programs) -> None:
-    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR, c.KEYS_OF]] = c.NONE
-    node[:, [c.FIRST_PARKED, c.FIRST_BORROWER]] = c.NONE
+    node[:, [c.PARENT, c.FIRST_CHILD, c.NEXT_CHILD, c.QUEUE_INDEX, c.LINE, c.RUNNING, c.FIRST_RUNNING, c.PREEMPTOR]] = c.NONE
+    node[:, [c.NEEDS_OF, c.KEYS_OF, c.FIRST_PARKED, c.FIRST_BORROWER]] = c.NONE
     node[:, c.EPOCH] = 1
     protects = [programs.guard(rule.guard) for rule in graph.protect]
     forever = programs.listed([], 0)  # a rule without a guard keeps everything: its program is NONE, which is true

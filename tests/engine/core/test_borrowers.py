@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from cores_by_name import CORES
-from fuzzing import tables_in_cycles
+from fuzzing import tables_after
 from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernels.preemption import classical
@@ -34,7 +34,7 @@ def test_each_child_that_borrows_stands_in_the_list_of_its_cohort() -> None:
     """And nobody else does, after every fact of some histories."""
     seen = Counter[str]()
     for number in range(HISTORIES):
-        for tables in tables_in_cycles(f"borrowers/{number}", number % 2 == 0, FACTS):
+        for tables in tables_after(f"borrowers/{number}", True, number % 2 == 0, FACTS):
             seen.update(checked(tables))
     assert min(seen["one"], seen["several"]) > 20, seen
 

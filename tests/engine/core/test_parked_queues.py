@@ -2,10 +2,11 @@
 
 from collections import Counter
 
-from fuzzing import tables_in_cycles
+from fuzzing import tables_after
 from gpol.engine.core import columns as c
 from gpol.engine.core.kernels.line import first_in_line, next_in_tree
 from gpol.engine.core.kernels.places import is_parked
+from gpol.engine.core.kernels.watch.parked import are_all_parked
 from gpol.engine.core.tables import Tables
 
 HISTORIES = 12
@@ -36,7 +37,7 @@ def test_each_queue_in_which_somebody_waits_stands_in_one_list() -> None:
     """And all are parked in those that are listed so, after every fact of some histories."""
     seen = Counter[str]()
     for number in range(HISTORIES):
-        for tables in tables_in_cycles(f"parked queues/{number}", number % 2 == 0, FACTS):
+        for tables in tables_after(f"parked queues/{number}", True, number % 2 == 0, FACTS):
             seen.update(checked(tables))
     assert min(seen["waiting"], seen["parked"]) > 50, seen
 
@@ -45,8 +46,10 @@ def checked(t: Tables) -> dict[str, int]:
     """How many queues stand in either kind of list, where the lists are right."""
     nodes = range(int(t.state[c.NODES]))
     waiting = listed(t, int(t.state[c.FIRST_WAITING]))
-    parked = [queue for top in nodes if t.node[top, c.TOP] == top for queue in listed(t, int(t.node[top, c.FIRST_PARKED]))]
+    by_tree = {top: listed(t, int(t.node[top, c.FIRST_PARKED])) for top in nodes if t.node[top, c.TOP] == top}
+    assert all(t.node[top, c.LAST_PARKED] == queues[-1] for top, queues in by_tree.items() if queues)
+    parked = [queue for queues in by_tree.values() for queue in queues]
     assert sorted(waiting + parked) == [node for node in nodes if t.node[node, c.WAITS] > 0]
-    assert [bool(t.node[queue, c.ALL_PARKED]) for queue in waiting + parked] == [False] * len(waiting) + [True] * len(parked)
+    assert [are_all_parked(t, queue) for queue in waiting + parked] == [False] * len(waiting) + [True] * len(parked)
     assert all(all_are_parked(t, queue) for queue in parked)
     return {"waiting": len(waiting), "parked": len(parked)}

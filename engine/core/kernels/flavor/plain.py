@@ -6,8 +6,8 @@ finds the same and writes one.
 
 from ... import columns as c
 from ...tables import Tables
-from ..quota.tree import add_to, exceeds_owned, level_that_fits, most, room
-from ..requests import plain_of
+from ..quota.tree import add_to, exceeds_owned, fits, free, level_that_fits, limit_left, local_left, most, quota_left
+from ..requests import asked_by, plain_of
 from .flavors import sort_by_slot
 from .pod_sets import pod_set_at, resource_at, slot_of
 
@@ -55,10 +55,16 @@ def fits_plainly(t: Tables, row: int, nom: int) -> bool:
     changes as long as the workload stands in its line, so it is looked for once.
     """
     queue = t.work[row, c.QUEUE]
-    if not (t.nom[nom, c.N_NOTED] == row + 1 or ask_plainly(t, row, nom)) or not plainly_has_room(t, queue, nom):
+    if t.nom[nom, c.N_NOTED] != row + 1 and not ask_plainly(t, row, nom):
+        return False
+    if t.node[queue, c.NEEDS_OF] != row:
+        note_from_above(t, row, nom)
+    if not has_room_above(t, queue, nom):
         return False
     t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_REPLACED], t.nom[nom, c.N_MODE] = row, queue, c.NONE, c.FITS
-    t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_IS_PLAIN] = 0, 1
+    t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_IS_PLAIN], t.nom[nom, c.N_LEVEL] = 0, 1, 0
+    if t.state[c.FLAT]:
+        t.nom[nom, c.N_LEVEL] = level_above(t, queue, nom)
     return True
 
 
@@ -77,20 +83,62 @@ def ask_plainly(t: Tables, row: int, nom: int) -> bool:
                     slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
                     add_to(t, plain_of(nom), slot, asked)
             sort_by_slot(t, plain_of(nom))
+            t.node[queue, c.NEEDS_OF] = c.NONE
             t.nom[nom, c.N_NOTED], t.nom[nom, c.N_TRIED] = row + 1, i if i < t.pool[group] - 1 else c.NONE
             return True
     return False
 
 
-def plainly_has_room(t: Tables, queue: int, nom: int) -> bool:
-    """Whether there is room for a plain request where it was noted, and the queue does not look further there."""
-    ask = plain_of(nom)
-    t.nom[nom, c.N_LEVEL] = 0
-    for k in range(1, t.ask[ask, 0, 0] + 1):
-        slot, asked = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
-        if asked > room(t, queue, slot) or (t.node[queue, c.LOOKS_ON_BORROWING] and exceeds_owned(t, queue, slot, asked)):
+def note_from_above(t: Tables, row: int, nom: int) -> None:
+    """Note what the plain request that is noted of a workload needs from above its queue, so that looking at it takes no look at that.
+
+    Of each slot that is what the queue cannot keep local; of a queue without a parent, what it lacks of its own. It is `NEVER` where the
+    borrowing limit allows less, or where the queue would rather look at the next flavor.
+    """
+    queue, ask = t.work[row, c.QUEUE], plain_of(nom)
+    count = t.ask[ask, 0, 0]
+    for k in range(count):
+        slot, asked = t.ask[ask, k + 1, c.SLOT], t.ask[ask, k + 1, c.AMOUNT]
+        borrows, needed = exceeds_owned(t, queue, slot, asked), asked - local_left(t, queue, slot)
+        if t.node[queue, c.PARENT] < 0:
+            needed = asked - (t.quota[queue, slot, c.OWNED] - t.quota[queue, slot, c.USED])
+        elif asked > limit_left(t, queue, slot):
+            needed = c.NEVER
+        if borrows and t.node[queue, c.LOOKS_ON_BORROWING]:
+            needed = c.NEVER
+        t.plain[nom, k, c.E_SLOT], t.plain[nom, k, c.E_ASKED] = slot, asked
+        t.plain[nom, k, c.E_FROM_ABOVE], t.plain[nom, k, c.E_BORROWS] = needed, borrows
+    t.plain[nom, count, c.E_SLOT] = c.NONE
+    t.node[queue, c.NEEDS_OF] = row
+
+
+def has_room_above(t: Tables, queue: int, nom: int) -> bool:
+    """Whether there is what a noted plain request needs from above its queue, and what it asks for exists and is idle."""
+    k, parent = 0, t.node[queue, c.PARENT]
+    while t.plain[nom, k, c.E_SLOT] != c.NONE:
+        slot, arrives = t.plain[nom, k, c.E_SLOT], 0
+        if parent >= 0:
+            arrives, _, _ = quota_left(t, parent, slot)
+        if t.plain[nom, k, c.E_FROM_ABOVE] > arrives or (not t.state[c.FOREST] and t.plain[nom, k, c.E_ASKED] > free(t, slot)):
             return False
-        if t.state[c.FLAT]:
-            level, _ = level_that_fits(t, queue, slot, asked)
-            t.nom[nom, c.N_LEVEL] = max(t.nom[nom, c.N_LEVEL], level)
+        k += 1
     return True
+
+
+def level_above(t: Tables, queue: int, nom: int) -> int:
+    """The height from which a noted plain request that fits would come: 0 where the queue owns as much."""
+    k, highest = 0, 0
+    while t.plain[nom, k, c.E_SLOT] != c.NONE:
+        if t.plain[nom, k, c.E_BORROWS] and t.node[queue, c.PARENT] >= 0:
+            level, _ = level_that_fits(t, t.node[queue, c.PARENT], t.plain[nom, k, c.E_SLOT], t.plain[nom, k, c.E_FROM_ABOVE])
+            highest = max(highest, level)
+        k += 1
+    return highest
+
+
+def still_fits(t: Tables, nom: int) -> bool:
+    """Whether there is room for what a nomination asks for, after others were charged."""
+    queue = t.nom[nom, c.N_QUEUE]
+    if t.nom[nom, c.N_IS_PLAIN] and t.node[queue, c.NEEDS_OF] == t.nom[nom, c.N_ROW]:
+        return has_room_above(t, queue, nom)
+    return fits(t, queue, asked_by(t, nom))

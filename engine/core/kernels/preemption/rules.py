@@ -111,27 +111,27 @@ def order_of_keys(t: Tables, at: int, left: KeyNumbers, right: KeyNumbers) -> in
     return -order if t.pool[at + c.K_DESCENDING] else order
 
 
-def note_keys(t: Tables, keys: int, row: int, each: int, now: int, kept: Ints) -> None:
-    """Write the values of all keys of a victim."""
+def note_keys(t: Tables, keys: int, row: int, each: int, now: int, values: Ints, at: int) -> None:
+    """Write the values of all keys of a victim in a row."""
     for k in range(t.pool[keys]):
-        kept[k, 0], kept[k, 1], kept[k, 2] = key_of(t, keys + 1 + k * c.KEY_WIDTH, row, each, now)
+        values[at, k, 0], values[at, k, 1], values[at, k, 2] = key_of(t, keys + 1 + k * c.KEY_WIDTH, row, each, now)
 
 
-def first_difference(t: Tables, keys: int, mine: Ints, others: Ints) -> tuple[int, int]:
-    """The first key in which the values of two victims differ, and how (-1: the first is better); the number of keys: in none."""
+def first_difference(t: Tables, keys: int, values: Ints, mine: int, others: int) -> tuple[int, int]:
+    """The first key in which two victims differ, whose values stand in these rows, and how (-1: the first is better); the number of keys:
+    in none."""
     for k in range(t.pool[keys]):
-        left, right = (mine[k, 0], mine[k, 1], mine[k, 2]), (others[k, 0], others[k, 1], others[k, 2])
+        left = values[mine, k, 0], values[mine, k, 1], values[mine, k, 2]
+        right = values[others, k, 0], values[others, k, 1], values[others, k, 2]
         order = order_of_keys(t, keys + 1 + k * c.KEY_WIDTH, left, right)
         if order != 0:
             return k, order
     return t.pool[keys], 0
 
 
-def is_better(t: Tables, keys: int, each: int, mine: Ints, other: int, others: Ints) -> bool:
-    """Whether a workload is a better victim than another one (NONE: there is none), by their keys; ties go to the later submitted one."""
-    if other == c.NONE:
-        return True
-    _, order = first_difference(t, keys, mine, others)
+def is_better(t: Tables, keys: int, each: int, other: int, values: Ints, mine: int, others: int) -> bool:
+    """Whether a workload is a better victim than another one, by their keys, which stand in these rows; ties go to the later one."""
+    _, order = first_difference(t, keys, values, mine, others)
     return order < 0 or (order == 0 and t.when[each, c.NUMBER] > t.when[other, c.NUMBER])
 
 
@@ -159,21 +159,22 @@ def search_by_rules(t: Tables, row: int, ask: int, now: int, cause: int) -> bool
 def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, yielding: Ints) -> bool:
     """Take victims by one rule, best first, until the request fits; say whether it does.
 
-    The best of each queue is kept, in a heap, and found anew where the last victim changed what it is judged by.
+    The best of each queue is kept, in a heap, and found anew where the last victim changed what it is judged by. `values` has a row of keys
+    for the best of each queue, and a last one for `next_best`. Arrays are handed on whole, with the row: a part of one would be counted.
     """
     keys, count = t.pool[rule_at(t, rule) + c.L_ORDER], len(yielding)
-    heap, values = np.empty(count, np.int64), np.empty((count, max(1, t.pool[keys]), 3), np.int64)
+    heap, values = np.empty(count, np.int64), np.empty((count + 1, max(1, t.pool[keys]), 3), np.int64)
     for i in range(count):
         yielding[i, c.Y_FROM] = t.node[yielding[i, c.Y_QUEUE], c.FIRST_RUNNING]
-        yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[i], values[i])
+        yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding, i, values, i)
     left = heap_of_bests(t, keys, yielding, values, heap)
     while left > 0:
         best = heap[0]
-        note_victim(t, rule, row, yielding, values, heap[:left], now, cause)
+        note_victim(t, rule, row, yielding, values, heap, left, now, cause)
         if enough(t, row, ask, True, False):
             return True
         if changes_alone(t, yielding, best):
-            yielding[best, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[best], values[best])
+            yielding[best, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding, best, values, best)
             if yielding[best, c.Y_BEST] == c.NONE:
                 left -= 1
                 heap[0] = heap[left]
@@ -181,7 +182,7 @@ def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, yieldi
         else:
             for i in range(count):
                 if is_touched(t, yielding[i, c.Y_SIDE], yielding[best, c.Y_SIDE]):
-                    yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding[i], values[i])
+                    yielding[i, c.Y_BEST] = best_of_queue(t, rule, row, now, cause, c.NONE, yielding, i, values, i)
             left = heap_of_bests(t, keys, yielding, values, heap)
     return False
 
@@ -226,23 +227,25 @@ def sink_best(t: Tables, keys: int, yielding: Ints, values: Ints, heap: Ints, le
 
 def goes_sooner(t: Tables, keys: int, yielding: Ints, values: Ints, left: int, right: int) -> bool:
     """Whether the best victim of one queue is better than that of another one."""
-    return is_better(t, keys, yielding[left, c.Y_BEST], values[left], yielding[right, c.Y_BEST], values[right])
+    return is_better(t, keys, yielding[left, c.Y_BEST], yielding[right, c.Y_BEST], values, left, right)
 
 
-def best_of_queue(t: Tables, rule: int, row: int, now: int, cause: int, besides: int, yielding: Ints, best_values: Ints) -> int:
-    """The best victim of a queue, `besides` one, with the values of its keys; NONE where nobody may go.
+def best_of_queue(
+    t: Tables, rule: int, row: int, now: int, cause: int, besides: int, yielding: Ints, i: int, values: Ints, values_at: int
+) -> int:
+    """The best victim of the i-th queue, `besides` one, with the values of its keys in a row; NONE where nobody may go.
 
     Where those who run stand in the rule's order, that is the first one who may go. Else whether somebody may go is asked only of who would
     be better than the best so far. Of whom the fact `cause` admitted it is always asked; and, where the rule judges by kind, never of those
     who are like the last one that it keeps.
     """
-    at, node, best = rule_at(t, rule), yielding[c.Y_QUEUE], c.NONE
-    if yielding[c.Y_FROM] == c.NONE or not reaches(t, rule, row, node):
+    at, node, best = rule_at(t, rule), yielding[i, c.Y_QUEUE], c.NONE
+    if yielding[i, c.Y_FROM] == c.NONE or not reaches(t, rule, row, node):
         return best
     keys, in_order, by_kind = t.pool[at + c.L_ORDER], t.pool[at + c.L_IN_ORDER] == 1, judges_by_kind(t, rule, node)
     by_shares = t.pool[at + c.L_BY_SHARES] == 1 or t.node[node, c.KEPT_BY_SHARES] == 1
     looks_on = not in_order or t.node[node, c.LAST_STARTED_BY] == cause
-    each, kept, for_good = yielding[c.Y_FROM], c.NONE, True
+    each, kept, for_good = yielding[i, c.Y_FROM], c.NONE, True
     while each != c.NONE and (best == c.NONE or looks_on):
         if each == besides:
             for_good = False
@@ -257,9 +260,9 @@ def best_of_queue(t: Tables, rule: int, row: int, now: int, cause: int, besides:
                     best = each if better else best
         each = c.NONE if kept != c.NONE and t.node[node, c.UNLIKE] == 0 else next_in_tree(t, each)
         if for_good:
-            yielding[c.Y_FROM] = each
+            yielding[i, c.Y_FROM] = each
     if best != c.NONE:
-        note_keys(t, keys, row, best, now, best_values)
+        note_keys(t, keys, row, best, now, values, values_at)
     return best
 
 
@@ -273,7 +276,7 @@ def is_better_beside(t: Tables, keys: int, row: int, each: int, other: int, now:
     return t.when[each, c.NUMBER] > t.when[other, c.NUMBER]
 
 
-def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, now: int, cause: int) -> None:
+def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, left: int, now: int, cause: int) -> None:
     """Take the best of a heap, with what was compared: the values of the rule's fields and, of the first victim, who would have gone
     instead."""
     at, victim, compared = t.state[c.VICTIMS], yielding[heap[0], c.Y_BEST], t.pool[rule_at(t, rule) + c.L_COMPARED]
@@ -282,7 +285,7 @@ def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, he
         note_share(t, at, c.V_VALUES + 3 * k, value_of(t, field, row, victim, now))
     runner_up, key, value = c.NONE, c.NONE, (0, 0, 0)
     if at == 0:
-        runner_up, key, value = next_best(t, rule, row, yielding, values, heap, now, cause)
+        runner_up, key, value = next_best(t, rule, row, yielding, values, heap, left, now, cause)
     kind = c.RECLAIM if t.pool[rule_at(t, rule) + c.L_TRIGGER] != c.NONE else c.OTHER
     add_victim(t, victim, c.IN_QUEUE if t.work[victim, c.QUEUE] == t.work[row, c.QUEUE] else kind, rule)
     t.victim[at, c.V_COMPARED], t.victim[at, c.V_NEXT], t.victim[at, c.V_NEXT_KEY] = t.pool[compared], runner_up, key
@@ -290,22 +293,20 @@ def note_victim(t: Tables, rule: int, row: int, yielding: Ints, values: Ints, he
 
 
 def next_best(
-    t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, now: int, cause: int
+    t: Tables, rule: int, row: int, yielding: Ints, values: Ints, heap: Ints, left: int, now: int, cause: int
 ) -> tuple[int, int, KeyNumbers]:
     """Who would go instead of the best of a heap, the first key in which the two differ (NONE: in none), and its value."""
-    keys, best = t.pool[rule_at(t, rule) + c.L_ORDER], heap[0]
-    found_values = np.empty((max(1, t.pool[keys]), 3), np.int64)
-    found = best_of_queue(t, rule, row, now, cause, yielding[best, c.Y_BEST], yielding[best], found_values)
-    for i in heap[1 : min(3, len(heap))]:
-        if is_better(t, keys, yielding[i, c.Y_BEST], values[i], found, found_values):
-            found = yielding[i, c.Y_BEST]
-            found_values[:] = values[i]
+    keys, best, at = t.pool[rule_at(t, rule) + c.L_ORDER], heap[0], len(yielding)
+    found = best_of_queue(t, rule, row, now, cause, yielding[best, c.Y_BEST], yielding, best, values, at)
+    for i in heap[1 : min(3, left)]:
+        if found == c.NONE or is_better(t, keys, yielding[i, c.Y_BEST], found, values, i, at):
+            found, at = yielding[i, c.Y_BEST], i
     if found == c.NONE:
         return c.NONE, c.NONE, (0, 0, 0)
-    key, order = first_difference(t, keys, found_values, values[best])
+    key, order = first_difference(t, keys, values, at, best)
     if order == 0:
         return found, c.NONE, (0, 0, 0)
-    return found, key, (found_values[key, 0], found_values[key, 1], found_values[key, 2])
+    return found, key, (values[at, key, 0], values[at, key, 1], values[at, key, 2])
 
 
 def value_of(t: Tables, at: int, row: int, victim: int, now: int) -> ShareNumbers:

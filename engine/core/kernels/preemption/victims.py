@@ -34,8 +34,9 @@ def search_once(t: Tables, row: int, ask: int, need: int, by_part: int) -> int:
 
 
 def search_for(t: Tables, row: int, at: int, need: int) -> None:
-    """Search for the victims of a request that is noted; they are listed."""
-    ask, until = c.ASKS_FOUND + at, c.NONE
+    """Search for the victims of a request that is noted; they are listed. All charges are then as before, so what heads need is, too."""
+    ask, until, queue = c.ASKS_FOUND + at, c.NONE, t.work[row, c.QUEUE]
+    needs_of = t.node[queue, c.NEEDS_OF]
     if t.state[c.BY_RULES]:
         grade, until = search_ahead(t, row, ask)
     elif limit_stands(t, row, ask, need):
@@ -51,9 +52,10 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
         for i in range(t.state[c.VICTIMS]):
             take(t, t.victim[i, c.V_ROW])
         for k in range(1, t.ask[ask, 0, 0] + 1):
-            level, _ = level_that_fits(t, t.work[row, c.QUEUE], t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
+            level, _ = level_that_fits(t, queue, t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT])
             t.found[at, c.X_LEVEL] = max(t.found[at, c.X_LEVEL], level)
         give_all_back(t)
+    t.node[queue, c.NEEDS_OF] = needs_of
 
 
 def limit_stands(t: Tables, row: int, ask: int, need: int) -> bool:

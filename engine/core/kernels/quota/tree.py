@@ -22,6 +22,7 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
     INVARIANT: no amount is negative, and only `charge` and `uncharge` change `USED`, so the list of who borrows is right (`borrowers.py`).
     """
     node, carried = queue, amount
+    t.node[queue, c.NEEDS_OF] = c.NONE
     while node >= 0:
         kept = local_left(t, node, slot)
         t.quota[node, slot, c.TOTAL] += amount
@@ -37,6 +38,7 @@ def charge(t: Tables, queue: int, slot: int, amount: int) -> None:
 def uncharge(t: Tables, queue: int, slot: int, amount: int) -> None:
     """Take a charge back; what ancestors carried for it goes first. Undoes `charge` of the same amount in any order."""
     node, carried = queue, amount
+    t.node[queue, c.NEEDS_OF] = c.NONE
     while node >= 0:
         beyond = max(0, t.quota[node, slot, c.USED] - t.quota[node, slot, c.LOCAL])
         t.quota[node, slot, c.TOTAL] -= amount

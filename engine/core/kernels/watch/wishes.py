@@ -17,8 +17,9 @@ def wish_for_anything(t: Tables, row: int) -> None:
     t.wish[at, 0, c.WISH] = c.ANYTIME
 
 
-def gather_least(t: Tables, row: int) -> None:
-    """Write the least wishes of a row and of those below it in the line's tree."""
+def gather_least(t: Tables, row: int) -> bool:
+    """Write the least wishes of a row and of those below it in the line's tree; say whether one of them changed."""
+    changes = False
     at, earlier, later = t.work[row, c.WAIT], t.work[row, c.EARLIER], t.work[row, c.LATER]
     for slot in range(max(1, t.state[c.SLOTS])):
         least = t.wish[at, slot, c.WISH]
@@ -26,13 +27,15 @@ def gather_least(t: Tables, row: int) -> None:
             least = min(least, t.wish[t.work[earlier, c.WAIT], slot, c.LEAST])
         if later != c.NONE:
             least = min(least, t.wish[t.work[later, c.WAIT], slot, c.LEAST])
+        changes = changes or t.wish[at, slot, c.LEAST] != least
         t.wish[at, slot, c.LEAST] = least
+    return changes
 
 
 def gather_wishes(t: Tables, row: int) -> None:
-    """The same for a row (NONE: for nobody) and all above it."""
-    while row != c.NONE:
-        gather_least(t, row)
+    """The same for a row (NONE: for nobody) whose wish changed, or below whom somebody came or left, and for those above it, as far up as
+    that changes anything."""
+    while row != c.NONE and gather_least(t, row):
         row = t.work[row, c.ABOVE]
 
 
