@@ -392,9 +392,8 @@ class TableStore(Rows):
 
     def is_in_line(self, name: str) -> bool:
         """Whether a workload stands in its queue's line."""
-        t = self.tables
-        at = t.work[self.row(name), c.WAIT]
-        return bool(at != c.NONE and t.wait[at, c.IN_LINE])
+        at = self.tables.work[self.row(name), c.WAIT]
+        return bool(at != c.NONE and self.tables.wait[at, c.IN_LINE])
 
     def usage(self, name: str) -> Request:
         """What a workload uses, by slot."""
