@@ -25,9 +25,12 @@ def test_what_heads_need_from_above_is_kept_while_it_holds() -> None:
 
 
 def is_noted(t: Tables, queue: int) -> bool:
-    """Whether it is noted of some head what it asks for (that is forgotten where the tables grow), and what it needs from above."""
+    """Whether it is noted of somebody who waits in a queue what it asks for, and what it needs from above. What it asks for is forgotten
+    where the tables grow; and its row may have gone to another one since."""
     row = t.node[queue, c.NEEDS_OF]
-    return bool(row != c.NONE and t.nom[t.node[queue, c.QUEUE_INDEX], c.N_NOTED] == row + 1)
+    if row == c.NONE or t.nom[t.node[queue, c.QUEUE_INDEX], c.N_NOTED] != row + 1:
+        return False
+    return bool(t.work[row, c.QUEUE] == queue and t.when[row, c.NUMBER] > 0 and t.work[row, c.WAIT] != c.NONE)
 
 
 def checked(t: Tables, queue: int) -> list[str]:
