@@ -47,7 +47,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 
 (
     PARENT, TOP, QUEUE_INDEX, WAITING_AFTER, INACTIVE, STRICT, PREEMPTOR, BY_USAGE, LINE, LOOKS_ON_BORROWING, IS_QUEUE, MEETS_AT, BEST,
-    NEEDS_OF,  # what it needs from above, until something is charged to it
+    NEEDS_OF,  # of whom `plain` notes what is needed from above, until something is charged to the queue
     KEYS_OF, SHARE_IS_KNOWN, SHARE_LEVEL, SHARE_ABOVE, SHARE_BELOW,  # its keys and share, until something is charged at or below it
     SLOTS_BORROWED, BORROWER_BEFORE, BORROWER_AFTER, FIRST_BORROWER,  # of how many slots, its place in its parent's list, its own list
     WEIGHT, WEIGHT_PARTS, HEIGHT, DEPTH, FIRST_CHILD, NEXT_CHILD,
@@ -68,7 +68,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ON
 
 E_SLOT, E_ASKED, E_FROM_ABOVE, E_BORROWS, PLAIN_WIDTH = range(5)
 """Slot and amount; what has to arrive from above the queue, as its use and limit are; whether the queue would use more than it owns then.
-`NEEDS_OF` of the queue's node is the row of the workload; NONE once something is charged to the queue, or taken back."""
+`NEEDS_OF` of the queue's node is the row of the workload; NONE once a charge of the queue changed."""
 
 # --- quota: a row for each node and slot, in the smallest unit -----------------------------------------------------------
 

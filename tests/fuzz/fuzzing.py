@@ -10,6 +10,7 @@ from pathlib import Path
 from cores_by_name import CORES, Side
 from draws import Dice, Draw
 from fact_draws import Facts
+from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.tables import Tables
 from gpol.engine.errors import FactError
@@ -56,6 +57,15 @@ def tables_after(name: str, in_cycles: bool, crowded: bool, count: int) -> Itera
             core.step(*fact_of(plain, play.texts))
         if core._store is not None:
             yield core._store.tables
+
+
+def queues_after(name: str, histories: int, count: int) -> Iterator[tuple[Tables, int]]:
+    """The same with each queue's node, of some histories by turns in cycles and at once; every third one is crowded."""
+    for number in range(histories):
+        for tables in tables_after(f"{name}/{number}", number % 2 == 0, number % 3 == 0, count):
+            for node in range(int(tables.state[c.NODES])):
+                if tables.node[node, c.IS_QUEUE]:
+                    yield tables, node
 
 
 def play_out(play: Play, facts: Facts, count: int) -> None:

@@ -143,7 +143,6 @@ def queue_up(t: Tables, row: int) -> None:
     # Another one may have stood in this row, or the same one with other pods or another priority.
     if t.nom[nom, c.N_NOTED] == row + 1:
         t.nom[nom, c.N_NOTED] = 0
-        t.node[queue, c.NEEDS_OF] = c.NONE
     while node >= 0:
         t.node[node, c.KEYS_OF] = c.NONE
         node = t.node[node, c.PARENT]

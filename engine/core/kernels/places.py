@@ -120,7 +120,7 @@ def leave(t: Tables, row: int) -> None:
     else:
         if t.wait[t.work[row, c.WAIT], c.IN_LINE]:
             leave_line(t, row)
-        wish_for_anything(t, row)
+        wish_for_anything(t, row)  # only now: in the line, the least wishes above it would have to follow
     if t.node[queue, c.PREEMPTOR] == row:
         t.node[queue, c.PREEMPTOR] = c.NONE
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from fuzzing import tables_after
+from fuzzing import queues_after
 from gpol.engine.core import columns as c
 from gpol.engine.core.kernels.flavor.plain import has_room_above, level_above, note_from_above
 from gpol.engine.core.kernels.quota.tree import exceeds_owned, fits, level_that_fits
@@ -16,11 +16,9 @@ FACTS = 80
 def test_what_heads_need_from_above_is_kept_while_it_holds() -> None:
     """After every fact of some histories, in cycles and at once."""
     seen = Counter[str]()
-    for number in range(HISTORIES):
-        for tables in tables_after(f"from above/{number}", number % 2 == 0, number % 3 == 0, FACTS):
-            for queue in range(int(tables.state[c.NODES])):
-                if tables.node[queue, c.IS_QUEUE] and is_noted(tables, queue):
-                    seen.update(checked(tables, queue))
+    for tables, queue in queues_after("from above", HISTORIES, FACTS):
+        if is_noted(tables, queue):
+            seen.update(checked(tables, queue))
     assert min(seen["has room"], seen["has none"]) > 50, seen
 
 

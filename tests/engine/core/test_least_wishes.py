@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from fuzzing import tables_after
+from fuzzing import queues_after
 from gpol.engine.core import columns as c
 from gpol.engine.core.tables import Tables
 
@@ -13,11 +13,8 @@ FACTS = 80
 def test_the_least_wish_of_each_tree_is_known() -> None:
     """After every fact of some histories, in cycles and at once."""
     seen = Counter[int]()
-    for number in range(HISTORIES):
-        for tables in tables_after(f"least wishes/{number}", number % 2 == 0, number % 3 == 0, FACTS):
-            for queue in range(int(tables.state[c.NODES])):
-                if tables.node[queue, c.IS_QUEUE]:
-                    seen[len(checked(tables, int(tables.node[queue, c.LINE])))] += 1
+    for tables, queue in queues_after("least wishes", HISTORIES, FACTS):
+        seen[len(checked(tables, int(tables.node[queue, c.LINE])))] += 1
     assert sum(often for many, often in seen.items() if many > 3) > 50, seen
 
 

@@ -83,7 +83,7 @@ def ask_plainly(t: Tables, row: int, nom: int) -> bool:
                     slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
                     add_to(t, plain_of(nom), slot, asked)
             sort_by_slot(t, plain_of(nom))
-            t.node[queue, c.NEEDS_OF] = c.NONE
+            t.node[queue, c.NEEDS_OF] = c.NONE  # it may name this row for what another one asked for
             t.nom[nom, c.N_NOTED], t.nom[nom, c.N_TRIED] = row + 1, i if i < t.pool[group] - 1 else c.NONE
             return True
     return False

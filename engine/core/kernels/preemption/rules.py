@@ -160,7 +160,8 @@ def sweep(t: Tables, rule: int, row: int, ask: int, now: int, cause: int, yieldi
     """Take victims by one rule, best first, until the request fits; say whether it does.
 
     The best of each queue is kept, in a heap, and found anew where the last victim changed what it is judged by. `values` has a row of keys
-    for the best of each queue, and a last one for `next_best`. Arrays are handed on whole, with the row: a part of one would be counted.
+    for the best of each queue, and a last one for `next_best`. Arrays are handed on whole, with the row: each part
+    of an array would be made and released, by counting who refers to it.
     """
     keys, count = t.pool[rule_at(t, rule) + c.L_ORDER], len(yielding)
     heap, values = np.empty(count, np.int64), np.empty((count + 1, max(1, t.pool[keys]), 3), np.int64)

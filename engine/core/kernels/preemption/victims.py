@@ -34,7 +34,10 @@ def search_once(t: Tables, row: int, ask: int, need: int, by_part: int) -> int:
 
 
 def search_for(t: Tables, row: int, at: int, need: int) -> None:
-    """Search for the victims of a request that is noted; they are listed. All charges are then as before, so what heads need is, too."""
+    """Search for the victims of a request that is noted; they are listed.
+
+    All charges are as before then. So what the workload's queue needs from above is, too, and need not be found anew.
+    """
     ask, until, queue = c.ASKS_FOUND + at, c.NONE, t.work[row, c.QUEUE]
     needs_of = t.node[queue, c.NEEDS_OF]
     if t.state[c.BY_RULES]:

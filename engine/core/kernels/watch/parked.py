@@ -2,7 +2,8 @@
 
 So a cycle does not look at queues that have nobody to put up. A queue returns to the first list when somebody joins its line, and when
 something became free in its tree. The links of all lists stand in the same columns of the node. `ALL_PARKED` is the epoch of the tree in
-which all were parked: as a new one begins with each return, it need not be changed in all queues that return.
+which all were parked; 0 where a queue was listed since. With each return a new epoch begins, so it
+need not be changed in queues that return.
 """
 
 from ... import columns as c
