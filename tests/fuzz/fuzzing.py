@@ -68,6 +68,16 @@ def queues_after(name: str, histories: int, count: int) -> Iterator[tuple[Tables
                     yield tables, node
 
 
+def queue_after_each(text: str, facts: Sequence[dict[str, object]], name: str) -> Iterator[tuple[Tables, int]]:
+    """The tables of the core over arrays after each of some facts under one policy, the first of which activates it; and a queue's node."""
+    core = ArrayCore()
+    for plain in facts:
+        core.step(*fact_of(plain, (text,)))
+        assert core._store is not None
+        assert core.graph is not None
+        yield core._store.tables, [node.name for node in core.graph.nodes].index(name)
+
+
 def play_out(play: Play, facts: Facts, count: int) -> None:
     """Play so many facts. Raises DifferenceError at the first difference."""
     for _ in range(count):

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 from cores_by_name import CORES
-from fuzzing import queues_after
+from fuzzing import queue_after_each, queues_after
 from gpol.engine.core import columns as c
-from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernels.flavor.plain import has_room_above, level_above, note_from_above
 from gpol.engine.core.kernels.quota.tree import exceeds_owned, fits, level_that_fits, room
 from gpol.engine.core.kernels.requests import plain_of
 from gpol.engine.core.tables import Tables
-from player import Case, difference, fact_of
+from player import Case, difference
 
 Plain = dict[str, Any]
 
@@ -111,11 +110,8 @@ def needed_after(profile: str, kept: int, facts: list[Plain], name: str) -> list
         played += [fact, {"kind": "TimeAdvanced", "time": 0}]
     found = difference(Case((policy,), tuple(played)), CORES["definition"], CORES["array"], 1000)
     assert found is None, str(found[0])
-    core, needed = ArrayCore(), list[int]()
-    for fact in played:
-        core.step(*fact_of(fact, (policy,)))
-        assert core._store is not None
-        t, queue = core._store.tables, [node.name for node in core.graph.nodes].index(name)
+    needed = list[int]()
+    for fact, (t, queue) in zip(played, queue_after_each(policy, played, name), strict=True):
         if fact["kind"] == "TimeAdvanced" and is_noted(t, queue):
             assert "has none" in checked(t, queue)
             needed.append(int(t.plain[t.node[queue, c.QUEUE_INDEX], 0, c.E_FROM_ABOVE]))

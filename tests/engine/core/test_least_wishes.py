@@ -4,11 +4,9 @@ from collections import Counter
 from typing import Any
 
 from draws import Dice
-from fuzzing import queues_after
+from fuzzing import queue_after_each, queues_after
 from gpol.engine.core import columns as c
-from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.tables import Tables
-from player import fact_of
 
 Plain = dict[str, Any]
 
@@ -43,16 +41,13 @@ def test_the_least_wish_of_each_tree_is_known() -> None:
 def test_whoever_leaves_a_long_line_takes_no_wish_along() -> None:
     """In a strict line some were looked at, who wish for what they lack, and others never were. All are cancelled one after another."""
     for number in range(LONG_LINES):
-        draw, core = Dice(f"long line/{number}"), ArrayCore()
+        draw = Dice(f"long line/{number}")
         names = [f"w{each}" for each in range(IN_LONG_LINE)]
         facts: list[Plain] = [{"kind": "PolicyActivated", "time": 0, "policy": 0}, submitted("runs", IN_LONG_LINE, 2, 4)]
         priorities = [draw.number(1, each) for each in range(1, IN_LONG_LINE + 1)]  # so that many come to the front, and are looked at
         facts += [submitted(*each, draw.number(1, 4), draw.number(1, 4)) for each in zip(names, priorities, strict=True)]
         facts += [{"kind": "WorkloadCancelled", "time": 0, "workload": name} for name in draw.shuffled(names)]
-        for count, fact in enumerate(facts):
-            core.step(*fact_of(fact, (STRICT,)))
-            assert core._store is not None
-            t, queue = core._store.tables, [node.name for node in core.graph.nodes].index("mine")
+        for count, (t, queue) in enumerate(queue_after_each(STRICT, facts, "mine")):
             assert len(checked(t, int(t.node[queue, c.LINE]))) == max(0, min(count - 1, len(facts) - 1 - count))
 
 
