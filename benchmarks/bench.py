@@ -7,6 +7,7 @@ other groups stay as they were stored.
 import argparse
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -48,12 +49,26 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
 }
 
 
+def commit() -> str:
+    """The commit that is measured, and whether files were changed after it; all but what a measurement writes."""
+    written = [f":(exclude,top){file.relative_to(PAGE.parents[1])}" for file in (RESULTS, PAGE)]
+    try:
+        head, changes = (
+            subprocess.run(["git", *arguments], cwd=RESULTS.parent, capture_output=True, text=True, check=True).stdout.strip()
+            for arguments in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "--", ":(top)", *written])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown: not a checkout of git"
+    return f"{head}, with changes after it" if changes else head
+
+
 def about() -> dict[str, str]:
-    """The day, the machine and how fast it is now, and the versions."""
+    """The day, the commit, the machine and how fast it is now, and the versions."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pydantic", "sqlalchemy"))
     yardstick = min(cpu_seconds(lambda: sum(number * number for number in range(1_000_000))) for _ in range(5))
     return {
         "measured": date.today().isoformat(),
+        "commit": commit(),
         "on": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
         "yardstick": f"{yardstick * 1000:.0f} ms",
         "Python": platform.python_version(),

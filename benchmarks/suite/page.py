@@ -15,8 +15,8 @@ where it says so: medians of several runs on one machine, which other work may h
 the project's own; a missed one says so. *Where time goes* is told for each event. A slope is that of the straight line which fits the
 logarithms of sizes and times best: 0 where the size does not matter, 1 where twice the size takes twice as long.
 
-Each group says when and on what it was measured. Machines differ, and a shared one is not always equally fast, so its *yardstick* is told
-too: how long plain Python takes to add up the squares of a million numbers.
+Each group says when, at which commit and on what it was measured. Machines differ, and a shared one is not always equally fast, so its
+*yardstick* is told too: how long plain Python takes to add up the squares of a million numbers.
 """
 
 REMARKS = {
@@ -26,12 +26,13 @@ row of its own tells what each of them takes. To record and to tell so many fill
 them has to read the tables from memory; the one after it does not. Where 1,000 queues propose a workload for one place, a cycle reads what
 each of them asks for, and what its queue may use: about 0.2 us for each, most of it waiting for memory.
 [Decision 0051](decisions/0051-what-queues-put-up-is-kept.md) says what was tried.
+[Decision 0053](decisions/0053-what-heads-need-from-above-is-kept.md) says what made this faster, with the times before and after it.
 """,
 }
 """What is said of a group before its figures."""
 
 About = Mapping[str, Mapping[str, str]]
-"""Of each group when and on what it was measured: the machine, versions, the yardstick."""
+"""Of each group when, at which commit and on what it was measured: the machine, versions, the yardstick."""
 
 
 def stored(figures: Sequence[Figure], about: About) -> str:
