@@ -3,6 +3,7 @@
 Every policy has constructs of the whole language, every history facts of all kinds; after each fact both cores must have decided the
 same, byte for byte. Ends with 0 where nothing differs, and with 1 at the first difference (or after `--differences` of them). Each is made
 small and written into a folder (`--out`); `--again FOLDER` plays such a folder again. The same seed gives the same policies and facts.
+Ctrl-C stops it: what was counted until then is shown, and it ends with 130 where nothing differed.
 """
 
 import argparse
@@ -25,6 +26,9 @@ from shrink import Shrinking
 from worlds import SIZES
 
 KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
+INTERRUPTED = 130
+"""What shells say of a command that Ctrl-C stopped."""
+
 UNCOMPILED = ("array", "careful")
 """The cores whose kernels run as they stand."""
 
@@ -53,22 +57,26 @@ def main(arguments: list[str] | None = None) -> int:
 
 def compared(asked: argparse.Namespace, left: Side, right: Side, seed: int) -> int:
     """Compare as often as was asked for."""
-    tally, begin, number, differences, told = Tally(), time.monotonic(), asked.first, 0, 0
-    while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
-        in_cycles = number % 2 == 1 and not asked.crowded
-        found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
-        if found is not None:
-            differences += 1
-            out = asked.out if asked.differences == 1 else asked.out / str(differences)
-            sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
-            crowded = " --crowded" if asked.crowded else ""
-            shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
-        number += 1
-        if time.monotonic() - begin >= 60 * (told + 5):
-            told += 5
-            print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {differences} differences", flush=True)
+    tally, begin, number, differences, told, stopped = Tally(), time.monotonic(), asked.first, 0, 0, False
+    try:
+        while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
+            in_cycles = number % 2 == 1 and not asked.crowded
+            found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
+            if found is not None:
+                differences += 1
+                out = asked.out if asked.differences == 1 else asked.out / str(differences)
+                sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
+                crowded = " --crowded" if asked.crowded else ""
+                shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
+            number += 1
+            if time.monotonic() - begin >= 60 * (told + 5):
+                told += 5
+                print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {differences} differences", flush=True)
+    except KeyboardInterrupt:
+        stopped = True
+        print(f"\nstopped in history {number}", flush=True)
     report(tally, time.monotonic() - begin, differences)
-    return 1 if differences else 0
+    return 1 if differences else INTERRUPTED if stopped else 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import seeded
@@ -76,6 +77,21 @@ def test_the_command_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--policies", "4", "--facts", "40", "--seed", "2"]) == 0
     out = capsys.readouterr().out
     for part in ("seed 2", "share borrowed", "WorkloadSubmitted labels", "refused by the compiler", "a second", "0 differences"):
+        assert part in out
+
+
+def test_the_command_counts_when_it_is_stopped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C ends it with 130, after it showed what was played until then."""
+
+    def stopped_in_the_third(name: str, *rest: Any) -> Any:
+        if name == "2/2":
+            raise KeyboardInterrupt
+        return fuzz_one(name, *rest)
+
+    monkeypatch.setattr("run.fuzz_one", stopped_in_the_third)
+    assert main(["--policies", "20", "--facts", "40", "--seed", "2"]) == 130
+    out = capsys.readouterr().out
+    for part in ("stopped in history 2", "WorkloadSubmitted labels", "2 histories", "80 facts", "0 differences"):
         assert part in out
 
 
