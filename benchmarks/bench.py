@@ -32,7 +32,8 @@ from suite.sweeps import sweeps
 from suite.where import where
 
 RESULTS = Path(__file__).with_name("results.json")
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "performance.md"
 
 GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "start": start,
@@ -51,24 +52,25 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
 
 def commit() -> str:
     """The commit that is measured, and whether files were changed after it; all but what a measurement writes."""
-    written = [f":(exclude,top){file.relative_to(PAGE.parents[1])}" for file in (RESULTS, PAGE)]
     try:
-        head, changes = (
-            subprocess.run(["git", *arguments], cwd=RESULTS.parent, capture_output=True, text=True, check=True).stdout.strip()
-            for arguments in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "--", ":(top)", *written])
-        )
+        head = _git("rev-parse", "--short", "HEAD")
+        changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results.json", ":!docs/performance.md")
     except (OSError, subprocess.CalledProcessError):
         return "unknown: not a checkout of git"
     return f"{head}, with changes after it" if changes else head
 
 
-def about() -> dict[str, str]:
-    """The day, the commit, the machine and how fast it is now, and the versions."""
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def about(measured: str) -> dict[str, str]:
+    """The day, the commit that is measured, the machine and how fast it is now, and the versions."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pydantic", "sqlalchemy"))
     yardstick = min(cpu_seconds(lambda: sum(number * number for number in range(1_000_000))) for _ in range(5))
     return {
         "measured": date.today().isoformat(),
-        "commit": commit(),
+        "commit": measured,
         "on": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
         "yardstick": f"{yardstick * 1000:.0f} ms",
         "Python": platform.python_version(),
@@ -85,11 +87,11 @@ def main() -> int:
     folder = kernel_folder()
     assert folder is not None, "compiled kernels have no folder"
     compile_once(folder, (COUNT, CORE))
-    chosen = asked.groups or list(GROUPS)
+    chosen, measured = asked.groups or list(GROUPS), commit()
     figures, told = read(RESULTS) if RESULTS.exists() else ([], {})
     for group in chosen:
         figures = [figure for figure in figures if figure.group != group]
-        told[group] = about()
+        told[group] = about(measured)
         for figure in GROUPS[group](asked.runs):
             times = "" if figure.times_faster is None else f", {figure.times_faster:,.1f} times faster than the definition"
             print(f"{group}: {figure.name}: {amount(figure.median, figure.unit)}, spread {figure.spread:.0%}{times}", flush=True)

@@ -24,9 +24,11 @@ POLICIES_OF_A_CASE = (1, 2, 2, 3)
 
 @dataclass
 class Tally:
-    """What was drawn and seen in many cases. `texts` are policies, `under` how many facts were played under each."""
+    """What was drawn and seen in many cases. `texts` are policies, `under` how many facts were played under each, `differences` how many
+    cases differ."""
 
     cases: int = 0
+    differences: int = 0
     policies: int = 0
     facts: int = 0
     texts: Counter[str] = field(default_factory=Counter)
@@ -102,6 +104,7 @@ def fuzz_one(
         play_out(play, facts, count)
     except DifferenceError as error:
         found = Case(play.texts, tuple(play.played)), error
+        tally.differences += 1
     tally.cases += 1
     tally.policies += len(play.texts)
     tally.facts += len(play.played)

@@ -19,6 +19,7 @@ from branches import counted
 from constructs import FACTS, constructs
 from cores_by_name import CORES, Side
 from fuzzing import Tally, fuzz_one, load, save
+from gpol.cli.shared.output import STOPPED
 from gpol.engine.event_parts import DeferralOutcome, EvictionKind, LimitKind, ObstacleKind
 from gpol.engine.events import DeferralReason
 from player import Case, DifferenceError, difference
@@ -26,9 +27,6 @@ from shrink import Shrinking
 from worlds import SIZES
 
 KINDS = (*get_args(EvictionKind), *get_args(DeferralOutcome), *get_args(DeferralReason))
-INTERRUPTED = 130
-"""What shells say of a command that Ctrl-C stopped."""
-
 UNCOMPILED = ("array", "careful")
 """The cores whose kernels run as they stand."""
 
@@ -57,26 +55,30 @@ def main(arguments: list[str] | None = None) -> int:
 
 def compared(asked: argparse.Namespace, left: Side, right: Side, seed: int) -> int:
     """Compare as often as was asked for."""
-    tally, begin, number, differences, told, stopped = Tally(), time.monotonic(), asked.first, 0, 0, False
+    tally, begin, number, told, stopped = Tally(), time.monotonic(), asked.first, 0, False
     try:
-        while differences < asked.differences and not _enough(asked, tally, time.monotonic() - begin):
-            in_cycles = number % 2 == 1 and not asked.crowded
-            found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
-            if found is not None:
-                differences += 1
-                out = asked.out if asked.differences == 1 else asked.out / str(differences)
-                sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
-                crowded = " --crowded" if asked.crowded else ""
-                shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
+        while not _enough(asked, tally, time.monotonic() - begin):
+            _one(asked, left, right, seed, number, tally)
             number += 1
             if time.monotonic() - begin >= 60 * (told + 5):
                 told += 5
-                print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {differences} differences", flush=True)
+                print(f"{told} minutes, {tally.cases:,} histories, {tally.facts:,} facts, {tally.differences} differences", flush=True)
     except KeyboardInterrupt:
         stopped = True
         print(f"\nstopped in history {number}", flush=True)
-    report(tally, time.monotonic() - begin, differences)
-    return 1 if differences else INTERRUPTED if stopped else 0
+    report(tally, time.monotonic() - begin)
+    return 1 if tally.differences else STOPPED if stopped else 0
+
+
+def _one(asked: argparse.Namespace, left: Side, right: Side, seed: int, number: int, tally: Tally) -> None:
+    """Play one history, and make it small where the cores differ."""
+    in_cycles = number % 2 == 1 and not asked.crowded
+    found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
+    if found is not None:
+        out = asked.out if asked.differences == 1 else asked.out / str(tally.differences)
+        sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
+        crowded = " --crowded" if asked.crowded else ""
+        shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,9 +100,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _enough(asked: argparse.Namespace, tally: Tally, seconds: float) -> bool:
-    """Whether all is played that was asked for."""
+    """Whether as much was played, or found to differ, as was asked for."""
     most = 200 if asked.policies is None and asked.minutes is None else asked.policies
-    return (most is not None and tally.policies >= most) or (asked.minutes is not None and seconds >= 60 * asked.minutes)
+    played = (most is not None and tally.policies >= most) or (asked.minutes is not None and seconds >= 60 * asked.minutes)
+    return played or tally.differences >= asked.differences
 
 
 def shrunk(case: Case, found: DifferenceError, left: Side, right: Side, out: Path, seed: str) -> None:
@@ -125,7 +128,7 @@ def again(folder: Path, left: Side, right: Side) -> int:
 # --- what was drawn and seen ----------------------------------------------------------------------------------------
 
 
-def report(tally: Tally, seconds: float, differences: int) -> None:
+def report(tally: Tally, seconds: float) -> None:
     """Show how often everything was drawn and decided."""
     drawn = constructs({text: tally.under[text] for text in tally.texts})
     print(f"\n{'policies':>9} {'facts':>11}  with this construct of the language\n")
@@ -139,7 +142,7 @@ def report(tally: Tally, seconds: float, differences: int) -> None:
     _table("policies that the compiler refused, by code", tally.refused)
     print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
     print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")
-    print(f"{differences} differences", flush=True)
+    print(f"{tally.differences} differences", flush=True)
 
 
 def _table(title: str, counts: dict[str, int] | Counter[str]) -> None:
