@@ -12,20 +12,25 @@ PYTHON ?= python3
 VENV ?= .venv
 FUZZ_MINUTES ?= 60
 BIN := $(VENV)/bin
-ROOMS := engine compiled dsl journal policies sim adapters cli
+ROOMS := engine compiled dsl journal policies sim adapters console cli
 
-.PHONY: demo test test-all conformance faults fuzz bench lint types coverage install install-dev clean
+.PHONY: demo test test-all test-live conformance faults fuzz bench lint types coverage install install-dev clean
 
 demo: install
 	@PATH="$(abspath $(BIN)):$$PATH" python examples/demo.py
 
 # Every test that takes seconds, and a few examples of every law.
 test: install-dev
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not live"
 
 # The rest as well: what is marked `slow`, and all examples of every law.
 test-all: test
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "slow or hypothesis"
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "(slow or hypothesis) and not live"
+
+# What needs a real API server: that of the Kubernetes project, which Go builds once, in about ten minutes. GPOL_LIVE=all: an hour of kills.
+test-live: install-dev
+	$(BIN)/python tests/live/go_apiserver.py
+	$(BIN)/pytest -n 2 --dist worksteal -m live tests/live
 
 # Compares gpol with Kueue; needs the reference data in ../shared, and ends with 0 where everything matches that is not excused.
 conformance: install

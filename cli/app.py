@@ -26,7 +26,8 @@ COMMANDS = {
     "verify-proof": "proof.verify_proof:verify_proof",
     "impact": "impact.impact:impact",
     "export": "transfer.export:export",
-    "import": "transfer.import_kueue:import_",
+    "import": "transfer.import_:import_",
+    "serve": "serve.serve:serve",
     "schema": "transfer.published_schemas:schema",
     "kueue": "transfer.kueue_decide:kueue",
 }

@@ -1,11 +1,11 @@
-"""Imports go one way: cli -> adapters -> sim -> journal -> dsl -> engine."""
+"""Imports go one way: cli -> console -> adapters -> sim -> journal -> dsl -> engine."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-ROOMS = ("engine", "compiled", "dsl", "journal", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "sim", "adapters", "console", "cli")
 """Each room may import itself and those before it."""
 
 CORES = ("definition", "core")

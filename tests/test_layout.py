@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters", "cli")
+ROOMS = ("engine", "compiled", "dsl", "journal", "policies", "sim", "adapters", "console", "cli")
 """The rooms that are checked."""
 
 PARTS_OF_ENGINE = ("definition", "core")

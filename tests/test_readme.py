@@ -19,6 +19,7 @@ PAGES = (
     "examples/campus/README.md",
     "examples/philly/README.md",
     "docs/kueue.md",
+    "docs/volcano.md",
     "docs/impact.md",
     "docs/audit.md",
     "docs/diff.md",

@@ -42,12 +42,12 @@ def _mark(command: str) -> str:
     return f"# Made by `gpol {command}`, which may write over this file as long as nobody changes it: sha256 "
 
 
-def _is_unchanged(command: str) -> Callable[[Path], bool]:
-    """Whether a file is as a command made it, and nobody has changed it since."""
+def _is_unchanged(*commands: str) -> Callable[[Path], bool]:
+    """Whether a file is as one of these commands made it, and nobody has changed it since."""
 
     def found(path: Path) -> bool:
-        text, mark, digest = path.read_bytes().rpartition(_mark(command).encode())
-        return bool(mark) and digest == f"{sha256(text).hexdigest()}\n".encode()
+        parts = [path.read_bytes().rpartition(_mark(command).encode()) for command in commands]
+        return any(mark and digest == f"{sha256(text).hexdigest()}\n".encode() for text, mark, digest in parts)
 
     return found
 
@@ -84,7 +84,7 @@ STATE_TABLE = FileKind("an export of a state in Parquet", _is_parquet(b"gpol.sta
 COMPILED = FileKind("a compiled policy", _begins(rb'\{\s*"v": 1,\s*"kind": "policy-graph",'))
 OBJECTS = FileKind("an export of Kueue's objects", _is_unchanged("export kueue"))
 PROOF = FileKind("a proof", _begins(rb"c2sp\.org/tlog-proof@v1\n|old [0-9]+\n"))
-IMPORTED = FileKind("an imported policy", _is_unchanged("import kueue"))
+IMPORTED = FileKind("an imported policy", _is_unchanged("import kueue", "import volcano"))
 FACTS = FileKind("a file of facts")
 POLICY = FileKind("a policy")
 CHECKPOINT = FileKind("a checkpoint", rights=PRIVATE)

@@ -10,6 +10,7 @@ FORMS = {
     "facts": "export_facts:facts",
     "state": "export_state:state",
     "kueue": "export_kueue:kueue",
+    "volcano": "export_volcano:volcano",
 }
 """Each form that something is exported to: its module, and what its command is called there."""
 

@@ -11,16 +11,12 @@ from ..shared.options import PLACE, force, with_format
 from ..shared.output import GOOD, Format, complain, counted, refuse, say, say_json, say_text
 from ..shared.progress import progress
 from ..shared.reading import file_name, read_bytes
+from .import_ import import_
 from .kueue_files import as_data, check_targets, complain_of
 
 if TYPE_CHECKING:
     from ...adapters.kueue.import_.load import Imported
     from ...adapters.kueue.read.objects import Objects
-
-
-@click.group("import")
-def import_() -> None:
-    """Make a policy and facts of another system's state."""
 
 
 @import_.command("kueue")

@@ -72,7 +72,7 @@ def text(smallest: int, resource: str) -> str:
     if resource in MILLI_RESOURCES:
         return str(smallest // 1000) if smallest % 1000 == 0 else f"{smallest}m"
     if resource == "memory" and smallest:
-        for suffix in reversed(_BINARY):
+        for suffix in ("Pi", "Ti", "Gi", "Mi", "Ki"):  # the policy language has no Ei
             if smallest % 2 ** _BINARY[suffix] == 0:
                 return f"{smallest >> _BINARY[suffix]}{suffix}"
     return str(smallest)

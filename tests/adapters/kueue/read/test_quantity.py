@@ -76,6 +76,7 @@ def test_amounts_are_rounded_up_and_end_at_64_bits(written: str, resource: str, 
         (500, "cpu", "500m"),
         (3000, "gpu", "3"),
         (80 * 2**30, "memory", "80Gi"),
+        (2**60, "memory", "1024Pi"),  # the policy language has no Ei
         (1500, "memory", "1500"),
         (0, "memory", "0"),
     ],

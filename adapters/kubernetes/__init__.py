@@ -1,0 +1,1 @@
+"""Kubernetes: talking to an API server, and following what it has."""

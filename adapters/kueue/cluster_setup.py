@@ -1,0 +1,102 @@
+"""Whether a cluster is set up so that gpol can decide for Kueue, and what is missing. Nothing is written."""
+
+from collections.abc import AsyncIterator
+
+from ..kubernetes.access import missing_rights, rights, served_versions
+from ..kubernetes.api import Api, Plain
+from ..kubernetes.resource_kinds import EVENT, NAMESPACE, NODE, POD
+from .live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, CONTROLLER, GROUP, VERSION, WORKLOAD
+from .read.quantity import QuantityError, parse
+
+_FOLLOW = ("get", "list", "watch")
+
+_LEAST_MEMORY = 2**50
+"""Bytes: less is no wide quota, but a number that was meant in another unit."""
+
+
+async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> AsyncIterator[str]:
+    """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
+    versions = await served_versions(api, GROUP)
+    if VERSION not in versions:
+        has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
+        yield f"the cluster does not serve {GROUP}/{VERSION}: {has}; install Kueue 0.15 or later"
+        return
+    wanted = [
+        *rights(_FOLLOW, WORKLOAD),
+        *rights(("patch",), WORKLOAD, "status"),
+        *rights(_FOLLOW, ADMISSION_CHECK),
+        *rights(("patch",), ADMISSION_CHECK, "status"),
+        *rights(("list",), CLUSTER_QUEUE),
+        *rights(("list", "watch"), NAMESPACE),
+        *(rights(("list", "watch"), NODE) if with_nodes else ()),
+        *(rights(("list",), POD) if follow_pods else ()),
+        *rights(("create",), EVENT),
+    ]
+    missing = await missing_rights(api, wanted)
+    for right in missing:
+        yield f"gpol may not {right}; `gpol export kueue --live` writes the roles that it needs"
+    if not any(right.kind == ADMISSION_CHECK for right in missing):
+        async for line in _of_check(api, check):
+            yield line
+    if not any(right.kind == CLUSTER_QUEUE for right in missing):
+        async for line in _of_queues(api, check):
+            yield line
+
+
+async def _of_check(api: Api, check: str) -> AsyncIterator[str]:
+    found = [item for item in (await api.list_all(ADMISSION_CHECK)).items if _name(item) == check]
+    if not found:
+        yield f"there is no AdmissionCheck `{check}`; `gpol export kueue --live` writes it"
+    for item in found:
+        controller = (item.get("spec") or {}).get("controllerName")
+        if controller != CONTROLLER:
+            yield f"AdmissionCheck `{check}` belongs to controller {controller}, not to {CONTROLLER}; name another check in kueue.check"
+
+
+async def _of_queues(api: Api, check: str) -> AsyncIterator[str]:
+    queues = [item for item in (await api.list_all(CLUSTER_QUEUE)).items if check in _checks(item)]
+    if not queues:
+        yield f"no ClusterQueue needs AdmissionCheck `{check}`: gpol decides about nobody; `gpol export kueue --live` writes the queues"
+    for queue in sorted(queues, key=_name):
+        for line in _of_queue(queue, check):
+            yield f"ClusterQueue `{_name(queue)}` {line}"
+
+
+def _of_queue(queue: Plain, check: str) -> list[str]:
+    """What is wrong with a ClusterQueue that needs gpol's check."""
+    spec = queue.get("spec") or {}
+    groups = spec.get("resourceGroups") or []
+    found = []
+    if _checks(queue)[check]:
+        found.append(f"needs `{check}` on some flavors only; without onFlavors nobody gets past it")
+    if spec.get("cohortName") or spec.get("cohort"):
+        found.append("is in a cohort: Kueue may preempt there by itself; take it out")
+    covered = {str(resource) for group in groups for resource in group.get("coveredResources") or []}
+    if "pods" not in covered:
+        found.append("does not cover pods: Kueue from 0.17.1 admits, without asking, who requests nothing that is covered; cover it")
+    flavors = [flavor for group in groups for flavor in group.get("flavors") or []]
+    if len({flavor.get("name") for flavor in flavors}) > 1:
+        found.append("has several flavors: gpol chooses among those of the policy, so one without labels is enough")
+    quotas = [each for flavor in flavors for each in flavor.get("resources") or []]
+    memory = [each.get("nominalQuota") for each in quotas if each.get("name") == "memory"]
+    found += [f"has {said} of memory: Kueue counts bytes, so write 1Ei" for said in memory if _bytes(said) < _LEAST_MEMORY]
+    if spec.get("namespaceSelector") is None:
+        found.append("has no namespaceSelector, and so admits no namespace; write {}")
+    return found
+
+
+def _checks(queue: Plain) -> dict[str, list[str]]:
+    """The admission checks that a ClusterQueue needs, each with the flavors on which it does (none: on all)."""
+    strategy = (queue.get("spec") or {}).get("admissionChecksStrategy") or {}
+    return {str(each.get("name")): each.get("onFlavors") or [] for each in strategy.get("admissionChecks") or []}
+
+
+def _name(item: Plain) -> str:
+    return str((item.get("metadata") or {}).get("name", ""))
+
+
+def _bytes(quantity: object) -> int:
+    try:
+        return int(parse(quantity))
+    except QuantityError:
+        return 0

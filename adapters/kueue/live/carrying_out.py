@@ -1,0 +1,114 @@
+"""Carries out what the journal wants: writes to each workload that does not show it yet, once those have stopped whom it waits for."""
+
+from ....engine.events import WorkloadAdmitted, WorkloadEvicted
+from ...kubernetes.api import Api, ApiError, Plain
+from ...kubernetes.reflector import Seen
+from ...live.work_queue import WorkQueue
+from .deciding import Deciding
+from .desired import Desired
+from .learned import was_carried_out
+from .observed import Observed
+from .occupancy import Occupancy
+from .protocol import CONTROLLER, WORKLOAD, Mark
+from .writes import WITHDRAWN, body, pending, write_of
+
+POD_SECONDS = 1.0
+"""After how many seconds it is looked again whether the pods of a stopped workload have ended."""
+
+_REFUSED_SECONDS = 30.0
+"""After how many seconds a write is tried again that the server has refused, though nobody else had changed the workload."""
+
+
+class CarryingOut:
+    """Writes to the workloads of a cluster. `writes` are those that may need a write, `stops` those that may have stopped.
+
+    `reasons` are why workloads wait, as their checks are to say; `postponed` is who is admitted and waits for whom to stop; `problems` what
+    the server refuses. All by name.
+    """
+
+    def __init__(self, deciding: Deciding, occupancy: Occupancy, api: Api, check: str) -> None:
+        self._deciding, self._cluster, self._decider = deciding, deciding.cluster, deciding.decider
+        self._occupancy, self._api, self._check = occupancy, api, check
+        self.writes, self.stops = WorkQueue(), WorkQueue()
+        self.reasons: dict[str, str] = {}
+        self.postponed: dict[str, list[str]] = {}
+        self.problems: dict[str, str] = {}
+
+    async def carry_out(self, key: str) -> float | None:
+        """Write to a workload what the journal wants of it, if it does not show that yet. Seconds to wait: look again later."""
+        try:
+            if key in self._cluster.unsure:
+                self._cluster.answered(key, await self._api.get(_path(key)))
+            seen = self._cluster.workload(key)
+            self.postponed.pop(key, None)
+            if seen is None:
+                self.reasons.pop(key, None)
+            wanted = self._wanted(key, seen) if seen is not None else None
+            if wanted is not None:
+                self._cluster.unsure.add(key)
+                self._cluster.answered(key, await self._api.apply(_path(key, "status"), wanted, CONTROLLER))
+            self.problems.pop(key, None)
+        except ApiError as error:
+            return self._on_error(key, error)
+        return None
+
+    async def see_stopped(self, key: str) -> float | None:
+        """Look whether a workload has stopped; then those who are postponed may be let run. Seconds to wait: look again later."""
+        try:
+            if not await self._occupancy.has_stopped(key):
+                return POD_SECONDS
+            self.problems.pop(key, None)
+        except ApiError as error:
+            self.problems[key] = f"{key}: it is not known whether its pods have ended: {error}"
+            return error.retry_after or POD_SECONDS
+        for name in self.postponed:
+            self.writes.add(name)
+        return None
+
+    def _wanted(self, key: str, seen: Seen[Observed]) -> Plain | None:
+        """The body to write; None if there is nothing to write, or not yet."""
+        if seen.value.has_stale_answer:
+            return self._pending(key, seen, WITHDRAWN)
+        desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(key, seen.uid)
+        if desired is None or not write_of(desired, key, seen.value, self._decider.identity):
+            reason = self.reasons.get(key, seen.value.message)
+            return self._pending(key, seen, reason) if seen.value.asks and reason != seen.value.message else None
+        if isinstance(desired.event, WorkloadAdmitted):
+            usage = self._occupancy.usage(desired.event)
+            others = self._occupancy.places.waits_for(key, usage, self._occupancy.exists)
+            if others:
+                self.postponed[key] = others
+                return None
+            self._occupancy.places.let_run(key, seen.uid, usage)
+        return body(key, seen.version, seen.value, desired, self._check, self._decider.identity, self._deciding.graph)
+
+    def _pending(self, key: str, seen: Seen[Observed], message: str) -> Plain:
+        return pending(key, seen.version, seen.value, self._check, message, self._decider.stamps.now())
+
+    def _eviction_of_earlier_slice(self, key: str, observed: Observed) -> Desired | None:
+        """The eviction of an earlier slice of a job, which has to be told to this one, as the pods belong to it now."""
+        for earlier in self._cluster.slices.earlier(key):
+            seen = self._cluster.workload(earlier)
+            desired = self._deciding.desired.of(earlier, seen.uid) if seen is not None and seen.value.is_replaced else None
+            if desired is None or not isinstance(desired.event, WorkloadEvicted):
+                continue
+            if not was_carried_out(observed, Mark(self._decider.identity, desired.seq)):
+                return desired
+        return None
+
+    def _on_error(self, key: str, error: ApiError) -> float | None:
+        """What to do after a request that failed; what became of the workload is not known until it was read again."""
+        if error.status == 404:
+            self._cluster.unsure.discard(key)  # the watch tells that it is gone
+            return None
+        if error.status == 409:
+            return 0.0
+        self.problems[key] = f"{key}: what was decided is not written yet: {error}"
+        if 400 <= error.status < 500 and error.status not in (401, 403, 429):
+            return _REFUSED_SECONDS
+        return error.retry_after or 0.0
+
+
+def _path(key: str, part: str = "") -> str:
+    namespace, _, name = key.partition("/")
+    return WORKLOAD.path(namespace, name, part)

@@ -1,0 +1,107 @@
+"""gpol decides for Kueue: Workloads are followed, what is learned of them is decided and committed, and then carried out.
+
+    a look at a workload     facts --> decisions --> journal          in one step, without waiting for anything
+    a write to a workload    what the journal wants, and the workload does not show yet
+
+Both start from the workload as it is, whenever it or what is wanted of it has changed. So nothing depends on how often, in which order or
+through which restart they come about. A name comes into the queue of writes after its decision was committed, never before.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from ....engine.events import WorkloadAdmitted, WorkloadEvicted
+from ...kubernetes.api import Api
+from ...kubernetes.nodes import follows_nodes, names_in_cluster
+from ...kubernetes.object_events import EventWriter
+from ...live.decider import LiveDecider, Numbered
+from .carrying_out import CarryingOut
+from .check_status import CheckStatus
+from .deciding import Deciding
+from .followed import FollowedCluster
+from .occupancy import Occupancy
+from .protocol import CONTROLLER
+from .telling import Telling
+
+WRITERS = 8
+"""How many writes are under way at once."""
+
+
+class KueueDecisions:
+    """Follows the Workloads of a cluster and decides about them.
+
+    `check` is the name of gpol's AdmissionCheck, `gpu` what the policy's resource `gpu` is called in the cluster. `tell` is told of events
+    that were committed.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        decider: LiveDecider,
+        check: str,
+        gpu: str = "nvidia.com/gpu",
+        follow_pods: bool = True,
+        events: EventWriter | None = None,
+        tell: Callable[[Sequence[Numbered]], None] = lambda events: None,
+    ) -> None:
+        self.decider, self._tell = decider, tell
+        self.cluster = FollowedCluster(api, check)
+        self.deciding = Deciding(self.cluster, decider, names_in_cluster(gpu))
+        self.occupancy = Occupancy(self.deciding, api, follow_pods)
+        self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, check)
+        self.status = CheckStatus(api, check, decider.stamps)
+        self.events = events if events is not None else EventWriter(api, CONTROLLER, CONTROLLER)
+        self.telling = Telling(self.cluster, decider, self.events, self.carrying_out)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """About which workloads gpol cannot decide, or to which it cannot write, and why, by name."""
+        return {**self.carrying_out.problems, **self.deciding.problems}
+
+    async def run(self) -> None:
+        """Decide and write until cancelled. Raises JournalError as soon as the journal takes nothing any more."""
+        async with asyncio.TaskGroup() as tasks:
+            await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.graph))
+            self.begin()
+            for each in (self._decide(), self.status.follow(), self.status.keep_active(), self.events.run(), self.telling.ask_why()):
+                tasks.create_task(each)
+            for _ in range(WRITERS):
+                tasks.create_task(self.carrying_out.writes.work(self.carrying_out.carry_out))
+                tasks.create_task(self.carrying_out.stops.work(self.carrying_out.see_stopped))
+
+    def begin(self) -> None:
+        """Take in what was there before this program started, once all was listed. Who is gone meanwhile is in no list."""
+        for name in self.occupancy.begin():
+            self.carrying_out.stops.add(name)
+        for name in self.decider.core.view.names():
+            self.cluster.look_at(name)
+
+    async def _decide(self) -> None:
+        """Decide whenever something has changed, or time alone may change a decision."""
+        while True:
+            self.cluster.woken.clear()
+            if not self.cluster.has_changed:
+                wake = self.decider.next_wake()
+                seconds = None if wake is None else max(0.0, (wake - self.decider.stamps.now()) / 1_000_000)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.cluster.woken.wait(), seconds)
+            self.take_a_look()
+            await asyncio.sleep(0)
+
+    def take_a_look(self) -> None:
+        """Take in all that has changed, decide, commit, and name what is to be written."""
+        keys, nodes = self.cluster.take_changed()
+        committed = self.deciding.look(keys, nodes)
+        for name in self.occupancy.note(keys, committed):
+            self.carrying_out.stops.add(name)
+        for key in keys:
+            if self.cluster.workload(key) is None:
+                self.deciding.desired.forget(key)
+            self.carrying_out.writes.add(key)
+        for name in (event.workload for _, event in committed if isinstance(event, WorkloadAdmitted | WorkloadEvicted)):
+            self.carrying_out.writes.add(name)
+            self.carrying_out.writes.add(self.cluster.slices.last(name) or name)
+        if committed:
+            self.telling.tell(committed)
+            self._tell(committed)

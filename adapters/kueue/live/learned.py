@@ -1,0 +1,238 @@
+"""What gpol learns from a Workload as it is: the facts that lie between what the core knows of it and what it is.
+
+Facts follow from the two states alone, and never from the events of a watch: several changes at once are as good as each by itself, a
+change that was seen twice is one, and after a restart nothing is needed but the journal and the cluster.
+
+A workload that Kueue stops by itself, or that it takes its quota from, is evicted by the operator `kueue`, and held until Kueue has
+reserved quota for it again. One that gpol evicts is held in the same way: until then it could not take another decision.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from ....engine.event_parts import Placement
+from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ....engine.policy_graph import PolicyGraph
+from ....engine.workload import NOWHERE, Workload
+from ..import_.facts import Moment, facts
+from ..policy_names import kueue_name
+from ..problems import Findings
+from ..read.objects import KueueLocalQueue, KueueWorkload, Objects
+from .observed import Observed
+from .protocol import Mark
+
+_ONE = Fraction(1)
+
+_MILLI = 1000
+"""gpol counts a resource that is called `gpu` in thousandths."""
+
+KUEUE = "kueue"
+"""The operator that evicts, holds and releases workloads where Kueue does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What else decides where a workload belongs: the policy, the labels of namespaces, as far as they are known, and what resources of the
+    policy are called in the cluster, where that is another name."""
+
+    graph: PolicyGraph
+    namespaces: Mapping[str, Mapping[str, str]]
+    names: Mapping[str, str]
+
+    def requests(self, asked: Mapping[str, int]) -> dict[str, int]:
+        """What one pod asks for, by the policy's names of resources."""
+        counted = {slot.resource for slot in self.graph.slots}
+        ours = {theirs: name for name, theirs in self.names.items() if name in counted}
+        found = {ours.get(name, name): asked[name] * (_MILLI if ours.get(name) == "gpu" else 1) for name in asked}
+        return {name: found[name] for name in sorted(found)}
+
+
+class SliceStanding(NamedTuple):
+    """Of a slice of an elastic job: whose place it takes that still runs (empty: nobody), and whether a later one goes on with its pods."""
+
+    replaces: str
+    has_later: bool
+
+
+ALONE = SliceStanding("", False)
+"""A workload that is no slice, or the only one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The facts about one workload at a moment, in order; `problem` is why gpol cannot decide about it, empty where it can."""
+
+    facts: tuple[Fact, ...] = ()
+    problem: str = ""
+
+
+def gone(known: Workload | None, now: int) -> tuple[Fact, ...]:
+    """The facts about a workload that is no longer there."""
+    return (WorkloadCancelled(time=now, workload=known.name),) if known is not None else ()
+
+
+def learn(
+    observed: Observed, known: Workload | None, decided: Mark | None, around: Surroundings, now: int, slices: SliceStanding = ALONE
+) -> Learned:
+    """The next facts about a workload that is there; there may be more once these were decided. None: all is known.
+
+    `known` is what the core knows under its name, and `decided` the event of the journal that says what is to become of it: None where
+    there is none, as it waits for the first decision, or runs as it was adopted.
+    """
+    if known is not None and known.fact.uid != observed.uid:
+        return Learned(gone(known, now))
+    if observed.is_finished:
+        goes_on = observed.is_replaced and slices.has_later and known is not None and known.admitted is not None
+        return Learned(() if goes_on else tuple(_finished(known, now)))
+    if known is None:
+        return _new(observed, decided, around, now, slices.replaces)
+    if known.admitted is not None:
+        return Learned(tuple(_of_running(observed, known, decided, now)))
+    if known.held_by_owner:
+        return _adoption(observed, known, around.graph, now)
+    return Learned(tuple(_of_waiting(observed, known, now)))
+
+
+def _finished(known: Workload | None, now: int) -> Iterator[Fact]:
+    if known is not None:
+        yield (WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=now, workload=known.name)
+
+
+# --- one that is new ------------------------------------------------------------------------------------------------
+
+
+def _new(observed: Observed, decided: Mark | None, around: Surroundings, now: int, replaces: str) -> Learned:
+    """A workload that the core does not know: it asks, or it runs by a decision of another journal, and is adopted next.
+
+    One that was turned away asks again only once that was carried out: Kueue has deactivated it then, and its owner activated it. One whose
+    place another slice of its job has taken runs until Kueue has finished it.
+    """
+    is_running = observed.runs and decided is None
+    if not is_running and not (observed.asks and (decided is None or was_carried_out(observed, decided))):
+        return Learned()
+    if observed.asked is None:
+        return Learned(problem=observed.problem)
+    submitted = _submission(replace(observed.asked, replaces=replaces), observed.cluster_queue, around, now)
+    if isinstance(submitted, str):
+        return Learned(problem=submitted)
+    return Learned((submitted.model_copy(update={"hold": is_running}),))
+
+
+def was_carried_out(observed: Observed, decided: Mark) -> bool:
+    """Whether a decision has left its mark, or a later one has."""
+    return observed.mark is not None and observed.mark.journal == decided.journal and observed.mark.seq >= decided.seq
+
+
+def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, now: int) -> WorkloadSubmitted | str:
+    """The submission of a workload; or why there can be none. Kueue has reserved quota for all pods: there cannot be fewer any more."""
+    local = KueueLocalQueue(asked.namespace, asked.queue, "", cluster_queue, weight=_ONE, stop="None")
+    plain = replace(
+        asked,
+        pod_sets=tuple(replace(pods, min_count=None, requests=around.requests(pods.requests)) for pods in asked.pod_sets),
+        admission=None,
+        held="",
+        backs_off_until=None,
+        requeued=None,
+        timed_out=False,
+        checks={},
+        reclaimable={},
+        finished=False,
+        created=None if asked.created is None else min(asked.created, now),
+    )
+    labels = around.namespaces.get(asked.namespace)
+    namespaces = {} if labels is None else {asked.namespace: dict(labels)}
+    found = Findings()
+    objects = Objects(local_queues=[local], workloads=[plain], namespaces=namespaces)
+    made = facts(objects, Moment(now, in_cycles=around.graph.settings.defers), found)
+    if found.problems:
+        return str(found.problems[0])
+    submitted = next((fact for fact in made if isinstance(fact, WorkloadSubmitted)), None)
+    if submitted is None:
+        return f"{asked.key}: has no pods; give it at least one"
+    queue = _queue(submitted, cluster_queue, around.graph)
+    return submitted.model_copy(update={"queue": queue})
+
+
+def _queue(submitted: WorkloadSubmitted, cluster_queue: str, graph: PolicyGraph) -> str | None:
+    """The queue that a workload names: that of its ClusterQueue; none where its LocalQueue or the match rules of the policy decide."""
+    if submitted.local_queue is not None and submitted.local_queue in graph.doors.by_local_queue:
+        return None
+    return next((name for name in graph.doors.named if kueue_name(name) == cluster_queue), None)
+
+
+def _adoption(observed: Observed, known: Workload, graph: PolicyGraph, now: int) -> Learned:
+    """What a workload holds that ran already when it was submitted: its pods, on the flavors that their annotations say."""
+    if not observed.may_run:
+        action: Literal["hold", "release"] = "release" if observed.asks else "hold"
+        is_told = action == "hold" and known.held_by_operator == KUEUE
+        note = "it has stopped meanwhile"
+        acted = OperatorAction(time=now, by=KUEUE, action=action, workload=known.name, note=note)
+        return Learned() if is_told else Learned((acted,))
+    placements = []
+    for pods, left in known.pod_sets():
+        flavors = dict(observed.flavors.get(pods.name, {}))
+        usage = {resource: amount * left for resource, amount in pods.requests.items() if resource in flavors}
+        if len(usage) < sum(resource not in graph.ignored for resource in pods.requests) or known.queue == NOWHERE:
+            cause = "runs by a decision that this journal does not have, and its pods do not say on which flavors"
+            return Learned(problem=f"{known.name}: {cause}; it is left alone, and counts for nothing until it ends")
+        placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage))
+    queue = graph.nodes[known.queue].name
+    return Learned((WorkloadAdopted(time=now, workload=known.name, queue=queue, since=now, placements=tuple(placements)),))
+
+
+# --- one that is known ----------------------------------------------------------------------------------------------
+
+
+def _of_running(observed: Observed, known: Workload, decided: Mark | None, now: int) -> Iterator[Fact]:
+    """The core has let it run. Either that was carried out, and it runs on; or it is still to be, and the workload still waits for it."""
+    if decided is None or was_carried_out(observed, decided):
+        runs_on, why = observed.runs, observed.evicted or "Kueue has taken its quota back"
+    else:
+        runs_on, why = observed.asks, _why_not(observed)
+    if not runs_on:
+        yield OperatorAction(time=now, by=KUEUE, action="evict", workload=known.name, note=why)
+        return
+    yield from _updates(observed, known, now)
+
+
+def _of_waiting(observed: Observed, known: Workload, now: int) -> Iterator[Fact]:
+    """It waits: held for as long as Kueue has no quota reserved for it, or has not stopped it yet."""
+    is_held = known.held_by_operator == KUEUE
+    if not observed.asks and not is_held:
+        yield OperatorAction(time=now, by=KUEUE, action="hold", workload=known.name, note=_why_not(observed))
+    yield from _updates(observed, known, now)
+    if observed.asks and is_held:
+        yield OperatorAction(time=now, by=KUEUE, action="release", workload=known.name, note="Kueue has reserved quota for it again")
+
+
+def _why_not(observed: Observed) -> str:
+    """Why a workload does not wait for a decision of gpol."""
+    if not observed.is_active:
+        return "it is not active"
+    if observed.evicted:
+        return f"Kueue stops it: {observed.evicted}"
+    if not observed.has_quota:
+        return "Kueue has no quota reserved for it"
+    if observed.runs:
+        return "it runs by an earlier decision"
+    return f"its admission check says {observed.check or 'nothing'}"
+
+
+def _updates(observed: Observed, known: Workload, now: int) -> Iterator[Fact]:
+    """What it asks for has changed: its priority, its boost, pods that are done."""
+    asked = observed.asked
+    if asked is None:
+        return
+    said: dict[str, Any] = {}
+    if asked.priority != known.asked_priority:
+        said["priority"] = asked.priority
+    counts = {pod_set.name: pod_set.count - left for pod_set, left in known.pod_sets()}
+    done = {
+        name: asked.reclaimable[name] for name in asked.reclaimable if asked.reclaimable[name] > counts.get(name, asked.reclaimable[name])
+    }
+    if done:
+        said["reclaimable"] = done
+    if said:
+        yield WorkloadUpdated(time=now, workload=known.name, **said)

@@ -1,0 +1,113 @@
+"""What a Workload on a cluster says at one moment: the one thing that gpol's facts and writes follow from."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ....engine.event_parts import CheckState
+from ...kubernetes.api import Plain
+from ..problems import Findings
+from ..read.fields import Fields
+from ..read.objects import KueueWorkload
+from ..read.workloads import workload as read_workload
+from .protocol import DECIDED, FLAVORS, SLICE_REPLACED, Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A Workload as it is.
+
+    `asked` is what it asks for; None where gpol cannot decide about it, for the reason in `problem`. `check` is the state of gpol's check,
+    empty where the workload has none, and `message` what it says. `evicted` is Kueue's reason to stop it, empty where it does not. `mark`
+    is the decision that was carried out last, and `marked` the condition that says so. `flavors` are those with which it runs, by pod set
+    and resource.
+    """
+
+    uid: str
+    asked: KueueWorkload | None
+    problem: str
+    cluster_queue: str
+    check: CheckState | str
+    message: str
+    is_active: bool
+    is_finished: bool
+    is_replaced: bool
+    is_being_deleted: bool
+    has_quota: bool
+    is_admitted: bool
+    evicted: str
+    mark: Mark | None
+    marked: Plain
+    flavors: Mapping[str, Mapping[str, str]]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for gpol's decision: Kueue has reserved quota for it, and nothing of it runs."""
+        waits = self.check == "Pending" and self.has_quota and not self.is_admitted and not self.evicted
+        return waits and self.is_active and not self.is_finished and not self.is_being_deleted
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs by an answer of gpol, or starts to, and nobody has told it to stop."""
+        return self.check == "Ready" and self.has_quota and not self.evicted and not self.is_finished
+
+    @property
+    def has_stale_answer(self) -> bool:
+        """Whether gpol's answer stands though Kueue has taken the quota back, or stops it: it would count for the next reservation."""
+        return self.check in ("Ready", "Retry", "Rejected") and (not self.has_quota or bool(self.evicted)) and not self.is_finished
+
+    @property
+    def may_run(self) -> bool:
+        """Whether pods of it may run: gpol's check says so, or Kueue has not taken back yet what it gave."""
+        return not self.is_finished and (self.runs or self.is_admitted or (self.has_quota and bool(self.evicted)))
+
+
+def observe(plain: Plain, check: str) -> Observed:
+    """Read a Workload, in which gpol's check has this name."""
+    found = Findings()
+    metadata, spec, status = _part(plain, "metadata"), _part(plain, "spec"), _part(plain, "status")
+    namespace, name = str(metadata.get("namespace", "")), str(metadata.get("name", ""))
+    found.begin("Workload", f"{namespace}/{name}", "")
+    true = {each.get("type"): each for each in _rows(status, "conditions") if each.get("status") == "True"}
+    answer = next((each for each in _rows(status, "admissionChecks") if each.get("name") == check), {})
+    marked = next((each for each in _rows(status, "conditions") if each.get("type") == DECIDED), {})
+    asked = read_workload(namespace, name, "", Fields(plain, "", found))
+    problem = str(found.problems[0]) if found.problems else ""
+    return Observed(
+        uid=str(metadata.get("uid", "")),
+        asked=None if problem else asked,
+        problem=problem,
+        cluster_queue=str(_part(status, "admission").get("clusterQueue", "")),
+        check=str(answer.get("state", "")),
+        message=str(answer.get("message", "")),
+        is_active=spec.get("active") is not False,
+        is_finished="Finished" in true,
+        is_replaced=true.get("Finished", {}).get("reason") == SLICE_REPLACED,
+        is_being_deleted=bool(metadata.get("deletionTimestamp")),
+        has_quota="QuotaReserved" in true,
+        is_admitted="Admitted" in true,
+        evicted=str(true["Evicted"].get("reason") or "Evicted") if "Evicted" in true else "",
+        mark=Mark.read(str(marked.get("reason", ""))),
+        marked=marked,
+        flavors={str(each.get("name", "")): _flavors(each) for each in _rows(answer, "podSetUpdates")},
+    )
+
+
+def _flavors(update: Plain) -> dict[str, str]:
+    """The flavor of each resource of a pod set, as gpol has written it into its annotations."""
+    try:
+        said = json.loads(str(_part(update, "annotations").get(FLAVORS, "{}")))
+    except ValueError:
+        said = {}
+    return {str(resource): str(said[resource]) for resource in sorted(said)} if isinstance(said, dict) else {}
+
+
+def _part(plain: Plain, name: str) -> Plain:
+    value = plain.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _rows(plain: Plain, name: str) -> list[dict[str, Any]]:
+    value = plain.get(name)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

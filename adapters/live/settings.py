@@ -1,0 +1,149 @@
+"""The settings of `gpol serve`: one file in YAML, and environment variables, which come before it.
+
+A variable is called like its setting, in capitals: `GPOL_JOURNAL`, with two underscores between a part and its setting: `GPOL_KUEUE__WAY`.
+"""
+
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+
+class _Part(BaseModel):
+    """Some settings; one that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Kubernetes(_Part):
+    """How the API server is reached."""
+
+    kubeconfig: Path | None = Field(default=None, description="the kubeconfig; without one, the service account of the pod counts")
+    context: str | None = Field(default=None, description="the context of the kubeconfig; without one, its current context")
+
+
+class Kueue(_Part):
+    """What gpol does for Kueue."""
+
+    way: Literal["off", "decide"] = Field(default="off", description="`decide`: gpol admits and evicts, as an admission check")
+    check: str = Field(default="gpol", min_length=1, max_length=253, description="the name of gpol's AdmissionCheck")
+    follow_pods: bool = Field(
+        default=True,
+        description="whether a workload has stopped only once its pods have ended; else as soon as Kueue counts none, which is earlier",
+    )
+
+
+class Lease(_Part):
+    """Of several gpols one works at a time: the one that holds a Lease of the cluster."""
+
+    enabled: bool = Field(default=True, description="whether to wait for the Lease before doing anything")
+    namespace: str = Field(default="gpol-system", min_length=1, max_length=63, description="the namespace of the Lease")
+    name: str = Field(default="gpol", min_length=1, max_length=253, description="the name of the Lease")
+    holder: str = Field(default="", max_length=253, description="who this gpol is; empty: the name of its host, and its process number")
+
+
+class Http(_Part):
+    """What is served over HTTP, and who may read it."""
+
+    enabled: bool = Field(default=True, description="whether anything is served over HTTP")
+    address: IPv4Address | IPv6Address = Field(default=IPv4Address("127.0.0.1"), description="the address to listen at; 0.0.0.0: all")
+    port: int = Field(default=8080, ge=0, le=65535, description="the port to listen at; 0 for any that is free")
+    certificate: Path | None = Field(
+        default=None,
+        description="the server's certificate and those of its chain, a PEM file; read again when it changes",
+    )
+    key: Path | None = Field(default=None, description="the key of the certificate, a PEM file without a password that others may not read")
+    insecure_plain_text: bool = Field(
+        default=False,
+        description="whether others may reach this address without TLS: whoever is on the way then reads all tokens and answers",
+    )
+    token_file: Path | None = Field(
+        default=None,
+        description="a file with the token that opens everything, of 16 characters at least, which others may not read; read again when it "
+        "changes",
+    )
+    kubernetes_tokens: bool = Field(
+        default=False,
+        description="whether tokens of the cluster count: the API server says whose they are (TokenReview), and whether that user may use "
+        "the path (SubjectAccessReview, `nonResourceURLs`)",
+    )
+    kubernetes_audience: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=253,
+        description="the audience that tokens of the cluster are for; without one, the API server",
+    )
+    kubernetes_seconds: float = Field(
+        default=10, ge=0, le=300, allow_inf_nan=False, description="for how many seconds an answer about a token of the cluster counts"
+    )
+    answer_seconds: float = Field(
+        default=30, ge=1, le=600, allow_inf_nan=False, description="after how many seconds without an answer a question is given up"
+    )
+    probe_address: IPv4Address | IPv6Address | None = Field(
+        default=None,
+        description="a second address, without TLS, that serves /healthz and /readyz and nothing else, for probes that know no certificate",
+    )
+    probe_port: int = Field(default=8081, ge=0, le=65535, description="the port at that second address; 0 for any that is free")
+
+    @model_validator(mode="after")
+    def _in_pairs(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("a certificate and its key go together; name both, or neither")
+        return self
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        if self.enabled and self.certificate is None and not self.address.is_loopback and not self.insecure_plain_text:
+            raise ValueError(
+                f"without TLS nothing is served at {self.address}, which others can reach: name a certificate and a key, listen at "
+                "127.0.0.1, or set insecure_plain_text, and whoever is on the way reads all tokens and answers"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _audience_of_tokens(self) -> Self:
+        if self.kubernetes_audience is not None and not self.kubernetes_tokens:
+            raise ValueError("kubernetes_audience is for tokens of the cluster; set kubernetes_tokens as well")
+        return self
+
+
+class ServeSettings(BaseSettings):
+    """All settings."""
+
+    model_config = SettingsConfigDict(env_prefix="GPOL_", env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    policy: Path = Field(description="the policy, a .gpol file")
+    journal: str = Field(description="the journal: a file, or postgresql://...; it is made where there is none")
+    gpu: str = Field(default="nvidia.com/gpu", min_length=1, max_length=253, description="what the policy's `gpu` is called in the cluster")
+    kubernetes: Kubernetes = Field(default=Kubernetes(), description=Kubernetes.__doc__)
+    policy_seconds: float = Field(
+        default=2, ge=0, le=3600, allow_inf_nan=False, description="after how many seconds to look whether the policy has changed; 0: never"
+    )
+    lease: Lease = Field(default=Lease(), description=Lease.__doc__)
+    kueue: Kueue = Field(default=Kueue(), description=Kueue.__doc__)
+    http: Http = Field(default=Http(), description=Http.__doc__)
+
+
+def read_settings(path: Path | None) -> ServeSettings:
+    """The settings in a file and in the environment. Raises pydantic's ValidationError, OSError or a YAML error."""
+
+    class FromFile(ServeSettings):
+        """The settings, with this file."""
+
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            """The environment before the file."""
+            file = () if path is None else (YamlConfigSettingsSource(settings_cls, path),)
+            return (env_settings, *file)
+
+    made: Any = FromFile
+    return made()  # type: ignore[no-any-return]

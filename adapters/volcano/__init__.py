@@ -1,0 +1,1 @@
+"""Volcano: its objects, from files to a policy and the facts that rebuild the current state, and back."""

@@ -1,0 +1,1 @@
+"""A policy as Volcano's objects."""

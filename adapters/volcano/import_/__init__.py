@@ -1,0 +1,1 @@
+"""Volcano's objects as a policy and facts."""

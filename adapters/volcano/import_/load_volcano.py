@@ -1,0 +1,55 @@
+"""The import: from Volcano's objects to a policy, the facts that rebuild its state, and notes about what was changed.
+
+`docs/volcano.md` lists what becomes of each field.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ....dsl.syntax import tree
+from ....engine.facts import Fact
+from ...kueue.import_.load import latest_moment, read_files
+from ...kueue.problems import ConversionNote, Findings, ImportRefused
+from ...kueue.read.kinds import Raw
+from ..read.volcano_kinds import read_volcano
+from ..read.volcano_objects import VolcanoObjects
+from .gangs import GangMoment, gang_facts
+from .known_capacity import known_capacity, said_capacity
+from .queue_checks import check_pod_groups, check_queues
+from .queue_tree import QueueTree
+from .volcano_policy import volcano_policy
+
+__all__ = ["FLAVOR", "ImportRefused", "VolcanoImport", "latest_moment", "load_volcano", "read_files", "said_capacity"]
+
+FLAVOR = "default"
+"""What the only flavor of an imported policy is called, where the caller does not say otherwise: Volcano has no flavors."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolcanoImport:
+    """A cluster as a policy and the facts that follow its activation, all at one moment; `objects` are what was read."""
+
+    tree: tree.File
+    facts: list[Fact]
+    notes: list[ConversionNote]
+    objects: VolcanoObjects
+
+
+def load_volcano(raws: Iterable[Raw], now: int, flavor: str = FLAVOR, capacity: Mapping[str, int] | None = None) -> VolcanoImport:
+    """Import objects as of a moment (microseconds since the epoch).
+
+    `flavor` is what the only flavor is called; `capacity` is how much there is of each resource, in gpol's smallest unit, as far as the
+    caller knows it. Raises ImportRefused, with all problems found.
+    """
+    found = Findings()
+    objects = read_volcano(raws, found)
+    queues = QueueTree(objects.queues)
+    check_queues(queues, found)
+    check_pod_groups(queues, objects.pod_groups, found)
+    found.check()
+    queues.note_owned(found)
+    known = known_capacity(objects, queues, capacity or {}, found)
+    made = volcano_policy(objects, queues, known, flavor, found)
+    facts = gang_facts(objects, GangMoment(now, flavor, frozenset(known.resources)), found)
+    found.check()
+    return VolcanoImport(made, facts, found.notes(), objects)

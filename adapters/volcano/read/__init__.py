@@ -1,0 +1,1 @@
+"""Volcano's objects read from files, typed and checked."""

@@ -1,0 +1,1 @@
+"""serve: gpol beside a cluster."""

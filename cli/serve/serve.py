@@ -1,0 +1,106 @@
+"""serve: gpol decides for a live cluster."""
+
+import asyncio
+import logging
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..shared.options import PLACE, with_format
+from ..shared.output import FAILED, GOOD, NO, Format, complain, refuse, say, say_json
+from ..shared.policies import checked_policy
+
+if TYPE_CHECKING:
+    from ...adapters.live.settings import ServeSettings
+    from ...sim.drive.policy import Policy
+
+MISSING = "what serves clusters is not installed ({name} is missing); `pip install 'gpol[live]'` brings it"
+
+
+@click.command()
+@click.option("--settings", "place", metavar="PATH", type=PLACE, help="the settings, a YAML file; variables GPOL_... come before it")
+@click.option("--check", is_flag=True, help="only say what the cluster lacks; exit code 2 if it lacks anything. Nothing is written")
+@with_format
+def serve(place: str | None, check: bool, form: Format) -> int:
+    """Decide for a live cluster, as the settings say, until stopped."""
+    try:
+        import kubernetes.aio  # noqa: F401
+        import pydantic_settings  # noqa: F401
+    except ImportError as error:
+        refuse(MISSING.format(name=error.name), FAILED)
+    from ...sim.drive.policy import Policy
+
+    settings = _settings(place)
+    policy = Policy.of(checked_policy(str(settings.policy), form))
+    if settings.kueue.way == "off":
+        refuse("the settings let gpol do nothing: set kueue.way", code=NO if check else FAILED)
+    if check:
+        return asyncio.run(_check(settings, policy, form))
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return asyncio.run(_serve(settings, policy))
+
+
+def _settings(place: str | None) -> "ServeSettings":
+    from pydantic import ValidationError
+    from yaml import YAMLError
+
+    from ...adapters.live.settings import read_settings
+
+    where = f"`{place}`" if place else "the environment"
+    try:
+        return read_settings(Path(place) if place else None)
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_context=False, include_input=False):
+            name = ".".join(str(part) for part in each["loc"])
+            complain(f"{where}: {name}: {each['msg'].removeprefix('Value error, ')}")
+        refuse(f"the settings in {where} cannot be used; docs/live.md lists all settings")
+    except (OSError, YAMLError, ValueError) as error:
+        refuse(f"the settings in {where} cannot be read: {error}; give a YAML file")
+
+
+async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
+    from ...adapters.kubernetes.api import AccessError, Api
+    from ...compiled.fast_core import fast_core
+    from ...console.service import ActivationError, Service
+
+    try:
+        api = await Api.connect(settings.kubernetes.kubeconfig, settings.kubernetes.context)
+    except AccessError as error:
+        refuse(str(error))
+    async with api:
+        service = Service(settings, policy, api, lambda frozen: fast_core(complain, is_long=True, frozen=frozen))
+        working = asyncio.ensure_future(service.run())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, working.cancel)
+        try:
+            with suppress(asyncio.CancelledError):
+                await working
+        except ActivationError as error:
+            refuse(str(error))
+    return GOOD
+
+
+async def _check(settings: "ServeSettings", policy: "Policy", form: Format) -> int:
+    """Say what the cluster lacks."""
+    from ...adapters.kubernetes.api import AccessError, Api, ApiError
+    from ...adapters.kubernetes.nodes import follows_nodes
+    from ...adapters.kueue.cluster_setup import lacks
+
+    found = []
+    try:
+        async with await Api.connect(settings.kubernetes.kubeconfig, settings.kubernetes.context) as api:
+            async for line in lacks(api, settings.kueue.check, follows_nodes(policy.graph), settings.kueue.follow_pods):
+                found.append(line)
+                if form is Format.json:
+                    say_json("lack", message=line)
+                else:
+                    say(line)
+    except (AccessError, ApiError) as error:
+        refuse(f"the cluster cannot be asked: {error}", FAILED)
+    if not found and form is not Format.json:
+        say("good: the policy, the rights and the cluster are as gpol needs them")
+    return NO if found else GOOD

@@ -1,0 +1,86 @@
+"""The file of the policy: read and checked at the start, and again whenever it has changed.
+
+A mounted ConfigMap is such a file. A new text that has an error, or that cannot take over from the one that decides now, is refused whole:
+the earlier one goes on, and it is said why.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from ..dsl.analysis.checker import check
+from ..dsl.diagnostics import PolicyError
+from ..dsl.syntax.items import decode
+from ..engine.errors import FactError
+from ..sim.drive.policy import Policy
+from .health import Health
+
+PART = "policy"
+"""The part under which the health of the service says that a changed policy was refused."""
+
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+class BadPolicyError(Exception):
+    """A policy that cannot be used. The message says why."""
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy in a file. Raises BadPolicyError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        checked = check(decode(data, path.name), path.name)
+    except OSError as error:
+        raise BadPolicyError(f"`{path}` cannot be read: {error.strerror or error}") from None
+    except PolicyError as error:
+        raise BadPolicyError("; ".join(f"{each.code}: {each.message}" for each in error.diagnostics)) from None
+    if checked.errors:
+        first, more = checked.errors[0], len(checked.errors) - 1
+        line = checked.texts.get(first.file, "").count("\n", 0, first.span.start) + 1
+        rest = f", and {more} more" if more else ""
+        raise BadPolicyError(f"{first.file}:{line}: {first.code}: {first.message}{rest}; `gpol check {path}` shows all")
+    if checked.graph is None:
+        raise BadPolicyError(f"`{path}` is a profile; name a policy that uses it")
+    return Policy.of(checked)
+
+
+class PolicyFile:
+    """Follows the file of a policy. `current` is the one that is to decide."""
+
+    def __init__(self, path: Path, current: Policy, health: Health) -> None:
+        self.path, self.current, self._health = path, current, health
+        self._seen = _stamp(path)
+
+    async def changed(self, seconds: float, may_take_over: Callable[[Policy], None]) -> None:
+        """Return once the file has a policy that says something else and may take over: it is `current` then.
+
+        `may_take_over` raises FactError for one that may not.
+        """
+        while True:
+            await asyncio.sleep(seconds)
+            stamp = _stamp(self.path)
+            if stamp == self._seen:
+                continue
+            self._seen = stamp
+            try:
+                found = await asyncio.to_thread(read_policy, self.path)
+                is_other = found.graph.digest != self.current.graph.digest
+                if is_other:
+                    may_take_over(found)
+            except (BadPolicyError, FactError) as error:
+                self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {error}")
+                continue
+            self._health.say(PART, "")
+            if is_other:
+                self.current = found
+                return
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file does; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
