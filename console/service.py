@@ -21,6 +21,7 @@ from ..engine.errors import FactError
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
 from .health import Health
+from .metrics import LiveValues, Metrics
 from .policy_file import PolicyFile
 
 LOG = logging.getLogger("gpol.service")
@@ -39,6 +40,7 @@ class Service:
     def __init__(self, settings: ServeSettings, policy: Policy, api: Api, make_core: MakeCore) -> None:
         self.settings, self.api, self._make_core = settings, api, make_core
         self.health = Health()
+        self.metrics = Metrics(self.health.problems)
         self.policy = PolicyFile(settings.policy, policy, self.health)
         self.decider: LiveDecider | None = None
         self.kueue: KueueDecisions | None = None
@@ -79,13 +81,14 @@ class Service:
             self.health.say("service", "")
             kueue = self._kueue(decider)
             self.decider, self.kueue = decider, kueue
+            self.metrics.live = _live_values(kueue, decider)
             self.health.ask("admission check", lambda: kueue.status.problem)
             self.health.ask("workloads", lambda: kueue.cluster.workloads.problem)
             self.health.ask("livelock", lambda: decider.livelock)
             try:
                 await self._until_policy_changes(kueue, decider)
             finally:
-                self.decider = self.kueue = None
+                self.decider = self.kueue = self.metrics.live = None
                 for part in ("admission check", "workloads", "livelock"):
                     self.health.ask(part, None)
 
@@ -106,7 +109,7 @@ class Service:
 
     def _kueue(self, decider: LiveDecider) -> KueueDecisions:
         settings, events = self.settings.kueue, EventWriter(self.api, CONTROLLER, self._holder)
-        return KueueDecisions(self.api, decider, settings.check, self.settings.gpu, settings.follow_pods, events, self._tell)
+        return KueueDecisions(self.api, decider, settings.check, self.settings.gpu, settings.follow_pods, events, self)
 
     def _activate(self, decider: LiveDecider) -> None:
         decider.begin(lambda events: None)
@@ -116,8 +119,39 @@ class Service:
             raise ActivationError(f"`{self.policy.path}` cannot take over: {error}") from None
         decider.commit(lambda events: None)
 
-    def _tell(self, events: Sequence[Numbered]) -> None:
-        """Learn of what was committed."""
+    # --- observing --------------------------------------------------------------------------------------------------
+
+    def decided(self, events: Sequence[Numbered]) -> None:
+        """These events were committed."""
         self._pause = FIRST_PAUSE
+        self.metrics.decided(events)
         for seq, event in events:
             LOG.info("event %d: %s %s", seq, event.kind, getattr(event, "workload", ""))
+
+    def fact_refused(self, kind: str) -> None:
+        """A fact could not have happened."""
+        self.metrics.fact_refused(kind)
+
+    def observe_decide(self, seconds: float) -> None:
+        """Deciding took so long."""
+        self.metrics.observe_decide(seconds)
+
+    def observe_commit(self, seconds: float) -> None:
+        """A commit took so long."""
+        self.metrics.observe_commit(seconds)
+
+    def observe_effect(self, seconds: float) -> None:
+        """A write took so long."""
+        self.metrics.observe_effect(seconds)
+
+
+def _live_values(kueue: KueueDecisions, decider: LiveDecider) -> LiveValues:
+    """What metrics read when somebody asks."""
+    return LiveValues(
+        journal_head=lambda: decider.core.seq,
+        clock_behind=decider.stamps.behind,
+        effects_pending=lambda: len(kueue.carrying_out.writes),
+        effects_postponed=lambda: len(kueue.carrying_out.postponed),
+        workload_problems=lambda: len(kueue.problems),
+        reflectors=lambda: (kueue.cluster.workloads, kueue.cluster.namespaces, kueue.cluster.nodes, kueue.status.checks),
+    )

@@ -10,6 +10,7 @@ be opened again, with a new core at its end. Facts come from what a cluster is l
 
 from asyncio import CancelledError
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -57,6 +58,8 @@ class LiveDecider:
         self._player = Player(core, self._snapshots, group=_ALL_AT_ONCE)
         self._played: list[Numbered] = []
         self._identity = ""
+        self.commit_seconds = 0.0
+        """How long the last commit took."""
         self.moment = 0
         """The time that a fact has which is played now: that of `begin`, or of the wake that was played last (`follows`)."""
 
@@ -130,7 +133,9 @@ class LiveDecider:
         Return it. Raises JournalError; the decider is of no use then.
         """
         self._advance(self.moment, follows)
+        begun = perf_counter()
         self._player.flush()
+        self.commit_seconds = perf_counter() - begun
         played, self._played = self._played, []
         return played
 

@@ -16,6 +16,7 @@ from ..shared.policies import checked_policy
 
 if TYPE_CHECKING:
     from ...adapters.live.settings import ServeSettings
+    from ...console.service import Service
     from ...sim.drive.policy import Policy
 
 MISSING = "what serves clusters is not installed ({name} is missing); `pip install 'gpol[live]'` brings it"
@@ -65,23 +66,33 @@ def _settings(place: str | None) -> "ServeSettings":
 async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
     from ...adapters.kubernetes.api import AccessError, Api
     from ...compiled.fast_core import fast_core
+    from ...console.http_server import HttpSetupError
     from ...console.service import ActivationError, Service
+    from ..speed.kernels import tell
 
     try:
         api = await Api.connect(settings.kubernetes.kubeconfig, settings.kubernetes.context)
     except AccessError as error:
         refuse(str(error))
     async with api:
-        service = Service(settings, policy, api, lambda frozen: fast_core(complain, is_long=True, frozen=frozen))
-        working = asyncio.ensure_future(service.run())
+        service = Service(settings, policy, api, lambda frozen: fast_core(tell, is_long=True, frozen=frozen))
+        working = asyncio.ensure_future(_work(service, settings))
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, working.cancel)
         try:
             with suppress(asyncio.CancelledError):
                 await working
-        except ActivationError as error:
+        except (ActivationError, HttpSetupError) as error:
             refuse(str(error))
     return GOOD
+
+
+async def _work(service: "Service", settings: "ServeSettings") -> None:
+    """Work, and serve what can be asked over HTTP."""
+    from ...console.http_server import serve_http
+
+    async with serve_http(service, settings.http):
+        await service.run()
 
 
 async def _check(settings: "ServeSettings", policy: "Policy", form: Format) -> int:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from ..definition.queue.line import line_key
 from ..definition.state.state import State
 from ..questions.view import DefinitionView
-from ..workload import Workload
+from ..workload import NOWHERE, Workload
 from . import columns as c
 from .store import TableStore
 
@@ -38,13 +39,18 @@ class TableView:
         return self._whole.workloads()
 
     def workload(self, name: str) -> Workload | None:
-        return self._whole.workload(name)
+        if self._store.row(name) == c.NONE:
+            return None
+        workload, _ = self._store.read(name)
+        if workload.queue != NOWHERE and workload.admitted is None and self._store.is_in_line(name):
+            workload.place = line_key(self._store.graph, workload)
+        return workload
 
     def machine_flavors(self) -> Sequence[int]:
         return self._whole.machine_flavors()
 
     def capacity(self, slot: int) -> int:
-        return self._whole.capacity(slot)
+        return self._store.capacity[slot]
 
     def consumed(self, local_queue: str) -> Mapping[str, int]:
         return self._whole.consumed(local_queue)

@@ -48,8 +48,8 @@ def drawn_play(
     return Play(texts, left, right), Facts(draw, place, len(texts))
 
 
-def tables_after(name: str, in_cycles: bool, crowded: bool, count: int) -> Iterator[Tables]:
-    """The tables of the core over arrays after each of so many facts, under policies that decide in cycles or at once."""
+def core_after_each(name: str, in_cycles: bool, crowded: bool, count: int) -> Iterator[ArrayCore]:
+    """The core over arrays after each of so many facts, under policies that decide in cycles or at once, while it decides by its tables."""
     play, facts = drawn_play(Dice(name), in_cycles, CORES["array"], CORES["array"], Counter(), crowded=crowded)
     core = ArrayCore()
     for _ in range(count):
@@ -58,7 +58,14 @@ def tables_after(name: str, in_cycles: bool, crowded: bool, count: int) -> Itera
         with suppress(FactError):
             core.step(*fact_of(plain, play.texts))
         if core._store is not None:
-            yield core._store.tables
+            yield core
+
+
+def tables_after(name: str, in_cycles: bool, crowded: bool, count: int) -> Iterator[Tables]:
+    """The tables of that core."""
+    for core in core_after_each(name, in_cycles, crowded, count):
+        assert core._store is not None
+        yield core._store.tables
 
 
 def queues_after(name: str, histories: int, count: int) -> Iterator[tuple[Tables, int]]:

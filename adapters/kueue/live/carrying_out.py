@@ -1,8 +1,11 @@
 """Carries out what the journal wants: writes to each workload that does not show it yet, once those have stopped whom it waits for."""
 
+from time import perf_counter
+
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api, ApiError, Plain
 from ...kubernetes.reflector import Seen
+from ...live.observer import Observer
 from ...live.work_queue import WorkQueue
 from .deciding import Deciding
 from .desired import Desired
@@ -26,7 +29,8 @@ class CarryingOut:
     the server refuses. All by name.
     """
 
-    def __init__(self, deciding: Deciding, occupancy: Occupancy, api: Api, check: str) -> None:
+    def __init__(self, deciding: Deciding, occupancy: Occupancy, api: Api, check: str, observer: Observer) -> None:
+        self._observer = observer
         self._deciding, self._cluster, self._decider = deciding, deciding.cluster, deciding.decider
         self._occupancy, self._api, self._check = occupancy, api, check
         self.writes, self.stops = WorkQueue(), WorkQueue()
@@ -46,7 +50,9 @@ class CarryingOut:
             wanted = self._wanted(key, seen) if seen is not None else None
             if wanted is not None:
                 self._cluster.unsure.add(key)
+                begun = perf_counter()
                 self._cluster.answered(key, await self._api.apply(_path(key, "status"), wanted, CONTROLLER))
+                self._observer.observe_effect(perf_counter() - begun)
             self.problems.pop(key, None)
         except ApiError as error:
             return self._on_error(key, error)
@@ -69,7 +75,9 @@ class CarryingOut:
         """The body to write; None if there is nothing to write, or not yet."""
         if seen.value.has_stale_answer:
             return self._pending(key, seen, WITHDRAWN)
-        desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(key, seen.uid)
+        desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(
+            key, seen.uid, is_marked=seen.value.mark is not None
+        )
         if desired is None or not write_of(desired, key, seen.value, self._decider.identity):
             reason = self.reasons.get(key, seen.value.message)
             return self._pending(key, seen, reason) if seen.value.asks and reason != seen.value.message else None

@@ -8,14 +8,14 @@ through which restart they come about. A name comes into the queue of writes aft
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api
 from ...kubernetes.nodes import follows_nodes, names_in_cluster
 from ...kubernetes.object_events import EventWriter
-from ...live.decider import LiveDecider, Numbered
+from ...live.decider import LiveDecider
+from ...live.observer import Observer, Unobserved
 from .carrying_out import CarryingOut
 from .check_status import CheckStatus
 from .deciding import Deciding
@@ -31,8 +31,7 @@ WRITERS = 8
 class KueueDecisions:
     """Follows the Workloads of a cluster and decides about them.
 
-    `check` is the name of gpol's AdmissionCheck, `gpu` what the policy's resource `gpu` is called in the cluster. `tell` is told of events
-    that were committed.
+    `check` is the name of gpol's AdmissionCheck, `gpu` what the policy's resource `gpu` is called in the cluster.
     """
 
     def __init__(
@@ -43,13 +42,14 @@ class KueueDecisions:
         gpu: str = "nvidia.com/gpu",
         follow_pods: bool = True,
         events: EventWriter | None = None,
-        tell: Callable[[Sequence[Numbered]], None] = lambda events: None,
+        observer: Observer | None = None,
     ) -> None:
-        self.decider, self._tell = decider, tell
+        observed = observer if observer is not None else Unobserved()
+        self.decider = decider
         self.cluster = FollowedCluster(api, check)
-        self.deciding = Deciding(self.cluster, decider, names_in_cluster(gpu))
+        self.deciding = Deciding(self.cluster, decider, names_in_cluster(gpu), observed)
         self.occupancy = Occupancy(self.deciding, api, follow_pods)
-        self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, check)
+        self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, check, observed)
         self.status = CheckStatus(api, check, decider.stamps)
         self.events = events if events is not None else EventWriter(api, CONTROLLER, CONTROLLER)
         self.telling = Telling(self.cluster, decider, self.events, self.carrying_out)
@@ -104,4 +104,3 @@ class KueueDecisions:
             self.carrying_out.writes.add(self.cluster.slices.last(name) or name)
         if committed:
             self.telling.tell(committed)
-            self._tell(committed)

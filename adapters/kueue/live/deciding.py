@@ -1,29 +1,36 @@
 """Looks at what has changed in a cluster, decides about it and commits that, in one step in which nothing is waited for."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
+from time import perf_counter
 
 from ....engine.errors import FactError
 from ....engine.events import WorkloadEvicted
+from ....engine.facts import Fact
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ....journal.errors import JournalError
 from ...kubernetes.nodes import Supply
 from ...live.decider import LiveDecider, Numbered
+from ...live.observer import Observer
 from .desired import DesiredStates
 from .followed import FollowedCluster
-from .learned import ALONE, Learned, SliceStanding, Surroundings, gone, learn
+from .learned import ALONE, Learned, SliceStanding, Surroundings, gone, learn, queues_by_cluster_queue
 from .observed import Observed
 from .protocol import Mark
+
+LOG = logging.getLogger("gpol.kueue")
 
 
 class Deciding:
     """Decides about the workloads of a cluster. `problems` says about which it cannot, and why; `desired` is what the journal wants."""
 
-    def __init__(self, cluster: FollowedCluster, decider: LiveDecider, names: Mapping[str, str]) -> None:
-        self.cluster, self.decider = cluster, decider
+    def __init__(self, cluster: FollowedCluster, decider: LiveDecider, names: Mapping[str, str], observer: Observer) -> None:
+        self.cluster, self.decider, self._observer = cluster, decider, observer
         self.problems: dict[str, str] = {}
         live = decider.core.view.workloads()
         self.desired = DesiredStates(decider.journal, [(workload.name, workload.fact.uid) for workload in live])
+        self._queues_of: tuple[PolicyGraph, dict[str, str]] | None = None
         self._names, self._supply = names, Supply(decider.journal, names)
 
     @property
@@ -39,11 +46,17 @@ class Deciding:
 
     def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
         """Take in what has changed, decide and commit. Return what was committed; raises JournalError."""
+        begun = perf_counter()
         self.decider.begin(self._follow)
         if nodes:
             self._learn_nodes()
         self._learn(keys)
-        return self.decider.commit(self._follow)
+        committed = self.decider.commit(self._follow)
+        if committed:
+            self._observer.observe_decide(perf_counter() - begun - self.decider.commit_seconds)
+            self._observer.observe_commit(self.decider.commit_seconds)
+            self._observer.decided(committed)
+        return committed
 
     def _follow(self, events: Sequence[Numbered]) -> None:
         """Hold at once who was evicted and has not stopped yet."""
@@ -59,6 +72,7 @@ class Deciding:
                 self._supply.take(fact)
                 self.problems.pop(name, None)
             except FactError as error:
+                self._refuse(fact, error)
                 self.problems[name] = str(error)
 
     def _learn(self, keys: Iterable[str]) -> None:
@@ -75,22 +89,34 @@ class Deciding:
                     unseen += evicted(events)
                 unseen += [key] if learned.facts else []
             except FactError as error:
+                self._refuse(fact, error)
                 problem = str(error)
             if problem:
                 self.problems[key] = problem
             else:
                 self.problems.pop(key, None)
 
+    def _refuse(self, fact: Fact, error: FactError) -> None:
+        """Tell of a fact that could not have happened."""
+        LOG.warning("%s is refused: %s", fact.kind, error)
+        self._observer.fact_refused(fact.kind)
+
     def _learned(self, key: str) -> Learned:
         """The next facts about a workload."""
-        seen, known, now = self.cluster.workload(key), self.known(key), self.decider.moment
+        seen, known, now, graph = self.cluster.workload(key), self.known(key), self.decider.moment, self.graph
         if seen is None:
             return Learned(gone(known, now))
         self._check_mark(key, seen.value.mark)
-        desired = self.desired.of(key, seen.uid)
+        desired = self.desired.of(key, seen.uid, is_marked=seen.value.mark is not None)
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
-        around = Surroundings(self.graph, self.cluster.labels, self._names)
+        around = Surroundings(graph, self.cluster.labels, self._names, self._queues(graph))
         return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
+
+    def _queues(self, graph: PolicyGraph) -> Mapping[str, str]:
+        """The queues of the policy by what their ClusterQueues are called."""
+        if self._queues_of is None or self._queues_of[0] is not graph:
+            self._queues_of = graph, queues_by_cluster_queue(graph)
+        return self._queues_of[1]
 
     def _check_mark(self, key: str, mark: Mark | None) -> None:
         """Raise JournalError for a mark of an event that the journal does not have: it is an older copy of the one that has it."""

@@ -41,10 +41,15 @@ class DesiredStates:
         self._journal = journal
         self._wanted = {name: (uid, self._look_up(name, uid)) for name, uid in live}
 
-    def of(self, name: str, uid: str) -> Desired | None:
-        """What is wanted of a workload; None where nothing was decided about it yet, or it runs as it was adopted."""
+    def of(self, name: str, uid: str, is_marked: bool = True) -> Desired | None:
+        """What is wanted of a workload; None where nothing was decided about it yet, or it runs as it was adopted.
+
+        One that is over, and bears no mark (`is_marked`), is not looked up: a decision about it was never carried out, and is taken anew.
+        """
         known = self._wanted.get(name)
         if known is None or known[0] != uid:
+            if not is_marked:
+                return None
             known = self._wanted[name] = uid, self._look_up(name, uid)
         return known[1]
 

@@ -34,12 +34,13 @@ KUEUE = "kueue"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What else decides where a workload belongs: the policy, the labels of namespaces, as far as they are known, and what resources of the
-    policy are called in the cluster, where that is another name."""
+    """What else decides where a workload belongs: the policy, the labels of namespaces, as far as they are known, what resources of the
+    policy are called in the cluster, where that is another name, and the queues by what their ClusterQueues are called."""
 
     graph: PolicyGraph
     namespaces: Mapping[str, Mapping[str, str]]
     names: Mapping[str, str]
+    queues: Mapping[str, str]
 
     def requests(self, asked: Mapping[str, int]) -> dict[str, int]:
         """What one pod asks for, by the policy's names of resources."""
@@ -151,15 +152,14 @@ def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, 
     submitted = next((fact for fact in made if isinstance(fact, WorkloadSubmitted)), None)
     if submitted is None:
         return f"{asked.key}: has no pods; give it at least one"
-    queue = _queue(submitted, cluster_queue, around.graph)
+    by_local_queue = submitted.local_queue is not None and submitted.local_queue in around.graph.doors.by_local_queue
+    queue = None if by_local_queue else around.queues.get(cluster_queue)  # None: its LocalQueue or the match rules of the policy decide
     return submitted.model_copy(update={"queue": queue})
 
 
-def _queue(submitted: WorkloadSubmitted, cluster_queue: str, graph: PolicyGraph) -> str | None:
-    """The queue that a workload names: that of its ClusterQueue; none where its LocalQueue or the match rules of the policy decide."""
-    if submitted.local_queue is not None and submitted.local_queue in graph.doors.by_local_queue:
-        return None
-    return next((name for name in graph.doors.named if kueue_name(name) == cluster_queue), None)
+def queues_by_cluster_queue(graph: PolicyGraph) -> dict[str, str]:
+    """The queues of a policy by what their ClusterQueues are called."""
+    return {kueue_name(name): name for name in graph.doors.named}
 
 
 def _adoption(observed: Observed, known: Workload, graph: PolicyGraph, now: int) -> Learned:

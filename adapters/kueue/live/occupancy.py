@@ -92,7 +92,7 @@ class Occupancy:
         later = self._cluster.workload(last) if last is not None else None
         if later is None:
             return seen.value.may_run
-        desired = self._deciding.desired.of(key, seen.uid)
+        desired = self._deciding.desired.of(key, seen.uid, is_marked=seen.value.mark is not None)
         if desired is None or isinstance(desired.event, WorkloadAdmitted):
             return True
         is_told = was_carried_out(later.value, Mark(self._decider.identity, desired.seq))

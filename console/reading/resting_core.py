@@ -1,0 +1,44 @@
+"""A core that nothing happens to while it is asked: what takes long to find out is found out once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from ...engine.cores import Core, Probe
+from ...engine.outcome.nomination import Nomination
+
+
+class _RestingProbe:
+    """Questions about a state that stays as it is. Who reserves room is found by nominating the heads of all queues."""
+
+    def __init__(self, probe: Probe) -> None:
+        self._probe = probe
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._probe, name)
+
+    @cached_property
+    def _reserved(self) -> Sequence[Nomination]:
+        return self._probe.reservations()
+
+    def reservations(self) -> Sequence[Nomination]:
+        """See `gpol.engine.cores.Probe`."""
+        return self._reserved
+
+
+class _RestingCore:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    @cached_property
+    def probe(self) -> Any:
+        """Questions about what would be."""
+        return _RestingProbe(self._core.probe)
+
+
+def resting(core: Core) -> Core:
+    """A core that answers as this one does, as long as nothing happens to it."""
+    return cast(Core, _RestingCore(core))
