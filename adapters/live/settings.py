@@ -121,6 +121,7 @@ class ServeSettings(BaseSettings):
     policy_seconds: float = Field(
         default=2, ge=0, le=3600, allow_inf_nan=False, description="after how many seconds to look whether the policy has changed; 0: never"
     )
+    log: Literal["text", "json"] = Field(default="text", description="how the log is written: for people, or one JSON object a line")
     lease: Lease = Field(default=Lease(), description=Lease.__doc__)
     kueue: Kueue = Field(default=Kueue(), description=Kueue.__doc__)
     http: Http = Field(default=Http(), description=Http.__doc__)

@@ -1,9 +1,7 @@
 """serve: gpol decides for a live cluster."""
 
 import asyncio
-import logging
 import signal
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import click
 from ..shared.options import PLACE, with_format
 from ..shared.output import FAILED, GOOD, NO, Format, complain, refuse, say, say_json
 from ..shared.policies import checked_policy
+from .log_lines import start_log
 
 if TYPE_CHECKING:
     from ...adapters.live.settings import ServeSettings
@@ -41,7 +40,7 @@ def serve(place: str | None, check: bool, form: Format) -> int:
         refuse("the settings let gpol do nothing: set kueue.way", code=NO if check else FAILED)
     if check:
         return asyncio.run(_check(settings, policy, form))
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    start_log(settings.log)
     return asyncio.run(_serve(settings, policy))
 
 

@@ -1,0 +1,138 @@
+"""The extender over HTTP: `POST PREFIX/VERB`, as Volcano's plugin `extender` sends it.
+
+    app = extender_app(lambda: service.volcano_answers, prefix="/volcano")
+
+Each request is decoded and answered in one go. Nothing is waited for but its body, so an answer never mixes two moments.
+"""
+
+import asyncio
+import base64
+import binascii
+import logging
+from collections.abc import Callable
+from hmac import compare_digest
+
+from aiohttp import web
+
+from . import refusals
+from .refusals import MOST_BODY, SESSION_OPEN, RefusedError
+from .requests import BadBodyError
+from .tally import ExtenderTally
+from .verbs import VERBS
+from .verdicts import NotDeciding, VolcanoAnswers
+
+LOG = logging.getLogger("gpol.volcano")
+
+BODY_SECONDS = 10
+"""How long a body may take to come."""
+
+MOST_HELD = 4 * MOST_BODY
+"""The most bytes of all bodies that are under way."""
+
+_JSON = "application/json"
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Server": "gpol"}
+_CHALLENGES = 'Bearer realm="gpol", Basic realm="gpol"'
+_NOT_DECIDING = NotDeciding()
+
+
+def extender_app(
+    current: Callable[[], VolcanoAnswers | None], prefix: str = "", token: str = "", tally: ExtenderTally | None = None
+) -> web.Application:
+    """The extender. `current` gives the answers of now; None while gpol does not decide, which is answered safely.
+
+    With a `token` only those who send it are answered: as a bearer token, or as the password of the address (`http://gpol:TOKEN@HOST`),
+    which Volcano's scheduler can do. `prefix` is the path before the verb, such as `/volcano`.
+    """
+    extender = _Extender(current, prefix.rstrip("/"), token, tally if tally is not None else ExtenderTally())
+    app = web.Application(client_max_size=MOST_BODY)
+    app.router.add_route("*", "/{path:.*}", extender.handle)
+    return app
+
+
+class _Extender:
+    """Answers requests."""
+
+    def __init__(self, current: Callable[[], VolcanoAnswers | None], prefix: str, token: str, tally: ExtenderTally) -> None:
+        self._current, self._prefix, self._token, self._tally = current, prefix, token, tally
+        self._held = 0
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """The response to a request."""
+        verb = request.path.removeprefix(f"{self._prefix}/") if request.path.startswith(f"{self._prefix}/") else ""
+        try:
+            return _response(200, await self._answer(verb, request))
+        except RefusedError as error:
+            refused = error
+        except Exception:
+            LOG.exception("a request to the extender could not be answered")
+            refused = refusals.failed(verb)
+        self._tally.refused(verb if verb in VERBS or verb == SESSION_OPEN else "other", refused.code, str(refused))
+        headers = {"WWW-Authenticate": _CHALLENGES} if refused.status == 401 else {"Allow": "POST"} if refused.status == 405 else {}
+        return _response(refused.status, refused.body, headers)
+
+    async def _answer(self, verb: str, request: web.Request) -> bytes:
+        if self._token and not _is_right(self._token, request.headers.get("Authorization", "")):
+            raise refusals.unauthorized()
+        if not verb or "/" in verb:
+            raise refusals.unknown_path(request.path, self._prefix)
+        if verb == SESSION_OPEN:
+            raise refusals.session_open()
+        if verb not in VERBS:
+            raise refusals.unknown_verb(verb)
+        if request.method != "POST":
+            raise refusals.not_post(request.method)
+        body = await self._body(verb, request)
+        try:
+            answer = VERBS[verb](self._current() or _NOT_DECIDING, body)
+        except BadBodyError as error:
+            raise refusals.bad_body(verb, error.place, error.message) from None
+        self._tally.answered(verb, answer.reasons, answer.examples)
+        return answer.body
+
+    async def _body(self, verb: str, request: web.Request) -> bytes:
+        """The body of a request, once there is room for it. Raises RefusedError."""
+        if request.headers.get("Content-Encoding", "identity") != "identity":
+            raise refusals.compressed(verb)
+        length = MOST_BODY if request.content_length is None else request.content_length
+        if length > MOST_BODY:
+            raise refusals.too_long(verb)
+        if self._held + length > MOST_HELD:
+            raise refusals.busy()
+        self._held += length
+        try:
+            return await _whole(verb, request)
+        finally:
+            self._held -= length
+
+
+async def _whole(verb: str, request: web.Request) -> bytes:
+    parts, length = [], 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.content.iter_any():
+                parts.append(part)
+                length += len(part)
+                if length > MOST_BODY:
+                    raise refusals.too_long(verb)
+    except TimeoutError:
+        raise refusals.too_slow(verb, BODY_SECONDS) from None
+    except web.RequestPayloadError:
+        raise refusals.cut(verb) from None
+    return b"".join(parts)
+
+
+def _is_right(token: str, header: str) -> bool:
+    """Whether a header Authorization holds the token. Nobody learns from how long it takes how much of it was right."""
+    scheme, _, given = header.partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            given = base64.b64decode(given, validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return False
+    elif scheme.lower() != "bearer":
+        return False
+    return compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+
+
+def _response(status: int, body: bytes, headers: dict[str, str] | None = None) -> web.Response:
+    return web.Response(status=status, body=body, content_type=_JSON, headers={**_HEADERS, **(headers or {})})
