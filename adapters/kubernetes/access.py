@@ -9,12 +9,13 @@ from .resource_kinds import SELF_ACCESS_REVIEW, Kind
 
 
 class Right(NamedTuple):
-    """A verb on a kind, or on a part of it such as `status`; in all namespaces, or in one."""
+    """A verb on a kind, or on a part of it such as `status`; in all namespaces or in one, on all objects or on one by name."""
 
     verb: str
     kind: Kind
     part: str = ""
     namespace: str = ""
+    name: str = ""
 
     def __str__(self) -> str:
         """As a role would say it."""
@@ -23,9 +24,9 @@ class Right(NamedTuple):
         return f"{self.verb} {self.kind.plural}{'/' + self.part if self.part else ''} of {group}{where}"
 
 
-def rights(verbs: Iterable[str], kind: Kind, part: str = "", namespace: str = "") -> list[Right]:
+def rights(verbs: Iterable[str], kind: Kind, part: str = "", name: str = "") -> list[Right]:
     """Several verbs on one kind."""
-    return [Right(verb, kind, part, namespace) for verb in verbs]
+    return [Right(verb, kind, part, name=name) for verb in verbs]
 
 
 async def missing_rights(api: Api, wanted: Sequence[Right]) -> list[Right]:
@@ -42,6 +43,7 @@ async def _has(api: Api, right: Right) -> bool:
         "subresource": right.part,
         "verb": right.verb,
         "namespace": right.namespace,
+        "name": right.name,
     }
     body = {
         "apiVersion": SELF_ACCESS_REVIEW.api_version,

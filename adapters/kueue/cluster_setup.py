@@ -25,7 +25,7 @@ async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> As
         *rights(_FOLLOW, WORKLOAD),
         *rights(("patch",), WORKLOAD, "status"),
         *rights(_FOLLOW, ADMISSION_CHECK),
-        *rights(("patch",), ADMISSION_CHECK, "status"),
+        *rights(("patch",), ADMISSION_CHECK, "status", check),
         *rights(("list",), CLUSTER_QUEUE),
         *rights(("list", "watch"), NAMESPACE),
         *(rights(("list", "watch"), NODE) if with_nodes else ()),

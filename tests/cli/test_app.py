@@ -77,3 +77,22 @@ def test_check_and_fmt_start_without_what_is_slow_to_load(lab: Path) -> None:
 
     assert done.stdout.endswith("\n(0, 0) []\n")
     assert (lab / "x.gpol").read_text() == TIDY
+
+
+def test_what_needs_no_cluster_loads_nothing_for_one(lab: Path) -> None:
+    """Commands that need no cluster, and the help of `serve`, load no library for HTTP, metrics, settings or Kubernetes."""
+    (lab / "x.gpol").write_text(TIDY)
+    facts = '{"kind":"WorkloadSubmitted","time":1,"workload":"w","queue":"q","pod_sets":[{"requests":{"gpu":"1"}}]}\n'
+    (lab / "facts.jsonl").write_text(facts)
+    script = (
+        "import sys; from gpol.cli.main import run_command\n"
+        "commands = [['check', 'x.gpol'], ['run', 'x.gpol', 'facts.jsonl', '--journal', 'x.db'], ['state', 'x.db'],\n"
+        "            ['explain', 'x.db', 'w'],\n"
+        "            ['verify', 'x.db'], ['export', 'kueue', 'x.gpol'], ['serve', '--help']]\n"
+        "codes = {run_command(command) for command in commands}\n"
+        "libraries = ('aiohttp', 'prometheus_client', 'kubernetes', 'pydantic_settings', 'gpol.console')\n"
+        "print(codes, [name for name in libraries if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=lab, capture_output=True, text=True, check=True)
+
+    assert done.stdout.endswith("\n{0} []\n")

@@ -92,7 +92,7 @@ class QueueWriter:
         return {
             **({"cohortName": parent} if parent else {}),
             **({"queueingStrategy": "StrictFIFO"} if queue.strict else {}),
-            **_namespaces(queue.namespaces),
+            **namespace_selector(queue.namespaces),
             **self._fungibility(queue),
             **self._preemption(queue.preemption if self.settings.preemption is None else self.settings.preemption),
             **self._fair_sharing(node.weight),
@@ -152,8 +152,8 @@ class QueueWriter:
             yield plain("LocalQueue", name, namespace, spec=spec)
 
 
-def _namespaces(wanted: tuple[Requirement, ...] | None) -> Object:
-    """Which namespaces may come; Kueue's default is none."""
+def namespace_selector(wanted: tuple[Requirement, ...] | None) -> Object:
+    """Which namespaces may come, as a part of the spec of a ClusterQueue; Kueue's default is none."""
     if wanted is None:
         return {"namespaceSelector": {}}
     if any(not requirement.key for requirement in wanted):  # a condition that nothing meets

@@ -55,7 +55,7 @@ def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
     writer = QueueWriter(graph, quotas, chosen, stopped, found)
     objects = [
         *_flavors(graph, stopped.lacking, found),
-        *(_priority_class(priority) for priority in graph.priorities),
+        *(priority_class(priority) for priority in graph.priorities),
         *writer.cohorts(),
         *writer.cluster_queues(),
         *writer.local_queues(),
@@ -112,7 +112,8 @@ def _toleration(one: Toleration) -> Object:
     }
 
 
-def _priority_class(priority: PriorityClass) -> Object:
+def priority_class(priority: PriorityClass) -> Object:
+    """A priority as a WorkloadPriorityClass."""
     return plain("WorkloadPriorityClass", priority.name, value=priority.value)
 
 

@@ -70,9 +70,21 @@ class NameCheck:
     def check(self) -> None:
         """Report every name that Kubernetes does not allow, or that two things of one kind would share."""
         graph = self.graph
-        self._objects("queue", [(node.name, node.source) for node in graph.nodes if node.queue >= 0])
+        self._queues()
         self._objects("cohort", [(node.name, node.source) for node in graph.nodes[1:] if node.queue < 0])
         self._objects("flavor", [(flavor.name, flavor.source) for flavor in graph.flavors])
+        self._rest()
+
+    def check_for_live(self) -> None:
+        """The same where gpol itself decides: cohorts and flavors are no objects there, only the labels of flavors matter."""
+        self._queues()
+        self._rest()
+
+    def _queues(self) -> None:
+        self._objects("queue", [(node.name, node.source) for node in self.graph.nodes if node.queue >= 0])
+
+    def _rest(self) -> None:
+        graph = self.graph
         self._objects("priority", [(priority.name, priority.source) for priority in graph.priorities])
         self._resources()
         self._flavors()

@@ -1,0 +1,58 @@
+"""What gpol cannot honour of a policy where it decides about Kueue's Workloads: what a Workload does not say.
+
+Everything else a policy says holds there, also what Kueue itself does not have: gpol decides.
+"""
+
+from collections.abc import Iterator
+
+from .....engine.guard import Expr, fields
+from .....engine.policy_graph import PolicyGraph, Source
+from ...problems import Findings
+from ..kubernetes_names import place
+
+_WHO = ("user", "group")
+"""Fields that say who has submitted a workload."""
+
+
+def report_not_honoured(graph: PolicyGraph, found: Findings) -> None:
+    """Refuse what would be decided otherwise than the policy says, and note what its owner can make up for."""
+    for kind, name, source, guard in _guards(graph):
+        found.begin(kind, name, place(source))
+        for each in fields(guard):
+            if each.path in _WHO and each.label is None:
+                cause = f"goes by {each.subject}.{each.path}, and a Workload does not say who has submitted it"
+                found.problem("where", cause, "go by its namespace or by a label")
+    for priority in graph.priorities:
+        found.begin("priority", priority.name, place(priority.source))
+        if priority.never_evicted:
+            cause = "keeps workloads of this class from eviction, and a Workload is taken by the number of its priority alone"
+            found.problem("never evicted", cause, f"write a protect rule `where victim.priority >= {priority.value}`")
+    for queue in graph.queues:
+        node = graph.nodes[queue.node]
+        found.begin("queue", node.name, place(node.source))
+        if queue.default_priority:
+            value = queue.default_priority
+            text = f"is {value} here; Kueue writes 0: make a PriorityClass of {value} the globalDefault, or let each job name its class"
+            found.note("default priority", text)
+    _note_flavors(graph, found)
+
+
+def _guards(graph: PolicyGraph) -> Iterator[tuple[str, str, Source, Expr | None]]:
+    """The conditions of all rules, each with the kind, name and place of its rule."""
+    for preempt in graph.preempt:
+        yield "preempt rule", preempt.name, preempt.source, preempt.guard
+    for protect in graph.protect:
+        yield "protect rule", protect.name, protect.source, protect.guard
+    for admission in graph.admission:
+        yield f"{admission.action} rule", admission.name, admission.source, admission.guard
+
+
+def _note_flavors(graph: PolicyGraph, found: Findings) -> None:
+    """Note flavors that nothing tells apart from others: gpol can count them, but not send pods to their machines."""
+    if len(graph.flavors) < 2:
+        return
+    for flavor in graph.flavors:
+        if not flavor.labels and not flavor.nodes and not flavor.missing:
+            found.begin("flavor", flavor.name, place(flavor.source))
+            text = "has no label and takes no nodes by label: its pods may start on machines of others; say by `label` where they belong"
+            found.note("label", text)

@@ -1,0 +1,1 @@
+"""gpol guards quotas: Kueue decides, and its queues stay as the policy says."""
