@@ -28,7 +28,9 @@ MISSING = "what serves clusters is not installed ({name} is missing); `pip insta
 def serve(place: str | None, check: bool, form: Format) -> int:
     """Decide for a live cluster, as the settings say, until stopped."""
     try:
+        import aiohttp  # noqa: F401
         import kubernetes.aio  # noqa: F401
+        import prometheus_client  # noqa: F401
         import pydantic_settings  # noqa: F401
     except ImportError as error:
         refuse(MISSING.format(name=error.name), FAILED)

@@ -16,6 +16,7 @@ from gpol.console.reading import journal_follower
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.reader import Reader
 from gpol.engine.default_core import freeze
+from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.read.as_of import core_at
@@ -238,3 +239,16 @@ def test_a_question_ends_when_its_time_is_up() -> None:
         "from time import monotonic\nfrom gpol.console.reading.reading_process import end_at\nend_at(monotonic() + 0.05)\nwhile True: pass"
     )
     assert subprocess.run([sys.executable, "-c", script], timeout=300).returncode == -signal.SIGALRM
+
+
+def test_a_journal_in_postgresql(postgres_place: str, place: Path) -> None:
+    """A journal on a server is followed as one in a file: each question has a connection of its own."""
+    backup(place, postgres_place)
+
+    async def ask() -> None:
+        async with Reader(postgres_place, 300) as reader:
+            answers = await asyncio.gather(*(reader.ask("explain", workload="team/guest") for _ in range(4)), reader.ask("metrics"))
+            assert [each.status for each in answers] == [200] * 5
+            assert await head(reader) == 5
+
+    asyncio.run(ask())

@@ -52,7 +52,7 @@ def _rule(group: str, resources: tuple[str, ...], *verbs: str, names: tuple[str,
     return {"apiGroups": [group], "resources": list(resources), **named, "verbs": list(verbs)}
 
 
-_LEASE = _rule("coordination.k8s.io", ("leases",), "get", "create", "update", "patch")
+_LEASE = _rule("coordination.k8s.io", ("leases",), "get", "create", "patch")
 _EVENTS = _rule("events.k8s.io", ("events",), "create", "patch")
 
 

@@ -1,0 +1,182 @@
+"""The live export: all that a cluster needs for gpol, and what cannot be honoured there is refused or noted by name."""
+
+from typing import Any
+
+import pytest
+from gpol.adapters.kueue.export.export_policy import ExportRefused
+from gpol.adapters.kueue.export.live.live_objects import LiveChoices, export_live
+from gpol.dsl import compile_policy
+
+Json = dict[str, Any]
+
+AT_ONCE = """policy "p" {
+  use gpol.fair
+  ignore cpu, memory
+}
+
+flavor h100 {
+  gpu 16
+  label gpu = "h100"
+}
+
+priority prod 1000
+"""
+QUEUE = """
+queue a {
+  owns 8 gpu on h100
+  for namespace "team-a"
+  local queue "team-b/gpus"
+}
+"""
+IN_CYCLES = """policy "p" {
+  use kueue.classical
+  ignore cpu, memory
+}
+
+resource "nvidia.com/gpu"
+
+flavor h100 {
+  "nvidia.com/gpu" as owned
+  label gpu = "h100"
+}
+"""
+
+
+def made(text: str, **choices: Any) -> list[Json]:
+    """The objects of a policy."""
+    return export_live(compile_policy(text, "p.gpol"), LiveChoices(**choices)).objects
+
+
+def notes(text: str, **choices: Any) -> list[str]:
+    """The notes of an export."""
+    return [str(note) for note in export_live(compile_policy(text, "p.gpol"), LiveChoices(**choices)).notes]
+
+
+def problems(text: str, **choices: Any) -> list[str]:
+    """Why an export is refused."""
+    with pytest.raises(ExportRefused) as caught:
+        made(text, **choices)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_all_objects() -> None:
+    """What others need comes first; priorities and local queues are those of the policy, without what gpol itself decides."""
+    objects = made(AT_ONCE + QUEUE)
+
+    assert [item["kind"] for item in objects] == [
+        *("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+        *("AdmissionCheck", "ResourceFlavor", "WorkloadPriorityClass", "ClusterQueue", "LocalQueue", "LocalQueue"),
+    ]
+    by_kind = {item["kind"]: item for item in objects}
+    assert by_kind["AdmissionCheck"]["spec"] == {"controllerName": "gpol.dev/policy"}
+    assert by_kind["ResourceFlavor"]["spec"] == {}
+    assert by_kind["WorkloadPriorityClass"]["value"] == 1000
+    locals_ = [(item["metadata"]["namespace"], item["metadata"]["name"], item["spec"]) for item in objects[-2:]]
+    assert locals_ == [("team-a", "default", {"clusterQueue": "a"}), ("team-b", "gpus", {"clusterQueue": "a"})]
+    assert notes(AT_ONCE + QUEUE) == []
+
+
+def test_names_are_chosen() -> None:
+    """The check and the namespace are called as one says, wherever they are named."""
+    text = str(made(AT_ONCE + QUEUE, check="blue", namespace="elsewhere"))
+
+    assert "gpol-system" not in text
+    assert "'name': 'blue'" in text
+    assert "'name': 'gpol:blue'" in text
+    assert "'resourceNames': ['blue']" in text
+
+
+def test_rules_that_kueue_does_not_have_are_honoured() -> None:
+    """gpol decides: rules, protections and amounts of any kind are no reason to refuse, nor to note."""
+    rules = """
+protect warm-up {
+  where victim.running < 10m
+}
+
+deny big {
+  where workload.gpu > 8
+} because "too big"
+
+hold later for a {
+  where workload.label "tier" = "free"
+} because "not now"
+"""
+    assert notes(AT_ONCE + QUEUE.replace("owns 8", "priority at most prod\n  owns 7500m") + rules) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('deny them {\n  where workload.user = "bob"\n} because "x"\n', "p.gpol:18: deny rule them: where: goes by workload.user"),
+        ('protect them {\n  where victim.group = "ops"\n}\n', "p.gpol:18: protect rule them: where: goes by victim.group"),
+        ("priority top 2000 { never evicted }\n", "priority top: never evicted: keeps workloads of this class from eviction"),
+    ],
+)
+def test_what_a_workload_does_not_say(rule: str, said: str) -> None:
+    """Who submitted it, and which class it has: a rule about that would never hold, and is refused."""
+    assert any(said in problem for problem in problems(AT_ONCE + QUEUE + rule))
+
+
+def test_a_label_called_user_is_no_user() -> None:
+    """Labels are said by a workload."""
+    assert notes(AT_ONCE + QUEUE + 'deny them {\n  where workload.label "user" = "bob"\n} because "x"\n') == []
+
+
+def test_the_default_priority_is_noted() -> None:
+    """Kueue writes 0 where no class is named."""
+    [note] = notes(AT_ONCE + QUEUE.replace("owns 8", "default priority prod\n  owns 8"))
+    assert note.startswith("queue a: default priority: is 1000 here; Kueue writes 0")
+
+
+def test_flavors_that_pods_cannot_be_sent_to_are_noted() -> None:
+    """One of several flavors without a label: its pods may start anywhere. A single flavor needs none."""
+    other = "\nflavor a100 {\n  gpu 8\n}\n"
+    [note] = notes(AT_ONCE + other + QUEUE)
+    assert note.startswith("flavor a100: label: has no label")
+    assert notes(AT_ONCE.replace('  label gpu = "h100"\n', "") + QUEUE) == []
+
+
+def test_resources_that_nobody_covers_are_noted() -> None:
+    """Almost every pod asks for cpu and memory: without a quota Kueue never asks gpol about it. An option covers them."""
+    text = AT_ONCE.replace("  ignore cpu, memory\n", "") + QUEUE
+    assert [note.partition(": has no quota")[0] for note in notes(text)] == ["resource cpu", "resource memory"]
+    assert notes(text, cover=("cpu", "memory")) == []
+
+
+def test_other_checks() -> None:
+    """Kueue waits for a check that the policy demands, and for gpol's own once; one on some flavors only is refused."""
+    queue = 'queue a {\n  owns 8 "nvidia.com/gpu" on h100\n  local queue "t/q"\n  needs check "prov"\n  needs check "gpol"\n}\n'
+    [cluster_queue] = [item for item in made(IN_CYCLES + queue) if item["kind"] == "ClusterQueue"]
+    checks = cluster_queue["spec"]["admissionChecksStrategy"]["admissionChecks"]
+
+    assert checks == [{"name": "gpol"}, {"name": "prov"}]
+    assert notes(IN_CYCLES + queue) == ["queue a: needs check: prov has to be there as an AdmissionCheck: Kueue waits for it beside gpol"]
+    [problem] = problems(IN_CYCLES + queue.replace('"prov"', '"prov" on h100'))
+    assert "queue a: needs check: asks for prov on some flavors only" in problem
+
+
+def test_names_that_kubernetes_does_not_allow() -> None:
+    """Queues become objects, so their names count; cohorts and flavors do not."""
+    text = AT_ONCE + 'cohort "All Of Them" {\n  queue a {\n    owns 8 gpu on h100\n    local queue "t/q"\n  }\n}\n'
+    assert notes(text) == []
+    assert "queue Team A: is no name that Kubernetes allows" in problems(text.replace("queue a", 'queue "Team A"'))[0]
+
+
+def test_options_that_are_no_names() -> None:
+    """Each is refused with its option."""
+    found = problems(AT_ONCE + QUEUE, check="Gpol", namespace="a.b", cover=("no resource",))
+    assert [problem.split(":")[0] for problem in found] == ["--check", "--namespace", "--cover"]
+
+
+def test_too_many_resources() -> None:
+    """Kueue takes 64 for one flavor."""
+    cover = tuple(f"example.com/device-{number}" for number in range(60))
+    assert made(AT_ONCE + QUEUE, cover=cover)
+    [problem] = problems(AT_ONCE + QUEUE, cover=(*cover, "example.com/one-more"))
+    assert "would have 65 resources in one ClusterQueue" in problem
+
+
+def test_where_gpol_guards_only_rights_are_exported() -> None:
+    """It applies the objects of the policy itself, and a policy that decides otherwise than live ones is no matter here."""
+    kinds = [item["kind"] for item in made(AT_ONCE + QUEUE, way="guard")]
+    assert kinds == ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
