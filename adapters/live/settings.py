@@ -146,5 +146,7 @@ def read_settings(path: Path | None) -> ServeSettings:
             file = () if path is None else (YamlConfigSettingsSource(settings_cls, path),)
             return (env_settings, *file)
 
+    if path is not None:
+        path.open("rb").close()  # a file that is not there would count for an empty one
     made: Any = FromFile
     return made()  # type: ignore[no-any-return]
