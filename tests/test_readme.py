@@ -1,7 +1,7 @@
 """The pages for newcomers do what they say: every code block is run in a copy of the examples, and its output compared.
 
 ```console: after `$ ` a command, below it what it prints; `...` stands for any text, alone on a line for any lines.
-```python: run as it stands. ```sh: what sets the house up; its targets of make exist.
+```python: run as it stands. ```sh: what sets the house up; its targets of make exist. ```yaml: a file to write; it can be read.
 """
 
 import os
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 PAGES = (
     "README.md",
@@ -80,8 +81,10 @@ def test_every_block_of_a_page_does_what_it_says(page: str, root: Path, tmp_path
     found = blocks((root / page).read_text())
     assert found
     for language, block in found:
-        assert language in ("console", "python", "sh"), f"{page}: a block of `{language}` is run by nobody"
-        if language == "python":
+        assert language in ("console", "python", "sh", "yaml"), f"{page}: a block of `{language}` is run by nobody"
+        if language == "yaml":
+            assert isinstance(yaml.safe_load(block), dict)
+        elif language == "python":
             (tmp_path / "block.py").write_text(block)
             run("python block.py", tmp_path)
         elif language == "console":

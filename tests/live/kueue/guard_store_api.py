@@ -56,8 +56,8 @@ class GuardStoreApi:
         """A deletion."""
         assert method == "DELETE"
         kind, namespace, name = self._place(path)
-        uid = body["preconditions"]["uid"]
-        return self._write("delete", path, lambda: self.store.delete(kind, name, namespace=namespace, uid=uid))
+        uid, version = (body["preconditions"][each] for each in ("uid", "resourceVersion"))
+        return self._write("delete", path, lambda: self.store.delete(kind, name, namespace=namespace, uid=uid, version=version))
 
     def _write(self, verb: str, path: str, write: Callable[[], Json]) -> Json:
         lose, self.lose = self.lose, ""

@@ -17,7 +17,6 @@ from gpol.adapters.kueue.export.live.access_rights import AccessChoices, access_
 from gpol.adapters.kueue.live.guard.drift import Drift
 from gpol.adapters.kueue.live.guard.object_writes import RepairPace
 from gpol.adapters.kueue.live.guard.quota_guard import QuotaGuard
-from guard_store_api import GuardStoreApi
 from guarded_policies import APART, PLAIN, STOPPED
 from kubernetes.aio.client import ApiClient, Configuration
 
@@ -425,58 +424,6 @@ def test_refused_writes_are_told() -> None:
             await here.until(lambda: here.guard.failures)
             assert "field is immutable" in here.guard.problem
             assert "delete it by hand, so that gpol makes it anew" in here.guard.problem
-
-    run(scene)
-
-
-class Meddling(GuardStoreApi):
-    """An API behind which a webhook puts a field back after every apply."""
-
-    async def apply(self, path: str, body: Json, manager: str, force: bool = True) -> Json:
-        """Apply, and have it changed."""
-        answer = await super().apply(path, body, manager, force)
-        if path.endswith("clusterqueues/a"):
-            return self.store.merge_patch(CLUSTER_QUEUE, "a", {"spec": {"fairSharing": {"weight": "5"}}}, manager="gpol.dev/policy")
-        return answer
-
-
-def test_a_webhook_that_puts_a_field_back() -> None:
-    """It is told that applying is in vain, and nothing is written again until the object or the policy changes."""
-
-    async def scene() -> None:
-        store = FakeStore(namespaces=["team-a", "team-b"])
-        api = Meddling(store)
-        guard = QuotaGuard(api, PLAIN, pace=RepairPace(first_pause=0))  # type: ignore[arg-type]
-        cohorts = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
-        assert await guard.look("clusterqueues a") is None
-        await cohorts._list()
-        version = store.version
-        assert await guard.look("clusterqueues a") is None
-        assert store.version == version
-        [drift] = guard.drift
-        assert (drift.field, drift.found) == ("spec.fairSharing.weight", "5")
-        assert "the server does not keep it" in drift.kept
-        guard.keep(STOPPED)
-        assert await guard.look("clusterqueues a") is None
-        assert store.version > version
-
-    run(scene)
-
-
-def test_a_field_that_is_changed_again_and_again() -> None:
-    """Repairs follow more and more slowly."""
-
-    async def scene() -> None:
-        store = FakeStore(namespaces=["team-a", "team-b"])
-        guard = QuotaGuard(GuardStoreApi(store), PLAIN)  # type: ignore[arg-type]
-        queues = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
-        assert await guard.look("clusterqueues a") is None
-        store.merge_patch(CLUSTER_QUEUE, "a", STRICT, manager="loop")
-        await queues._list()
-        wait = await guard.look("clusterqueues a")
-        assert wait is not None
-        assert 0 < wait <= guard.pace.first_pause
-        assert guard.drift[0].by == ("loop",)
 
     run(scene)
 

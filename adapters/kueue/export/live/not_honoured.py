@@ -19,7 +19,7 @@ def report_not_honoured(graph: PolicyGraph, found: Findings) -> None:
     for kind, name, source, guard in _guards(graph):
         found.begin(kind, name, place(source))
         for each in fields(guard):
-            if each.path in _WHO and each.label is None:
+            if each.path in _WHO:
                 cause = f"goes by {each.subject}.{each.path}, and a Workload does not say who has submitted it"
                 found.problem("where", cause, "go by its namespace or by a label")
     for priority in graph.priorities:

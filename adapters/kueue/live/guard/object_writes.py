@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from time import monotonic
 
-from ....kubernetes.api import Api, ApiError, Plain
+from ....kubernetes.api import Api, Plain
 from .managed_fields import Steps
 
 REFUSED_SECONDS = 30.0
@@ -56,11 +56,7 @@ def delete_refused(found: Plain, may_go: bool, is_asked: bool) -> str:
     return "" if may_go else "it has lost the label of this guard, so it is not deleted"
 
 
-async def delete_object(api: Api, path: str, found: Plain) -> None:
-    """Ask for the deletion of the very object that was found; Kueue's finalizer keeps it while workloads use it."""
-    body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": found["metadata"]["uid"]}}
-    try:
-        await api._send("DELETE", path, (), body)
-    except ApiError as error:
-        if error.status != 404:
-            raise
+async def delete_object(api: Api, path: str, now: Plain) -> None:
+    """Ask for the deletion of an object as it was read, and of no other; Kueue's finalizer keeps it while workloads use it."""
+    preconditions = {name: now["metadata"][name] for name in ("uid", "resourceVersion")}
+    await api._send("DELETE", path, (), {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions})

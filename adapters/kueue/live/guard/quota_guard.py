@@ -225,9 +225,21 @@ class QuotaGuard:
         full = key.partition(" ")[2]
         self._note(key, (Drift(kind.kind, full, "", NOT_THERE, THERE, (CONTROLLER,), kept),), found)
         if not kept:
-            await delete_object(self.api, kind.path(namespace, name), found)
-            self.deleted += 1
+            return await self._delete(kind.path(namespace, name))
         self.failures.pop(key, None)
+        return None
+
+    async def _delete(self, path: str) -> float | None:
+        """Ask for the deletion of an object, if it is still this guard's when it is read once more."""
+        try:
+            now = await self.api.get(path)
+            if has_label(now, self.name) and is_left_over(now, self.name):
+                await delete_object(self.api, path, now)
+                self.deleted += 1
+        except ApiError as error:
+            if error.status not in (404, 409):
+                raise
+            return 0.0 if error.status == 409 else None
         return None
 
     # --- telling ----------------------------------------------------------------------------------------------------

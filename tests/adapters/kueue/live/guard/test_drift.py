@@ -105,6 +105,16 @@ def test_a_field_that_only_an_earlier_policy_said() -> None:
     assert judged(cluster, queue(PLAIN)) == Judged()
 
 
+def test_a_cohort_of_an_earlier_policy(cluster: Cluster) -> None:
+    """A field that is stale and has to be absent is told once, and the apply alone takes it away."""
+    found = judged(cluster, queue(APART))
+
+    assert [each.field for each in found.drift if "cohort" in each.field] == ["spec.cohortName"]
+    assert found.body is not None
+    cluster.store.apply(CLUSTER_QUEUE, "a", found.body, manager=GPOL)
+    assert judged(cluster, queue(APART)) == Judged()
+
+
 def test_only_a_stale_field_is_reason_enough() -> None:
     """Where nothing else differs, the object is applied all the same."""
     wanted = queue()
