@@ -10,7 +10,6 @@ that no question keeps the service from deciding.
 import asyncio
 import json
 import logging
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from .access.secret_files import SecretFileError
 from .answers import HealthAnswer, ReadyAnswer, UnansweredError
 from .connections import HEADERS, LIMITS, Listener, refusal
 from .health import Health
+from .listening import HttpSetupError, ListenPlace, certificate_of, keep_certificate, listen
 from .metrics import Metrics
 from .openapi import openapi
 from .reading.reader import Reader
@@ -39,23 +39,16 @@ MOST_REQUESTS = 64
 BODY_SECONDS = 10
 """How long a body may take to come."""
 
-LOOK_SECONDS = 10
-"""How often it is looked whether the files of the certificate have changed."""
-
 FIGURES_SECONDS = 5
 """How long the metrics wait for the figures of queues; then they tell the last ones there were."""
-
-
-class HttpSetupError(Exception):
-    """Nothing can be served as the settings say. The message says why, and what to do."""
 
 
 class JournalSettings(Protocol):
     """Where the journal is."""
 
     @property
-    def journal(self) -> str:
-        """A file or a URL."""
+    def journal(self) -> str | None:
+        """A file or a URL; None where nothing is decided."""
 
 
 class Served(Protocol):
@@ -86,14 +79,13 @@ async def serve_http(service: Served, settings: Http) -> AsyncIterator["HttpServ
         yield None
         return
     try:
-        certificate = None
-        if settings.certificate is not None and settings.key is not None:
-            certificate = ServerCertificate(settings.certificate, settings.key)
+        certificate = certificate_of(settings)
         credentials = Credentials(settings, service.api)
     except SecretFileError as error:
         raise HttpSetupError(str(error)) from None
     async with AsyncExitStack() as stack:
-        reader = await stack.enter_async_context(Reader(service.settings.journal, settings.answer_seconds))
+        journal = service.settings.journal
+        reader = await stack.enter_async_context(Reader(journal, settings.answer_seconds)) if journal is not None else None
         server = HttpServer(service, credentials, reader, certificate)
         await server.listen(stack, settings)
         _tell(server, settings)
@@ -112,11 +104,14 @@ def _tell(server: "HttpServer", settings: Http) -> None:
 
 @dataclass(slots=True)
 class HttpServer:
-    """What is served. `url` is where, `probe_url` where probes are answered, if there is an address for them."""
+    """What is served. `url` is where, `probe_url` where probes are answered, if there is an address for them.
+
+    `reader` is None where there is no journal.
+    """
 
     service: Served
     credentials: Credentials
-    reader: Reader
+    reader: Reader | None
     certificate: ServerCertificate | None
     url: str = ""
     probe_url: str = ""
@@ -129,23 +124,16 @@ class HttpServer:
 
     async def listen(self, stack: AsyncExitStack, settings: Http) -> None:
         """Listen at the addresses of the settings until the stack is closed. Raises HttpSetupError."""
-        tls = self.certificate.context if self.certificate is not None else None
-        scheme = "https" if tls is not None else "http"
-        port = await _listening(stack, self._handler(ROUTES), str(settings.address), settings.port, tls, "http.port")
-        self.url = f"{scheme}://{_host(str(settings.address))}:{port}"
+        main = ListenPlace(settings.address, settings.port, "http.port")
+        self.url = await listen(stack, self._runner(ROUTES), main, self.certificate)
         if settings.probe_address is not None:
-            port = await _listening(stack, self._handler(HEALTH), str(settings.probe_address), settings.probe_port, None, "http.probe_port")
-            self.probe_url = f"http://{_host(str(settings.probe_address))}:{port}"
+            probes = ListenPlace(settings.probe_address, settings.probe_port, "http.probe_port")
+            self.probe_url = await listen(stack, self._runner(HEALTH), probes, None)
         if self.certificate is not None:
-            self.service.metrics.certificate_expires(self.certificate.expires.timestamp())
-            looking = asyncio.ensure_future(self._look_at_files(self.certificate))
-            stack.push_async_callback(_cancelled, looking)
+            keep_certificate(stack, self.certificate, self.service.metrics.certificate_expires)
 
-    async def _look_at_files(self, certificate: ServerCertificate) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            certificate.read_again()
-            self.service.metrics.certificate_expires(certificate.expires.timestamp())
+    def _runner(self, routes: tuple[Route, ...]) -> web.BaseRunner:
+        return web.ServerRunner(Listener(self._handler(routes), **LIMITS), shutdown_timeout=2)
 
     # --- a request --------------------------------------------------------------------------------------------------
 
@@ -195,6 +183,9 @@ class HttpServer:
             raise UnansweredError(400, "BadRequest", "this takes no query", "leave out what comes behind `?`")
         if not route.question:
             return await self._own[route.path]()
+        if self.reader is None:
+            remedy = "set `kueue.way`, so that there are decisions"
+            raise UnansweredError(503, "NoJournal", "this gpol keeps quotas, and has no journal", remedy)
         if self._requests >= MOST_REQUESTS:
             raise UnansweredError(503, "Busy", f"{MOST_REQUESTS} requests are under way", "try again later")
         self._requests += 1
@@ -220,10 +211,11 @@ class HttpServer:
 
     async def _metrics(self) -> web.Response:
         """The metrics of this process, and the figures of queues: those of now or, where they take too long, the last ones."""
-        with suppress(UnansweredError, TimeoutError):
-            async with asyncio.timeout(FIGURES_SECONDS):
-                told = await self.reader.ask("metrics")
-            self._figures = told.body if told.status == 200 else self._figures
+        if self.reader is not None:
+            with suppress(UnansweredError, TimeoutError):
+                async with asyncio.timeout(FIGURES_SECONDS):
+                    told = await self.reader.ask("metrics")
+                self._figures = told.body if told.status == 200 else self._figures
         headers = {**HEADERS, "Content-Type": next(route.media for route in ROUTES if route.path == "/metrics")}
         return web.Response(body=self.service.metrics.text() + self._figures, headers=headers)
 
@@ -271,35 +263,3 @@ async def _body(request: web.BaseRequest) -> bytes:
     except web.RequestPayloadError:
         raise UnansweredError(400, "BadRequest", "the body does not come as its headers say", "look at the client") from None
     return b"".join(parts)
-
-
-# --- listening ------------------------------------------------------------------------------------------------------
-
-
-async def _listening(
-    stack: AsyncExitStack,
-    handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]],
-    address: str,
-    port: int,
-    tls: ssl.SSLContext | None,
-    setting: str,
-) -> int:
-    """Listen at an address until the stack is closed, and return the port."""
-    runner = web.ServerRunner(Listener(handler, **LIMITS), shutdown_timeout=2)
-    await runner.setup()
-    stack.push_async_callback(runner.cleanup)
-    try:
-        await web.TCPSite(runner, address, port, ssl_context=tls).start()
-    except OSError as error:
-        raise HttpSetupError(f"nothing can be served at {address}, port {port}: {error.strerror or error}; change `{setting}`") from None
-    return int(runner.addresses[0][1])
-
-
-def _host(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
-
-
-async def _cancelled(task: "asyncio.Future[None]") -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task

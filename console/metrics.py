@@ -1,10 +1,9 @@
-"""The metrics of a service: what it counts while it works, and what is read when somebody asks. Names follow Prometheus' conventions.
+"""The metrics of a service: what it counts, and what is read of its works when somebody asks. Names follow Prometheus' conventions.
 
 The figures of queues are made by another process (`reading/queue_metrics.py`), as they take long where there are many workloads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -12,36 +11,23 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ..adapters.kubernetes.reflector import Reflector
-from ..adapters.live.decider import Numbered
+from ..adapters.live.decider import LiveDecider, Numbered
 from ..engine.events import AnyDecision
+from .work.work import ServiceWork
 
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 """Seconds: from a decision alone, which takes less than a millisecond, to a write that an overloaded server answers late."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveValues:
-    """What is read whenever somebody asks for the metrics, while a journal is open.
+class Metrics:
+    """The metrics of one service. `problems` gives what keeps it from its work, by part.
 
-    `clock_behind` is in microseconds (`Stamps.behind`). `effects_pending` counts workloads to which something is to be written,
-    `effects_postponed` those that are admitted and wait for others to stop, `workload_problems` those about which nothing can be decided.
-    `reflectors` follow the kinds of objects.
+    `works` are what it does now, and `decider` decides in it: None while no journal is open.
     """
 
-    journal_head: Callable[[], int]
-    clock_behind: Callable[[], int]
-    effects_pending: Callable[[], int]
-    effects_postponed: Callable[[], int]
-    workload_problems: Callable[[], int]
-    reflectors: Callable[[], Iterable[Reflector[Any]]]
-
-
-class Metrics:
-    """The metrics of one service. `problems` gives what keeps it from its work, by part; `live` is None while no journal is open."""
-
     def __init__(self, problems: Callable[[], Mapping[str, str]]) -> None:
-        self.live: LiveValues | None = None
+        self.works: list[ServiceWork] = []
+        self.decider: LiveDecider | None = None
         self.registry = CollectorRegistry()
         self.registry.register(_ReadAtOnce(self, problems))
         made: dict[str, Any] = {"registry": self.registry}
@@ -52,7 +38,6 @@ class Metrics:
         self._decide = Histogram("gpol_decide_seconds", "What deciding took, from the first fact to the last decision.", **seconds)
         self._commit = Histogram("gpol_commit_seconds", "What it took to put facts and decisions into the journal.", **seconds)
         self._effect = Histogram("gpol_effect_seconds", "What a write to the cluster took.", **seconds)
-        self._drift = Gauge("gpol_drift_objects", "Objects that are not as the policy wants them.", ("kind",), **made)
         self._requests = Counter("gpol_http_requests", "Requests that were answered over HTTP.", ("path", "method", "status"), **made)
         self._expires = Gauge("gpol_certificate_expiry_timestamp_seconds", "When the certificate of the server ends; 0: no TLS.", **made)
 
@@ -82,10 +67,6 @@ class Metrics:
         """Note how long a write to the cluster took."""
         self._effect.observe(seconds)
 
-    def drifted(self, kind: str, objects: int) -> None:
-        """Note how many objects of a kind are not as the policy wants them."""
-        self._drift.labels(kind).set(objects)
-
     def answered(self, path: str, method: str, status: int) -> None:
         """Count a request; `path` is that of its route, without what stands for its parameters."""
         self._requests.labels(path, method, str(status)).inc()
@@ -113,32 +94,30 @@ class _ReadAtOnce(Collector):
         for part in self._problems():
             problem.add_metric((part,), 1)
         yield problem
-        live = self._metrics.live
-        yield GaugeMetricFamily("gpol_journal_open", "1 while a journal is open to append.", value=int(live is not None))
-        if live is not None:
-            yield from _values(live)
-            yield from _watches(live.reflectors())
+        decider = self._metrics.decider
+        yield GaugeMetricFamily("gpol_journal_open", "1 while a journal is open to append.", value=int(decider is not None))
+        if decider is not None:
+            yield GaugeMetricFamily("gpol_journal_head_seq", "The number of the last event that was committed.", value=decider.core.seq)
+            behind = decider.stamps.behind() / 1_000_000
+            yield GaugeMetricFamily("gpol_clock_behind_seconds", "By how much the clock is behind the last event.", value=behind)
+        if self._metrics.works:
+            yield from _watches(self._metrics.works)
+        families: dict[str, Metric] = {}
+        for metric in (each for work in self._metrics.works for each in work.metrics()):
+            families.setdefault(metric.name, Metric(metric.name, metric.documentation, metric.type)).samples += metric.samples
+        yield from families.values()
 
 
-def _values(live: LiveValues) -> Iterator[Metric]:
-    yield GaugeMetricFamily("gpol_journal_head_seq", "The number of the last event that was committed.", value=live.journal_head())
-    behind = live.clock_behind() / 1_000_000
-    yield GaugeMetricFamily("gpol_clock_behind_seconds", "By how much the clock is behind the last event.", value=behind)
-    yield GaugeMetricFamily("gpol_effects_pending", "Workloads to which something is to be written.", value=live.effects_pending())
-    postponed = live.effects_postponed()
-    yield GaugeMetricFamily("gpol_effects_postponed", "Workloads that are admitted and wait for others to stop.", value=postponed)
-    undecided = live.workload_problems()
-    yield GaugeMetricFamily("gpol_workload_problems", "Workloads about which nothing can be decided.", value=undecided)
-
-
-def _watches(reflectors: Iterable[Reflector[Any]]) -> Iterator[Metric]:
-    lag = GaugeMetricFamily("gpol_watch_lag_seconds", "Seconds since the server was heard of a kind of objects.", labels=("kind",))
-    events = CounterMetricFamily("gpol_watch_events", "Events that watches have sent.", labels=("kind",))
-    lists = CounterMetricFamily("gpol_watch_lists", "How often all objects of a kind were listed.", labels=("kind",))
-    for reflector in reflectors:
-        kind = (reflector.kind.plural,)
-        if reflector.lists:
-            lag.add_metric(kind, max(0.0, monotonic() - reflector.last_heard))
-        events.add_metric(kind, reflector.events)
-        lists.add_metric(kind, reflector.lists)
+def _watches(works: Iterable[ServiceWork]) -> Iterator[Metric]:
+    labels = ("work", "kind")
+    lag = GaugeMetricFamily("gpol_watch_lag_seconds", "Seconds since the server was heard of a kind of objects.", labels=labels)
+    events = CounterMetricFamily("gpol_watch_events", "Events that watches have sent.", labels=labels)
+    lists = CounterMetricFamily("gpol_watch_lists", "How often all objects of a kind were listed.", labels=labels)
+    for work in works:
+        for reflector in work.reflectors():
+            values = (work.name, reflector.kind.plural)
+            if reflector.lists:
+                lag.add_metric(values, max(0.0, monotonic() - reflector.last_heard))
+            events.add_metric(values, reflector.events)
+            lists.add_metric(values, reflector.lists)
     yield from (lag, events, lists)

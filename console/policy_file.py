@@ -11,7 +11,6 @@ from pathlib import Path
 from ..dsl.analysis.checker import check
 from ..dsl.diagnostics import PolicyError
 from ..dsl.syntax.items import decode
-from ..engine.errors import FactError
 from ..sim.drive.policy import Policy
 from .health import Health
 
@@ -55,7 +54,7 @@ class PolicyFile:
     async def changed(self, seconds: float, may_take_over: Callable[[Policy], None]) -> None:
         """Return once the file has a policy that says something else and may take over: it is `current` then.
 
-        `may_take_over` raises FactError for one that may not.
+        `may_take_over` raises BadPolicyError for one that may not.
         """
         while True:
             await asyncio.sleep(seconds)
@@ -68,7 +67,7 @@ class PolicyFile:
                 is_other = found.graph.digest != self.current.graph.digest
                 if is_other:
                     may_take_over(found)
-            except (BadPolicyError, FactError) as error:
+            except BadPolicyError as error:
                 self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {error}")
                 continue
             self._health.say(PART, "")

@@ -1,28 +1,31 @@
-"""Keeps gpol deciding: the journal is opened, the policy activated, the cluster followed, and all of it again after a failure.
+"""Keeps gpol at work: the journal is opened, the policy activated, the cluster followed, and all of it again after a failure.
 
-What fails is told, waited for and tried again. Nothing in memory would be missed: the journal and the cluster are all there is.
+What fails is told, waited for and tried again. Nothing in memory would be missed: the journal and the cluster are all there is. Guards of
+quotas need no journal, so they go on while it cannot be used.
 """
 
 import asyncio
 import logging
 import os
 import socket
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from ..adapters.kubernetes.api import Api
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
-from ..adapters.kubernetes.object_events import EventWriter
-from ..adapters.kueue.live.decides import KueueDecisions
-from ..adapters.kueue.live.protocol import CONTROLLER
+from ..adapters.kueue.problems import ExportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered
 from ..adapters.live.settings import ServeSettings
 from ..engine.errors import FactError
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
 from .health import Health
-from .metrics import LiveValues, Metrics
-from .policy_file import PolicyFile
+from .metrics import Metrics
+from .policy_file import BadPolicyError, PolicyFile
+from .work.guard_work import GuardWork
+from .work.kueue_work import kueue_decides
+from .work.work import ServiceWork
 
 LOG = logging.getLogger("gpol.service")
 
@@ -35,26 +38,46 @@ class ActivationError(Exception):
 
 
 class Service:
-    """gpol at work for one cluster. `decider` and `kueue` are those of now; None while there are none, as `health` tells."""
+    """gpol at work for one cluster.
+
+    `guards` keep quotas; what else is done now is in `metrics.works`, and `health` tells what keeps any of it from its work. Raises
+    ActivationError for a policy whose quotas cannot be kept.
+    """
 
     def __init__(self, settings: ServeSettings, policy: Policy, api: Api, make_core: MakeCore) -> None:
         self.settings, self.api, self._make_core = settings, api, make_core
         self.health = Health()
         self.metrics = Metrics(self.health.problems)
-        self.policy = PolicyFile(settings.policy, policy, self.health)
-        self.decider: LiveDecider | None = None
-        self.kueue: KueueDecisions | None = None
+        if settings.decides:
+            self.health.say("journal", "it is not open yet")
         self._pause = FIRST_PAUSE
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
+        self.policy = PolicyFile(settings.policy, policy, self.health)
+        try:
+            self.guards = self._made_guards()
+        except ExportRefused as error:
+            raise ActivationError(f"the quotas of `{settings.policy}` cannot be kept: {error}") from None
+
+    def _made_guards(self) -> list[GuardWork]:
+        settings, graph = self.settings, self.policy.current.graph
+        if settings.kueue.guard.mode == "off":
+            return []
+        return [GuardWork(settings.kueue.guard, self.api, graph, settings.gpu, self._holder)]
 
     async def run(self) -> None:
         """Work until cancelled, whenever this program holds the Lease. Raises ActivationError where the policy cannot take over."""
         lease = self.settings.lease
-        if not lease.enabled:
-            await self._keep_working()
-            return
-        holder = LeaseHolder(self.api, LeasePlace(lease.namespace, lease.name, self._holder))
-        await while_leading(holder, self._keep_working, self._tell_lease)
+        refused = ""
+        try:
+            if lease.enabled:
+                holder = LeaseHolder(self.api, LeasePlace(lease.namespace, lease.name, self._holder))
+                await while_leading(holder, self._keep_working, self._tell_lease)
+            else:
+                await self._keep_working()
+        except* ActivationError as group:
+            refused = str(_first(group))
+        if refused:
+            raise ActivationError(refused)
 
     def _tell_lease(self, problem: str) -> None:
         if problem != self.health.problems().get("lease", ""):
@@ -62,54 +85,59 @@ class Service:
         self.health.say("lease", problem)
 
     async def _keep_working(self) -> None:
+        self.health.say("service", "")
+        self.guards = self._made_guards()  # those of an earlier Lease know the cluster as it was then
+        async with asyncio.TaskGroup() as tasks:
+            for guard in self.guards:
+                tasks.create_task(self._go_on_with(guard.work))
+            tasks.create_task(self._keep_deciding() if self.settings.decides else self._keep_policy(None))
+
+    async def _go_on_with(self, work: ServiceWork) -> None:
+        """Do a work, as the health and the metrics of the service tell, until cancelled."""
+        self.metrics.works.append(work)
+        for part, problem in work.problems.items():
+            self.health.ask(part, problem)
+        try:
+            await work.run()
+        finally:
+            self.metrics.works.remove(work)
+            for part in work.problems:
+                self.health.ask(part, None)
+
+    # --- deciding ---------------------------------------------------------------------------------------------------
+
+    async def _keep_deciding(self) -> None:
         while True:
             try:
-                await self._work()
+                await self._decide()
                 continue
-            except* JournalError as failed:
-                error = failed.exceptions[0]
+            except* JournalError as group:
+                error = _first(group)
                 LOG.error("the journal cannot be used: %s", error)
                 self.health.say("journal", str(error))
             await asyncio.sleep(self._pause)
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
-    async def _work(self) -> None:
-        """Work with one opening of the journal and one policy, until the one fails or the other changes."""
-        with LiveDecider.open(self.settings.journal, self._make_core) as decider:
+    async def _decide(self) -> None:
+        """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
+        with self._opened() as decider:
             self._activate(decider)
             self.health.say("journal", "")
-            self.health.say("service", "")
-            kueue = self._kueue(decider)
-            self.decider, self.kueue = decider, kueue
-            self.metrics.live = _live_values(kueue, decider)
-            self.health.ask("admission check", lambda: kueue.status.problem)
-            self.health.ask("workloads", lambda: kueue.cluster.workloads.problem)
+            work = kueue_decides(self.settings, self.api, decider, self._holder, self)
+            await _until_first_ends(self._go_on_with(work), self._keep_policy(decider))
+
+    @contextmanager
+    def _opened(self) -> Iterator[LiveDecider]:
+        """The journal open to append, as the health and the metrics of the service tell."""
+        assert self.settings.journal is not None
+        with LiveDecider.open(self.settings.journal, self._make_core) as decider:
+            self.metrics.decider = decider
             self.health.ask("livelock", lambda: decider.livelock)
             try:
-                await self._until_policy_changes(kueue, decider)
+                yield decider
             finally:
-                self.decider = self.kueue = self.metrics.live = None
-                for part in ("admission check", "workloads", "livelock"):
-                    self.health.ask(part, None)
-
-    async def _until_policy_changes(self, kueue: KueueDecisions, decider: LiveDecider) -> None:
-        working = asyncio.ensure_future(kueue.run())
-        waiting = [working]
-        if self.settings.policy_seconds:
-            waiting.append(asyncio.ensure_future(self.policy.changed(self.settings.policy_seconds, decider.check)))
-        try:
-            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                each.result()
-        finally:
-            for each in waiting:
-                each.cancel()
-                with suppress(asyncio.CancelledError):
-                    await each
-
-    def _kueue(self, decider: LiveDecider) -> KueueDecisions:
-        settings, events = self.settings.kueue, EventWriter(self.api, CONTROLLER, self._holder)
-        return KueueDecisions(self.api, decider, settings.check, self.settings.gpu, settings.follow_pods, events, self)
+                self.metrics.decider = None
+                self.health.ask("livelock", None)
 
     def _activate(self, decider: LiveDecider) -> None:
         decider.begin(lambda events: None)
@@ -118,6 +146,30 @@ class Service:
         except FactError as error:
             raise ActivationError(f"`{self.policy.path}` cannot take over: {error}") from None
         decider.commit(lambda events: None)
+
+    # --- the policy -------------------------------------------------------------------------------------------------
+
+    async def _keep_policy(self, decider: LiveDecider | None) -> None:
+        """Follow the file of the policy, until another one is to decide. Where nothing is decided, until cancelled."""
+        if not self.settings.policy_seconds:
+            await asyncio.Event().wait()
+            return
+        while True:
+            await self.policy.changed(self.settings.policy_seconds, lambda policy: self._check(policy, decider))
+            for guard in self.guards:
+                guard.keep(self.policy.current.graph)
+            if decider is not None:
+                return
+
+    def _check(self, policy: Policy, decider: LiveDecider | None) -> None:
+        """Raise BadPolicyError for a policy that cannot take over as things stand."""
+        try:
+            if decider is not None:
+                decider.check(policy)
+            for guard in self.guards:
+                guard.may_keep(policy.graph)
+        except (FactError, ExportRefused) as error:
+            raise BadPolicyError(str(error)) from None
 
     # --- observing --------------------------------------------------------------------------------------------------
 
@@ -145,13 +197,20 @@ class Service:
         self.metrics.observe_effect(seconds)
 
 
-def _live_values(kueue: KueueDecisions, decider: LiveDecider) -> LiveValues:
-    """What metrics read when somebody asks."""
-    return LiveValues(
-        journal_head=lambda: decider.core.seq,
-        clock_behind=decider.stamps.behind,
-        effects_pending=lambda: len(kueue.carrying_out.writes),
-        effects_postponed=lambda: len(kueue.carrying_out.postponed),
-        workload_problems=lambda: len(kueue.problems),
-        reflectors=lambda: (kueue.cluster.workloads, kueue.cluster.namespaces, kueue.cluster.nodes, kueue.status.checks),
-    )
+async def _until_first_ends(*coroutines: Coroutine[Any, Any, None]) -> None:
+    """Run all until one ends, and cancel the others. Raises what it raises."""
+    running = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        for each in done:
+            each.result()
+    finally:
+        for each in running:
+            each.cancel()
+            with suppress(asyncio.CancelledError):
+                await each
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first error of a group, or the error itself."""
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error

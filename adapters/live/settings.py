@@ -10,6 +10,9 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
+LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
+"""What Kubernetes takes for the value of a label."""
+
 
 class _Part(BaseModel):
     """Some settings; one that is not known is refused."""
@@ -24,10 +27,29 @@ class Kubernetes(_Part):
     context: str | None = Field(default=None, description="the context of the kubeconfig; without one, its current context")
 
 
+class Guarding(_Part):
+    """Whether gpol keeps the objects in which the cluster has its quotas as the policy says."""
+
+    mode: Literal["off", "report", "repair"] = Field(
+        default="off", description="`repair`: what differs from the policy is written over; `report`: it is only told"
+    )
+    name: str = Field(
+        default="gpol",
+        pattern=LABEL_VALUE,
+        max_length=63,
+        description="the name of this guard: a label of the objects that it keeps",
+    )
+    overrides: bool = Field(default=False, description="whether fields that another program applies are taken over as well")
+    deletes: bool = Field(
+        default=False, description="whether objects that this guard has made are deleted once the policy has them no more"
+    )
+
+
 class Kueue(_Part):
     """What gpol does for Kueue."""
 
     way: Literal["off", "decide"] = Field(default="off", description="`decide`: gpol admits and evicts, as an admission check")
+    guard: Guarding = Field(default=Guarding(), description=Guarding.__doc__)
     check: str = Field(default="gpol", min_length=1, max_length=253, description="the name of gpol's AdmissionCheck")
     follow_pods: bool = Field(
         default=True,
@@ -44,10 +66,9 @@ class Lease(_Part):
     holder: str = Field(default="", max_length=253, description="who this gpol is; empty: the name of its host, and its process number")
 
 
-class Http(_Part):
-    """What is served over HTTP, and who may read it."""
+class Listening(_Part):
+    """Where something is served, and how it is kept from strangers."""
 
-    enabled: bool = Field(default=True, description="whether anything is served over HTTP")
     address: IPv4Address | IPv6Address = Field(default=IPv4Address("127.0.0.1"), description="the address to listen at; 0.0.0.0: all")
     port: int = Field(default=8080, ge=0, le=65535, description="the port to listen at; 0 for any that is free")
     certificate: Path | None = Field(
@@ -64,6 +85,32 @@ class Http(_Part):
         description="a file with the token that opens everything, of 16 characters at least, which others may not read; read again when it "
         "changes",
     )
+
+    @model_validator(mode="after")
+    def _in_pairs(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("a certificate and its key go together; name both, or neither")
+        return self
+
+    @property
+    def is_served(self) -> bool:
+        """Whether anything is served there."""
+        return True
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        if self.is_served and self.certificate is None and not self.address.is_loopback and not self.insecure_plain_text:
+            raise ValueError(
+                f"without TLS nothing is served at {self.address}, which others can reach: name a certificate and a key, listen at "
+                "127.0.0.1, or set insecure_plain_text, and whoever is on the way reads all tokens and answers"
+            )
+        return self
+
+
+class Http(Listening):
+    """What is served over HTTP, and who may read it."""
+
+    enabled: bool = Field(default=True, description="whether anything is served over HTTP")
     kubernetes_tokens: bool = Field(
         default=False,
         description="whether tokens of the cluster count: the API server says whose they are (TokenReview), and whether that user may use "
@@ -87,20 +134,10 @@ class Http(_Part):
     )
     probe_port: int = Field(default=8081, ge=0, le=65535, description="the port at that second address; 0 for any that is free")
 
-    @model_validator(mode="after")
-    def _in_pairs(self) -> Self:
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("a certificate and its key go together; name both, or neither")
-        return self
-
-    @model_validator(mode="after")
-    def _safe(self) -> Self:
-        if self.enabled and self.certificate is None and not self.address.is_loopback and not self.insecure_plain_text:
-            raise ValueError(
-                f"without TLS nothing is served at {self.address}, which others can reach: name a certificate and a key, listen at "
-                "127.0.0.1, or set insecure_plain_text, and whoever is on the way reads all tokens and answers"
-            )
-        return self
+    @property
+    def is_served(self) -> bool:
+        """Whether anything is served there."""
+        return self.enabled
 
     @model_validator(mode="after")
     def _audience_of_tokens(self) -> Self:
@@ -115,7 +152,11 @@ class ServeSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="GPOL_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
     policy: Path = Field(description="the policy, a .gpol file")
-    journal: str = Field(description="the journal: a file, or postgresql://...; it is made where there is none")
+    journal: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the journal: a file, or postgresql://...; it is made where there is none. `kueue.way` needs it, a guard does not",
+    )
     gpu: str = Field(default="nvidia.com/gpu", min_length=1, max_length=253, description="what the policy's `gpu` is called in the cluster")
     kubernetes: Kubernetes = Field(default=Kubernetes(), description=Kubernetes.__doc__)
     policy_seconds: float = Field(
@@ -125,6 +166,30 @@ class ServeSettings(BaseSettings):
     lease: Lease = Field(default=Lease(), description=Lease.__doc__)
     kueue: Kueue = Field(default=Kueue(), description=Kueue.__doc__)
     http: Http = Field(default=Http(), description=Http.__doc__)
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are decisions, which a journal takes: of gpol itself or, where it watches, of Kueue."""
+        return self.kueue.way != "off"
+
+    @property
+    def guards(self) -> bool:
+        """Whether gpol keeps quotas."""
+        return self.kueue.guard.mode != "off"
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> Self:
+        if self.kueue.way == "decide" and self.kueue.guard.mode != "off":
+            raise ValueError("with `kueue.way: decide` Kueue's quotas are wide and decide nothing: leave out kueue.guard.mode")
+        return self
+
+    @model_validator(mode="after")
+    def _all_that_is_needed(self) -> Self:
+        if self.decides and self.journal is None:
+            raise ValueError("journal is missing: decisions are kept in it")
+        if self.journal is not None and self.guards and not self.decides:
+            raise ValueError("journal is set, and guards alone decide nothing: leave it out, or set kueue.way")
+        return self
 
 
 def read_settings(path: Path | None) -> ServeSettings:

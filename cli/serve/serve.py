@@ -37,9 +37,11 @@ def serve(place: str | None, check: bool, form: Format) -> int:
     from ...sim.drive.policy import Policy
 
     settings = _settings(place)
+    if not settings.decides and not settings.guards:
+        refuse(
+            "the settings let gpol do nothing: set kueue.way, volcano.way, kueue.guard.mode or volcano.guard.mode", NO if check else FAILED
+        )
     policy = Policy.of(checked_policy(str(settings.policy), form))
-    if settings.kueue.way == "off":
-        refuse("the settings let gpol do nothing: set kueue.way", code=NO if check else FAILED)
     if check:
         return asyncio.run(_check(settings, policy, form))
     start_log(settings.log)
@@ -58,7 +60,7 @@ def _settings(place: str | None) -> "ServeSettings":
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
             name = ".".join(str(part) for part in each["loc"])
-            complain(f"{where}: {name}: {each['msg'].removeprefix('Value error, ')}")
+            complain(f"{where}: {name + ': ' if name else ''}{each['msg'].removeprefix('Value error, ')}")
         refuse(f"the settings in {where} cannot be used; docs/live.md lists all settings")
     except (OSError, YAMLError, ValueError) as error:
         refuse(f"the settings in {where} cannot be read: {error}; give a YAML file")
@@ -67,7 +69,7 @@ def _settings(place: str | None) -> "ServeSettings":
 async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
     from ...adapters.kubernetes.api import AccessError, Api
     from ...compiled.fast_core import fast_core
-    from ...console.http_server import HttpSetupError
+    from ...console.listening import HttpSetupError
     from ...console.service import ActivationError, Service
     from ..speed.kernels import tell
 
@@ -76,11 +78,11 @@ async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
     except AccessError as error:
         refuse(str(error))
     async with api:
-        service = Service(settings, policy, api, lambda frozen: fast_core(tell, is_long=True, frozen=frozen))
-        working = asyncio.ensure_future(_work(service, settings))
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, working.cancel)
         try:
+            service = Service(settings, policy, api, lambda frozen: fast_core(tell, is_long=True, frozen=frozen))
+            working = asyncio.ensure_future(_work(service, settings))
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, working.cancel)
             with suppress(asyncio.CancelledError):
                 await working
         except (ActivationError, HttpSetupError) as error:
@@ -99,13 +101,12 @@ async def _work(service: "Service", settings: "ServeSettings") -> None:
 async def _check(settings: "ServeSettings", policy: "Policy", form: Format) -> int:
     """Say what the cluster lacks."""
     from ...adapters.kubernetes.api import AccessError, Api, ApiError
-    from ...adapters.kubernetes.nodes import follows_nodes
-    from ...adapters.kueue.cluster_setup import lacks
+    from ...console.work.cluster_check import cluster_lacks
 
     found = []
     try:
         async with await Api.connect(settings.kubernetes.kubeconfig, settings.kubernetes.context) as api:
-            async for line in lacks(api, settings.kueue.check, follows_nodes(policy.graph), settings.kueue.follow_pods):
+            async for line in cluster_lacks(settings, policy, api):
                 found.append(line)
                 if form is Format.json:
                     say_json("lack", message=line)

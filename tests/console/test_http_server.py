@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from gpol.adapters.live.settings import Http
 from gpol.console import http_server
-from gpol.console.http_server import HttpSetupError, serve_http
+from gpol.console.http_server import serve_http
+from gpol.console.listening import HttpSetupError
 from gpol.console.routes import MOST_BODY, ROUTES
 from gpol.journal.journal import Journal
 

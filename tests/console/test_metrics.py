@@ -1,14 +1,17 @@
 """The metrics: their names, what is counted, and what is read when somebody asks."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from gpol.adapters.live.decider import Numbered
-from gpol.console.metrics import LiveValues, Metrics
+from gpol.console.metrics import Metrics
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.queue_metrics import queue_metrics
+from gpol.console.work.work import ServiceWork
 from gpol.journal.journal import Journal
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -27,6 +30,20 @@ def reflector(kind: str, lists: int, last_heard: float) -> Any:
     return SimpleNamespace(kind=SimpleNamespace(plural=kind), lists=lists, events=5, last_heard=last_heard)
 
 
+def work(name: str, *reflectors: Any) -> ServiceWork:
+    """A work with a metric of its own: how many letters its name has."""
+
+    async def run() -> None:
+        """Nothing."""
+
+    def metrics() -> Iterator[Metric]:
+        things = GaugeMetricFamily("gpol_things", "Things.", labels=("system",))
+        things.add_metric((name,), len(name))
+        yield things
+
+    return ServiceWork(name, run, {}, lambda: reflectors, metrics)
+
+
 def test_what_is_counted(place: Path) -> None:
     """Each event is counted by its kind, a decision by its reason as well; times lie in the buckets."""
     metrics = Metrics(dict)
@@ -36,7 +53,6 @@ def test_what_is_counted(place: Path) -> None:
     metrics.observe_decide(0.0004)
     metrics.observe_commit(0.003)
     metrics.observe_effect(20)
-    metrics.drifted("ClusterQueue", 2)
     metrics.answered("/v1/state", "GET", 200)
     found = samples(metrics.text())
     assert found["gpol_decisions_total", (("kind", "WorkloadAdmitted"), ("reason", "FitsBorrowing"))] == 1
@@ -47,7 +63,6 @@ def test_what_is_counted(place: Path) -> None:
     assert found["gpol_commit_seconds_bucket", (("le", "0.005"),)] == 1
     assert found["gpol_effect_seconds_bucket", (("le", "10.0"),)] == 0
     assert found["gpol_effect_seconds_sum", ()] == 20
-    assert found["gpol_drift_objects", (("kind", "ClusterQueue"),)] == 2
     assert found["gpol_http_requests_total", (("method", "GET"), ("path", "/v1/state"), ("status", "200"))] == 1
 
 
@@ -60,18 +75,26 @@ def test_what_is_read_when_somebody_asks() -> None:
     assert found["gpol_journal_open", ()] == 0
     assert ("gpol_journal_head_seq", ()) not in found
     problems.clear()
-    watched = [reflector("workloads", 1, 0.0), reflector("nodes", 0, 0.0)]
-    metrics.live = LiveValues(lambda: 12, lambda: 2_500_000, lambda: 3, lambda: 4, lambda: 5, lambda: watched)
+    decider: Any = SimpleNamespace(core=SimpleNamespace(seq=12), stamps=SimpleNamespace(behind=lambda: 2_500_000))
+    metrics.decider = decider
+    metrics.works = [
+        work("kueue", reflector("workloads", 1, 0.0), reflector("nodes", 0, 0.0)),
+        work("kueue guard", reflector("cohorts", 2, 0.0)),
+    ]
     found = samples(metrics.text())
     named = {name: value for (name, labels), value in found.items() if not labels}
     assert named["gpol_journal_open"] == 1
     assert named["gpol_journal_head_seq"] == 12
     assert named["gpol_clock_behind_seconds"] == 2.5
-    assert [named[f"gpol_{name}"] for name in ("effects_pending", "effects_postponed", "workload_problems")] == [3, 4, 5]
-    assert found["gpol_watch_lag_seconds", (("kind", "workloads"),)] > 0
-    assert ("gpol_watch_lag_seconds", (("kind", "nodes"),)) not in found
-    assert found["gpol_watch_events_total", (("kind", "workloads"),)] == 5
-    assert found["gpol_watch_lists_total", (("kind", "workloads"),)] == 1
+    workloads, nodes, cohorts = (
+        (("kind", kind), ("work", name)) for kind, name in (("workloads", "kueue"), ("nodes", "kueue"), ("cohorts", "kueue guard"))
+    )
+    assert found["gpol_watch_lag_seconds", workloads] > 0
+    assert ("gpol_watch_lag_seconds", nodes) not in found
+    assert found["gpol_watch_events_total", workloads] == 5
+    assert found["gpol_watch_lists_total", workloads] == 1
+    assert found["gpol_watch_lists_total", cohorts] == 2
+    assert [found["gpol_things", (("system", name),)] for name in ("kueue", "kueue guard")] == [5, 11]
     assert not any(name == "gpol_problem" for name, _ in found)
 
 

@@ -10,7 +10,6 @@ import base64
 import binascii
 import logging
 from collections.abc import Callable
-from hmac import compare_digest
 
 from aiohttp import web
 
@@ -36,14 +35,17 @@ _NOT_DECIDING = NotDeciding()
 
 
 def extender_app(
-    current: Callable[[], VolcanoAnswers | None], prefix: str = "", token: str = "", tally: ExtenderTally | None = None
+    current: Callable[[], VolcanoAnswers | None],
+    prefix: str = "",
+    is_right: Callable[[str], bool] | None = None,
+    tally: ExtenderTally | None = None,
 ) -> web.Application:
     """The extender. `current` gives the answers of now; None while gpol does not decide, which is answered safely.
 
-    With a `token` only those who send it are answered: as a bearer token, or as the password of the address (`http://gpol:TOKEN@HOST`),
-    which Volcano's scheduler can do. `prefix` is the path before the verb, such as `/volcano`.
+    With `is_right` only those are answered who send a token that is right: as a bearer token, or as the password of the address
+    (`http://gpol:TOKEN@HOST`), which Volcano's scheduler can do. `prefix` is the path before the verb, such as `/volcano`.
     """
-    extender = _Extender(current, prefix.rstrip("/"), token, tally if tally is not None else ExtenderTally())
+    extender = _Extender(current, prefix.rstrip("/"), is_right, tally if tally is not None else ExtenderTally())
     app = web.Application(client_max_size=MOST_BODY)
     app.router.add_route("*", "/{path:.*}", extender.handle)
     return app
@@ -52,8 +54,10 @@ def extender_app(
 class _Extender:
     """Answers requests."""
 
-    def __init__(self, current: Callable[[], VolcanoAnswers | None], prefix: str, token: str, tally: ExtenderTally) -> None:
-        self._current, self._prefix, self._token, self._tally = current, prefix, token, tally
+    def __init__(
+        self, current: Callable[[], VolcanoAnswers | None], prefix: str, is_right: Callable[[str], bool] | None, tally: ExtenderTally
+    ) -> None:
+        self._current, self._prefix, self._is_right, self._tally = current, prefix, is_right, tally
         self._held = 0
 
     async def handle(self, request: web.Request) -> web.Response:
@@ -71,7 +75,7 @@ class _Extender:
         return _response(refused.status, refused.body, headers)
 
     async def _answer(self, verb: str, request: web.Request) -> bytes:
-        if self._token and not _is_right(self._token, request.headers.get("Authorization", "")):
+        if self._is_right is not None and not self._is_right(_sent_token(request.headers.get("Authorization", ""))):
             raise refusals.unauthorized()
         if not verb or "/" in verb:
             raise refusals.unknown_path(request.path, self._prefix)
@@ -121,17 +125,17 @@ async def _whole(verb: str, request: web.Request) -> bytes:
     return b"".join(parts)
 
 
-def _is_right(token: str, header: str) -> bool:
-    """Whether a header Authorization holds the token. Nobody learns from how long it takes how much of it was right."""
+def _sent_token(header: str) -> str:
+    """The token in a header Authorization; empty where there is none."""
     scheme, _, given = header.partition(" ")
-    if scheme.lower() == "basic":
-        try:
-            given = base64.b64decode(given, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            return False
-    elif scheme.lower() != "bearer":
-        return False
-    return compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+    if scheme.lower() == "bearer":
+        return given
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(given, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
 
 
 def _response(status: int, body: bytes, headers: dict[str, str] | None = None) -> web.Response:

@@ -8,10 +8,11 @@ from typing import Any
 import aiohttp
 import pytest
 from gpol.adapters.live.settings import Http
-from gpol.console import http_server
+from gpol.console import listening
 from gpol.console.access.certificates import ServerCertificate
 from gpol.console.access.secret_files import SecretFileError
-from gpol.console.http_server import HttpSetupError, serve_http
+from gpol.console.http_server import serve_http
+from gpol.console.listening import HttpSetupError
 
 
 def refused(certificate: Path, key: Path) -> str:
@@ -96,7 +97,7 @@ def test_older_versions_of_tls_are_not_spoken(certify: Any) -> None:
 
 def test_a_changed_certificate_is_shown_to_new_connections(serve: Any, certify: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files are read again when they change; what cannot be used is told, and the certificate stays the one before."""
-    monkeypatch.setattr(http_server, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(listening, "LOOK_SECONDS", 0.02)
     good, other, expired = certify("good"), certify("other", days=(-1, 2)), certify("expired", days=(-10, -1))
     authority = good.certificate.with_name("authority")
     authority.write_bytes(other.certificate.read_bytes())

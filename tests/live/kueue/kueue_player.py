@@ -22,19 +22,26 @@ NAMESPACE = "default"
 
 @dataclass
 class KueuePlayer:
-    """`admitted` has, for each admission that was carried out, the workload's uid and the mark of the decision, in order."""
+    """`admitted` has, for each admission that was carried out, the workload, its uid and the mark of the decision, in order.
+
+    Both are what was seen, not what was written: the answer to a write that was carried out may be lost.
+    """
 
     api: Api
     rng: random.Random
     run_seconds: float
     admitted: list[tuple[str, str, str]] = field(default_factory=list)
-    finished: int = 0
     workloads: Reflector[Json] = field(init=False)
     writes: WorkQueue = field(default_factory=WorkQueue)
     _tasks: set["asyncio.Future[None]"] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.workloads = Reflector(self.api, WORKLOAD, lambda plain: plain, self._see)
+
+    @property
+    def finished(self) -> int:
+        """How many workloads have finished."""
+        return sum(is_true(seen.value, "Finished") for seen in self.workloads.known.values())
 
     async def run(self) -> None:
         """Play Kueue until cancelled."""
@@ -60,8 +67,13 @@ class KueuePlayer:
 
     def _see(self, changes: Sequence[ObjectChange[Json]]) -> None:
         for change in changes:
-            if change.new is not None:
-                self.writes.add(change.key)
+            if change.new is None:
+                continue
+            self.writes.add(change.key)
+            workload = change.new.value
+            if is_true(workload, "Admitted") and not (change.old is not None and is_true(change.old.value, "Admitted")):
+                mark = next((row["reason"] for row in workload["status"]["conditions"] if row["type"] == DECIDED), "")
+                self.admitted.append((change.key, workload["metadata"]["uid"], mark))
 
     async def _step(self, key: str) -> float | None:
         """Make the next write to a workload, if there is one."""
@@ -73,14 +85,10 @@ class KueuePlayer:
             if steps.is_to_be_deactivated(workload):
                 await self.api.merge(WORKLOAD.path(NAMESPACE, key.partition("/")[2]), {"spec": {"active": False}})
                 return None
-            admitted = steps.admit(workload)
-            status = admitted or next((found for step in steps.of_itself() if (found := step(workload)) is not None), None)
+            status = steps.admit(workload) or next((found for step in steps.of_itself() if (found := step(workload)) is not None), None)
             if status is None:
                 return self._maybe_finish(key, workload)
             self.workloads.written(await self._write(workload, status))
-            if admitted is not None:
-                mark = next(row["reason"] for row in workload["status"]["conditions"] if row["type"] == DECIDED)
-                self.admitted.append((key, workload["metadata"]["uid"], mark))
         except ApiError:
             return 0.1
         return None
@@ -102,7 +110,6 @@ class KueuePlayer:
         try:
             steps = KueueSteps(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
             self.workloads.written(await self._write(seen.value, steps.finish(seen.value)))
-            self.finished += 1
         except ApiError:
             asyncio.get_running_loop().call_later(0.5, self._finish_soon, key)
 

@@ -268,7 +268,7 @@ def test_credentials(header: str, status: int) -> None:
     """With a token only who sends it is answered, whatever is asked: by the header, or as the password of the address."""
 
     async def ask() -> None:
-        async with serving(token="right") as send:
+        async with serving(is_right="right".__eq__) as send:
             headers = {"Authorization": header} if header else {}
             for path in ("/volcano/queueOverused", "/volcano/onSessionOpen"):
                 said = await send(path, **headers)

@@ -1,0 +1,76 @@
+"""gpol keeps the quotas of a cluster as the policy says, as work of a service. It needs no journal, and goes on while there is none."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from ...adapters.kubernetes.api import Api
+from ...adapters.kubernetes.object_events import EventWriter
+from ...adapters.kueue.live.guard.drift import Drift
+from ...adapters.kueue.live.guard.guarded_objects import guarded_objects
+from ...adapters.kueue.live.guard.quota_guard import DriftStep, GuardMode, QuotaGuard
+from ...adapters.kueue.live.protocol import CONTROLLER
+from ...adapters.live.settings import Guarding
+from ...engine.policy_graph import PolicyGraph
+from .work import ServiceWork
+
+LOG = logging.getLogger("gpol.guard")
+
+
+class GuardWork:
+    """The guard of one system, with the writer of its Events.
+
+    Raises ExportRefused for a policy that the objects of the system cannot say.
+    """
+
+    def __init__(self, settings: Guarding, api: Api, graph: PolicyGraph, gpu: str, holder: str) -> None:
+        self._events = EventWriter(api, CONTROLLER, holder)
+        mode: GuardMode = "repair" if settings.mode == "repair" else "report"
+        self.guard = QuotaGuard(api, graph, gpu, settings.name, mode, settings.overrides, settings.deletes, _tell, self._events.add)
+        self.work = ServiceWork(
+            "kueue guard",
+            self._run,
+            {"kueue quotas": lambda: self.guard.problem},
+            self.guard.followed.values,
+            self._metrics,
+        )
+
+    def may_keep(self, graph: PolicyGraph) -> None:
+        """Raise ExportRefused for a policy that the objects of the system cannot say."""
+        guarded_objects(graph, self.guard.gpu, self.guard.name)
+
+    def keep(self, graph: PolicyGraph) -> None:
+        """Let another policy count, for which `may_keep` has raised nothing."""
+        self.guard.keep(graph)
+        self._tell_notes()
+
+    async def _run(self) -> None:
+        self._tell_notes()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._events.run())
+            tasks.create_task(self.guard.run())
+
+    def _tell_notes(self) -> None:
+        for note in self.guard.notes:
+            LOG.info("%s", note)
+
+    def _metrics(self) -> Iterator[Metric]:
+        guard, system = self.guard, "kueue"
+        drift = GaugeMetricFamily("gpol_drift_objects", "Objects that are not as the policy wants them.", labels=("system", "kind"))
+        for kind, number in sorted(Counter(kind for kind, _ in {(each.kind, each.name) for each in guard.drift}).items()):
+            drift.add_metric((system, kind), number)
+        yield drift
+        failures = GaugeMetricFamily("gpol_guard_failures", "Objects that could not be written.", labels=("system",))
+        failures.add_metric((system,), len(guard.failures))
+        yield failures
+        writes = CounterMetricFamily("gpol_guard_writes", "Objects that were written, by why.", labels=("system", "write"))
+        for name, number in (("applied", guard.applied), ("repaired", guard.repaired), ("deleted", guard.deleted)):
+            writes.add_metric((system, name), number)
+        yield writes
+
+
+def _tell(step: DriftStep, drift: Drift) -> None:
+    LOG.log(logging.WARNING if step == "seen" else logging.INFO, "drift %s: %s", step, drift)
