@@ -59,7 +59,7 @@ types: install-dev
 	@mkdir -p build/typing/gpol
 	@for room in $(ROOMS); do ln -sfn "../../../$$room" "build/typing/gpol/$$room"; done
 	MYPYPATH=build/typing $(BIN)/mypy $(foreach room,$(ROOMS),-p gpol.$(room))
-	MYPYPATH=build/typing:benchmarks:tests/stores $(BIN)/mypy benchmarks
+	MYPYPATH=build/typing:benchmarks:tests/stores:tests/live:tests/live/kueue $(BIN)/mypy benchmarks
 
 # The rooms that decide are covered line by line, and by their own tests: what only a test of another room passes through is not checked.
 coverage: install-dev
