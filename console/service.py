@@ -23,7 +23,7 @@ from ..sim.drive.policy import Policy
 from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, PolicyFile
-from .work.guard_work import GuardWork
+from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides
 from .work.work import ServiceWork
 
@@ -59,10 +59,8 @@ class Service:
             raise ActivationError(f"the quotas of `{settings.policy}` cannot be kept: {error}") from None
 
     def _made_guards(self) -> list[GuardWork]:
-        settings, graph = self.settings, self.policy.current.graph
-        if settings.kueue.guard.mode == "off":
-            return []
-        return [GuardWork(settings.kueue.guard, self.api, graph, settings.gpu, self._holder)]
+        graph, gpu = self.policy.current.graph, self.settings.gpu
+        return [GuardWork(guarding, system, self.api, graph, gpu, self._holder) for guarding, system in guarded_systems(self.settings)]
 
     async def run(self) -> None:
         """Work until cancelled, whenever this program holds the Lease. Raises ActivationError where the policy cannot take over."""
