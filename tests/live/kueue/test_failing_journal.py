@@ -29,6 +29,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_the_disk_of_the_journal_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written to the cluster until there is room; then all goes on, nothing lost and nothing doubled."""
 
