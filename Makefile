@@ -25,9 +25,10 @@ demo: install
 test: install-dev
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not live"
 
-# Every test once, with all examples of every law; those of two rooms by `coverage`, which needs them all.
-test-all: coverage
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "not live" --ignore=tests/engine --ignore=tests/dsl
+# The rest as well: what is marked `slow`, and all examples of every law; of two rooms by `coverage`, which needs them all.
+test-all: test coverage
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "(slow or hypothesis) and not live" \
+	  --ignore=tests/engine --ignore=tests/dsl
 
 # What needs a real API server: that of the Kubernetes project, which Go builds once, in about ten minutes. GPOL_LIVE=all: an hour of kills.
 test-live: install-dev
