@@ -30,11 +30,17 @@ class CheckStatus:
     name: str
     stamps: Stamps
     checks: Reflector[CheckSeen] = field(init=False)
-    problem: str = ""
+    _unusable: str = ""
+    _failure: str = ""
     _writes: WorkQueue = field(default_factory=WorkQueue)
 
     def __post_init__(self) -> None:
         self.checks = Reflector(self.api, ADMISSION_CHECK, _read, self._see)
+
+    @property
+    def problem(self) -> str:
+        """See the class."""
+        return self._unusable or self._failure
 
     async def follow(self) -> None:
         """Follow the AdmissionChecks of the cluster, until cancelled."""
@@ -48,18 +54,18 @@ class CheckStatus:
     def _see(self, changes: Sequence[ObjectChange[CheckSeen]]) -> None:
         seen = self.checks.known.get(self.name)
         if seen is None:
-            self.problem = f"there is no AdmissionCheck `{self.name}`; `gpol export kueue --live` writes it, and all else that is needed"
+            self._unusable = f"there is no AdmissionCheck `{self.name}`; `gpol export kueue --live` writes it, and all else that is needed"
         elif seen.value.controller != CONTROLLER:
             controller = seen.value.controller or "nobody"
-            self.problem = f"AdmissionCheck `{self.name}` belongs to controller {controller}; name another check in kueue.check"
+            self._unusable = f"AdmissionCheck `{self.name}` belongs to controller {controller}; name another check in kueue.check"
         else:
-            self.problem = ""
-            if not seen.value.is_active:
-                self._writes.add(self.name)
+            self._unusable = ""
+            self._writes.add(self.name)
 
     async def _write(self, name: str) -> float | None:
         seen = self.checks.known.get(name)
-        if seen is None or seen.value.is_active or self.problem:
+        if seen is None or seen.value.is_active or self._unusable:
+            self._failure = ""
             return None
         now = self.stamps.now()
         condition = {
@@ -77,8 +83,9 @@ class CheckStatus:
                 ADMISSION_CHECK.path(name=name, part="status"), {**body, "status": {"conditions": [condition]}}, CONTROLLER
             )
         except ApiError as error:
-            self.problem = f"AdmissionCheck `{name}` is not active: {error}"
+            self._failure = f"AdmissionCheck `{name}` is not active: {error}"
             return error.retry_after or 1.0
+        self._failure = ""
         return None
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from fake_store import FakeStore
 from gpol.adapters.kubernetes import lease
 from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kubernetes.reflector import Reflector
-from gpol.adapters.kueue.live import carrying_out, followed
+from gpol.adapters.kueue.live import carrying_out, check_status, followed
 from gpol.adapters.kueue.live.protocol import Mark
 from gpol.adapters.live.settings import ServeSettings
 from gpol.console import service as service_module
@@ -55,6 +56,7 @@ class FailingCluster:
         self.faults = self.server.faults
         self.folder, self.journal = folder, folder / "journal.db"
         self.kueue_is_down = False
+        self.at_work: list[Service] = []
         self.write_policy(policy)
 
     def write_policy(self, text: str) -> None:
@@ -78,19 +80,23 @@ class FailingCluster:
         async with await Api.connect(kubeconfig) as api:
             service = Service(settings, policy, api, lambda frozen: thaw(*frozen))
             running = asyncio.ensure_future(service.run())
+            self.at_work.append(service)
             try:
                 yield service
                 assert not running.done(), running
             finally:
+                self.at_work.remove(service)
                 running.cancel()
                 await asyncio.wait((running,))
 
     async def until(self, condition: Callable[[], object], seconds: float = 15) -> None:
         """Let Kueue go on until something is the case."""
-        async with asyncio.timeout(seconds):
-            while not condition():
-                self._go_on()
-                await asyncio.sleep(0.01)
+        end = monotonic() + seconds
+        while not condition():
+            problems = [service.health.problems() for service in self.at_work]
+            assert monotonic() < end, f"it is not so: running {self.kueue.running}, problems {problems}"
+            self._go_on()
+            await asyncio.sleep(0.01)
 
     async def settle(self) -> None:
         """Let everybody go on until the cluster has not changed for a while."""
@@ -166,7 +172,8 @@ class FailingCluster:
 def play(monkeypatch: pytest.MonkeyPatch, folder: Path, act: Callable[[FailingCluster], Awaitable[None]], policy: str = POLICY) -> None:
     """Let a scene be acted beside a cluster, with short pauses, and verify the journal at its end."""
     quick = partial(Reflector, look_seconds=0.1, shortest_pause=0.01, longest_pause=0.1)
-    monkeypatch.setattr(followed, "Reflector", quick)
+    for module in (followed, check_status):
+        monkeypatch.setattr(module, "Reflector", quick)
     monkeypatch.setattr(carrying_out, "POD_SECONDS", 0.05)
     for name, seconds in (("FIRST_PAUSE", 0.05), ("LONGEST_PAUSE", 0.1)):
         monkeypatch.setattr(service_module, name, seconds)

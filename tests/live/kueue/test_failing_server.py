@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 from failing_cluster import FailingCluster, play
+from fake_kinds import ADMISSION_CHECK
 from gpol.engine.events import WorkloadAdmitted
 from gpol.engine.facts import WorkloadCancelled, WorkloadSubmitted
+from kueue_steps import is_true
 
 
 def test_nobody_new_runs_while_gpol_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +50,18 @@ def test_the_api_server_goes_down_and_comes_back(
             await cluster.server.come_up()
             await cluster.until(lambda: cluster.kueue.running == {"b"})
             await cluster.until(lambda: not service.health.problems())
+
+    play(monkeypatch, tmp_path, act)
+
+
+def test_the_check_could_not_be_said_to_be_active(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kueue reserves nothing as long as nobody says it: it is said again until it is taken."""
+
+    async def act(cluster: FailingCluster) -> None:
+        cluster.faults.answer(500, method="PATCH", path="*/admissionchecks/*/status", times=2)
+        async with cluster.gpol() as service:
+            await cluster.until(lambda: "is not active" in service.health.problems().get("admission check", ""))
+            await cluster.until(lambda: is_true(cluster.store.get(ADMISSION_CHECK, "gpol"), "Active") and not service.health.problems())
 
     play(monkeypatch, tmp_path, act)
 
