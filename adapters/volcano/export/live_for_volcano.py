@@ -1,13 +1,14 @@
 """The live export: what is to be applied in a cluster with Volcano before `gpol serve` works there.
 
-Where gpol decides: its rights, and an admission policy by which every PodGroup in a queue of the policy says `minResources`; Volcano asks about
-no other. Where gpol guards quotas, it applies the objects of the policy by itself, and only the rights are exported.
+Where gpol decides: its rights, and an admission policy by which every PodGroup in a queue of the policy says `minResources`; Volcano asks
+about no other. Where gpol guards quotas, it applies the objects of the policy by itself, and only the rights are exported.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ....engine.guard import fields
 from ....engine.policy_graph import PolicyGraph
 from ...kueue.export.kubernetes_names import is_namespace, place
 from ...kueue.export.live.access_rights import EVENTS_RULE, REVIEW_RULES, access_rule, account_objects
@@ -46,6 +47,7 @@ def export_live_for_volcano(graph: PolicyGraph, choices: VolcanoLiveChoices) -> 
     rules = [*own, EVENTS_RULE, *(REVIEW_RULES if choices.reviews else ())]
     objects = account_objects("gpol:volcano" if decides else "gpol:volcano-guard", choices.namespace, rules)
     if decides:
+        _refuse_who(graph, found)
         _note_places(graph, found)
         objects += min_resources_policy([volcano_name(graph.nodes[queue.node].name) for queue in graph.queues])
     found.check(ExportRefused)
@@ -65,7 +67,7 @@ def _to_guard(deletes: bool) -> list[Object]:
 def min_resources_policy(queues: Sequence[str]) -> list[Object]:
     """An admission policy that refuses PodGroups in these queues that do not say what they ask for.
 
-    One that never said so may still be written to: Volcano's scheduler writes its status in the same way, as there is no subresource for it.
+    One that never said so may still be written to: Volcano's scheduler writes its status so, as there is no subresource for it.
     """
     named = ", ".join(f"'{name}'" for name in sorted(queues))
     queue = f"(has(object.spec.queue) && object.spec.queue != '' ? object.spec.queue : '{DEFAULT_QUEUE}')"
@@ -102,6 +104,16 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
             "spec": {"policyName": _POLICY, "validationActions": ["Deny"]},
         },
     ]
+
+
+def _refuse_who(graph: PolicyGraph, found: Findings) -> None:
+    """Refuse rules that go by what a PodGroup does not say."""
+    for rule in (*graph.preempt, *graph.protect, *graph.admission):
+        found.begin("rule", rule.name, place(rule.source))
+        for each in fields(rule.guard):
+            if each.path in ("user", "group"):
+                cause = f"goes by {each.subject}.{each.path}, and a PodGroup does not say who has submitted it"
+                found.problem("where", cause, "go by its namespace or by a label")
 
 
 def _note_places(graph: PolicyGraph, found: Findings) -> None:
