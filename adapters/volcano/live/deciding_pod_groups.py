@@ -13,7 +13,7 @@ from ...live.decider import LiveDecider, Numbered
 from ...live.desired import DesiredStates
 from ...live.observer import Observer
 from .followed_pod_groups import FollowedPodGroups
-from .pod_group_facts import PodGroupFacts, PolicyNames, facts_of_absence, facts_of_pod_group
+from .pod_group_facts import NamesInCluster, PodGroupFacts, facts_of_absence, facts_of_pod_group
 
 LOG = logging.getLogger("gpol.volcano")
 
@@ -26,7 +26,7 @@ class DecidingPodGroups:
         self.problems: dict[str, str] = {}
         live = decider.core.view.workloads()
         self._desired = DesiredStates(decider.journal, [(workload.name, workload.fact.uid) for workload in live])
-        self._policy = PolicyNames(self.graph, names)
+        self._policy = NamesInCluster(self.graph, names)
         self._supply = Supply(decider.journal, names)
 
     @property

@@ -32,7 +32,7 @@ class PodGroupFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyNames:
+class NamesInCluster:
     """What the policy has, by the names of the cluster. `names` gives those of resources, where the cluster has another one."""
 
     graph: PolicyGraph
@@ -53,7 +53,7 @@ class PolicyNames:
 
 
 def facts_of_pod_group(
-    group: PodGroup, known: Workload | None, is_turned_away: bool, policy: PolicyNames, namespace: dict[str, str], now: int
+    group: PodGroup, known: Workload | None, is_turned_away: bool, policy: NamesInCluster, namespace: dict[str, str], now: int
 ) -> PodGroupFacts:
     """The next facts about a PodGroup that is there; there may be more once these were decided. None: all is known.
 
@@ -90,7 +90,7 @@ def _ended(known: Workload | None, now: int) -> Iterator[Fact]:
 # --- a submission ---------------------------------------------------------------------------------------------------
 
 
-def _submission(group: PodGroup, policy: PolicyNames, namespace: dict[str, str], now: int) -> WorkloadSubmitted | str:
+def _submission(group: PodGroup, policy: NamesInCluster, namespace: dict[str, str], now: int) -> WorkloadSubmitted | str:
     """The submission of a PodGroup, on hold if it runs already; or why there can be none."""
     about = f"PodGroup {group.key}"
     if group.min_resources is None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from gpol.adapters.volcano.live.followed_pod_groups import observe_pod_group
-from gpol.adapters.volcano.live.pod_group_facts import PodGroupFacts, PolicyNames, facts_of_pod_group
+from gpol.adapters.volcano.live.pod_group_facts import NamesInCluster, PodGroupFacts, facts_of_pod_group
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
@@ -33,7 +33,7 @@ class Known:
         self.core: Core = new_core()
         policy = Policy.of(check(TEXT, "p.gpol"))
         self.core.step(policy.activation(NOW), policy.graph)
-        self.names = PolicyNames(policy.graph, {"gpu": GPU})
+        self.names = NamesInCluster(policy.graph, {"gpu": GPU})
 
     def learn(self, item: Json, is_turned_away: bool = False) -> PodGroupFacts:
         """The next facts about a PodGroup."""
