@@ -108,9 +108,14 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
 
 def _refuse_who(graph: PolicyGraph, found: Findings) -> None:
     """Refuse rules that go by what a PodGroup does not say."""
-    for rule in (*graph.preempt, *graph.protect, *graph.admission):
-        found.begin("rule", rule.name, place(rule.source))
-        for each in fields(rule.guard):
+    rules = [
+        *((rule.name, rule.source, rule.guard) for rule in graph.preempt),
+        *((rule.name, rule.source, rule.guard) for rule in graph.protect),
+        *((rule.name, rule.source, rule.guard) for rule in graph.admission),
+    ]
+    for name, source, guard in rules:
+        found.begin("rule", name, place(source))
+        for each in fields(guard):
             if each.path in ("user", "group"):
                 cause = f"goes by {each.subject}.{each.path}, and a PodGroup does not say who has submitted it"
                 found.problem("where", cause, "go by its namespace or by a label")
