@@ -1,7 +1,8 @@
-"""export volcano: a policy, as Volcano's objects."""
+"""export volcano: a policy, as Volcano's objects; or what a cluster needs so that gpol works there."""
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from ..shared.output import GOOD, Format, complain, refuse, say, say_json, say_t
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from .kueue_files import as_data, check_targets, complain_of
+
+if TYPE_CHECKING:
+    from ...adapters.volcano.export.export_to_volcano import VolcanoExport
+    from ...engine.policy_graph import PolicyGraph
 
 _COMMAND = "export volcano"
 
@@ -32,11 +37,33 @@ VOLCANO_OBJECTS = FileKind("an export of Volcano's objects", _is_unchanged)
 @click.option("--json", "as_json", is_flag=True, help="as one List in JSON; else as YAML documents")
 @click.option("--gpu", metavar="NAME", help="what the resource gpu is called in the cluster; else nvidia.com/gpu")
 @click.option("--sum-flavors", is_flag=True, help="sum up the quotas of several flavors of a resource, which Volcano cannot tell apart")
+@click.option(
+    "--live", is_flag=True, help="what a cluster needs for `gpol serve`, in place of what Volcano needs to decide as the policy says"
+)
+@click.option("--way", type=click.Choice(["decide", "guard"]), help="live: gpol decides (the default), or guards quotas")
+@click.option("--namespace", metavar="NAME", help="live: the namespace of gpol itself; else gpol-system")
+@click.option("--reviews", is_flag=True, help="live: let gpol find out who calls its HTTP interface, and what they may do")
+@click.option("--may-delete", is_flag=True, help="live: let gpol delete what it applied and the policy no longer has")
 @with_format
-def volcano(policy: str, out: str | None, force: bool, as_json: bool, gpu: str | None, sum_flavors: bool, form: Format) -> int:
+def volcano(
+    policy: str,
+    out: str | None,
+    force: bool,
+    as_json: bool,
+    gpu: str | None,
+    sum_flavors: bool,
+    live: bool,
+    way: str | None,
+    namespace: str | None,
+    reviews: bool,
+    may_delete: bool,
+    form: Format,
+) -> int:
     """Export a policy to Volcano's objects, for `kubectl apply`; what they cannot express is refused, or noted on stderr."""
-    from ...adapters.volcano.export.export_to_volcano import GPU, ExportRefused, export_to_volcano, json_list, yaml_documents
+    from ...adapters.volcano.export.export_to_volcano import ExportRefused, json_list, yaml_documents
 
+    said = {"--way": way, "--namespace": namespace, "--reviews": reviews, "--may-delete": may_delete}
+    _check_options(live, way == "guard", {name for name, value in said.items() if value or value == ""}, gpu, sum_flavors)
     targets = [Target("-o", out, VOLCANO_OBJECTS, force)] if out is not None else []
     check_targets((policy,), targets)
     checked = checked_policy(policy, form)
@@ -47,7 +74,7 @@ def volcano(policy: str, out: str | None, force: bool, as_json: bool, gpu: str |
         refuse("--sum-flavors: no resource has several flavors; leave the option out")
     try:
         with progress("making objects", None):
-            exported = export_to_volcano(checked.graph, gpu if gpu is not None else GPU, sum_flavors)
+            exported = _export(checked.graph, live, gpu, sum_flavors, way, namespace, reviews, may_delete)
             text = json_list(exported.objects) if as_json else marked(yaml_documents(exported.objects), _COMMAND)
     except ExportRefused as error:
         complain_of(error)
@@ -65,3 +92,37 @@ def volcano(policy: str, out: str | None, force: bool, as_json: bool, gpu: str |
         kinds = Counter(str(item["kind"]) for item in exported.objects)
         say(f"exported {', '.join(f'{number} {kind}' for kind, number in kinds.items())} to {out}")
     return GOOD
+
+
+def _check_options(live: bool, guards: bool, said: set[str], gpu: str | None, sum_flavors: bool) -> None:
+    """Refuse options that have no effect together."""
+    if said and not live:
+        refuse(f"{min(said)}: has an effect only with --live; add it, or leave the option out")
+    if live and (gpu is not None or sum_flavors):
+        refuse(f"{'--gpu' if gpu is not None else '--sum-flavors'}: has no effect with --live; leave the option out")
+    if "--may-delete" in said and not guards:
+        refuse("--may-delete: has no effect with --way decide; leave the option out")
+
+
+def _export(
+    graph: "PolicyGraph",
+    live: bool,
+    gpu: str | None,
+    sum_flavors: bool,
+    way: str | None,
+    namespace: str | None,
+    reviews: bool,
+    may_delete: bool,
+) -> "VolcanoExport":
+    from ...adapters.volcano.export.export_to_volcano import GPU, export_to_volcano
+    from ...adapters.volcano.export.live_for_volcano import VolcanoLiveChoices, export_live_for_volcano
+
+    if not live:
+        return export_to_volcano(graph, gpu if gpu is not None else GPU, sum_flavors)
+    choices = VolcanoLiveChoices(
+        way="guard" if way == "guard" else "decide",
+        namespace="gpol-system" if namespace is None else namespace,
+        reviews=reviews,
+        deletes=may_delete,
+    )
+    return export_live_for_volcano(graph, choices)

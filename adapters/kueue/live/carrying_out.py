@@ -5,10 +5,10 @@ from time import perf_counter
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api, ApiError, Plain
 from ...kubernetes.reflector import Seen
+from ...live.desired import Desired
 from ...live.observer import Observer
 from ...live.work_queue import WorkQueue
 from .deciding import Deciding
-from .desired import Desired
 from .learned import was_carried_out
 from .observed import Observed
 from .occupancy import Occupancy

@@ -12,8 +12,8 @@ from ....engine.workload import Workload
 from ....journal.errors import JournalError
 from ...kubernetes.nodes import Supply
 from ...live.decider import LiveDecider, Numbered
+from ...live.desired import DesiredStates
 from ...live.observer import Observer
-from .desired import DesiredStates
 from .followed import FollowedCluster
 from .learned import ALONE, Learned, SliceStanding, Surroundings, gone, learn, queues_by_cluster_queue
 from .observed import Observed

@@ -14,8 +14,8 @@ from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejecte
 from ....engine.policy_graph import Flavor, PolicyGraph
 from ....engine.units import format_time
 from ...kubernetes.api import Plain
+from ...live.desired import Desired
 from ...live.wording import told
-from .desired import Desired
 from .observed import Observed
 from .protocol import DECIDED, DECISION, FLAVORS, WORKLOAD, WORKLOAD_UID, Mark
 

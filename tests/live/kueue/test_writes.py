@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.live.desired import Desired
 from gpol.adapters.kueue.live.protocol import DECIDED, Mark
 from gpol.adapters.kueue.live.writes import body, safe_message, undecided, write_of
+from gpol.adapters.live.desired import Desired
 from gpol.engine.event_parts import Assignment, Charge, RuleRef, Why
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from workload_states import JOURNAL, NOW, STEPS, after, plain, policy, seen

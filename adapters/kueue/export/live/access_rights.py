@@ -36,59 +36,67 @@ class AccessChoices:
 
 def access_objects(choices: AccessChoices) -> list[Object]:
     """The Namespace, the ServiceAccount, its roles, and their bindings."""
-    name, namespace = f"gpol:{choices.check}" if choices.way == "decide" else "gpol:guard", choices.namespace
+    name = f"gpol:{choices.check}" if choices.way == "decide" else "gpol:guard"
+    return account_objects(name, choices.namespace, _rules(choices))
+
+
+def account_objects(name: str, namespace: str, rules: list[Object]) -> list[Object]:
+    """The Namespace, the ServiceAccount, a ClusterRole with such rules, a Role for its Lease, and their bindings."""
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT, "namespace": namespace}},
-        _role("ClusterRole", {"name": name}, _rules(choices)),
-        _binding("ClusterRole", {"name": name}, namespace),
-        _role("Role", {"name": ACCOUNT, "namespace": namespace}, [_LEASE]),
-        _binding("Role", {"name": ACCOUNT, "namespace": namespace}, namespace),
+        access_role("ClusterRole", {"name": name}, rules),
+        access_binding("ClusterRole", {"name": name}, namespace),
+        access_role("Role", {"name": ACCOUNT, "namespace": namespace}, [LEASE_RULE]),
+        access_binding("Role", {"name": ACCOUNT, "namespace": namespace}, namespace),
     ]
 
 
-def _rule(group: str, resources: tuple[str, ...], *verbs: str, names: tuple[str, ...] = ()) -> Object:
+def access_rule(group: str, resources: tuple[str, ...], *verbs: str, names: tuple[str, ...] = ()) -> Object:
+    """Verbs on kinds of one API group, or on some objects of them by name."""
     named = {"resourceNames": list(names)} if names else {}
     return {"apiGroups": [group], "resources": list(resources), **named, "verbs": list(verbs)}
 
 
-_LEASE = _rule("coordination.k8s.io", ("leases",), "get", "create", "patch")
-_EVENTS = _rule("events.k8s.io", ("events",), "create", "patch")
+LEASE_RULE = access_rule("coordination.k8s.io", ("leases",), "get", "create", "patch")
+EVENTS_RULE = access_rule("events.k8s.io", ("events",), "create", "patch")
+REVIEW_RULES = (
+    access_rule("authentication.k8s.io", ("tokenreviews",), "create"),
+    access_rule("authorization.k8s.io", ("subjectaccessreviews",), "create"),
+)
+"""What is needed to find out who calls gpol's HTTP interface, and what they may do."""
 
 
 def _rules(choices: AccessChoices) -> list[Object]:
-    reviews = [
-        _rule("authentication.k8s.io", ("tokenreviews",), "create"),
-        _rule("authorization.k8s.io", ("subjectaccessreviews",), "create"),
-    ]
     own = _to_decide(choices.check) if choices.way == "decide" else _to_guard(choices.deletes)
-    return [*own, _EVENTS, *(reviews if choices.reviews else [])]
+    return [*own, EVENTS_RULE, *(REVIEW_RULES if choices.reviews else ())]
 
 
 def _to_decide(check: str) -> list[Object]:
     """Workloads are read and answered; their pods tell when those have stopped that Kueue counts no longer."""
     return [
-        _rule(GROUP, ("workloads",), "get", "list", "watch"),
-        _rule(GROUP, ("workloads/status",), "patch"),
-        _rule(GROUP, ("admissionchecks",), "get", "list", "watch"),
-        _rule(GROUP, ("admissionchecks/status",), "patch", names=(check,)),
-        _rule(GROUP, ("clusterqueues",), "list"),
-        _rule("", ("namespaces", "nodes"), "list", "watch"),
-        _rule("", ("pods",), "list"),
+        access_rule(GROUP, ("workloads",), "get", "list", "watch"),
+        access_rule(GROUP, ("workloads/status",), "patch"),
+        access_rule(GROUP, ("admissionchecks",), "get", "list", "watch"),
+        access_rule(GROUP, ("admissionchecks/status",), "patch", names=(check,)),
+        access_rule(GROUP, ("clusterqueues",), "list"),
+        access_rule("", ("namespaces", "nodes"), "list", "watch"),
+        access_rule("", ("pods",), "list"),
     ]
 
 
 def _to_guard(deletes: bool) -> list[Object]:
     """What a policy says is applied, which is a patch, or a creation where nothing is there yet."""
     verbs = ("get", "list", "watch", "create", "patch", *(("delete",) if deletes else ()))
-    return [_rule(GROUP, GUARDED_RESOURCES, *verbs)]
+    return [access_rule(GROUP, GUARDED_RESOURCES, *verbs)]
 
 
-def _role(kind: str, metadata: Object, rules: list[Object]) -> Object:
+def access_role(kind: str, metadata: Object, rules: list[Object]) -> Object:
+    """A Role or a ClusterRole."""
     return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": metadata, "rules": rules}
 
 
-def _binding(kind: str, metadata: Object, namespace: str) -> Object:
+def access_binding(kind: str, metadata: Object, namespace: str) -> Object:
     """Give a role, and its name, to gpol's ServiceAccount."""
     return {
         "apiVersion": f"{_RBAC}/v1",

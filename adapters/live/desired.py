@@ -7,11 +7,11 @@ in the journal without reading the others, so nobody has to fold all of it.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
-from ....engine.facts import WorkloadAdopted, WorkloadSubmitted
-from ....journal.journal import Journal
-from ....journal.records import workload_stream
-from ...live.decider import Numbered
+from ...engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.facts import WorkloadAdopted, WorkloadSubmitted
+from ...journal.journal import Journal
+from ...journal.records import workload_stream
+from .decider import Numbered
 
 EffectiveDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadRejected | WorkloadReplaced
 """The decisions that are to have an effect, or that end what came before; those that only say who waits are not among them."""
