@@ -46,7 +46,7 @@ class SetClock:
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
 
-    def __call__(self) -> datetime:
+    def __call__(self) -> datetime:  # noqa: D102
         return self.now
 
     def at(self, time: str | int) -> None:

@@ -3,9 +3,9 @@
 It stands apart from the code under test: it plays facts into a core of its own, and knows no watches, no steps and no conditions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol
 
 from gpol.adapters.kueue.decide.kueue_reasons import REASONS
 from gpol.adapters.kueue.import_.facts import Moment, facts
@@ -39,17 +39,23 @@ def configuration(scenario: Json) -> Configuration:
     return Configuration(fair=bool(scenario["fair"]), strategies=tuple(scenario["strategies"] or ()) if scenario["fair"] else ())
 
 
-Fault = Callable[["ModelledKueue", CycleLog], CycleLog]
-"""Called after a cycle, with what it did and the model as it is then; returns what Kueue did instead, and makes the model so."""
+class SchedulerFault(Protocol):
+    """A mistake of the scheduler."""
+
+    def before(self, model: "ModelledKueue") -> None:
+        """A cycle is about to run."""
+
+    def after(self, model: "ModelledKueue", log: CycleLog) -> CycleLog:
+        """It did this; return what it did instead, and make the model so."""
 
 
 class ModelledKueue:
     """Kueue for one scenario. `fault` may make it decide wrongly."""
 
-    def __init__(self, scenario: Json, fault: Fault | None = None) -> None:
+    def __init__(self, scenario: Json, fault: SchedulerFault | None = None) -> None:
         self.scenario, self.fault = scenario, fault
         settings = configuration(scenario)
-        start = parse_time(scenario["steps"][0]["at"])
+        self.start = start = parse_time(scenario["steps"][0]["at"])
         self.imported = load(raws_of(scenario), start, FAIR if settings.fair else CLASSICAL, "kueue", settings, controllers=False)
         graph = check(print_tree(self.imported.tree), "kueue.gpol").graph
         assert graph is not None
@@ -76,13 +82,20 @@ class ModelledKueue:
         raise RuntimeError("a livelock")
 
     def _cycle(self, time: int) -> CycleLog:
+        if self.fault is not None:
+            self.fault.before(self)
+        log = self.run_cycle(time)
+        return self.fault.after(self, log) if self.fault is not None else log
+
+    def run_cycle(self, time: int) -> CycleLog:
+        """Run a cycle without a fault, and tell what it did."""
         log = CycleLog(time)
         for decision in self.core.step(TimeAdvanced(time=time)):
             if isinstance(decision, WorkloadAdmitted):
                 log.admitted[decision.workload] = {each.pod_set: dict(each.flavors) for each in decision.assignments}
             elif isinstance(decision, WorkloadEvicted):
                 log.evicted.append((decision.workload, REASONS[decision.preemption], str(decision.beneficiary)))
-        return self.fault(self, log) if self.fault is not None else log
+        return log
 
     def _submissions(self, at: int, submit: list[Json]) -> list[Any]:
         found = Findings()
@@ -96,8 +109,3 @@ class ModelledKueue:
     def workloads(self) -> list[Workload]:
         """All that are live."""
         return list(self.core.view.workloads())
-
-    def queue_of(self, name: str) -> str:
-        """The ClusterQueue of a workload."""
-        known = cast(Workload, self.core.view.workload(name))
-        return self.graph.nodes[known.queue].name

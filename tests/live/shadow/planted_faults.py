@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
+from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.queue.line import stir
 from gpol.engine.definition.transition.apply import enter, leave
 from gpol.engine.event_parts import Assignment
@@ -21,7 +22,7 @@ class PlantedFault:
     """A wrong decision: in which of the cycles that do something, about whom, and what is done instead.
 
     `admission`: `workload`, which is parked, is admitted on `flavors`. `flavor`: it is admitted on `flavors`, and not on those that were
-    right. `victim`: `victim` goes for it instead of `right`. `omission`: it is not admitted, and parked.
+    right. `victim`: `victim` goes for it instead of `right`. `omission`: the cycle overlooks it, and it is parked.
     """
 
     kind: FaultKind
@@ -39,7 +40,11 @@ class Opportunities:
         self.found: list[PlantedFault] = []
         self._cycle = -1
 
-    def __call__(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
+    def before(self, model: ModelledKueue) -> None:
+        """Nothing is changed."""
+
+    def after(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
+        """Note what could have gone wrong."""
         if not log.admitted and not log.evicted:
             return log
         self._cycle += 1
@@ -71,21 +76,32 @@ class Planted:
         self.fault = fault
         self.happened = False
         self._cycle = -1
-        self._before: dict[str, Workload] = {}
+        self._core = DefinitionCore()
 
-    def __call__(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
-        before, self._before = self._before, {each.name: replace(each) for each in model.workloads() if each.admitted is not None}
+    def before(self, model: ModelledKueue) -> None:
+        """Keep the state, to which a cycle may have to go back."""
+        self._core = model.core.copy()
+
+    def after(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
+        """Go wrong, if it is time to."""
         if not log.admitted and not log.evicted:
             return log
         self._cycle += 1
         if self._cycle != self.fault.cycle:
             return log
         self.happened = True
-        log = self._change(model, log, before)
-        self._before = {each.name: replace(each) for each in model.workloads() if each.admitted is not None}
-        return log
+        return self._overlook(model, log.time) if self.fault.kind == "omission" else self._change(model, log)
 
-    def _change(self, model: ModelledKueue, log: CycleLog, before: dict[str, Workload]) -> CycleLog:
+    def _overlook(self, model: ModelledKueue, time: int) -> CycleLog:
+        """The same cycle again, as if the workload were parked."""
+        model.core = self._core
+        workload = model.core.state.workloads[self.fault.workload]
+        leave(model.core.state, workload)
+        workload.parked = True
+        enter(model.core.state, workload)
+        return model.run_cycle(time)
+
+    def _change(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
         fault, state = self.fault, model.core.state
         workload = state.workloads[fault.workload]
         match fault.kind:
@@ -94,16 +110,10 @@ class Planted:
                 _give(model, workload, fault.flavors, log.time)
                 enter(state, workload)
                 return replace(log, admitted={**log.admitted, workload.name: _by_pod_set(fault.flavors)})
-            case "omission":
-                leave(state, workload)
-                workload.admitted, workload.usage, workload.assignments = None, (), ()
-                enter(state, workload)
-                workload.parked = True
-                return replace(log, admitted={name: log.admitted[name] for name in log.admitted if name != workload.name})
             case _:
                 right, wrong = state.workloads[fault.right], state.workloads[fault.victim]
                 leave(state, right)
-                was = before[fault.right]
+                was = self._core.state.workloads[fault.right]
                 right.admitted, right.usage, right.assignments = was.admitted, was.usage, was.assignments
                 enter(state, right)
                 leave(state, wrong)

@@ -1,48 +1,48 @@
 """A shadow beside a store of objects, without HTTP: what the store has changed is told to it as a watch would, whenever a test wants."""
 
 import asyncio
-import gzip
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import pytest
 from fake_store import FakeStore
 from gpol.adapters.kueue.live.shadow.decision_difference import KueueDifference
-from gpol.adapters.kueue.live.shadow.kueue_shadow import KueueShadow, ShadowSettings
-from gpol.adapters.kueue.read.objects import Configuration
+from gpol.adapters.kueue.live.shadow.kueue_shadow import KueueShadow
+from gpol.adapters.kueue.live.shadow.shadow_settings import ShadowSettings
 from gpol.adapters.live.decider import LiveDecider
 from gpol.adapters.live.stamps import Stamps
 from gpol.engine.default_core import thaw
 from kueue_writer import KueueWriter, SetClock, kind_called
-from modelled_kueue import CycleLog, ModelledKueue, configuration
+from modelled_kueue import CycleLog
 from store_api import StoreApi
 
 Json = dict[str, Any]
 
 
-def recorded_histories(shared: Path) -> dict[str, Json]:
-    """Kueue's recorded histories by name; skips where they are absent."""
-    file = shared / "conformance" / "kueue" / "timeline.jsonl.gz"
-    if not file.is_file():
-        pytest.skip("needs Kueue's recorded histories in `shared/conformance`, beside the repository")
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        read = [json.loads(line) for line in lines]
-    return {case["in"]["name"]: case for case in read}
+class DecidingKueue(Protocol):
+    """A Kueue for one scenario: a recorded or a modelled one."""
+
+    scenario: Json
+    start: int
+    queues: dict[str, str]
+
+    def step(self, step: Json) -> Iterator[CycleLog]:
+        """What it does in a step, cycle by cycle."""
 
 
 class ShadowBench:
-    """A cluster, Kueue's hand in it, and a shadow beside it."""
+    """A cluster, Kueue's hand in it, and a shadow beside it. `scenario` says how Kueue's manager is configured."""
 
-    def __init__(self, folder: Path, given: Configuration = Configuration(), file: Path | None = None) -> None:
+    def __init__(self, folder: Path, scenario: Json) -> None:
         self.clock = SetClock()
         self.store = FakeStore(now=self.clock)
         self.kueue = KueueWriter(self.store, self.clock)
         self.api = StoreApi(self.store)
         self.seconds = 0.0
-        self.journal = folder / "shadow.db"
-        self.settings = ShadowSettings(configuration=given, reads_config_map=False, file=file)
+        self.journal, self.file, configuration = folder / "shadow.db", folder / "differences.jsonl", folder / "manager.json"
+        configuration.write_text(json.dumps(manager_configuration(scenario)), encoding="utf-8")
+        self.settings = ShadowSettings(differences=self.file, config_map="", configuration=configuration)
         self.open()
 
     def open(self) -> None:
@@ -64,17 +64,14 @@ class ShadowBench:
             asyncio.run(reflector._list())
             self.watches[kind] = self.store.watch(kind_called(kind.plural), version=str(self.store.version))
 
-    def watch(self, most: int | None = None) -> None:
-        """Let the shadow learn of what has changed, or of so many of the changes."""
-        events = sorted(
-            (
-                (int(event["object"]["metadata"]["resourceVersion"]), kind, event)
-                for kind, watch in self.watches.items()
-                for event in watch.take()
-            ),
-            key=lambda each: each[0],
-        )
-        for _, kind, event in events:
+    def watch(self) -> None:
+        """Let the shadow learn of what has changed, in the order of the writes."""
+        events = [
+            (int(event["object"]["metadata"]["resourceVersion"]), kind, event)
+            for kind, watch in self.watches.items()
+            for event in watch.take()
+        ]
+        for _, kind, event in sorted(events, key=lambda each: each[0]):
             self.shadow.cluster.reflectors[kind]._on_event(event)
 
     def look(self, is_quiet: bool = True) -> tuple[KueueDifference, ...]:
@@ -84,38 +81,39 @@ class ShadowBench:
 
 
 class HistoryPlayer:
-    """Plays a history of submissions and ends as a Kueue decides about it, into a bench."""
+    """Plays a history of submissions and ends into a bench, and writes what a Kueue decides about it. `decisions` counts those."""
 
-    def __init__(self, bench: ShadowBench, model: ModelledKueue) -> None:
-        self.bench, self.model = bench, model
+    def __init__(self, bench: ShadowBench, deciding: DecidingKueue) -> None:
+        self.bench, self.deciding = bench, deciding
         self.decisions = 0
-        bench.clock.at(model.core.time)
-        bench.kueue.set_up(model.scenario)
+        bench.clock.at(deciding.start)
+        bench.kueue.set_up(deciding.scenario)
 
-    def steps(self, steps: Sequence[Json]) -> Iterator[list[CycleLog]]:
-        """Write step by step, and yield what Kueue did in each."""
+    def play(self, steps: Sequence[Json]) -> list[KueueDifference]:
+        """Write step by step, let the shadow look after each, and return the differences."""
+        found = list(self.bench.look())
         for step in steps:
-            yield self.write(step)
+            self.write(step)
+            found += self.bench.look()
+        return found
 
-    def write(self, step: Json) -> list[CycleLog]:
+    def write(self, step: Json) -> None:
         """Write what happens in a step, and what Kueue does about it."""
-        bench, logs = self.bench, []
+        bench = self.bench
         bench.clock.at(step["at"])
         for name in step["finish"]:
             bench.kueue.delete(name)
         for plain in step["submit"]:
             bench.kueue.submit(plain)
-        for log in self.model.step(step):
-            logs.append(log)
+        for log in self.deciding.step(step):
             self.write_cycle(log)
-        return logs
 
     def write_cycle(self, log: CycleLog) -> None:
         """Write what a cycle did."""
         kueue = self.bench.kueue
         self.bench.clock.at(log.time)
         for name, flavors in log.admitted.items():
-            queue = self.model.queues[kueue.workload(name)["spec"]["queueName"]]
+            queue = self.deciding.queues[kueue.workload(name)["spec"]["queueName"]]
             kueue.admit(name, queue, flavors)
         for name, reason, preemptor in log.evicted:
             kueue.preempt(name, reason, preemptor)
@@ -123,6 +121,10 @@ class HistoryPlayer:
         self.decisions += len(log.admitted) + len(log.evicted)
 
 
-def bench_of(folder: Path, scenario: Json) -> ShadowBench:
-    """A bench with the configuration of a scenario."""
-    return ShadowBench(folder, configuration(scenario))
+def manager_configuration(scenario: Json) -> Json:
+    """The Configuration of Kueue's manager in a scenario."""
+    plain: Json = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
+    if scenario["fair"]:
+        strategies = scenario["strategies"]
+        plain["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
+    return plain

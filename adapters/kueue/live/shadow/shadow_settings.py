@@ -17,7 +17,7 @@ class ShadowSettings(BaseModel):
 
     differences: Path | None = Field(
         default=None,
-        description="the file to which each difference is appended, a JSON object a line; without one they stand in the journal and the log",
+        description="the file to which each difference is appended, a JSON object a line; without one they are in the journal and the log",
     )
     settle_seconds: float = Field(
         default=1,
@@ -44,7 +44,7 @@ class ShadowSettings(BaseModel):
     )
     configuration: Path | None = Field(
         default=None,
-        description="a file with that Configuration, which counts as long as the ConfigMap could not be read; without one, Kueue's defaults",
+        description="a file with that Configuration, which counts until the ConfigMap can be read; without one, Kueue's defaults",
     )
 
     @model_validator(mode="after")

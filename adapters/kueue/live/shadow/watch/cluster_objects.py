@@ -75,9 +75,7 @@ def read_configuration(data: bytes, place: str) -> Configuration:
     made = read_objects(read(data, place, found), found).configuration
     found.check()
     if made is None:
-        raise ImportRefused(
-            (Problem(place, "", "", "has no Configuration of Kueue's manager", "give the one that the manager starts with"),)
-        )
+        raise ImportRefused((Problem(place, "", "", "has no Configuration of Kueue's manager", "give that of the manager"),))
     return made
 
 
