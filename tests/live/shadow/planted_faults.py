@@ -9,6 +9,7 @@ from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.queue.line import stir
 from gpol.engine.definition.transition.apply import enter, leave
 from gpol.engine.event_parts import Assignment
+from gpol.engine.facts import OperatorAction
 from gpol.engine.workload import NOWHERE, Workload
 from kueue_writer import Flavors
 from modelled_kueue import CycleLog, ModelledKueue
@@ -93,13 +94,13 @@ class Planted:
         return self._overlook(model, log.time) if self.fault.kind == "omission" else self._change(model, log)
 
     def _overlook(self, model: ModelledKueue, time: int) -> CycleLog:
-        """The same cycle again, as if the workload were parked."""
-        model.core = self._core
-        workload = model.core.state.workloads[self.fault.workload]
-        leave(model.core.state, workload)
-        workload.parked = True
-        enter(model.core.state, workload)
-        return model.run_cycle(time)
+        """The same cycle again, without the workload, which is parked then."""
+        model.core, name = self._core, self.fault.workload
+        model.core.step(OperatorAction(time=model.core.time, by="fault", action="hold", workload=name, note=""))
+        log = model.run_cycle(time)
+        model.core.step(OperatorAction(time=time, by="fault", action="release", workload=name, note=""))
+        model.core.state.workloads[name].parked = True
+        return log
 
     def _change(self, model: ModelledKueue, log: CycleLog) -> CycleLog:
         fault, state = self.fault, model.core.state
