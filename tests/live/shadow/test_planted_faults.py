@@ -20,7 +20,7 @@ evicts nobody any more by then."""
 
 OWN_FAULTS = faults_of(own_history()["in"], "own", most=1000)
 
-QUICK = ("5",)
+QUICK = ("15", "21")
 """Recorded histories into which `make test` plants faults."""
 
 EVERY = 5
@@ -54,7 +54,7 @@ def is_about(difference: KueueDifference, fault: PlantedFault) -> bool:
             given = {pod_set: dict(flavors) for pod_set, flavors in difference.kueue.flavors.items()}
             return all(given[pod_set][resource] == flavor for pod_set, resource, flavor in fault.flavors)
         case "victim":
-            return fault.victim in difference.kueue.victims and fault.right not in difference.kueue.victims
+            return fault.victim in difference.kueue.victims  # the right one may follow in the next cycle, as the room is not enough
         case "omission":
             return difference.kueue.did == "nothing"
 

@@ -6,7 +6,7 @@ import pytest
 from recorded_kueue import Json, RecordedKueue, own_history, recorded_decisions, recorded_histories, recorded_steps
 from shadow_bench import HistoryPlayer, ShadowBench
 
-QUICK = ("1", "3", "21")
+QUICK = ("1", "5", "21")
 """Histories that `make test` plays: with and without fair sharing, with evictions."""
 
 ALL = 200
