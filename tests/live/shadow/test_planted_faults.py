@@ -47,9 +47,7 @@ def play(folder: Path, case: Json, fault: PlantedFault) -> list[KueueDifference]
 
 def is_about(difference: KueueDifference, fault: PlantedFault) -> bool:
     """Whether a difference is the fault."""
-    if (
-        fault.kind == "omission" and difference.kind != "passed over"
-    ):  # another one took the place: it is told by what Kueue did for that one
+    if fault.kind == "omission" and difference.kind != "passed over":  # told by who took its place
         return fault.workload in {*(decision.workload for decision in difference.gpol.instead), *difference.gpol.early}
     if difference.kind not in TOLD_AS[fault.kind] or difference.workload != fault.workload:
         return False
