@@ -23,7 +23,7 @@ from ..sim.drive.policy import Policy
 from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, PolicyFile
-from .work.guard_work import GuardWork
+from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides
 from .work.work import ServiceWork
 
@@ -50,7 +50,7 @@ class Service:
         self.metrics = Metrics(self.health.problems)
         if settings.decides:
             self.health.say("journal", "it is not open yet")
-        self._pause = FIRST_PAUSE
+        self._pause, self._is_failing = FIRST_PAUSE, False
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.policy = PolicyFile(settings.policy, policy, self.health)
         try:
@@ -59,10 +59,8 @@ class Service:
             raise ActivationError(f"the quotas of `{settings.policy}` cannot be kept: {error}") from None
 
     def _made_guards(self) -> list[GuardWork]:
-        settings, graph = self.settings, self.policy.current.graph
-        if settings.kueue.guard.mode == "off":
-            return []
-        return [GuardWork(settings.kueue.guard, self.api, graph, settings.gpu, self._holder)]
+        graph, gpu = self.policy.current.graph, self.settings.gpu
+        return [GuardWork(guarding, system, self.api, graph, gpu, self._holder) for guarding, system in guarded_systems(self.settings)]
 
     async def run(self) -> None:
         """Work until cancelled, whenever this program holds the Lease. Raises ActivationError where the policy cannot take over."""
@@ -122,9 +120,14 @@ class Service:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
         with self._opened() as decider:
             self._activate(decider)
-            self.health.say("journal", "")
+            if not self._is_failing:
+                self.health.say("journal", "")
             work = kueue_decides(self.settings, self.api, decider, self._holder, self)
-            await _until_first_ends(self._go_on_with(work), self._keep_policy(decider))
+            try:
+                await _until_first_ends(self._go_on_with(work), self._keep_policy(decider))
+            except* JournalError:
+                self._is_failing = True  # it can be opened, and not be written: only a commit shows that it can be again
+                raise
 
     @contextmanager
     def _opened(self) -> Iterator[LiveDecider]:
@@ -175,7 +178,8 @@ class Service:
 
     def decided(self, events: Sequence[Numbered]) -> None:
         """These events were committed."""
-        self._pause = FIRST_PAUSE
+        self._pause, self._is_failing = FIRST_PAUSE, False
+        self.health.say("journal", "")
         self.metrics.decided(events)
         for seq, event in events:
             LOG.info("event %d: %s %s", seq, event.kind, getattr(event, "workload", ""))

@@ -1,7 +1,7 @@
 """Which flavors a pod set may run on at all: taints it tolerates, labels it selects, nodes that are large enough for one of its pods.
 
-A node selector or affinity term is compared with the keys that the flavor itself declares; a term that says nothing about them
-matches (Kueue: pkg/scheduler/flavorassigner, flavorSelector; Kubernetes: NodeAffinity and TaintToleration).
+A node selector or affinity term is compared with the labels that the flavor itself declares, and with those that select its nodes. A term
+that says nothing about them matches (Kueue: pkg/scheduler/flavorassigner, flavorSelector; Kubernetes: NodeAffinity and TaintToleration).
 """
 
 from collections.abc import Collection, Iterable
@@ -72,9 +72,14 @@ def _tolerates(toleration: Tolerance, taint: Taint) -> bool:
     return toleration.operator == "Exists" or toleration.value == taint.value
 
 
+def labels_of(flavor: Flavor) -> dict[str, str]:
+    """The labels that all nodes of a flavor have, as the policy says."""
+    return dict((*(flavor.nodes or ()), *flavor.labels))
+
+
 def selects(flavor: Flavor, pod_set: PodSet) -> bool:
     """Whether a pod set's node selector and required affinity let it run on a flavor."""
-    labels = dict(flavor.labels)
+    labels = labels_of(flavor)
     if any(labels.get(key, value) != value for key, value in sorted(pod_set.node_selector.items())):
         return False
     if not pod_set.affinity:

@@ -25,10 +25,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a PostgreSQL server is slow: `make test` does not depend on whether one is installed."""
+    """What needs a PostgreSQL server is slow: `make test` does not depend on whether one is installed. Slow tests go first, so that
+    the processes of a test run end at the same time."""
     for item in items:
         if isinstance(item, pytest.Function) and _needs_postgres(item):
             item.add_marker("slow")
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def _needs_postgres(item: pytest.Function) -> bool:

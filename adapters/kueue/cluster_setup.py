@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from ..kubernetes.access import missing_rights, rights, served_versions
 from ..kubernetes.api import Api, Plain
 from ..kubernetes.resource_kinds import EVENT, NAMESPACE, NODE, POD
-from .live.guard.guarded_objects import GUARDED_KINDS
 from .live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, CONTROLLER, GROUP, VERSION, WORKLOAD
 from .read.quantity import QuantityError, parse
 
@@ -17,8 +16,10 @@ _LEAST_MEMORY = 2**50
 
 async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> AsyncIterator[str]:
     """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
-    if too_old := await _too_old(api):
-        yield too_old
+    versions = await served_versions(api, GROUP)
+    if VERSION not in versions:
+        has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
+        yield f"the cluster does not serve {GROUP}/{VERSION}: {has}; install Kueue 0.15 or later"
         return
     wanted = [
         *rights(_FOLLOW, WORKLOAD),
@@ -40,27 +41,6 @@ async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> As
     if not any(right.kind == CLUSTER_QUEUE for right in missing):
         async for line in _of_queues(api, check):
             yield line
-
-
-async def guard_lacks(api: Api, repairs: bool, deletes: bool) -> AsyncIterator[str]:
-    """What a cluster lacks so that gpol can keep its quotas, or only compare them. Raises ApiError where it does not answer."""
-    if too_old := await _too_old(api):
-        yield too_old
-        return
-    verbs = (*_FOLLOW, *(("create", "patch") if repairs else ()), *(("delete",) if repairs and deletes else ()))
-    wanted = [right for kind in GUARDED_KINDS for right in rights(verbs, kind)] + rights(("create",), EVENT)
-    option = " --may-delete" if deletes else ""
-    for right in await missing_rights(api, wanted):
-        yield f"gpol may not {right}; `gpol export kueue --live --way guard{option}` writes the roles that it needs"
-
-
-async def _too_old(api: Api) -> str:
-    """Why Kueue is not there in a release that gpol knows; empty where it is."""
-    versions = await served_versions(api, GROUP)
-    if VERSION in versions:
-        return ""
-    has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
-    return f"the cluster does not serve {GROUP}/{VERSION}: {has}; install Kueue 0.15 or later"
 
 
 async def _of_check(api: Api, check: str) -> AsyncIterator[str]:

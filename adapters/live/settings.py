@@ -45,6 +45,21 @@ class Guarding(_Part):
     )
 
 
+class VolcanoGuarding(Guarding):
+    """Whether gpol keeps Volcano's Queues and PriorityClasses as the policy says."""
+
+    sum_flavors: bool = Field(
+        default=False,
+        description="whether quotas of a resource on several flavors are added up, as a Queue has one for all machines; else refused",
+    )
+
+
+class Volcano(_Part):
+    """What gpol does for Volcano."""
+
+    guard: VolcanoGuarding = Field(default=VolcanoGuarding(), description=VolcanoGuarding.__doc__)
+
+
 class Kueue(_Part):
     """What gpol does for Kueue."""
 
@@ -165,6 +180,7 @@ class ServeSettings(BaseSettings):
     log: Literal["text", "json"] = Field(default="text", description="how the log is written: for people, or one JSON object a line")
     lease: Lease = Field(default=Lease(), description=Lease.__doc__)
     kueue: Kueue = Field(default=Kueue(), description=Kueue.__doc__)
+    volcano: Volcano = Field(default=Volcano(), description=Volcano.__doc__)
     http: Http = Field(default=Http(), description=Http.__doc__)
 
     @property
@@ -175,7 +191,7 @@ class ServeSettings(BaseSettings):
     @property
     def guards(self) -> bool:
         """Whether gpol keeps quotas."""
-        return self.kueue.guard.mode != "off"
+        return self.kueue.guard.mode != "off" or self.volcano.guard.mode != "off"
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> Self:

@@ -45,6 +45,7 @@ class WorkQueue:
                 self._under_way.discard(name)
             if again is None:
                 self._failures.pop(name, None)
+                self._cancel_later(name)
             else:
                 self._try_later(name, again)
             if name in self._named:
@@ -53,9 +54,12 @@ class WorkQueue:
     def _try_later(self, name: str, seconds: float) -> None:
         failures = self._failures[name] = self._failures.get(name, 0) + 1
         pause = max(seconds, min(self._longest_pause, self._first_pause * 2 ** min(failures - 1, 20)))
+        self._cancel_later(name)
+        self._later[name] = asyncio.get_running_loop().call_later(pause, self._come_again, name)
+
+    def _cancel_later(self, name: str) -> None:
         if (before := self._later.pop(name, None)) is not None:
             before.cancel()
-        self._later[name] = asyncio.get_running_loop().call_later(pause, self._come_again, name)
 
     def _come_again(self, name: str) -> None:
         self._later.pop(name, None)

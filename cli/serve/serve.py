@@ -29,11 +29,13 @@ def serve(place: str | None, check: bool, form: Format) -> int:
     """Decide for a live cluster, as the settings say, until stopped."""
     try:
         import aiohttp  # noqa: F401
-        import kubernetes.aio  # noqa: F401
+        import kubernetes.aio.config  # noqa: F401
         import prometheus_client  # noqa: F401
         import pydantic_settings  # noqa: F401
     except ImportError as error:
         refuse(MISSING.format(name=error.name), FAILED)
+    except RuntimeError as error:  # the client looks for its files in the home directory when it is loaded
+        refuse(f"the Kubernetes client cannot be loaded: {error} Set HOME to some folder", FAILED)
     from ...sim.drive.policy import Policy
 
     settings = _settings(place)

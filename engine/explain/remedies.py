@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Literal
 
 from ..cores import Probe, View
-from ..eligibility import companions, groups_of, selects, untolerated
+from ..eligibility import companions, groups_of, labels_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
 from ..outcome.decision import BindingLimit, Hold
@@ -261,7 +261,7 @@ def _accepting(fact: WorkloadSubmitted, flavor: Flavor) -> tuple[WorkloadSubmitt
 
 def _selecting(pod_set: PodSet, flavor: Flavor) -> tuple[PodSet, list[str]]:
     """The pod set with a node selector and affinity that let it run on a flavor."""
-    labels, needs = dict(flavor.labels), []
+    labels, needs = labels_of(flavor), []
     for key, value in sorted(pod_set.node_selector.items()):
         if labels.get(key, value) != value:
             selector = {**pod_set.node_selector, key: labels[key]}

@@ -1,5 +1,6 @@
 """Which flavors a pod set may run on at all."""
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,15 @@ def flavor(
 def pods(**said: object) -> PodSet:
     """A pod set that asks for one GPU."""
     return PodSet.model_validate({"requests": {"gpu": "1"}, **said})
+
+
+def test_the_labels_that_select_its_nodes_are_those_of_a_flavor() -> None:
+    """A pod that selects others would find no node there."""
+    of_nodes = replace(flavor({"pool": "spot"}), nodes=(("model", "h100"),))
+    assert selects(of_nodes, pods(node_selector={"model": "h100", "pool": "spot"}))
+    assert not selects(of_nodes, pods(node_selector={"model": "a100"}))
+    assert not selects(of_nodes, pods(affinity=[[{"key": "model", "operator": "NotIn", "values": ["h100"]}]]))
+    assert selects(of_nodes, pods(affinity=[[{"key": "rack", "operator": "In", "values": ["7"]}]]))
 
 
 @pytest.mark.parametrize(

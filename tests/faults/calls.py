@@ -17,7 +17,7 @@ MOST_CALLS = 1_000
 """Whatever a test does takes fewer."""
 
 EVERY = os.environ.get("GPOL_FAULTS") == "all"
-"""Whether every call to PostgreSQL is asked for. Else it is every seventh, since one takes most of a second; `make faults` asks for all."""
+"""Whether every call is asked for, as `make faults` does. Else it is every third to SQLite, and every seventh to PostgreSQL."""
 
 
 @dataclass

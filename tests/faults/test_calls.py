@@ -114,9 +114,9 @@ def sweep(failing: Failing, moment: Moment, parts: list[Batches], place_of: Call
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_every_call_to_sqlite(moment: Moment, parts: list[Batches], tmp_path: Path) -> None:
     """SQLite: the promise is kept whichever call fails, whether it was carried out or not."""
-    failed = sweep(failing_sqlite, moment, parts, lambda number: str(tmp_path / f"{number}.db"))
+    failed = sweep(failing_sqlite, moment, parts, lambda number: str(tmp_path / f"{number}.db"), 1 if EVERY else 3)
 
-    assert failed.count("commit") >= 3
+    assert failed.count("commit") >= (3 if EVERY else 1)
     assert len(failed) > 40
 
 

@@ -43,8 +43,10 @@ def compared(other: str, histories: int, seed: str) -> Tally:
 
 
 @pytest.mark.parametrize("other", ["array", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS if name != "array")])
-def test_cores_agree(other: str) -> None:
+def test_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
     """Nothing differs in some thousand facts, in which every field of a fact and the usual decisions occur."""
+    if other == "compiled":
+        request.getfixturevalue("compiled")  # kernels that another process has compiled: compiling them here takes most of a minute
     tally = compared(other, QUICK, "short")
     assert [name for name in FACTS if tally.fact_fields[name] == 0] == []
     assert [name for name in COMMON if tally.decisions[name] == 0] == []

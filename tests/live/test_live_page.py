@@ -40,6 +40,18 @@ def test_each_setting_is_on_the_page(root: Path) -> None:
     assert page.partition(BEGIN)[2].partition(END)[0].strip() == table()
 
 
+def test_each_failure_has_its_test(root: Path) -> None:
+    """The last column of the table says which one; each is there."""
+    page = (root / "docs" / "live.md").read_text()
+    table_of_failures = page.partition("## When things fail")[2].partition("\n## ")[0]
+    rows_of_failures = [line for line in table_of_failures.splitlines() if line.startswith("| ")][1:]
+    assert len(rows_of_failures) > 20
+    for row in rows_of_failures:
+        place, _, name = row.split("|")[-2].strip(" `").partition("::")
+        text = (root / "tests" / "live" / place).read_text()
+        assert re.search(rf"^(def {name}\(|{name} = )", text, re.MULTILINE), row
+
+
 if __name__ == "__main__":
     place = Path("docs/live.md")
     text = place.read_text()

@@ -1,6 +1,8 @@
 """`gpol serve` as a process that only guards the quotas of Kueue: it needs no journal, and keeps what the policy says."""
 
+import os
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -123,3 +125,14 @@ def test_check_says_which_rights_are_missing(tmp_path: Path) -> None:
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ended.returncode == code, ended.stdout + ended.stderr
             assert ("may not patch clusterqueues" in ended.stdout) == (mode == "repair")
+
+
+def test_without_a_home_directory(scene: ServeScene) -> None:
+    """The Kubernetes client looks for one when it is loaded: it is said what is missing."""
+    environment = {name: value for name, value in os.environ.items() if name != "HOME"}
+    loaded = "import pathlib\ndef none(self): raise RuntimeError('Could not determine home directory.')\npathlib.Path.expanduser = none\n"
+    program = loaded + "import sys\nfrom gpol.cli.main import main\nsys.exit(main())"
+    command = [sys.executable, "-c", program, "serve", "--settings", str(scene.folder / "settings.yaml"), "--check"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ended.returncode == 1
+    assert "Set HOME" in ended.stderr

@@ -42,6 +42,32 @@ def test_what_failed_comes_again_later() -> None:
     assert looked_at(queue, {"a": [0.0, 0.0, None]}) == ["a", "b", "a", "a"]
 
 
+def test_what_came_well_out_meanwhile_does_not_come_again() -> None:
+    """A thing that failed, and was named and looked at before its pause was over, is done."""
+    queue = WorkQueue(first_pause=0.05)
+    answers: list[float | None] = [0.0, None]
+    seen: list[str] = []
+
+    async def look(name: str) -> float | None:
+        seen.append(name)
+        return answers.pop(0)
+
+    async def work() -> None:
+        queue.add("a")
+        async with asyncio.timeout(0.2):
+            await asyncio.gather(queue.work(look), _add_soon(queue, "a"))
+
+    with contextlib.suppress(TimeoutError):
+        asyncio.run(work())
+    assert (seen, len(queue)) == (["a", "a"], 0)
+
+
+async def _add_soon(queue: WorkQueue, name: str) -> None:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    queue.add(name)
+
+
 def test_what_is_named_while_it_is_looked_at_comes_again() -> None:
     """By no two workers at the same time."""
     queue = WorkQueue()

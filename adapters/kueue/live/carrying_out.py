@@ -13,7 +13,7 @@ from .learned import was_carried_out
 from .observed import Observed
 from .occupancy import Occupancy
 from .protocol import CONTROLLER, WORKLOAD, Mark
-from .writes import WITHDRAWN, body, pending, write_of
+from .writes import BY_NO_DECISION, WITHDRAWN, body, undecided, write_of
 
 POD_SECONDS = 1.0
 """After how many seconds it is looked again whether the pods of a stopped workload have ended."""
@@ -74,13 +74,15 @@ class CarryingOut:
     def _wanted(self, key: str, seen: Seen[Observed]) -> Plain | None:
         """The body to write; None if there is nothing to write, or not yet."""
         if seen.value.has_stale_answer:
-            return self._pending(key, seen, WITHDRAWN)
+            return self._undecided(key, seen, WITHDRAWN)
         desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(
             key, seen.uid, is_marked=seen.value.mark is not None
         )
         if desired is None or not write_of(desired, key, seen.value, self._decider.identity):
+            if self._runs_by_no_decision(key, seen.value):
+                return self._undecided(key, seen, BY_NO_DECISION)
             reason = self.reasons.get(key, seen.value.message)
-            return self._pending(key, seen, reason) if seen.value.asks and reason != seen.value.message else None
+            return self._undecided(key, seen, reason) if seen.value.asks and reason != seen.value.message else None
         if isinstance(desired.event, WorkloadAdmitted):
             usage = self._occupancy.usage(desired.event)
             others = self._occupancy.places.waits_for(key, usage, self._occupancy.exists)
@@ -90,8 +92,17 @@ class CarryingOut:
             self._occupancy.places.let_run(key, seen.uid, usage)
         return body(key, seen.version, seen.value, desired, self._check, self._decider.identity, self._deciding.graph)
 
-    def _pending(self, key: str, seen: Seen[Observed], message: str) -> Plain:
-        return pending(key, seen.version, seen.value, self._check, message, self._decider.stamps.now())
+    def _undecided(self, key: str, seen: Seen[Observed], message: str) -> Plain:
+        return undecided(key, seen.version, seen.value, self._check, message, self._decider.stamps.now())
+
+    def _runs_by_no_decision(self, key: str, observed: Observed) -> bool:
+        """Whether somebody else has let a workload run that waits for a decision of gpol, or of which gpol does not know yet."""
+        if not observed.is_answered or observed.asked is None:
+            return False
+        known = self._deciding.known(key)
+        if known is None:
+            return observed.mark is None and not observed.flavors
+        return known.admitted is None and not known.held_by_owner
 
     def _eviction_of_earlier_slice(self, key: str, observed: Observed) -> Desired | None:
         """The eviction of an earlier slice of a job, which has to be told to this one, as the pods belong to it now."""

@@ -110,7 +110,9 @@ def _new(observed: Observed, decided: Mark | None, around: Surroundings, now: in
     One that was turned away asks again only once that was carried out: Kueue has deactivated it then, and its owner activated it. One whose
     place another slice of its job has taken runs until Kueue has finished it.
     """
-    is_running = observed.runs and decided is None
+    is_running = observed.is_answered and decided is None
+    if is_running and observed.mark is None and not observed.flavors:  # somebody else has written Ready: it is stopped
+        return Learned()
     if not is_running and not (observed.asks and (decided is None or was_carried_out(observed, decided))):
         return Learned()
     if observed.asked is None:
@@ -188,13 +190,17 @@ def _adoption(observed: Observed, known: Workload, graph: PolicyGraph, now: int)
 def _of_running(observed: Observed, known: Workload, decided: Mark | None, now: int) -> Iterator[Fact]:
     """The core has let it run. Either that was carried out, and it runs on; or it is still to be, and the workload still waits for it."""
     if decided is None or was_carried_out(observed, decided):
-        runs_on, why = observed.runs, observed.evicted or "Kueue has taken its quota back"
+        runs_on, why = observed.runs, observed.evicted or _why_stopped(observed)
     else:
         runs_on, why = observed.asks, _why_not(observed)
     if not runs_on:
         yield OperatorAction(time=now, by=KUEUE, action="evict", workload=known.name, note=why)
         return
     yield from _updates(observed, known, now)
+
+
+def _why_stopped(observed: Observed) -> str:
+    return f"its admission check says {observed.check}" if observed.has_quota else "Kueue has taken its quota back"
 
 
 def _of_waiting(observed: Observed, known: Workload, now: int) -> Iterator[Fact]:
@@ -216,7 +222,7 @@ def _why_not(observed: Observed) -> str:
     if not observed.has_quota:
         return "Kueue has no quota reserved for it"
     if observed.runs:
-        return "it runs by an earlier decision"
+        return "it runs by an earlier decision" if observed.mark is not None else "it runs by no decision that it shows"
     return f"its admission check says {observed.check or 'nothing'}"
 
 

@@ -11,7 +11,7 @@ from ..problems import Findings
 from ..read.fields import Fields
 from ..read.objects import KueueWorkload
 from ..read.workloads import workload as read_workload
-from .protocol import DECIDED, FLAVORS, SLICE_REPLACED, Mark
+from .protocol import DECIDED, DECISION, FLAVORS, SLICE_REPLACED, WORKLOAD_UID, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,17 @@ class Observed:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs by an answer of gpol, or starts to, and nobody has told it to stop."""
-        return self.check == "Ready" and self.has_quota and not self.evicted and not self.is_finished
+        """Whether it runs, or starts to by gpol's answer, and nobody has told it to stop.
+
+        Kueue lets one run on that was admitted, though its check says Pending since, or is gone.
+        """
+        goes_on = self.check == "Ready" or (self.is_admitted and self.check in ("Pending", ""))
+        return goes_on and self.has_quota and not self.evicted and not self.is_finished
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it runs, or starts to, as gpol's check says Ready: by a decision of gpol, or by somebody's hand."""
+        return self.check == "Ready" and self.runs
 
     @property
     def has_stale_answer(self) -> bool:
@@ -73,7 +82,7 @@ def observe(plain: Plain, check: str) -> Observed:
     answer = next((each for each in _rows(status, "admissionChecks") if each.get("name") == check), {})
     marked = next((each for each in _rows(status, "conditions") if each.get("type") == DECIDED), {})
     asked = read_workload(namespace, name, "", Fields(plain, "", found))
-    problem = str(found.problems[0]) if found.problems else ""
+    problem = str(found.problems[0]) if found.problems else _reserved(f"{namespace}/{name}", spec)
     return Observed(
         uid=str(metadata.get("uid", "")),
         asked=None if problem else asked,
@@ -92,6 +101,18 @@ def observe(plain: Plain, check: str) -> Observed:
         marked=marked,
         flavors={str(each.get("name", "")): _flavors(each) for each in _rows(answer, "podSetUpdates")},
     )
+
+
+def _reserved(key: str, spec: Plain) -> str:
+    """What a pod template says that gpol has to say; empty where it says nothing of the kind. Kueue finishes a workload for good whose
+    template differs from what its checks say."""
+    for pods in _rows(spec, "podSets"):
+        metadata = _part(_part(pods, "template"), "metadata")
+        for field, names in (("labels", (WORKLOAD_UID,)), ("annotations", (DECISION, FLAVORS))):
+            for name in names:
+                if name in _part(metadata, field):
+                    return f"{key}: its pod template has `{name}` among its {field}, which gpol writes; remove it from the job"
+    return ""
 
 
 def _flavors(update: Plain) -> dict[str, str]:

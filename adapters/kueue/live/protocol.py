@@ -8,6 +8,7 @@ which Kueue keeps. A decision whose mark is there was carried out, whatever beca
 import re
 from typing import NamedTuple
 
+from ...kubernetes.api import FIELD_MANAGER
 from ...kubernetes.resource_kinds import Kind
 
 GROUP, VERSION = "kueue.x-k8s.io", "v1beta2"
@@ -21,7 +22,7 @@ RESOURCE_FLAVOR = Kind(GROUP, VERSION, "ResourceFlavor", "resourceflavors", name
 ADMISSION_CHECK = Kind(GROUP, VERSION, "AdmissionCheck", "admissionchecks", namespaced=False)
 PRIORITY_CLASS = Kind(GROUP, VERSION, "WorkloadPriorityClass", "workloadpriorityclasses", namespaced=False)
 
-CONTROLLER = "gpol.dev/policy"
+CONTROLLER = FIELD_MANAGER
 """The controller of the admission check, and the field manager of all that gpol writes."""
 
 DECIDED = "gpol.dev/Decided"

@@ -8,6 +8,7 @@ workload of the name, nor a later life of this one. It says all that gpol owns t
 import json
 from collections.abc import Sequence
 
+from ....engine.eligibility import labels_of
 from ....engine.event_parts import Assignment
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from ....engine.policy_graph import Flavor, PolicyGraph
@@ -22,6 +23,9 @@ _STATES = {WorkloadAdmitted: "Ready", WorkloadEvicted: "Retry", WorkloadRejected
 
 WITHDRAWN = "Kueue has taken the quota back; gpol decides anew once it is reserved again"
 """What is said when an answer is taken back that would count for a later reservation."""
+
+BY_NO_DECISION = "it runs by no decision of gpol, and is stopped; gpol decides once quota is reserved for it again"
+"""What is said where somebody else has written Ready."""
 
 _MOST_MESSAGE = 900
 """Characters of a message."""
@@ -38,7 +42,7 @@ def write_of(desired: Desired | None, key: str, observed: Observed, journal: str
         case WorkloadEvicted():  # one that waits is told only what was decided about an earlier slice of its job, whose pods it has
             return observed.runs or (observed.asks and not is_done and desired.event.workload != key)
         case WorkloadRejected():
-            return observed.asks and not is_done
+            return observed.is_answered or (observed.asks and not is_done)
         case _:
             return False
 
@@ -56,10 +60,13 @@ def body(key: str, version: str, observed: Observed, desired: Desired, check: st
     return _apply(key, version, observed, answer, condition)
 
 
-def pending(key: str, version: str, observed: Observed, check: str, message: str, at: int) -> Plain:
-    """The body of the apply that says that nothing is decided about a workload now, and why; the mark stays as it is."""
-    moment = format_time(at - at % 1_000_000)
-    answer = {"name": check, "state": "Pending", "message": message, "lastTransitionTime": moment, "podSetUpdates": []}
+def undecided(key: str, version: str, observed: Observed, check: str, message: str, at: int) -> Plain:
+    """The body of the apply that says that nothing is decided about a workload now, and why; the mark stays as it is.
+
+    One that somebody else has let run is told to stop, unless Kueue stops it already.
+    """
+    moment, state = format_time(at - at % 1_000_000), "Retry" if observed.is_answered else "Pending"
+    answer = {"name": check, "state": state, "message": message, "lastTransitionTime": moment, "podSetUpdates": []}
     return _apply(key, version, observed, answer, observed.marked)
 
 
@@ -81,7 +88,7 @@ def _apply(key: str, version: str, observed: Observed, answer: Plain, condition:
 def _update(given: Assignment, seq: int, uid: str, graph: PolicyGraph) -> Plain:
     """What the pods of a pod set are given: the labels of their flavors' nodes to select, what they are to tolerate, and who decided."""
     flavors = _flavors(given, graph)
-    selector = {key: value for flavor in flavors for key, value in (*(flavor.nodes or ()), *flavor.labels)}
+    selector = {key: value for flavor in flavors for key, value in labels_of(flavor).items()}
     tolerations: list[Plain] = []
     for each in (each for flavor in flavors for each in flavor.tolerations):
         said = {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from gpol.journal.journal import Journal
 from kueue_player import KueuePlayer
 
 GPUS_OF_A_QUEUE = 4
+
+WORKS_SECONDS = 30
+"""How long gpol may take to its first commit before it is killed all the same: there may be nothing left to commit."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,20 @@ class Gpol:
         self.journal = str(folder / "journal.db")
         self._settings, self._log = folder / "settings.yaml", folder / "gpol.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._said = 0
 
     def start(self) -> None:
         """Start it."""
+        self._said = self._log.stat().st_size if self._log.exists() else 0
         command = [str(Path(sys.executable).with_name("gpol")), "serve", "--settings", str(self._settings)]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stderr=log, stdout=log)
+
+    def has_committed(self) -> bool:
+        """Whether it has committed anything since it was started."""
+        with self._log.open("rb") as log:
+            log.seek(self._said)
+            return b": event " in log.read()
 
     def kill(self) -> None:
         """End it at once, wherever it is."""
@@ -94,42 +106,59 @@ async def play(plan: Plan, server: GoApiServer, gpol: Gpol, queues: Sequence[str
         await api.create(ADMISSION_CHECK.path(), {**kind, "metadata": metadata, "spec": spec})
         player = KueuePlayer(api, rng, plan.run_seconds)
         playing = asyncio.ensure_future(player.run())
-        submitting = asyncio.ensure_future(_submit(plan, player, queues))
+        kills = Kills()
+        submitting = asyncio.ensure_future(_submit(plan, player, queues, kills))
         gpol.start()
-        kills, server_kills = await _kill(plan, server, gpol, player)
+        await _kill(plan, server, gpol, player, kills)
         await submitting
         while player.finished < plan.workloads:
             await asyncio.sleep(0.5)
         await asyncio.sleep(2)
         playing.cancel()
         await asyncio.wait((playing,))
-        return Outcome(player.admitted, player.finished, kills, server_kills)
+        return Outcome(player.admitted, player.finished, kills.gpol, kills.server)
 
 
-async def _submit(plan: Plan, player: KueuePlayer, queues: Sequence[str]) -> None:
+@dataclass
+class Kills:
+    """How often what was killed."""
+
+    gpol: int = 0
+    server: int = 0
+
+
+async def _submit(plan: Plan, player: KueuePlayer, queues: Sequence[str], kills: Kills) -> None:
+    """Create the workloads, a part of them before each kill, so that there is work at every one."""
     rng = random.Random(plan.seed + 1)
     for number in range(plan.workloads):
+        while number * plan.kills > plan.workloads * (kills.gpol + 1):
+            await asyncio.sleep(0.05)
         await player.submit(f"w{number}", rng.choice(queues), rng.choice([1, 1, 2, 2, 4, 4, 8]), rng.randint(0, 3))
         await asyncio.sleep(rng.expovariate(100))
 
 
-async def _kill(plan: Plan, server: GoApiServer, gpol: Gpol, player: KueuePlayer) -> tuple[int, int]:
+async def _kill(plan: Plan, server: GoApiServer, gpol: Gpol, player: KueuePlayer, kills: Kills) -> None:
     """Kill gpol at random instants, as it starts and as it works, and now and then the API server."""
     rng = random.Random(plan.seed + 2)
-    kills = server_kills = 0
-    while kills < plan.kills or server_kills < plan.server_kills:
-        await asyncio.sleep(rng.choice([rng.uniform(0, 2), rng.uniform(2, 8)]))
-        if server_kills < plan.server_kills and rng.random() < plan.server_kills / plan.kills * 1.5:
-            server_kills += 1
+    while kills.gpol < plan.kills or kills.server < plan.server_kills:
+        if rng.random() < 0.5:
+            await asyncio.sleep(rng.uniform(0, 2))
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WORKS_SECONDS):
+                    while not gpol.has_committed():
+                        await asyncio.sleep(0.02)
+            await asyncio.sleep(rng.uniform(0, 3))
+        if kills.server < plan.server_kills and rng.random() < plan.server_kills / plan.kills * 1.5:
+            kills.server += 1
             await asyncio.to_thread(server.kill)
             await asyncio.sleep(rng.uniform(0, 1))
             await asyncio.to_thread(server.restart)
-        if kills < plan.kills:
-            kills += 1
+        if kills.gpol < plan.kills:
+            kills.gpol += 1
             await asyncio.to_thread(gpol.kill)
             gpol.start()
-        print(f"kills {kills} and {server_kills}; admitted {len(player.admitted)}, finished {player.finished}", flush=True)
-    return kills, server_kills
+        print(f"kills {kills.gpol} and {kills.server}; admitted {len(player.admitted)}, finished {player.finished}", flush=True)
 
 
 def check_admissions(outcome: Outcome, journal_path: str) -> None:

@@ -149,7 +149,7 @@ class KueueModel:
         return True
 
     def _start_pod(self, name: str, workload: Json) -> None:
-        update = (self._steps().row(workload["status"]) or {})["podSetUpdates"][0]
+        update = ((self._steps().row(workload["status"]) or {}).get("podSetUpdates") or [{}])[0]  # none where somebody wrote Ready by hand
         labels = {**update.get("labels", {}), "workload": name}
         container = workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]
         body = {

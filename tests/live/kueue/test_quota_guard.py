@@ -14,9 +14,10 @@ from fake_store import FakeStore
 from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kubernetes.object_events import ObjectEvent
 from gpol.adapters.kueue.export.live.access_rights import AccessChoices, access_objects
-from gpol.adapters.kueue.live.guard.drift import Drift
-from gpol.adapters.kueue.live.guard.object_writes import RepairPace
-from gpol.adapters.kueue.live.guard.quota_guard import QuotaGuard
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
+from gpol.adapters.live.guard.drift import Drift
+from gpol.adapters.live.guard.object_writes import RepairPace
+from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from guarded_policies import APART, PLAIN, STOPPED
 from kubernetes.aio.client import ApiClient, Configuration
 
@@ -84,6 +85,7 @@ async def site(
     async with FakeApiServer(store, access=access) as server, connected(server.url, token) as api:
         guard = QuotaGuard(
             api,
+            KUEUE_GUARDED,
             policy,
             pace=RepairPace(first_pause=0),
             tell=lambda step, drift: told.append((step, drift)),

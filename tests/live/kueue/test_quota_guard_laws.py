@@ -9,10 +9,10 @@ from fake_fields import same
 from fake_kinds import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR, Kind
 from fake_objects import merge_patched
 from fake_store import FakeStore
-from gpol.adapters.kueue.live.guard.guarded_objects import GUARDED_KINDS, parted
-from gpol.adapters.kueue.live.guard.object_writes import RepairPace
-from gpol.adapters.kueue.live.guard.quota_guard import QuotaGuard
+from gpol.adapters.kueue.live.guard.guarded_objects import GUARDED_KINDS, KUEUE_GUARDED
 from gpol.adapters.kueue.live.protocol import CONTROLLER
+from gpol.adapters.live.guard.object_writes import RepairPace
+from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from guard_store_api import GuardStoreApi, stored_kind
 from guarded_policies import APART, PLAIN, STOPPED
 from hypothesis import given, settings
@@ -127,7 +127,7 @@ class World:
         """gpol begins anew, from what the cluster is like."""
         pace = RepairPace(first_pause=0, longest_pause=0)
         looks: Any = Queue()
-        self.guard = QuotaGuard(self.api, self.policy, pace=pace, looks=looks, **self.options)  # type: ignore[arg-type]
+        self.guard = QuotaGuard(self.api, KUEUE_GUARDED, self.policy, pace=pace, looks=looks, **self.options)  # type: ignore[arg-type]
         for reflector in self.guard.followed.values():
             done(reflector._list())
         self.watches = {kind: self.store.watch(stored_kind(kind), version=str(self.store.version)) for kind in GUARDED_KINDS}
@@ -227,7 +227,7 @@ class World:
             assert not is_contested or "argocd" in each.by, each
             assert is_contested or any(text in each.kept for text in ("being deleted", "it is gone", "deletes nothing", "label")), each
         for key, wanted in self.guard._wanted.items():
-            kind, namespace, name = parted(key)
+            kind, namespace, name = KUEUE_GUARDED.parted(key)
             of_object = [each for each in drift if (each.kind, each.name) == (kind.kind, key.partition(" ")[2])]
             if any(not each.field for each in of_object):
                 continue

@@ -7,8 +7,9 @@ from typing import Any
 
 from fake_kinds import CLUSTER_QUEUE
 from fake_store import FakeStore
-from gpol.adapters.kueue.live.guard.object_writes import RepairPace
-from gpol.adapters.kueue.live.guard.quota_guard import QuotaGuard
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
+from gpol.adapters.live.guard.object_writes import RepairPace
+from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from guard_store_api import GuardStoreApi
 from guarded_policies import PLAIN, STOPPED
 
@@ -38,7 +39,7 @@ def test_a_webhook_that_puts_a_field_back() -> None:
     async def scene() -> None:
         store = FakeStore(namespaces=["team-a", "team-b"])
         api = Meddling(store)
-        guard = QuotaGuard(api, PLAIN, pace=RepairPace(first_pause=0))  # type: ignore[arg-type]
+        guard = QuotaGuard(api, KUEUE_GUARDED, PLAIN, pace=RepairPace(first_pause=0))  # type: ignore[arg-type]
         cohorts = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
         assert await guard.look("clusterqueues a") is None
         await cohorts._list()
@@ -75,7 +76,7 @@ def contested() -> tuple[Raced, QuotaGuard, Callable[[], Awaitable[float | None]
     """A cluster in step, and a step of its guard in which it learns of everything and looks at the first queue."""
     store = FakeStore(namespaces=["team-a", "team-b"])
     api = Raced(store)
-    guard = QuotaGuard(api, PLAIN, pace=RepairPace(first_pause=0))  # type: ignore[arg-type]
+    guard = QuotaGuard(api, KUEUE_GUARDED, PLAIN, pace=RepairPace(first_pause=0))  # type: ignore[arg-type]
     queues = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
 
     async def step() -> float | None:
@@ -165,7 +166,7 @@ def test_a_field_that_is_changed_again_and_again() -> None:
 
     async def scene() -> None:
         store = FakeStore(namespaces=["team-a", "team-b"])
-        guard = QuotaGuard(GuardStoreApi(store), PLAIN)  # type: ignore[arg-type]
+        guard = QuotaGuard(GuardStoreApi(store), KUEUE_GUARDED, PLAIN)  # type: ignore[arg-type]
         queues = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
         assert await guard.look("clusterqueues a") is None
         store.merge_patch(CLUSTER_QUEUE, "a", STRICT, manager="loop")

@@ -13,9 +13,10 @@ from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kubernetes.resource_kinds import Kind
 from gpol.adapters.kueue.export.live.access_rights import LiveWay
 from gpol.adapters.kueue.export.live.live_objects import LiveChoices, export_live
-from gpol.adapters.kueue.live.guard.object_writes import RepairPace
-from gpol.adapters.kueue.live.guard.quota_guard import QuotaGuard
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
 from gpol.adapters.kueue.live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, LOCAL_QUEUE, PRIORITY_CLASS, RESOURCE_FLAVOR
+from gpol.adapters.live.guard.object_writes import RepairPace
+from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from guarded_policies import APART, PLAIN, STOPPED
 
 pytestmark = pytest.mark.slow
@@ -92,7 +93,7 @@ def test_a_life_with_edits(server: GoApiServer) -> None:
     async def scene() -> None:
         async with connected(server) as api:
             await namespaces(api)
-            guard = QuotaGuard(api, PLAIN, pace=RepairPace(first_pause=0), deletes=True)
+            guard = QuotaGuard(api, KUEUE_GUARDED, PLAIN, pace=RepairPace(first_pause=0), deletes=True)
             working = asyncio.ensure_future(guard.run())
             await until(lambda: not guard.problem and not len(guard.looks))
             before = await api.get(QUEUE)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from gpol.adapters.kueue.live.desired import Desired
 from gpol.adapters.kueue.live.protocol import DECIDED, Mark
-from gpol.adapters.kueue.live.writes import body, pending, safe_message, write_of
+from gpol.adapters.kueue.live.writes import body, safe_message, undecided, write_of
 from gpol.engine.event_parts import Assignment, Charge, RuleRef, Why
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from workload_states import JOURNAL, NOW, STEPS, after, plain, policy, seen
@@ -116,9 +116,9 @@ def test_the_same_decision_is_the_same_write() -> None:
 def test_what_is_said_while_it_waits_keeps_the_mark() -> None:
     """What gpol leaves out of an apply would be dropped."""
     workload = after(plain(), STEPS.reserve, ("Pending", 7))
-    written = pending("team/a", "41", seen(workload), "gpol", "why", NOW)
+    written = undecided("team/a", "41", seen(workload), "gpol", "why", NOW)
     assert [row["reason"] for row in written["status"]["conditions"]] == [Mark(JOURNAL, 7).reason]
-    assert "conditions" not in pending("team/a", "41", seen(WAITS), "gpol", "why", NOW)["status"]
+    assert "conditions" not in undecided("team/a", "41", seen(WAITS), "gpol", "why", NOW)["status"]
 
 
 def test_messages_are_such_that_kueue_passes_them_on() -> None:

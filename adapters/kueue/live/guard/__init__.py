@@ -1,1 +1,1 @@
-"""gpol guards quotas: Kueue decides, and its queues stay as the policy says."""
+"""What is guarded of a Kueue that decides by itself."""

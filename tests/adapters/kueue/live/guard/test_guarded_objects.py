@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 from gpol.adapters.kueue.export.export_policy import ExportRefused
-from gpol.adapters.kueue.live.guard.guarded_objects import GUARD_LABEL, GuardedObject, guarded_objects, parted
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED, guarded_objects
 from gpol.adapters.kueue.live.protocol import CLUSTER_QUEUE, LOCAL_QUEUE
+from gpol.adapters.live.guard.guarded_system import GUARD_LABEL, GuardedObject
 from gpol.dsl import compile_policy
 
 HEAD = 'policy "p" { use kueue.classical }\nresource "nvidia.com/gpu"\nflavor h100 { "nvidia.com/gpu" as owned }\npriority prod 1000\n'
@@ -31,8 +32,8 @@ def test_kinds_and_their_order() -> None:
 
 def test_keys() -> None:
     """A key names a kind, a namespace where there is one, and a name."""
-    assert parted("clusterqueues a") == (CLUSTER_QUEUE, "", "a")
-    assert parted("localqueues team/gpus") == (LOCAL_QUEUE, "team", "gpus")
+    assert KUEUE_GUARDED.parted("clusterqueues a") == (CLUSTER_QUEUE, "", "a")
+    assert KUEUE_GUARDED.parted("localqueues team/gpus") == (LOCAL_QUEUE, "team", "gpus")
 
 
 def test_defaults_are_said() -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ....kubernetes.api import Plain
-from ..protocol import CONTROLLER
-from .differences import NOTHING, FieldDifference, as_text, differences, said_fields
-from .guarded_objects import GUARD_LABEL, GuardedObject
+from ...kubernetes.api import FIELD_MANAGER, Plain
+from .differences import FieldDifference, differences, said_fields
+from .guarded_system import GUARD_LABEL, FieldForms, GuardedObject
 from .managed_fields import Steps, applied_by, field_managers, has_written, shown_steps, value_of
+from .value_texts import NOTHING, as_text
 
 _LABEL_STEPS: Steps = ("f:metadata", "f:labels", f"f:{GUARD_LABEL}")
 
@@ -52,7 +53,7 @@ class Drift:
     @property
     def is_news(self) -> bool:
         """Whether nobody but gpol has a part in it: the object is new, or the policy is."""
-        return not self.field or self.by == (CONTROLLER,)
+        return not self.field or self.by == (FIELD_MANAGER,)
 
     @property
     def _written(self) -> str:
@@ -73,6 +74,7 @@ class ObjectJudge:
     """Judges objects for a guard of some name. `overrides`: fields that others apply are taken over as well."""
 
     guard: str
+    forms: FieldForms
     overrides: bool = False
 
     def judge(self, wanted: GuardedObject, found: Plain | None) -> Judged:
@@ -83,32 +85,32 @@ class ObjectJudge:
         if (found.get("metadata") or {}).get("deletionTimestamp"):
             kept = "it is made anew once it is gone: finalizers keep it until then"
             return Judged((Drift(kind, name, "", THERE, "being deleted", kept=kept),))
-        differing = differences(wanted, found)
+        differing = differences(wanted, found, self.forms)
         other = other_guard(found, self.guard)
         if other:
             kept = f"guard `{other}` keeps this object: take its label {GUARD_LABEL} away to hand it over"
             return Judged(tuple(_drift(kind, name, each, found, kept) for each in differing))
-        stale = _stale_fields(wanted, found)
-        said = list(said_fields(wanted.body))
+        said = list(said_fields(wanted.body, self.forms))
+        stale = _stale_fields(said, found)
         written = [steps for steps, value in said if value_of(found, steps) != value]  # also the same number, written in another way
         contested = {steps: names for steps in (*written, *(each.steps for each in differing)) if (names := self._appliers(found, steps))}
         drift = [_drift(kind, name, each, found, _contested(contested.get(each.steps, ()))) for each in differing]
         drift += [
-            Drift(kind, name, shown_steps(steps), NOTHING, as_text(value_of(found, steps)), (CONTROLLER,))
+            Drift(kind, name, shown_steps(steps), NOTHING, as_text(value_of(found, steps)), (FIELD_MANAGER,))
             for steps in stale
             if all(each.steps != steps for each in differing)
         ]
         extra = tuple(each for each in differing if each.is_extra and each.steps not in contested)
         ours = [steps for steps, _ in said if steps not in contested]
         is_open = bool(stale) or any(not each.is_extra and each.steps in ours for each in differing)
-        is_open = is_open or any(not has_written(found, CONTROLLER, steps) for steps in ours)
+        is_open = is_open or any(not has_written(found, FIELD_MANAGER, steps) for steps in ours)
         return Judged(tuple(drift), _without(wanted.body, contested) if is_open else None, extra)
 
     def _appliers(self, found: Plain, steps: Steps) -> tuple[str, ...]:
         """Who else applies a field that is not to be taken from them."""
         if self.overrides or not all(step.startswith("f:") for step in steps):
             return ()
-        return tuple(each.name for each in field_managers(found, steps) if each.is_applier and each.name != CONTROLLER)
+        return tuple(each.name for each in field_managers(found, steps) if each.is_applier and each.name != FIELD_MANAGER)
 
 
 def other_guard(found: Plain, guard: str) -> str:
@@ -116,13 +118,13 @@ def other_guard(found: Plain, guard: str) -> str:
     label = value_of(found, _LABEL_STEPS)
     if not isinstance(label, str) or label == guard:
         return ""
-    is_own = any(each.name == CONTROLLER and each.is_applier for each in field_managers(found, _LABEL_STEPS))
+    is_own = any(each.name == FIELD_MANAGER and each.is_applier for each in field_managers(found, _LABEL_STEPS))
     return label if is_own else ""
 
 
 def is_left_over(found: Plain, guard: str) -> bool:
     """Whether an object was applied by this guard; one without its label may be another's."""
-    return bool(applied_by(found, CONTROLLER)) and not other_guard(found, guard)
+    return bool(applied_by(found, FIELD_MANAGER)) and not other_guard(found, guard)
 
 
 def has_label(found: Plain, guard: str) -> bool:
@@ -144,16 +146,15 @@ def _drift(kind: str, name: str, each: FieldDifference, found: Plain, kept: str)
 def _writers(found: Plain, steps: Steps) -> tuple[str, ...]:
     """Who has written a field: others, or gpol itself for an earlier policy."""
     names = list(dict.fromkeys(each.name for each in field_managers(found, steps)))
-    return tuple(name for name in names if name != CONTROLLER or len(names) == 1)
+    return tuple(name for name in names if name != FIELD_MANAGER or len(names) == 1)
 
 
-def _stale_fields(wanted: GuardedObject, found: Plain) -> list[Steps]:
+def _stale_fields(said: Sequence[tuple[Steps, Any]], found: Plain) -> list[Steps]:
     """The fields that gpol applied for an earlier policy, and that this one does not say."""
-    said = [steps for steps, _ in said_fields(wanted.body)]
     return [
         steps
-        for steps in applied_by(found, CONTROLLER)
-        if not any(steps[: len(each)] == each[: len(steps)] for each in said)
+        for steps in applied_by(found, FIELD_MANAGER)
+        if not any(steps[: len(each)] == each[: len(steps)] for each, _ in said)
         and steps != ("f:spec",)
         and value_of(found, steps) is not None
     ]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.live.guard.managed_fields import FieldManager, applied_by, field_managers, has_written, shown_steps, value_of
+from gpol.adapters.live.guard.managed_fields import FieldManager, applied_by, field_managers, has_written, shown_steps, value_of
 
 Json = dict[str, Any]
 

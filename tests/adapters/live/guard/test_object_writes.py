@@ -1,8 +1,8 @@
 """Taking fields away, what may be deleted, and the pace of repairs."""
 
 import pytest
-from gpol.adapters.kueue.live.guard import object_writes
-from gpol.adapters.kueue.live.guard.object_writes import RepairPace, delete_refused, without_extra
+from gpol.adapters.live.guard import object_writes
+from gpol.adapters.live.guard.object_writes import RepairPace, delete_refused, without_extra
 
 NOW = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
 

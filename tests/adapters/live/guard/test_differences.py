@@ -4,8 +4,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from gpol.adapters.kueue.live.guard.differences import differences
-from gpol.adapters.kueue.live.guard.guarded_objects import GuardedObject, guarded_objects
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED, guarded_objects
+from gpol.adapters.live.guard.differences import differences
+from gpol.adapters.live.guard.guarded_system import GuardedObject
 from gpol.dsl import compile_policy
 
 Json = dict[str, Any]
@@ -62,7 +63,7 @@ def found(wanted: GuardedObject) -> Json:
 
 def told(wanted: GuardedObject, there: Json) -> list[tuple[str, str, str]]:
     """What differs."""
-    return [(each.field, each.wanted, each.found) for each in differences(wanted, there)]
+    return [(each.field, each.wanted, each.found) for each in differences(wanted, there, KUEUE_GUARDED.forms)]
 
 
 def test_an_object_as_the_policy_says_does_not_differ(objects: dict[str, GuardedObject]) -> None:
@@ -93,7 +94,7 @@ def test_a_quota_is_told_by_flavor_and_resource(queue: GuardedObject) -> None:
     place = "spec.resourceGroups[nvidia.com/gpu].flavors[h100].resources[nvidia.com/gpu]"
 
     assert told(queue, there) == [(f"{place}.borrowingLimit", "nothing", "2"), (f"{place}.nominalQuota", "8", "9")]
-    assert {each.steps for each in differences(queue, there)} == {("f:spec", "f:resourceGroups")}
+    assert {each.steps for each in differences(queue, there, KUEUE_GUARDED.forms)} == {("f:spec", "f:resourceGroups")}
 
 
 def test_flavors_are_tried_in_their_order(queue: GuardedObject) -> None:
@@ -139,7 +140,7 @@ def test_what_has_to_be_absent(objects: dict[str, GuardedObject], queue: Guarded
     there["spec"]["admissionScope"] = {"admissionMode": "NoAdmissionFairSharing"}
     assert told(queue, there) == []
     there["spec"]["flavorFungibility"]["preference"] = "PreemptionOverBorrowing"
-    [difference] = differences(queue, there)
+    [difference] = differences(queue, there, KUEUE_GUARDED.forms)
     assert (difference.field, difference.wanted, difference.is_extra) == ("spec.flavorFungibility.preference", "nothing", True)
     cohort = objects["cohorts all"]
     assert told(cohort, {**found(cohort), "spec": {**cohort.body["spec"], "parentName": "top"}}) == [("spec.parentName", "nothing", "top")]

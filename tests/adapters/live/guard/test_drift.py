@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from fake_kinds import CLUSTER_QUEUE
 from fake_store import FakeStore
-from gpol.adapters.kueue.live.guard.drift import Drift, Judged, ObjectJudge, has_label, is_left_over
-from gpol.adapters.kueue.live.guard.guarded_objects import GuardedObject, guarded_objects
+from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED, guarded_objects
+from gpol.adapters.live.guard.drift import Drift, Judged, ObjectJudge, has_label, is_left_over
+from gpol.adapters.live.guard.guarded_system import GuardedObject
 from guarded_policies import APART, PLAIN, STOPPED
 
 Json = dict[str, Any]
@@ -48,7 +49,7 @@ def cluster() -> Cluster:
 
 def judged(cluster: Cluster, wanted: GuardedObject | None = None, **options: Any) -> Judged:
     """What is judged of the queue."""
-    return ObjectJudge("gpol", **options).judge(wanted or queue(), cluster.found)
+    return ObjectJudge("gpol", KUEUE_GUARDED.forms, **options).judge(wanted or queue(), cluster.found)
 
 
 def test_in_step(cluster: Cluster) -> None:
@@ -58,7 +59,7 @@ def test_in_step(cluster: Cluster) -> None:
 
 def test_an_object_that_is_not_there() -> None:
     """It is drift of the whole object, and is applied."""
-    found = ObjectJudge("gpol").judge(queue(), None)
+    found = ObjectJudge("gpol", KUEUE_GUARDED.forms).judge(queue(), None)
 
     assert [str(each) for each in found.drift] == ["ClusterQueue a: it is not there, and the policy has it"]
     assert found.body == queue().body
@@ -87,7 +88,7 @@ def test_the_same_value_by_somebody_else_is_applied_once() -> None:
     """An object that gpol has not applied yet is no drift, and is applied, so that nobody changes it unseen."""
     store = FakeStore()
     store.create(CLUSTER_QUEUE, {**queue().body, "metadata": {"name": "a"}}, manager="kubectl")
-    found = ObjectJudge("gpol").judge(queue(), store.get(CLUSTER_QUEUE, "a"))
+    found = ObjectJudge("gpol", KUEUE_GUARDED.forms).judge(queue(), store.get(CLUSTER_QUEUE, "a"))
 
     assert (found.drift, found.body) == ((), queue().body)
 

@@ -1,4 +1,4 @@
-"""Keeps the quotas of a cluster as a policy says: Kueue decides by them, and goes on with the last ones while gpol is down.
+"""Keeps the quotas of a cluster as a policy says: a system decides by them, and goes on with the last ones while gpol is down.
 
     a look at an object    what the policy says --> what differs, and who wrote it --> an apply, where a setting says so
 
@@ -16,22 +16,20 @@ from functools import partial
 from time import time_ns
 from typing import Literal
 
-from .....engine.policy_graph import PolicyGraph
-from ....kubernetes.api import Api, ApiError, Plain
-from ....kubernetes.object_events import ObjectEvent
-from ....kubernetes.reflector import ObjectChange, Reflector
-from ....kubernetes.resource_kinds import Kind
-from ....live.work_queue import WorkQueue
-from ...export.export_policy import GPU
-from ..protocol import CONTROLLER, LOCAL_QUEUE
+from ....engine.policy_graph import PolicyGraph
+from ...kubernetes.api import FIELD_MANAGER, Api, ApiError, Plain
+from ...kubernetes.object_events import ObjectEvent
+from ...kubernetes.reflector import ObjectChange, Reflector
+from ...kubernetes.resource_kinds import Kind
+from ..work_queue import WorkQueue
 from .drift import NOT_THERE, THERE, Drift, Judged, ObjectJudge, has_label, is_left_over
-from .guarded_objects import GUARDED_KINDS, GuardedObject, guarded_objects, key_in, parted
+from .guarded_system import GuardedObject, GuardedSystem, key_in
 from .object_writes import REFUSED_SECONDS, RepairPace, delete_object, delete_refused, without_extra
 
 DriftStep = Literal["seen", "repaired", "gone"]
 """What became of drift: it was seen first, gpol has repaired it, or it is gone by what somebody else did."""
 
-_NOT_KEPT = "gpol has applied it, and the server does not keep it: look at what Kueue's release and its webhooks take"
+_NOT_KEPT = "gpol has applied it, and the server does not keep it: look at what {}'s release and its webhooks take"
 
 GuardMode = Literal["repair", "report"]
 """Whether drift is repaired, or only told."""
@@ -39,20 +37,21 @@ GuardMode = Literal["repair", "report"]
 
 @dataclass(slots=True)
 class QuotaGuard:
-    """Keeps the objects of a policy in a cluster, or tells where they differ.
+    """Keeps the objects of a policy in a cluster, or tells where they differ. `system` says whose objects they are.
 
     `gpu` is what the policy's resource `gpu` is called in the cluster. `name` tells this guard from others in the cluster. `overrides`:
     fields that another program applies are taken over as well. `deletes`: what this guard applied and the policy no longer has is deleted.
     `tell` is told what becomes of drift, and `add_event` is given Kubernetes Events about it; `clock` gives nanoseconds since the epoch.
-    Raises ExportRefused for a policy that Kueue's objects cannot say.
+    Raises ExportRefused for a policy that the system's objects cannot say.
 
     `notes` is what these objects do not say of the policy. `applied`, `repaired` and `deleted` count objects that were written. `failures`
     says by object why it could not be written.
     """
 
     api: Api
+    system: GuardedSystem
     graph: PolicyGraph
-    gpu: str = GPU
+    gpu: str = "nvidia.com/gpu"
     name: str = "gpol"
     mode: GuardMode = "repair"
     overrides: bool = False
@@ -75,9 +74,9 @@ class QuotaGuard:
     _in_vain: dict[str, Plain] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._judge = ObjectJudge(self.name, self.overrides)
-        self.followed = {kind: Reflector(self.api, kind, kept_of, partial(self._see, kind)) for kind in GUARDED_KINDS}
-        self._wanted, self.notes = guarded_objects(self.graph, self.gpu, self.name)
+        self._judge = ObjectJudge(self.name, self.system.forms, self.overrides)
+        self.followed = {kind: Reflector(self.api, kind, kept_of, partial(self._see, kind)) for kind in self.system.kinds}
+        self._wanted, self.notes = self.system.objects(self.graph, self.gpu, self.name)
         self._unseen = set(self._wanted)
 
     @property
@@ -100,8 +99,8 @@ class QuotaGuard:
         return f"{drift[0]}{_and_more(len(drift))}" if drift else ""
 
     def keep(self, graph: PolicyGraph) -> None:
-        """Let another policy count from now on. Raises ExportRefused, with nothing changed, for one that Kueue's objects cannot say."""
-        wanted, notes = guarded_objects(graph, self.gpu, self.name)
+        """Let another policy count from now on. Raises ExportRefused, with nothing changed, for one that these objects cannot say."""
+        wanted, notes = self.system.objects(graph, self.gpu, self.name)
         before, self._wanted, self.notes, self.graph = self._wanted, wanted, notes, graph
         self._in_vain.clear()
         self._unseen = set(wanted)
@@ -115,7 +114,7 @@ class QuotaGuard:
                 tasks.create_task(reflector.run())
             for reflector in self.followed.values():
                 await reflector.synced()
-            for key in {**self._wanted, **{key_in(kind, name): None for kind in GUARDED_KINDS for name in self.followed[kind].known}}:
+            for key in {**self._wanted, **{key_in(kind, name): None for kind in self.system.kinds for name in self.followed[kind].known}}:
                 self.looks.add(key)
             tasks.create_task(self.looks.work(self.look))
 
@@ -129,7 +128,7 @@ class QuotaGuard:
 
     async def look(self, key: str) -> float | None:
         """Look at an object and write what is to be written. Returns None, or after how many seconds to look again."""
-        kind, namespace, name = parted(key)
+        kind, namespace, name = self.system.parted(key)
         seen = self.followed[kind].known.get(f"{namespace}/{name}" if namespace else name)
         wanted, found = self._wanted.get(key), seen.value if seen is not None else None
         try:
@@ -156,6 +155,8 @@ class QuotaGuard:
         if written is None:
             return 0.0
         self.failures.pop(key, None)
+        for refused in self.failures:  # a webhook may take now what was too much before: quotas move from one queue to another
+            self.looks.add(refused)
         self.applied += 1
         return self._note_written(wanted, judged.drift, *written)
 
@@ -164,7 +165,7 @@ class QuotaGuard:
         try:
             if judged.body is not None:
                 body = judged.body if found is None else _at(judged.body, found, "uid")  # what is gone meanwhile is not made anew in part
-                answer = await self.api.apply(wanted.path, body, CONTROLLER, force=False)
+                answer = await self.api.apply(wanted.path, body, FIELD_MANAGER, force=False)
                 return judged, await self._take_away(wanted, answer)
         except ApiError as error:
             if error.status != 409:
@@ -173,7 +174,7 @@ class QuotaGuard:
             now = await self.api.get(wanted.path)
             judged = self._judge.judge(wanted, kept_of(now))
             if judged.body is not None:
-                now = await self.api.apply(wanted.path, _at(judged.body, now, "uid", "resourceVersion"), CONTROLLER, force=True)
+                now = await self.api.apply(wanted.path, _at(judged.body, now, "uid", "resourceVersion"), FIELD_MANAGER, force=True)
             return judged, await self._take_away(wanted, now)
         except ApiError as error:
             if error.status in (404, 409):
@@ -214,7 +215,7 @@ class QuotaGuard:
 
     async def _look_at_left_over(self, key: str, found: Plain | None) -> float | None:
         """Look at an object that the policy does not have: told, and deleted, if this guard has applied it."""
-        kind, namespace, name = parted(key)
+        kind, namespace, name = self.system.parted(key)
         self._unseen.discard(key)
         if found is None or not is_left_over(found, self.name):
             self.failures.pop(key, None)
@@ -223,7 +224,7 @@ class QuotaGuard:
         may_go = self.deletes and self.mode == "repair"
         kept = delete_refused(found, may_go and has_label(found, self.name), may_go)
         full = key.partition(" ")[2]
-        self._note(key, (Drift(kind.kind, full, "", NOT_THERE, THERE, (CONTROLLER,), kept),), found)
+        self._note(key, (Drift(kind.kind, full, "", NOT_THERE, THERE, (FIELD_MANAGER,), kept),), found)
         if not kept:
             return await self._delete(kind.path(namespace, name))
         self.failures.pop(key, None)
@@ -252,13 +253,13 @@ class QuotaGuard:
         stays = [each for each in new if each.kept or self.mode == "report"]
         if stays and found is not None:
             told = [each.told for each in stays] + list(dict.fromkeys(each.kept for each in stays if each.kept))
-            self._add_event(parted(key)[0], found, "QuotaDrift", "Compare", "; ".join(told), "Warning")
+            self._add_event(self.system.parted(key)[0], found, "QuotaDrift", "Compare", "; ".join(told), "Warning")
 
     def _as_it_stays(self, key: str, drift: tuple[Drift, ...], found: Plain | None) -> tuple[Drift, ...]:
         """Drift with the reason why it stays although it was written, where the server or a webhook puts it back."""
         if found is None or self._in_vain.get(key) != found:
             return drift
-        return tuple(each if each.kept else replace(each, kept=_NOT_KEPT) for each in drift)
+        return tuple(each if each.kept else replace(each, kept=_NOT_KEPT.format(self.system.name)) for each in drift)
 
     def _add_event(self, kind: Kind, about: Plain, reason: str, action: str, note: str, severity: Literal["Normal", "Warning"]) -> None:
         metadata, time = about["metadata"], self.clock() // 1000
@@ -282,8 +283,8 @@ class QuotaGuard:
         return new
 
     def _on_error(self, key: str, error: ApiError) -> float:
-        kind, _, _ = parted(key)
-        remedy = "; delete it by hand, so that gpol makes it anew" if error.status == 422 and kind is LOCAL_QUEUE else ""
+        kind, _, _ = self.system.parted(key)
+        remedy = "; delete it by hand, so that gpol makes it anew" if error.status == 422 and kind in self.system.fixed else ""
         self.failures[key] = f"{key} could not be written: {error}{remedy}"
         if error.retry_after is not None:
             return error.retry_after

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ....kubernetes.api import Plain
+from ...kubernetes.api import Plain
 
 Steps = tuple[str, ...]
 """A path to a field, in the steps of fieldsV1."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from time import monotonic
 
-from ....kubernetes.api import Api, Plain
+from ...kubernetes.api import Api, Plain
 from .managed_fields import Steps
 
 REFUSED_SECONDS = 30.0
@@ -57,6 +57,6 @@ def delete_refused(found: Plain, may_go: bool, is_asked: bool) -> str:
 
 
 async def delete_object(api: Api, path: str, now: Plain) -> None:
-    """Ask for the deletion of an object as it was read, and of no other; Kueue's finalizer keeps it while workloads use it."""
+    """Ask for the deletion of an object as it was read, and of no other; its finalizers may keep it for a while."""
     preconditions = {name: now["metadata"][name] for name in ("uid", "resourceVersion")}
     await api._send("DELETE", path, (), {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions})
