@@ -1,0 +1,385 @@
+"""One way in which Kueue may have come to what it did: what was watched, step by step, and gpol's cycles between.
+
+    a step tells what is no doing of Kueue's scheduler     its facts are played
+    a step shows a decision that gpol has not made yet     cycles run until gpol makes it
+    the last step, and Kueue has come to rest              cycles run until gpol has come to rest
+
+Cycles may decide more than the step that they run for. All of it has to be seen in a later step. A course fails as soon as a cycle decides
+what Kueue is not seen to do, or gpol rests without having decided what Kueue did.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Literal, NamedTuple
+
+from ......engine.cores import Core
+from ......engine.errors import FactError
+from ......engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadReplaced
+from ......engine.facts import Fact, OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ......engine.policy_graph import PolicyGraph
+from ......engine.workload import Workload
+from ....decide.kueue_reasons import REASONS
+from ..decision_difference import KueueDifference
+from ..watch.script import AT_END, AT_START, Script, ScriptStep
+from ..watch.seen_workload import PREEMPTED, KueueWords, SeenWorkload, core_standing, holds_the_same
+from .course_plan import NO_PLAN, CourseFailure, CoursePlan, OddDecision, RunCycles, SetAside, TakeAdmission, TakePreemption
+from .outside_facts import SHADOW, MissedDecision, is_met, missed_decision, outside_facts, told_to_stop
+
+MOST_CYCLES = 2_000
+"""After so many cycles in a row it is given up that gpol comes to rest: cycles end soon, unless each decides something that Kueue did."""
+
+_MOST_ROUNDS = 8
+"""A step about a workload brings facts at most so many times."""
+
+_NOTE = "it ends before Kueue looks at it"
+
+
+class PlayedFact(NamedTuple):
+    """A fact that was played, and the graph that goes with a policy."""
+
+    fact: Fact
+    graph: PolicyGraph | None
+
+
+class Course:
+    """A course over a core, which is its own from then on. `expected` are the steps that show what gpol has decided already, by workload.
+
+    `names` gives a workload's name by its uid. `explained` counts decisions of Kueue that gpol made too; `fact_steps` are the steps at
+    which facts were played, `last_cycle` what the last cycle decided; `marks` are the differences, each with the place of its fact in
+    `played`.
+    """
+
+    def __init__(
+        self, core: Core, script: Script, expected: Mapping[str, int], names: Callable[[str], str], plan: CoursePlan = NO_PLAN
+    ) -> None:
+        self.core, self.script, self.plan = core, script, plan
+        self.expected = dict(expected)
+        self.played: list[PlayedFact] = []
+        self.marks: list[tuple[KueueDifference, int]] = []
+        self.fact_steps: list[int] = []
+        self.problems: dict[str, str] = {}
+        self.explained = 0
+        self.last_cycle: list[AnyDecision] = []
+        self._names = names
+        self._preempting = ""
+        self._spared = False
+        self._replaced: set[str] = set()
+
+    def run(self, until: int = AT_END) -> CourseFailure | None:
+        """Take the steps up to a serial number, including it; the cycles behind the last one are at `AT_END`. None: all is explained."""
+        for name in sorted(self.plan.passed):
+            self._pass_over(name)
+        failure = self._act(AT_START, None)
+        for step in self.script.steps:
+            if failure is not None or step.serial > until:
+                return failure
+            failure = self._take(step)
+        if failure is not None or until < AT_END:
+            return failure
+        return self._finish()
+
+    def end(self, name: str) -> None:
+        """Play the end of a workload that is not there any more."""
+        known, at = self.core.view.workload(name), self.core.time
+        if known is not None:
+            self._play((WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=at, workload=name))
+
+    def _finish(self) -> CourseFailure | None:
+        """What is left once all steps were taken."""
+        if not self.script.is_quiet:
+            return None
+        for name in sorted(self._replaced):  # the slice that took its place has never got quota
+            self.end(name)
+        failure = self._act(AT_END, None)
+        if failure is None and self.plan.unchecked > AT_END:
+            odd = self._cycles(AT_END, self.core.time, lambda: False)
+            failure = CourseFailure(AT_END, None, None, odd) if odd else None
+        for name in sorted(self.plan.passed):
+            known = self.core.view.workload(name)
+            if known is not None and known.held_by_operator == SHADOW:
+                self._play(OperatorAction(time=self.core.time, by=SHADOW, action="release", workload=name, note="it goes on"))
+        return failure
+
+    # --- a step -----------------------------------------------------------------------------------------------------
+
+    def _take(self, step: ScriptStep) -> CourseFailure | None:
+        at, seen = max(self.core.time, step.time), step.seen
+        if step.policy is not None:
+            self._activate(step, at)
+        for fact in step.facts:
+            self._try(fact.model_copy(update={"time": at}), step)
+        if seen is None:
+            return self._act(step.serial, step)
+        if self.expected.get(seen.key) == step.serial:
+            del self.expected[seen.key]
+        is_early = seen.key in self.expected  # gpol has decided already what a later step shows
+        if not (is_early and self.core.view.workload(seen.key) is None):
+            self._learn(step, seen, at, step.only_outside or is_early)
+        failure = self._act(step.serial, step)
+        if failure is not None or step.only_outside or seen.key in self.expected:
+            return failure
+        for _ in range(_MOST_ROUNDS):
+            missed = missed_decision(seen, self.core.view.workload(seen.key))
+            if missed is None:
+                return None
+            failure = self._meet(step, seen, missed)
+            if failure is not None:
+                return failure
+            self._learn(step, seen, at, False)
+        return None
+
+    def _learn(self, step: ScriptStep, seen: SeenWorkload, at: int, only_outside: bool) -> None:
+        """Play the facts about a workload that are no doing of Kueue's scheduler."""
+        for _ in range(_MOST_ROUNDS):
+            known, graph, at = self.core.view.workload(seen.key), self.core.graph, max(at, self.core.time)
+            if graph is None or (seen.is_replaced and known is not None and self._is_being_replaced(seen.key)):
+                return
+            facts = outside_facts(seen, known, at, graph, only_outside)
+            if not facts or not all(self._try(fact, step) for fact in facts):
+                return
+            self.problems.pop(seen.key, None)
+
+    def _is_being_replaced(self, name: str) -> bool:
+        """Whether a workload waits that is to take the place of one that runs; the core ends that one when it admits the other."""
+        waiting = any(each.admitted is None and each.fact.replaces == name for each in self.core.view.workloads())
+        if waiting:
+            self._replaced.add(name)
+        return waiting
+
+    def _activate(self, step: ScriptStep, at: int) -> None:
+        """Let a policy decide. Whoever it tells to stop at once holds its quota until it was seen to have stopped."""
+        assert step.policy is not None
+        active = self.core.graph
+        if active is not None and active.digest == step.policy.graph.digest:
+            return
+        try:
+            decisions = self._play(step.policy.activation(at), step.policy.graph)
+        except FactError as error:
+            self.problems[""] = str(error)
+            return
+        self.problems.pop("", None)
+        self.fact_steps.append(step.serial)
+        for decision in decisions:
+            known = self.core.view.workload(decision.workload) if isinstance(decision, WorkloadEvicted) else None
+            if known is not None:
+                self._let_stop(known, step.serial)
+
+    def _let_stop(self, known: Workload, serial: int, evicting: bool = True) -> None:
+        """Let a workload that was evicted right now hold its quota until it was seen to have stopped or, not `evicting`, go on with it."""
+        holding = self.script.holding(known.name, known.fact.uid, self._shown_from(known.name, serial))
+        if holding is not None:
+            self._play(holding.adopted(self.core.time, evicting))
+
+    # --- what Kueue decided -----------------------------------------------------------------------------------------
+
+    def _meet(self, step: ScriptStep, seen: SeenWorkload, missed: MissedDecision) -> CourseFailure | None:
+        """Let cycles run until gpol has decided what Kueue did, or take it as it is where the plan says so."""
+        if step.serial >= self.plan.unchecked:
+            if missed == "admission":
+                self._take_admission(seen)
+            else:
+                self._take_eviction(step, seen)
+            return None
+        if missed == "eviction":
+            self._release(self._names(seen.words.preemptor))
+        if self._is_late(step, seen, missed):
+            return CourseFailure(step.serial, step, missed, (), is_late=True)
+        odd = self._cycles(step.serial, step.time, lambda: is_met(seen, self.core.view.workload(seen.key), missed))
+        met = is_met(seen, self.core.view.workload(seen.key), missed)
+        if odd or not met:
+            return CourseFailure(step.serial, step, missed, odd, is_met=met)
+        self.expected.pop(seen.key, None)
+        return None
+
+    def _release(self, name: str) -> None:
+        """Let a workload take part again that was set aside, as Kueue preempts for it."""
+        known = self.core.view.workload(name)
+        if known is not None and known.held_by_operator == SHADOW:
+            self._play(OperatorAction(time=self.core.time, by=SHADOW, action="release", workload=name, note="Kueue preempts for it"))
+
+    def _is_late(self, step: ScriptStep, seen: SeenWorkload, missed: MissedDecision) -> bool:
+        """Whether Kueue decided before something of which the core knows already, and the plan does not put up with that."""
+        if missed != "admission" or seen.since is None or step.after_gap or step.serial in self.plan.late:
+            return False
+        return seen.since < self.core.time
+
+    # --- what the plan wants ----------------------------------------------------------------------------------------
+
+    def _act(self, serial: int, step: ScriptStep | None) -> CourseFailure | None:
+        """Do what the plan wants at a place."""
+        for action in self.plan.actions.get(serial, ()):
+            time, odd = step.time if step is not None else self.core.time, tuple[OddDecision, ...]()
+            match action:
+                case SetAside():
+                    self._note(action.workload, "hold", action.difference)
+                case TakeAdmission():
+                    self._take_early(action.step, serial, action.difference)
+                case TakePreemption():
+                    odd = self._let_preempt(action, serial, time)
+                    for each in action.steps if not odd else ():
+                        self._take_early(each, serial, action.difference)
+                case RunCycles():
+                    odd = self._cycles(serial, time, partial(self._has_come, action.seen))
+            if odd:
+                return CourseFailure(serial, step, None, odd, at_action=isinstance(action, RunCycles))
+        return None
+
+    def _has_come(self, seen: SeenWorkload | None) -> bool:
+        known = self.core.view.workload(seen.key) if seen is not None else None
+        return seen is not None and known is not None and missed_decision(seen, known) is None
+
+    def _let_preempt(self, action: TakePreemption, serial: int, time: int) -> tuple[OddDecision, ...]:
+        """Let gpol evict for a workload, so that this one waits for its victims; they go on running, as Kueue takes others."""
+        if not action.preemptor:
+            return ()
+        self._release(action.preemptor)
+        self._preempting, self._spared = action.preemptor, False
+        odd = self._cycles(serial, time, lambda: self._spared)
+        self._preempting = ""
+        return odd
+
+    def _take_early(self, step: ScriptStep, serial: int, difference: KueueDifference) -> None:
+        """Take what a step shows as it is."""
+        assert step.seen is not None
+        known = self.core.view.workload(step.seen.key)
+        if known is None:
+            return
+        if step.seen.standing == "holds" and known.admitted is None:
+            self._take_admission(step.seen, difference)
+        elif step.seen.standing != "holds" and core_standing(known) == "holds":
+            self._take_eviction(step, step.seen, difference)
+        self._expect(step.seen.key, step.serial, serial)
+
+    def _take_admission(self, seen: SeenWorkload, difference: KueueDifference | None = None) -> None:
+        known, at = self.core.view.workload(seen.key), self.core.time
+        assert known is not None
+        self.expected.pop(seen.key, None)
+        if difference is not None:
+            self._note(seen.key, "release", difference)
+        replaced = self.core.view.workload(known.fact.replaces) if known.fact.replaces is not None else None
+        if replaced is not None and replaced.admitted is not None:
+            self._play(WorkloadFinished(time=at, workload=replaced.name))
+        if self._play(seen.adopted(at, evicting=False)):  # the policy has told it to stop at once
+            self._play(seen.adopted(at, evicting=True))
+
+    def _take_eviction(self, step: ScriptStep, seen: SeenWorkload, difference: KueueDifference | None = None) -> None:
+        at, note = self.core.time, difference.text if difference is not None else seen.words.evicted_message
+        self.expected.pop(seen.key, None)
+        if difference is not None:
+            self.marks.append((difference, len(self.played)))
+        for fact in told_to_stop(seen.key, at, note):
+            self._play(fact)
+        known = self.core.view.workload(seen.key)
+        if known is not None:
+            self._let_stop(known, step.serial)
+
+    def _note(self, workload: str, action: Literal["hold", "release"], difference: KueueDifference) -> None:
+        """Write a difference down in the journal; `release` changes nothing of a workload that waits."""
+        self.marks.append((difference, len(self.played)))
+        self._play(OperatorAction(time=self.core.time, by=SHADOW, action=action, workload=workload, note=difference.text[:4096]))
+
+    # --- cycles -----------------------------------------------------------------------------------------------------
+
+    def _cycles(self, serial: int, time: int, has_come: Callable[[], bool]) -> tuple[OddDecision, ...]:
+        """Let cycles run until something has come, nothing more is to be decided, or one decides what Kueue is not seen to do."""
+        for _ in range(MOST_CYCLES):
+            if has_come() or self.core.next_wake() is None:
+                return ()
+            odd = self._cycle(serial, max(self.core.time, time))
+            if odd:
+                return odd
+        return ()
+
+    def _cycle(self, serial: int, time: int) -> tuple[OddDecision, ...]:
+        odd = []
+        self.last_cycle = list(self._play(TimeAdvanced(time=time)))
+        for decision in self.last_cycle:
+            if isinstance(decision, WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced):
+                found = self._odd(decision, serial)
+                odd += [found] if found is not None else []
+        return tuple(odd)
+
+    def _odd(self, decision: WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced, serial: int) -> OddDecision | None:
+        """Look for the step that shows a decision; None if there is one."""
+        name = decision.workload
+        since, known = self._shown_from(name, serial), self.core.view.workload(name)
+        if isinstance(decision, WorkloadReplaced):
+            last = self.script.latest(name, since)
+            self._expect(name, self.script.end_seen(name, last.uid, since) if last is not None else None, serial)
+            return None
+        assert known is not None
+        if isinstance(decision, WorkloadEvicted):
+            return self._odd_eviction(decision, known, serial, since)
+        step = self.script.admission_seen(known, since)
+        if step is None or step.seen is None or not holds_the_same(known, step.seen.placements):
+            return OddDecision(decision, name, step is None and self._ends(known, serial), step)
+        self._explain(name, step, serial)
+        return None
+
+    def _odd_eviction(self, decision: WorkloadEvicted, known: Workload, serial: int, since: int) -> OddDecision | None:
+        step = self.script.eviction_seen(known.name, known.fact.uid, since)
+        beneficiary = self.core.view.workload(decision.beneficiary) if decision.beneficiary is not None else None
+        subject = beneficiary if beneficiary is not None else known
+        words = step.seen.words if step is not None and step.seen is not None else None
+        is_other = words is None or _names_another(words, subject.fact.uid, REASONS.get(decision.preemption))
+        accepted = self.plan.accepted.get((known.name, step.serial)) if step is not None else None
+        if is_other and accepted is None and self._preempting == subject.name:
+            self._let_stop(known, serial, evicting=False)
+            self._spared = True
+            return None
+        self._let_stop(known, serial)
+        if step is None or (is_other and accepted is None):
+            return OddDecision(decision, subject.name, step is None and (self._ends(subject, serial) or self._ends(known, serial)), step)
+        if accepted is not None:
+            self.marks.append((accepted, len(self.played) - 1))
+        self._explain(known.name, step, serial)
+        return None
+
+    def _explain(self, name: str, step: ScriptStep, serial: int) -> None:
+        self.explained += 1
+        self._expect(name, step.serial, serial)
+
+    def _shown_from(self, name: str, serial: int) -> int:
+        """From which step on a workload may be shown as it is in the core."""
+        return max(serial, self.expected.get(name, AT_START))
+
+    def _expect(self, name: str, shown: int | None, serial: int) -> None:
+        """Note which step shows what gpol has decided; a step that is taken now needs no note."""
+        if shown is not None and shown > serial:
+            self.expected[name] = shown
+        else:
+            self.expected.pop(name, None)
+
+    def _ends(self, known: Workload, serial: int) -> bool:
+        return known.name not in self.plan.passed and self.script.end_seen(known.name, known.fact.uid, serial) is not None
+
+    # --- playing ----------------------------------------------------------------------------------------------------
+
+    def _try(self, fact: Fact, step: ScriptStep) -> bool:
+        """Play a fact about what was watched; one that cannot have happened is told as a problem of its workload."""
+        try:
+            self._play(fact)
+        except FactError as error:
+            self.problems[getattr(fact, "workload", "")] = str(error)
+            return False
+        if self.fact_steps[-1:] != [step.serial]:
+            self.fact_steps.append(step.serial)
+        if isinstance(fact, WorkloadSubmitted) and fact.workload in self.plan.passed:
+            self._pass_over(fact.workload)
+        return True
+
+    def _pass_over(self, name: str) -> None:
+        known = self.core.view.workload(name)
+        if known is not None and known.admitted is None and known.held_by_operator is None:
+            self._play(OperatorAction(time=self.core.time, by=SHADOW, action="hold", workload=name, note=_NOTE))
+
+    def _play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterable[AnyDecision]:
+        decisions = self.core.step(fact, graph)
+        self.played.append(PlayedFact(fact, graph))
+        return decisions
+
+
+def _names_another(words: KueueWords, uid: str, reason: str | None) -> bool:
+    """Whether Kueue names another workload for which one has to go, or another reason."""
+    is_preempted = words.evicted == PREEMPTED
+    return is_preempted and (bool(words.preemptor and words.preemptor != uid) or bool(words.preempted and words.preempted != reason))

@@ -1,0 +1,233 @@
+"""gpol beside a Kueue that decides by itself: it decides in Kueue's cycles, compares, and tells where the two part. It writes nothing.
+
+    what changed in the cluster --> steps --> a course that explains what Kueue did --> the journal
+                                                      with differences, where there are any --> a file, the log, memory
+
+The core has Kueue's state, with what only its scheduler knows: who is parked, who waits for its victims, where a search for flavors goes
+on. So it explains why a workload waits, as any other core does. The journal tells what Kueue did. Where gpol decided the same, that is
+gpol's own decision with its reasons. Where it did not, facts take what Kueue did as it is.
+
+When the program starts, what Kueue holds is taken as it is: nobody watched what it decided before.
+"""
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
+
+from .....engine.cores import Core
+from ....kubernetes.api import Api, ApiError
+from ....live.decider import LiveDecider, Numbered
+from ...problems import ImportRefused
+from ...read.objects import Configuration
+from .course.course import Course
+from .course.course_plan import CoursePlan
+from .course.explaining import Explainer, FoundCourse
+from .decision_difference import KueueDifference
+from .difference_file import DifferenceFile
+from .shadow_settings import ShadowSettings
+from .watch.cluster_objects import CONFIG_MAP, configuration_of_file, configuration_of_map
+from .watch.script import Script, ScriptStep
+from .watch.script_writer import ScriptWriter
+from .watch.watched_cluster import WatchedCluster
+
+LOG = logging.getLogger("gpol.shadow")
+
+MOST_KEPT = 1_000
+"""So many differences are kept in memory, the last ones."""
+
+
+class KueueShadow:
+    """Watches a cluster. The decider's core and journal are its own: nobody else plays facts in them.
+
+    `differences` are the last ones, `counts` counts all by kind, `explained` the decisions of Kueue that gpol made too, `unchecked` the
+    stretches in which too much differed to be compared. `tell` is told of what was committed.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        decider: LiveDecider,
+        settings: ShadowSettings,
+        tell: Callable[[Sequence[Numbered]], None] = lambda events: None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.decider, self.settings = decider, settings
+        self.cluster = WatchedCluster(api, decider.stamps.now, clock)
+        self.differences: deque[KueueDifference] = deque(maxlen=MOST_KEPT)
+        self.counts: Counter[str] = Counter()
+        self.explained = 0
+        self.unchecked = 0
+        self.file = DifferenceFile(settings.differences) if settings.differences is not None else None
+        self._api, self._tell, self._clock = api, tell, clock
+        given = configuration_of_file(settings.configuration) if settings.configuration is not None else Configuration()
+        self._writer = ScriptWriter(given)
+        self._steps: list[ScriptStep] = []
+        self._before = dict(self._writer.seen)
+        self._expected: dict[str, int] = {}
+        self._spare: Core | None = None
+        self._is_in_step = False
+        self._config_problem = ""
+        self._played_problems: dict[str, str] = {}
+        decider.moment = 0  # cycles run when this class says so, and never because time has passed
+
+    # --- what is told of it -----------------------------------------------------------------------------------------
+
+    @property
+    def problem(self) -> str:
+        """What keeps gpol from comparing, or from writing differences down; empty where all is well."""
+        refused = self._writer.refused
+        told = f"the objects of the cluster make no policy that gpol can decide by: {refused}" if refused else ""
+        return told or self.cluster.problem or self._played_problems.get("", "") or (self.file.problem if self.file is not None else "")
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not as it could be, though gpol compares."""
+        return [self._config_problem] if self._config_problem else []
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The workloads that gpol cannot represent, and why, by name: what they hold is missing in what it decides."""
+        played = {name: problem for name, problem in self._played_problems.items() if name}
+        return {**played, **self._writer.problems}
+
+    # --- its life ---------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Watch and compare until cancelled. Raises JournalError as soon as the journal takes nothing any more."""
+        async with asyncio.TaskGroup() as tasks:
+            await self.cluster.run(tasks)
+            await self.read_configuration()
+            if self.settings.config_map:
+                tasks.create_task(self._follow_configuration())
+            while True:
+                await self._wait()
+                self.look()
+
+    async def _follow_configuration(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.config_map_seconds)
+            await self.read_configuration()
+
+    async def read_configuration(self) -> None:
+        """Read the Configuration of Kueue's manager, if that can be."""
+        name = self.settings.config_map
+        if not name:
+            return
+        try:
+            plain = await self._api.get(CONFIG_MAP.path(*name.split("/")))
+            found = configuration_of_map(plain)
+        except ApiError as error:
+            self._config_problem = (
+                f"the Configuration of Kueue's manager cannot be read from ConfigMap {name}, so the settings count: {error}"
+            )
+            return
+        except ImportRefused as error:
+            self._config_problem = f"the manager's Configuration in ConfigMap {name} cannot be imported, so the settings count: {error}"
+            return
+        self._config_problem = ""
+        self._steps += self._writer.configure(found, self.decider.stamps.now(), self._clock())
+
+    async def _wait(self) -> None:
+        """Wait until it is time to look."""
+        while (seconds := self._due_in()) is None or seconds > 0:
+            self.cluster.woken.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.cluster.woken.wait(), seconds)
+        await asyncio.sleep(0)
+
+    def _due_in(self) -> float | None:
+        """In how many seconds it is time to look; None where nothing has changed."""
+        received = [step.received for step in (*self._steps[:1], *self._steps[-1:])] + self.cluster.received
+        if not received:
+            return None if self._is_in_step or self.cluster.problem else 0.0
+        now = self._clock()
+        quiet = max(received) + self.settings.settle_seconds - now
+        return max(0.0, min(quiet, min(received) + self.settings.longest_seconds - now))
+
+    # --- looking ----------------------------------------------------------------------------------------------------
+
+    def look(self, is_quiet: bool | None = None) -> tuple[KueueDifference, ...]:
+        """Compare what has changed since, as far as it is settled. Return the differences; raises JournalError.
+
+        `is_quiet` says whether Kueue has had its time for all of it; without it the clock does.
+        """
+        self._steps += self._writer.write(self.cluster.take())
+        now = self._clock()
+        newest = max((step.received for step in self._steps), default=now)
+        if is_quiet is None:
+            is_quiet = not self._steps or now - newest >= self.settings.settle_seconds
+        if self._writer.refused:
+            self._is_in_step, self._steps = False, []
+            return ()
+        if not self._is_in_step:
+            return self._begin(is_quiet)
+        youngest = now if is_quiet else now - self.settings.longest_seconds / 2
+        settled = next((place for place, step in enumerate(self._steps) if step.received > youngest), len(self._steps))
+        steps, self._steps = self._steps[:settled], self._steps[settled:]
+        return self._compare(Script(steps, self._steps, self._before, is_quiet)) if steps or is_quiet else ()
+
+    def _begin(self, is_quiet: bool) -> tuple[KueueDifference, ...]:
+        """Take everything as it is, as nobody watched how it came about; from then on Kueue is compared."""
+        steps = self._writer.from_scratch(self.decider.stamps.now() // 1_000_000 * 1_000_000, self._clock())
+        if self._writer.refused:
+            return ()
+        ended = [name for name in self.decider.core.view.names() if name not in self._writer.seen]
+        self._steps, self._expected, self._spare = [], {}, None
+        course = Course(self.decider.core.copy(), Script(steps, (), {}, False), {}, self._writer.name_of, CoursePlan(unchecked=-1))
+        for name in ended:
+            course.end(name)
+        course.run()
+        self._keep(FoundCourse(course), steps)
+        self._is_in_step = True
+        return self._compare(Script((), (), self._before, is_quiet)) if is_quiet else ()
+
+    def _compare(self, script: Script) -> tuple[KueueDifference, ...]:
+        """Explain what Kueue did, and commit it."""
+        core = self._spare if self._spare is not None else self.decider.core.copy()
+        self._spare = None
+        names, left_out = self._writer.name_of, len(self.problems)
+        course = Course(core, script, self._expected, names)
+        found = FoundCourse(course)
+        if course.run() is not None:
+            found = Explainer(self.decider.core, script, self._expected, names, left_out).explain()
+        return self._keep(found, script.steps)
+
+    def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
+        """Play a course for good, commit it, and tell the differences."""
+        course = found.course
+        seqs = [self.decider.play(fact, graph)[0].seq for fact, graph in course.played]
+        committed = self.decider.commit(lambda events: None) if seqs else []
+        self._spare = course.core
+        self._expected = course.expected
+        for step in steps:
+            if step.seen is not None:
+                self._before[step.seen.key] = step.seen
+                if step.seen.is_over:
+                    self._before.pop(step.seen.key)
+        self._played_problems = {**{key: told for key, told in self._played_problems.items() if self._is_there(key)}, **course.problems}
+        self.explained += course.explained
+        self.unchecked += found.unchecked
+        events: dict[int, int] = {}
+        for difference, place in course.marks:
+            events.setdefault(id(difference), seqs[place])
+        journal = self.decider.identity
+        differences = tuple(replace(each, journal=journal, event=events.get(id(each), 0)) for each in found.differences)
+        self._report(differences)
+        if committed:
+            self._tell(committed)
+        return differences
+
+    def _is_there(self, key: str) -> bool:
+        return key in self._writer.seen
+
+    def _report(self, differences: Sequence[KueueDifference]) -> None:
+        for each in differences:
+            LOG.warning("event %d: Kueue decided otherwise: %s", each.event, each.text)
+            self.counts[each.kind] += 1
+        self.differences.extend(differences)
+        if self.file is not None and (differences or self.file.waiting):
+            self.file.append(differences)

@@ -1,0 +1,54 @@
+"""How Kueue is watched, as settings of `gpol serve`."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ...read.kinds import CONFIG_MAP, CONFIG_NAMESPACE
+
+_NAME = "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+
+
+class ShadowSettings(BaseModel):
+    """gpol decides beside a Kueue that decides by itself, and names where they part; one setting that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    differences: Path | None = Field(
+        default=None,
+        description="the file to which each difference is appended, a JSON object a line; without one they are in the journal and the log",
+    )
+    settle_seconds: float = Field(
+        default=1,
+        gt=0,
+        le=60,
+        allow_inf_nan=False,
+        description="after how many seconds without a change what Kueue did is compared",
+    )
+    longest_seconds: float = Field(
+        default=10,
+        gt=0,
+        le=600,
+        allow_inf_nan=False,
+        description="after how many seconds it is compared although changes never end for that long",
+    )
+    config_map: str = Field(
+        default=f"{CONFIG_NAMESPACE}/{CONFIG_MAP}",
+        max_length=320,
+        pattern=f"^({_NAME}/{_NAME})?$",
+        description="the ConfigMap with the Configuration of Kueue's manager, which says whether it shares fairly; empty: it is not read",
+    )
+    config_map_seconds: float = Field(
+        default=60, ge=1, le=3600, allow_inf_nan=False, description="after how many seconds that ConfigMap is read again"
+    )
+    configuration: Path | None = Field(
+        default=None,
+        description="a file with that Configuration, which counts until the ConfigMap can be read; without one, Kueue's defaults",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.longest_seconds < self.settle_seconds:
+            raise ValueError("longest_seconds is below settle_seconds; make it as long at least")
+        return self
