@@ -184,7 +184,7 @@ class HttpServer:
         if not route.question:
             return await self._own[route.path]()
         if self.reader is None:
-            remedy = "set `kueue.way`, so that there are decisions"
+            remedy = "set `kueue.way` or `volcano.way`, so that there are decisions"
             raise UnansweredError(503, "NoJournal", "this gpol keeps quotas, and has no journal", remedy)
         if self._requests >= MOST_REQUESTS:
             raise UnansweredError(503, "Busy", f"{MOST_REQUESTS} requests are under way", "try again later")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..adapters.kubernetes.api import Api
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
-from ..adapters.kueue.problems import ExportRefused
+from ..adapters.kueue.problems import ExportRefused, ImportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered
 from ..adapters.live.settings import ServeSettings
 from ..engine.errors import FactError
@@ -24,7 +24,8 @@ from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, PolicyFile
 from .work.guard_work import GuardWork, guarded_systems
-from .work.kueue_work import kueue_decides
+from .work.kueue_work import kueue_decides, kueue_watches
+from .work.volcano_work import ExtenderAnswers, volcano_decides
 from .work.work import ServiceWork
 
 LOG = logging.getLogger("gpol.service")
@@ -38,13 +39,13 @@ class ActivationError(Exception):
 
 
 class Service:
-    """gpol at work for one cluster.
+    """gpol at work for one cluster. `policy` is None where the settings name none.
 
-    `guards` keep quotas; what else is done now is in `metrics.works`, and `health` tells what keeps any of it from its work. Raises
-    ActivationError for a policy whose quotas cannot be kept.
+    `guards` keep quotas, and `extender` is what Volcano's scheduler is answered from. What is done now is in `metrics.works`, and `health`
+    tells what keeps any of it from its work. Raises ActivationError for a policy whose quotas cannot be kept.
     """
 
-    def __init__(self, settings: ServeSettings, policy: Policy, api: Api, make_core: MakeCore) -> None:
+    def __init__(self, settings: ServeSettings, policy: Policy | None, api: Api, make_core: MakeCore) -> None:
         self.settings, self.api, self._make_core = settings, api, make_core
         self.health = Health()
         self.metrics = Metrics(self.health.problems)
@@ -52,13 +53,18 @@ class Service:
             self.health.say("journal", "it is not open yet")
         self._pause, self._is_failing = FIRST_PAUSE, False
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
-        self.policy = PolicyFile(settings.policy, policy, self.health)
+        self.extender = ExtenderAnswers()
+        self.policy: PolicyFile | None = None
+        if policy is not None and settings.policy is not None:
+            self.policy = PolicyFile(settings.policy, policy, self.health)
         try:
             self.guards = self._made_guards()
         except ExportRefused as error:
             raise ActivationError(f"the quotas of `{settings.policy}` cannot be kept: {error}") from None
 
     def _made_guards(self) -> list[GuardWork]:
+        if self.policy is None:
+            return []
         graph, gpu = self.policy.current.graph, self.settings.gpu
         return [GuardWork(guarding, system, self.api, graph, gpu, self._holder) for guarding, system in guarded_systems(self.settings)]
 
@@ -119,15 +125,27 @@ class Service:
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
         with self._opened() as decider:
-            self._activate(decider)
+            if self.settings.activates_policy:
+                self._activate(decider)
             if not self._is_failing:
                 self.health.say("journal", "")
-            work = kueue_decides(self.settings, self.api, decider, self._holder, self)
+            work = self._deciding_work(decider)
             try:
-                await _until_first_ends(self._go_on_with(work), self._keep_policy(decider))
+                await _until_first_ends(self._go_on_with(work), self._keep_policy(decider if self.settings.activates_policy else None))
             except* JournalError:
                 self._is_failing = True  # it can be opened, and not be written: only a commit shows that it can be again
                 raise
+
+    def _deciding_work(self, decider: LiveDecider) -> ServiceWork:
+        settings, api = self.settings, self.api
+        if settings.volcano.way == "decide":
+            return volcano_decides(settings, api, decider, self._holder, self, self.extender)
+        if settings.kueue.way == "decide":
+            return kueue_decides(settings, api, decider, self._holder, self)
+        try:
+            return kueue_watches(settings, api, decider, self)
+        except ImportRefused as error:
+            raise ActivationError(f"`{settings.kueue.watch.configuration}` cannot be used: {error}") from None
 
     @contextmanager
     def _opened(self) -> Iterator[LiveDecider]:
@@ -143,6 +161,7 @@ class Service:
                 self.health.ask("livelock", None)
 
     def _activate(self, decider: LiveDecider) -> None:
+        assert self.policy is not None
         decider.begin(lambda events: None)
         try:
             decider.activate(self.policy.current)
@@ -153,8 +172,8 @@ class Service:
     # --- the policy -------------------------------------------------------------------------------------------------
 
     async def _keep_policy(self, decider: LiveDecider | None) -> None:
-        """Follow the file of the policy, until another one is to decide. Where nothing is decided, until cancelled."""
-        if not self.settings.policy_seconds:
+        """Follow the file of the policy, until another one is to decide. Where it decides nothing, until cancelled."""
+        if self.policy is None or not self.settings.policy_seconds:
             await asyncio.Event().wait()
             return
         while True:

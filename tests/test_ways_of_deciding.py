@@ -14,6 +14,7 @@ PLACES = {
 
 READERS = {
     "adapters/export/columns.py": "a table's columns",
+    "adapters/kueue/live/shadow/decision_difference.py": "a line about a difference",
     "cli/journal/log.py": "a line of the log",
     "cli/policy/diff_output.py": "what a scenario shows",
     "sim/drive/player.py": "the message about workloads that take turns for ever",

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
+from ..kueue.live.shadow.shadow_settings import ShadowSettings
+
 LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
 """What Kubernetes takes for the value of a label."""
 
@@ -54,16 +56,15 @@ class VolcanoGuarding(Guarding):
     )
 
 
-class Volcano(_Part):
-    """What gpol does for Volcano."""
-
-    guard: VolcanoGuarding = Field(default=VolcanoGuarding(), description=VolcanoGuarding.__doc__)
-
-
 class Kueue(_Part):
     """What gpol does for Kueue."""
 
-    way: Literal["off", "decide"] = Field(default="off", description="`decide`: gpol admits and evicts, as an admission check")
+    way: Literal["off", "decide", "watch"] = Field(
+        default="off",
+        description="`decide`: gpol admits and evicts, as an admission check; `watch`: Kueue decides, and gpol tells where it would decide "
+        "otherwise",
+    )
+    watch: ShadowSettings = Field(default=ShadowSettings(), description=ShadowSettings.__doc__)
     guard: Guarding = Field(default=Guarding(), description=Guarding.__doc__)
     check: str = Field(default="gpol", min_length=1, max_length=253, description="the name of gpol's AdmissionCheck")
     follow_pods: bool = Field(
@@ -122,6 +123,28 @@ class Listening(_Part):
         return self
 
 
+class Extender(Listening):
+    """Where Volcano's scheduler asks gpol, once `volcano.way` is set."""
+
+    port: int = Field(default=8082, ge=0, le=65535, description="the port to listen at; 0 for any that is free")
+    prefix: str = Field(
+        default="/volcano",
+        pattern=r"^(/[A-Za-z0-9._~-]+)*$",
+        max_length=200,
+        description="the path before the verb, as in the scheduler's `extender.urlPrefix`",
+    )
+
+
+class Volcano(_Part):
+    """What gpol does for Volcano."""
+
+    way: Literal["off", "decide"] = Field(
+        default="off", description="`decide`: gpol admits and evicts PodGroups, and the scheduler asks it as an extender"
+    )
+    guard: VolcanoGuarding = Field(default=VolcanoGuarding(), description=VolcanoGuarding.__doc__)
+    extender: Extender = Field(default=Extender(), description=Extender.__doc__)
+
+
 class Http(Listening):
     """What is served over HTTP, and who may read it."""
 
@@ -166,11 +189,11 @@ class ServeSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GPOL_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    policy: Path = Field(description="the policy, a .gpol file")
+    policy: Path | None = Field(default=None, description="the policy, a .gpol file; to watch Kueue needs none")
     journal: str | None = Field(
         default=None,
         min_length=1,
-        description="the journal: a file, or postgresql://...; it is made where there is none. `kueue.way` needs it, a guard does not",
+        description="the journal: a file, or postgresql://...; it is made where there is none. A way needs it, a guard does not",
     )
     gpu: str = Field(default="nvidia.com/gpu", min_length=1, max_length=253, description="what the policy's `gpu` is called in the cluster")
     kubernetes: Kubernetes = Field(default=Kubernetes(), description=Kubernetes.__doc__)
@@ -186,7 +209,12 @@ class ServeSettings(BaseSettings):
     @property
     def decides(self) -> bool:
         """Whether there are decisions, which a journal takes: of gpol itself or, where it watches, of Kueue."""
-        return self.kueue.way != "off"
+        return self.kueue.way != "off" or self.volcano.way != "off"
+
+    @property
+    def activates_policy(self) -> bool:
+        """Whether it is the policy of the file by which is decided; where gpol watches, that is what Kueue's objects say."""
+        return self.kueue.way == "decide" or self.volcano.way == "decide"
 
     @property
     def guards(self) -> bool:
@@ -195,6 +223,8 @@ class ServeSettings(BaseSettings):
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> Self:
+        if self.kueue.way != "off" and self.volcano.way != "off":
+            raise ValueError("kueue.way and volcano.way are both set, and a journal is of one system: start a gpol of its own for each")
         if self.kueue.way == "decide" and self.kueue.guard.mode != "off":
             raise ValueError("with `kueue.way: decide` Kueue's quotas are wide and decide nothing: leave out kueue.guard.mode")
         return self
@@ -204,7 +234,14 @@ class ServeSettings(BaseSettings):
         if self.decides and self.journal is None:
             raise ValueError("journal is missing: decisions are kept in it")
         if self.journal is not None and self.guards and not self.decides:
-            raise ValueError("journal is set, and guards alone decide nothing: leave it out, or set kueue.way")
+            raise ValueError("journal is set, and guards alone decide nothing: leave it out, or set kueue.way or volcano.way")
+        is_policy_used = self.activates_policy or self.guards
+        if self.policy is None and (is_policy_used or not self.decides):
+            raise ValueError("policy is missing: name a .gpol file")
+        if self.policy is not None and self.decides and not is_policy_used:
+            raise ValueError("policy is set, and to watch Kueue goes by the cluster's own objects: leave it out, or set kueue.guard.mode")
+        if self.volcano.way == "decide" and self.volcano.extender.token_file is None:
+            raise ValueError("volcano.extender.token_file is missing: the scheduler sends a token, as part of its `extender.urlPrefix`")
         return self
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ def serve(place: str | None, check: bool, form: Format) -> int:
         refuse(
             "the settings let gpol do nothing: set kueue.way, volcano.way, kueue.guard.mode or volcano.guard.mode", NO if check else FAILED
         )
-    policy = Policy.of(checked_policy(str(settings.policy), form))
+    policy = Policy.of(checked_policy(str(settings.policy), form)) if settings.policy is not None else None
     if check:
         return asyncio.run(_check(settings, policy, form))
     start_log(settings.log)
@@ -68,7 +68,7 @@ def _settings(place: str | None) -> "ServeSettings":
         refuse(f"the settings in {where} cannot be read: {error}; give a YAML file")
 
 
-async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
+async def _serve(settings: "ServeSettings", policy: "Policy | None") -> int:
     from ...adapters.kubernetes.api import AccessError, Api
     from ...compiled.fast_core import fast_core
     from ...console.listening import HttpSetupError
@@ -94,13 +94,17 @@ async def _serve(settings: "ServeSettings", policy: "Policy") -> int:
 
 async def _work(service: "Service", settings: "ServeSettings") -> None:
     """Work, and serve what can be asked over HTTP."""
+    from ...console.extender_server import serve_extender
     from ...console.http_server import serve_http
 
-    async with serve_http(service, settings.http):
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serve_http(service, settings.http))
+        if settings.volcano.way == "decide":
+            await stack.enter_async_context(serve_extender(settings.volcano.extender, service.extender))
         await service.run()
 
 
-async def _check(settings: "ServeSettings", policy: "Policy", form: Format) -> int:
+async def _check(settings: "ServeSettings", policy: "Policy | None", form: Format) -> int:
     """Say what the cluster lacks."""
     from ...adapters.kubernetes.api import AccessError, Api, ApiError
     from ...console.work.cluster_check import cluster_lacks

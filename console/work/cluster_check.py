@@ -4,18 +4,25 @@ from collections.abc import AsyncIterator
 
 from ...adapters.kubernetes.api import Api
 from ...adapters.kubernetes.nodes import follows_nodes
-from ...adapters.kueue.cluster_setup import lacks
+from ...adapters.kueue.cluster_setup import lacks, watch_lacks
 from ...adapters.live.guard.guard_rights import guard_lacks
 from ...adapters.live.settings import ServeSettings
+from ...adapters.volcano.live.volcano_setup import volcano_lacks
 from ...sim.drive.policy import Policy
 from .guard_work import guarded_systems
 
 
-async def cluster_lacks(settings: ServeSettings, policy: Policy, api: Api) -> AsyncIterator[str]:
+async def cluster_lacks(settings: ServeSettings, policy: Policy | None, api: Api) -> AsyncIterator[str]:
     """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
     kueue = settings.kueue
-    if kueue.way == "decide":
+    if kueue.way == "decide" and policy is not None:
         async for line in lacks(api, kueue.check, follows_nodes(policy.graph), kueue.follow_pods):
+            yield line
+    if kueue.way == "watch":
+        async for line in watch_lacks(api, kueue.watch.config_map):
+            yield line
+    if settings.volcano.way == "decide" and policy is not None:
+        async for line in volcano_lacks(api, follows_nodes(policy.graph)):
             yield line
     for guarding, system in guarded_systems(settings):
         async for line in guard_lacks(api, system, guarding.mode == "repair", guarding.deletes):

@@ -1,13 +1,13 @@
-"""gpol decides for Kueue, as work of a service."""
+"""gpol decides for Kueue, or watches what it decides, as work of a service."""
 
 from collections.abc import Iterator
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from ...adapters.kubernetes.api import Api
+from ...adapters.kubernetes.api import FIELD_MANAGER, Api
 from ...adapters.kubernetes.object_events import EventWriter
 from ...adapters.kueue.live.decides import KueueDecisions
-from ...adapters.kueue.live.protocol import CONTROLLER
+from ...adapters.kueue.live.shadow.kueue_shadow import KueueShadow
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
 from ...adapters.live.settings import ServeSettings
@@ -16,7 +16,7 @@ from .work import ServiceWork
 
 def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holder: str, observer: Observer) -> ServiceWork:
     """The work of `kueue.way: decide`."""
-    events = EventWriter(api, CONTROLLER, holder)
+    events = EventWriter(api, FIELD_MANAGER, holder)
     kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer)
     cluster = kueue.cluster
     return ServiceWork(
@@ -24,12 +24,39 @@ def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holde
         kueue.run,
         {"admission check": lambda: kueue.status.problem, "workloads": lambda: cluster.workloads.problem},
         lambda: (cluster.workloads, cluster.namespaces, cluster.nodes, kueue.status.checks),
-        lambda: _metrics(kueue),
+        lambda: _of_decisions(kueue),
     )
 
 
-def _metrics(kueue: KueueDecisions) -> Iterator[Metric]:
+def _of_decisions(kueue: KueueDecisions) -> Iterator[Metric]:
     pending, postponed = len(kueue.carrying_out.writes), len(kueue.carrying_out.postponed)
     yield GaugeMetricFamily("gpol_effects_pending", "Workloads to which something is to be written.", value=pending)
     yield GaugeMetricFamily("gpol_effects_postponed", "Workloads that are admitted and wait for others to stop.", value=postponed)
-    yield GaugeMetricFamily("gpol_workload_problems", "Workloads about which nothing can be decided.", value=len(kueue.problems))
+    yield workload_problems(len(kueue.problems))
+
+
+def kueue_watches(settings: ServeSettings, api: Api, decider: LiveDecider, observer: Observer) -> ServiceWork:
+    """The work of `kueue.way: watch`. Raises ImportRefused for a Configuration that cannot be used."""
+    shadow = KueueShadow(api, decider, settings.kueue.watch, observer.decided)
+    return ServiceWork(
+        "kueue watch",
+        shadow.run,
+        {"kueue watch": lambda: shadow.problem, "kueue configuration": lambda: "; ".join(shadow.notes)},
+        shadow.cluster.reflectors.values,
+        lambda: _of_shadow(shadow),
+    )
+
+
+def _of_shadow(shadow: KueueShadow) -> Iterator[Metric]:
+    differences = CounterMetricFamily("gpol_shadow_differences", "Decisions of Kueue that gpol did not make, by kind.", labels=("kind",))
+    for kind in sorted(shadow.counts):
+        differences.add_metric((kind,), shadow.counts[kind])
+    yield differences
+    yield CounterMetricFamily("gpol_shadow_explained", "Decisions of Kueue that gpol made too.", value=shadow.explained)
+    yield CounterMetricFamily("gpol_shadow_unchecked", "Stretches in which too much differed to be compared.", value=shadow.unchecked)
+    yield workload_problems(len(shadow.problems))
+
+
+def workload_problems(number: int) -> Metric:
+    """How many workloads gpol cannot represent or decide about."""
+    return GaugeMetricFamily("gpol_workload_problems", "Workloads about which nothing can be decided.", value=number)

@@ -37,19 +37,20 @@ class ServeScene:
         self.policy(8)
         (folder / "token").write_text("a-token-of-the-tests")
         (folder / "token").chmod(0o600)
-        self.port = _free_port()
+        self.port = free_port()
         self.settings()
 
     def policy(self, gpus: int, more: str = "") -> None:
         """Write the policy."""
         (self.folder / "policy.gpol").write_text(POLICY.format(gpus=gpus) + more)
 
-    def settings(self, more: str = "", ways: str = "kueue: {way: decide}", has_journal: bool = True) -> None:
+    def settings(self, more: str = "", ways: str = "kueue: {way: decide}", has_journal: bool = True, has_policy: bool = True) -> None:
         """Write the settings."""
         write_kubeconfig(self.folder / "kubeconfig", self.server.url)
         http = f"http: {{port: {self.port}, token_file: {self.folder / 'token'}}}\n"
         journal = f"journal: {self.folder / 'journal.db'}\n" if has_journal else ""
-        places = f"policy: {self.folder / 'policy.gpol'}\n{journal}"
+        policy = f"policy: {self.folder / 'policy.gpol'}\n" if has_policy else ""
+        places = f"{policy}{journal}"
         kubernetes = f"kubernetes: {{kubeconfig: {self.folder / 'kubeconfig'}}}\n"
         text = places + kubernetes + http + f"{ways}\npolicy_seconds: 0.1\nlease: {{namespace: default}}\n{more}"
         (self.folder / "settings.yaml").write_text(text)
@@ -105,7 +106,8 @@ class ServeScene:
         return problems
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens at."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

@@ -81,7 +81,8 @@ class KueueShadow:
         """What keeps gpol from comparing, or from writing differences down; empty where all is well."""
         refused = self._writer.refused
         told = f"the objects of the cluster make no policy that gpol can decide by: {refused}" if refused else ""
-        return told or self.cluster.problem or self._played_problems.get("", "") or (self.file.problem if self.file is not None else "")
+        told = told or self.cluster.problem or ("" if self._is_in_step else "what Kueue holds was not taken in yet")
+        return told or self._played_problems.get("", "") or (self.file.problem if self.file is not None else "")
 
     @property
     def notes(self) -> list[str]:
