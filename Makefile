@@ -30,7 +30,7 @@ test-all: test coverage
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -n 2 --dist worksteal -m "(slow or hypothesis) and not live" \
 	  --ignore=tests/engine --ignore=tests/dsl
 
-# What needs a real API server: that of the Kubernetes project, which Go builds once, in about ten minutes. GPOL_LIVE=all: an hour of kills.
+# What needs a real API server: that of the Kubernetes project, which Go builds once, in about ten minutes. GPOL_LIVE=all: half an hour of kills.
 test-live: install-dev
 	$(BIN)/python tests/live/go_apiserver.py
 	$(BIN)/pytest -n 2 --dist worksteal -m live tests/live

@@ -1,7 +1,7 @@
 """On the Kubernetes project's own API server: whatever is killed at whatever instant, the cluster comes to be what the journal says.
 
 `make test-live` plays a small cluster. With GPOL_LIVE=all it is one of 2,000 workloads in 40 queues, in which gpol is killed 200 times and
-the API server 20 times; that takes an hour.
+the API server 20 times; that takes half an hour.
 """
 
 import asyncio
