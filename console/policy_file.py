@@ -45,35 +45,46 @@ def read_policy(path: Path) -> Policy:
 
 
 class PolicyFile:
-    """Follows the file of a policy. `current` is the one that is to decide."""
+    """Follows the file of a policy. `current` is the one that is to decide; `is_refused`: the file says another one, which may not."""
 
     def __init__(self, path: Path, current: Policy, health: Health) -> None:
         self.path, self.current, self._health = path, current, health
-        self._seen = _stamp(path)
+        self.is_refused = False
+        self._seen: tuple[int, int, int] | None = None  # it may have changed since it was read
 
     async def changed(self, seconds: float, may_take_over: Callable[[Policy], None]) -> None:
-        """Return once the file has a policy that says something else and may take over: it is `current` then.
+        """Return once the file has a policy that says something else and may take over: it is `current` then. See `look`."""
+        while True:
+            await asyncio.sleep(seconds)
+            if await self.look(may_take_over):
+                return
+
+    async def look(self, may_take_over: Callable[[Policy], None]) -> bool:
+        """Read the file if it has changed; say whether another policy is `current` now.
 
         `may_take_over` raises BadPolicyError for one that may not.
         """
-        while True:
-            await asyncio.sleep(seconds)
-            stamp = _stamp(self.path)
-            if stamp == self._seen:
-                continue
-            self._seen = stamp
-            try:
-                found = await asyncio.to_thread(read_policy, self.path)
-                is_other = found.graph.digest != self.current.graph.digest
-                if is_other:
-                    may_take_over(found)
-            except BadPolicyError as error:
-                self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {error}")
-                continue
-            self._health.say(PART, "")
+        stamp = _stamp(self.path)
+        if stamp == self._seen:
+            return False
+        self._seen = stamp
+        try:
+            found = await asyncio.to_thread(read_policy, self.path)
+            is_other = found.graph.digest != self.current.graph.digest
             if is_other:
-                self.current = found
-                return
+                may_take_over(found)
+        except BadPolicyError as error:
+            self.refuse(str(error))
+            return False
+        self.is_refused = False
+        self._health.say(PART, "")
+        self.current = found
+        return is_other
+
+    def refuse(self, why: str) -> None:
+        """Say that the policy in the file does not take over."""
+        self.is_refused = True
+        self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {why}")
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

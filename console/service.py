@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from ..adapters.kubernetes.api import Api
@@ -26,12 +26,15 @@ from .policy_file import BadPolicyError, PolicyFile
 from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides, kueue_watches
 from .work.volcano_work import ExtenderAnswers, volcano_decides
-from .work.work import ServiceWork
+from .work.work import ServiceWork, tell_new_problems
 
 LOG = logging.getLogger("gpol.service")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds between two attempts to go on after a failure: they double up to the longest."""
+
+WELL_SECONDS = 5.0
+"""A journal that has failed is well again once something was committed, or so long nothing has failed."""
 
 
 class ActivationError(Exception):
@@ -51,7 +54,8 @@ class Service:
         self.metrics = Metrics(self.health.problems)
         if settings.decides:
             self.health.say("journal", "it is not open yet")
-        self._pause, self._is_failing = FIRST_PAUSE, False
+        self._pause, self._has_failed, self._has_decided = FIRST_PAUSE, False, False
+        self._policy_changed = asyncio.Event()
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.extender = ExtenderAnswers()
         self.policy: PolicyFile | None = None
@@ -89,12 +93,18 @@ class Service:
         self.health.say("lease", problem)
 
     async def _keep_working(self) -> None:
-        self.health.say("service", "")
+        if self.policy is not None:
+            await self.policy.look(self._check)  # it may have changed while another one held the Lease
         self.guards = self._made_guards()  # those of an earlier Lease know the cluster as it was then
+        self.health.say("service", "")
         async with asyncio.TaskGroup() as tasks:
             for guard in self.guards:
                 tasks.create_task(self._go_on_with(guard.work))
-            tasks.create_task(self._keep_deciding() if self.settings.decides else self._keep_policy(None))
+            if self.policy is not None and self.settings.policy_seconds:
+                tasks.create_task(self._keep_policy(self.policy))
+            if self.settings.decides:
+                tasks.create_task(self._keep_deciding())
+            tasks.create_task(asyncio.Event().wait())  # until cancelled
 
     async def _go_on_with(self, work: ServiceWork) -> None:
         """Do a work, as the health and the metrics of the service tell, until cancelled."""
@@ -102,7 +112,7 @@ class Service:
         for part, problem in work.problems.items():
             self.health.ask(part, problem)
         try:
-            await work.run()
+            await _until_first_ends(work.run(), tell_new_problems(work))
         finally:
             self.metrics.works.remove(work)
             for part in work.problems:
@@ -125,16 +135,23 @@ class Service:
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
         with self._opened() as decider:
+            self._policy_changed.clear()
             if self.settings.activates_policy:
                 self._activate(decider)
-            if not self._is_failing:
-                self.health.say("journal", "")
+            if not self._has_failed:
+                self._journal_is_well()
             work = self._deciding_work(decider)
+            self._has_failed = True  # what cannot be written fails soon, and until then nobody knows
+            well = asyncio.get_running_loop().call_later(WELL_SECONDS, self._journal_is_well)
             try:
-                await _until_first_ends(self._go_on_with(work), self._keep_policy(decider if self.settings.activates_policy else None))
-            except* JournalError:
-                self._is_failing = True  # it can be opened, and not be written: only a commit shows that it can be again
-                raise
+                await _until_first_ends(self._go_on_with(work), self._policy_changed.wait())
+                self._has_failed = False
+            finally:
+                well.cancel()
+
+    def _journal_is_well(self) -> None:
+        self._pause, self._has_failed = FIRST_PAUSE, False
+        self.health.say("journal", "")
 
     def _deciding_work(self, decider: LiveDecider) -> ServiceWork:
         settings, api = self.settings, self.api
@@ -161,32 +178,37 @@ class Service:
                 self.health.ask("livelock", None)
 
     def _activate(self, decider: LiveDecider) -> None:
+        """Let the policy of the file decide, unless it is refused and an earlier one is there to go on."""
         assert self.policy is not None
+        earlier = decider.core.graph
+        if self.policy.is_refused and earlier is not None:
+            return
         decider.begin(lambda events: None)
         try:
             decider.activate(self.policy.current)
         except FactError as error:
-            raise ActivationError(f"`{self.policy.path}` cannot take over: {error}") from None
+            if not self._has_decided or earlier is None:
+                raise ActivationError(f"`{self.policy.path}` cannot take over: {error}") from None
+            self.policy.refuse(str(error))
         decider.commit(lambda events: None)
+        self._has_decided = True
 
     # --- the policy -------------------------------------------------------------------------------------------------
 
-    async def _keep_policy(self, decider: LiveDecider | None) -> None:
-        """Follow the file of the policy, until another one is to decide. Where it decides nothing, until cancelled."""
-        if self.policy is None or not self.settings.policy_seconds:
-            await asyncio.Event().wait()
-            return
+    async def _keep_policy(self, policy: PolicyFile) -> None:
+        """Follow the file of the policy until cancelled."""
         while True:
-            await self.policy.changed(self.settings.policy_seconds, lambda policy: self._check(policy, decider))
+            await policy.changed(self.settings.policy_seconds, self._check)
             for guard in self.guards:
-                guard.keep(self.policy.current.graph)
-            if decider is not None:
-                return
+                guard.keep(policy.current.graph)
+            if self.settings.activates_policy:
+                self._policy_changed.set()
 
-    def _check(self, policy: Policy, decider: LiveDecider | None) -> None:
+    def _check(self, policy: Policy) -> None:
         """Raise BadPolicyError for a policy that cannot take over as things stand."""
+        decider = self.metrics.decider
         try:
-            if decider is not None:
+            if decider is not None and self.settings.activates_policy:
                 decider.check(policy)
             for guard in self.guards:
                 guard.may_keep(policy.graph)
@@ -197,8 +219,7 @@ class Service:
 
     def decided(self, events: Sequence[Numbered]) -> None:
         """These events were committed."""
-        self._pause, self._is_failing = FIRST_PAUSE, False
-        self.health.say("journal", "")
+        self._journal_is_well()
         self.metrics.decided(events)
         for seq, event in events:
             LOG.info("event %d: %s %s", seq, event.kind, getattr(event, "workload", ""))
@@ -220,7 +241,7 @@ class Service:
         self.metrics.observe_effect(seconds)
 
 
-async def _until_first_ends(*coroutines: Coroutine[Any, Any, None]) -> None:
+async def _until_first_ends(*coroutines: Coroutine[Any, Any, object]) -> None:
     """Run all until one ends, and cancel the others. Raises what it raises."""
     running = [asyncio.ensure_future(each) for each in coroutines]
     try:
@@ -230,8 +251,7 @@ async def _until_first_ends(*coroutines: Coroutine[Any, Any, None]) -> None:
     finally:
         for each in running:
             each.cancel()
-            with suppress(asyncio.CancelledError):
-                await each
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def _first(error: BaseException) -> BaseException:

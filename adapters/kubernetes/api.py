@@ -20,9 +20,6 @@ from yaml import YAMLError
 
 from .resource_kinds import Kind
 
-FIELD_MANAGER = "gpol.dev/policy"
-"""The field manager of all that gpol writes."""
-
 Plain = dict[str, Any]
 """An object as JSON has it."""
 

@@ -48,10 +48,11 @@ class LeaseHolder:
 
     async def give_back(self) -> None:
         """Let the next one take the Lease at once."""
-        with suppress(ApiError):
-            found = await self._api.get(self._path)
-            if _spec(found).get("holderIdentity") == self._place.holder:
-                await self._write(found, {"holderIdentity": "", "renewTime": micro_time(time_ns() // 1000)})
+        with suppress(ApiError, TimeoutError):
+            async with asyncio.timeout(TRY_SECONDS):
+                found = await self._api.get(self._path)
+                if _spec(found).get("holderIdentity") == self._place.holder:
+                    await self._write(found, {"holderIdentity": "", "renewTime": micro_time(time_ns() // 1000)})
 
     async def _take(self) -> bool:
         now = micro_time(time_ns() // 1000)
@@ -107,8 +108,7 @@ async def while_leading(holder: LeaseHolder, work: Callable[[], Awaitable[None]]
                 await _keep(holder, working)
             finally:
                 working.cancel()
-                with suppress(asyncio.CancelledError):
-                    await asyncio.wait((working,))
+                await asyncio.wait((working,))
             if working.done() and not working.cancelled():
                 working.result()
                 return
@@ -120,9 +120,11 @@ async def while_leading(holder: LeaseHolder, work: Callable[[], Awaitable[None]]
 async def _keep(holder: LeaseHolder, working: "asyncio.Future[None]") -> None:
     """Renew the Lease until the work is done, or it was not renewed in time."""
     renewed = monotonic()
-    while monotonic() - renewed < RENEW_SECONDS:
+    while (begun := monotonic()) - renewed < RENEW_SECONDS:
         done, _ = await asyncio.wait((working,), timeout=TRY_SECONDS)
         if done:
             return
-        if await holder.take():
-            renewed = monotonic()
+        with suppress(TimeoutError):  # a request that hangs renews nothing
+            async with asyncio.timeout(RENEW_SECONDS - (begun - renewed)):
+                if await holder.take():
+                    renewed = begun

@@ -5,6 +5,7 @@ event's name follows from the decision. So one that is written again, after a re
 """
 
 import asyncio
+import logging
 from collections import deque
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,8 @@ from typing import Literal
 from ...engine.units import format_time
 from .api import Api, ApiError, Plain
 from .resource_kinds import EVENT, Kind
+
+LOG = logging.getLogger("gpol.events")
 
 MOST_WAITING = 1_000
 """How many events wait at most."""
@@ -86,7 +89,9 @@ class EventWriter:
         except ApiError as error:
             if error.status != 409:  # it is there already
                 self.dropped += 1
-                self.problem = f"events cannot be written: {error}"
+                told, self.problem = self.problem, f"events cannot be written: {error}"
+                if told != self.problem:
+                    LOG.warning("%s", self.problem)
                 await asyncio.sleep(error.retry_after or 1)
 
 

@@ -8,7 +8,6 @@ Source: Kubernetes, API concepts (efficient detection of changes); client-go, to
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -71,11 +70,14 @@ class Reflector(Generic[Content]):
     async def run(self) -> None:
         """Follow the objects until cancelled."""
         while True:
+            begun = monotonic()
             try:
                 await self._list()
                 await self._follow()
             except ApiError as error:
                 self.problem = f"cannot follow {self.kind.plural}: {error}"
+                if monotonic() - begun > self.longest_pause:  # where watches fail at once, listing well is no reason to list again soon
+                    self._pause = 0
                 await self._wait(error)
 
     async def _wait(self, error: ApiError) -> None:
@@ -94,7 +96,7 @@ class Reflector(Generic[Content]):
             changes += self._difference(key, item)
         self._take(changes)
         self._version, self._listed = listed.version, monotonic()
-        self.problem, self._pause = "", 0
+        self.problem = ""
         self.lists += 1
         self.last_heard = monotonic()
         self._synced.set()
@@ -110,8 +112,7 @@ class Reflector(Generic[Content]):
         finally:
             for each in (guard, watching):
                 each.cancel()
-                with suppress(asyncio.CancelledError, ApiError):
-                    await each
+            await asyncio.gather(guard, watching, return_exceptions=True)
 
     async def _watch(self) -> None:
         while True:

@@ -3,6 +3,9 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
+FIELD_MANAGER = "gpol.dev/policy"
+"""The field manager of all that gpol writes."""
+
 
 class Kind(NamedTuple):
     """A kind of objects at one version of its API; the group of the core kinds is empty."""

@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncIterator
 
+from ...adapters.kubernetes.access import Right, missing_rights
 from ...adapters.kubernetes.api import Api
 from ...adapters.kubernetes.nodes import follows_nodes
+from ...adapters.kubernetes.resource_kinds import LEASE
 from ...adapters.kueue.cluster_setup import lacks, watch_lacks
+from ...adapters.kueue.problems import ExportRefused
 from ...adapters.live.guard.guard_rights import guard_lacks
 from ...adapters.live.settings import ServeSettings
 from ...adapters.volcano.live.volcano_setup import volcano_lacks
@@ -24,6 +27,16 @@ async def cluster_lacks(settings: ServeSettings, policy: Policy | None, api: Api
     if settings.volcano.way == "decide" and policy is not None:
         async for line in volcano_lacks(api, follows_nodes(policy.graph)):
             yield line
+    lease = settings.lease
+    if lease.enabled:
+        wanted = [Right(verb, LEASE, namespace=lease.namespace) for verb in ("get", "create", "patch")]
+        for right in await missing_rights(api, wanted):
+            yield f"gpol may not {right}; the roles that `gpol export` writes with --live allow it, or set lease.enabled to false"
     for guarding, system in guarded_systems(settings):
+        assert policy is not None  # the settings demand one
+        try:
+            system.objects(policy.graph, settings.gpu, guarding.name)
+        except ExportRefused as error:
+            yield f"{system.name} cannot say the policy: {error}"
         async for line in guard_lacks(api, system, guarding.mode == "repair", guarding.deletes):
             yield line

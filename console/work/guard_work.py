@@ -8,8 +8,9 @@ from functools import partial
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from ...adapters.kubernetes.api import FIELD_MANAGER, Api
+from ...adapters.kubernetes.api import Api
 from ...adapters.kubernetes.object_events import EventWriter
+from ...adapters.kubernetes.resource_kinds import FIELD_MANAGER
 from ...adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
 from ...adapters.live.guard.drift import Drift
 from ...adapters.live.guard.guarded_system import GuardedSystem
@@ -45,6 +46,7 @@ class GuardWork:
             f"{system.name.lower()} guard",
             self._run,
             {f"{system.name.lower()} quotas": lambda: self.guard.problem},
+            lambda: self.guard.failures,
             self.guard.followed.values,
             self._metrics,
         )

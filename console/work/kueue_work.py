@@ -1,11 +1,15 @@
 """gpol decides for Kueue, or watches what it decides, as work of a service."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from ...adapters.kubernetes.api import FIELD_MANAGER, Api
+from ...adapters.kubernetes.api import Api
+from ...adapters.kubernetes.nodes import follows_nodes
 from ...adapters.kubernetes.object_events import EventWriter
+from ...adapters.kubernetes.reflector import Reflector
+from ...adapters.kubernetes.resource_kinds import FIELD_MANAGER
 from ...adapters.kueue.live.decides import KueueDecisions
 from ...adapters.kueue.live.shadow.kueue_shadow import KueueShadow
 from ...adapters.live.decider import LiveDecider
@@ -19,11 +23,14 @@ def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holde
     events = EventWriter(api, FIELD_MANAGER, holder)
     kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer)
     cluster = kueue.cluster
+    nodes = (cluster.nodes,) if follows_nodes(kueue.deciding.graph) else ()
+    reflectors: tuple[Reflector[Any], ...] = (cluster.namespaces, *nodes, cluster.workloads, kueue.status.checks)
     return ServiceWork(
         "kueue",
         kueue.run,
-        {"admission check": lambda: kueue.status.problem, "workloads": lambda: cluster.workloads.problem},
-        lambda: (cluster.workloads, cluster.namespaces, cluster.nodes, kueue.status.checks),
+        {"admission check": lambda: kueue.status.problem, "cluster": lambda: not_followed(reflectors)},
+        lambda: kueue.problems,
+        lambda: reflectors,
         lambda: _of_decisions(kueue),
     )
 
@@ -42,6 +49,7 @@ def kueue_watches(settings: ServeSettings, api: Api, decider: LiveDecider, obser
         "kueue watch",
         shadow.run,
         {"kueue watch": lambda: shadow.problem, "kueue configuration": lambda: "; ".join(shadow.notes)},
+        lambda: shadow.problems,
         shadow.cluster.reflectors.values,
         lambda: _of_shadow(shadow),
     )
@@ -55,6 +63,11 @@ def _of_shadow(shadow: KueueShadow) -> Iterator[Metric]:
     yield CounterMetricFamily("gpol_shadow_explained", "Decisions of Kueue that gpol made too.", value=shadow.explained)
     yield CounterMetricFamily("gpol_shadow_unchecked", "Stretches in which too much differed to be compared.", value=shadow.unchecked)
     yield workload_problems(len(shadow.problems))
+
+
+def not_followed(reflectors: Iterable[Reflector[Any]]) -> str:
+    """What cannot be followed, and why; empty where all is followed."""
+    return "; ".join(each.problem for each in reflectors if each.problem)
 
 
 def workload_problems(number: int) -> Metric:

@@ -1,18 +1,22 @@
 """gpol decides for Volcano, as work of a service: the extender answers from it while it goes on."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, Metric
 
-from ...adapters.kubernetes.api import FIELD_MANAGER, Api
+from ...adapters.kubernetes.api import Api
+from ...adapters.kubernetes.nodes import follows_nodes
 from ...adapters.kubernetes.object_events import EventWriter
+from ...adapters.kubernetes.reflector import Reflector
+from ...adapters.kubernetes.resource_kinds import FIELD_MANAGER
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
 from ...adapters.live.settings import ServeSettings
 from ...adapters.volcano.extender.tally import ExtenderTally
 from ...adapters.volcano.extender.verdicts import VolcanoAnswers
 from ...adapters.volcano.live.volcano_decides import VolcanoDecisions
-from .kueue_work import workload_problems
+from .kueue_work import not_followed, workload_problems
 from .work import ServiceWork
 
 
@@ -30,6 +34,8 @@ def volcano_decides(
     """The work of `volcano.way: decide`."""
     volcano = VolcanoDecisions(api, decider, settings.gpu, EventWriter(api, FIELD_MANAGER, holder), observer)
     cluster = volcano.cluster
+    nodes = (cluster.nodes,) if follows_nodes(volcano.deciding.graph) else ()
+    reflectors: tuple[Reflector[Any], ...] = (cluster.namespaces, *nodes, cluster.pod_groups)
 
     async def run() -> None:
         extender.now = volcano.answers
@@ -41,8 +47,9 @@ def volcano_decides(
     return ServiceWork(
         "volcano",
         run,
-        {"pod groups": lambda: cluster.pod_groups.problem},
-        lambda: (cluster.pod_groups, cluster.namespaces, cluster.nodes),
+        {"cluster": lambda: not_followed(reflectors)},
+        lambda: volcano.problems,
+        lambda: reflectors,
         lambda: _metrics(volcano, extender.tally),
     )
 

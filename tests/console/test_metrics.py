@@ -41,7 +41,7 @@ def work(name: str, *reflectors: Any) -> ServiceWork:
         things.add_metric((name,), len(name))
         yield things
 
-    return ServiceWork(name, run, {}, lambda: reflectors, metrics)
+    return ServiceWork(name, run, {}, dict, lambda: reflectors, metrics)
 
 
 def test_what_is_counted(place: Path) -> None:

@@ -116,7 +116,8 @@ def test_check_says_which_rights_are_missing(tmp_path: Path) -> None:
     """Who may only read may not keep anything; who only reports needs no more than that, and Events."""
     store = FakeStore((*KINDS, POD))
     reads, tells = Grant(("get", "list", "watch"), ("*",), "kueue.x-k8s.io"), Grant(("create",), ("events",), "events.k8s.io")
-    with ServingThread(store, access=Access({"reader": User("reader", (reads, tells))})) as server:
+    lease = Grant(("get", "create", "patch"), ("leases",), "coordination.k8s.io")
+    with ServingThread(store, access=Access({"reader": User("reader", (reads, tells, lease))})) as server:
         scene = ServeScene(tmp_path, server, store)
         for mode, code in (("repair", 2), ("report", 0)):
             scene.settings(ways=f"kueue: {{guard: {{mode: {mode}}}}}", has_journal=False)

@@ -33,7 +33,7 @@ class CarryingOut:
         self._observer = observer
         self._deciding, self._cluster, self._decider = deciding, deciding.cluster, deciding.decider
         self._occupancy, self._api, self._check = occupancy, api, check
-        self.writes, self.stops = WorkQueue(), WorkQueue()
+        self.writes, self.stops = WorkQueue(), WorkQueue(longest_pause=POD_SECONDS)
         self.reasons: dict[str, str] = {}
         self.postponed: dict[str, list[str]] = {}
         self.problems: dict[str, str] = {}
@@ -118,7 +118,9 @@ class CarryingOut:
     def _on_error(self, key: str, error: ApiError) -> float | None:
         """What to do after a request that failed; what became of the workload is not known until it was read again."""
         if error.status == 404:
-            self._cluster.unsure.discard(key)  # the watch tells that it is gone
+            self._cluster.unsure.discard(key)  # the watch tells that it is gone, or has told it
+            if self._cluster.workload(key) is None:
+                self._cluster.look_at(key)  # who waits for it to stop was not told, as it was not sure
             return None
         if error.status == 409:
             return 0.0

@@ -85,7 +85,8 @@ class KueueDecisions:
                 wake = self.decider.next_wake()
                 seconds = None if wake is None else max(0.0, (wake - self.decider.stamps.now()) / 1_000_000)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.cluster.woken.wait(), seconds)
+                    async with asyncio.timeout(seconds):
+                        await self.cluster.woken.wait()
             self.take_a_look()
             await asyncio.sleep(0)
 

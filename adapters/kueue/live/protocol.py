@@ -8,8 +8,7 @@ which Kueue keeps. A decision whose mark is there was carried out, whatever beca
 import re
 from typing import NamedTuple
 
-from ...kubernetes.api import FIELD_MANAGER
-from ...kubernetes.resource_kinds import Kind
+from ...kubernetes.resource_kinds import FIELD_MANAGER, Kind
 
 GROUP, VERSION = "kueue.x-k8s.io", "v1beta2"
 """Kueue's API. v1beta1 calls fields otherwise, and is refused."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...kubernetes.api import FIELD_MANAGER, Plain
+from ...kubernetes.api import Plain
+from ...kubernetes.resource_kinds import FIELD_MANAGER
 from .differences import FieldDifference, differences, said_fields
 from .guarded_system import GUARD_LABEL, FieldForms, GuardedObject
 from .managed_fields import Steps, applied_by, field_managers, has_written, shown_steps, value_of

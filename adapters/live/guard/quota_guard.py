@@ -17,10 +17,10 @@ from time import time_ns
 from typing import Literal
 
 from ....engine.policy_graph import PolicyGraph
-from ...kubernetes.api import FIELD_MANAGER, Api, ApiError, Plain
+from ...kubernetes.api import Api, ApiError, Plain
 from ...kubernetes.object_events import ObjectEvent
 from ...kubernetes.reflector import ObjectChange, Reflector
-from ...kubernetes.resource_kinds import Kind
+from ...kubernetes.resource_kinds import FIELD_MANAGER, Kind
 from ..work_queue import WorkQueue
 from .drift import NOT_THERE, THERE, Drift, Judged, ObjectJudge, has_label, is_left_over
 from .guarded_system import GuardedObject, GuardedSystem, key_in

@@ -12,9 +12,10 @@ from contextlib import suppress
 from typing import Literal
 
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
-from ...kubernetes.api import FIELD_MANAGER, Api
+from ...kubernetes.api import Api
 from ...kubernetes.nodes import follows_nodes, names_in_cluster
 from ...kubernetes.object_events import EventWriter, ObjectEvent
+from ...kubernetes.resource_kinds import FIELD_MANAGER
 from ...live.decider import LiveDecider, Numbered
 from ...live.observer import Observer, Unobserved
 from ...live.wording import told
@@ -73,7 +74,8 @@ class VolcanoDecisions:
                 wake = self.decider.next_wake()
                 seconds = None if wake is None else max(0.0, (wake - self.decider.stamps.now()) / 1_000_000)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.cluster.woken.wait(), seconds)
+                    async with asyncio.timeout(seconds):
+                        await self.cluster.woken.wait()
             self.take_a_look()
             await asyncio.sleep(0)
 

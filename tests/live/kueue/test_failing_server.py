@@ -1,12 +1,13 @@
 """gpol, the API server and Kueue fail: whatever is lost on the way, each decision is carried out, and once."""
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from failing_cluster import FailingCluster, play
+from failing_cluster import POLICY, FailingCluster, play
 from fake_kinds import ADMISSION_CHECK
 from gpol.engine.events import WorkloadAdmitted
-from gpol.engine.facts import WorkloadCancelled, WorkloadSubmitted
+from gpol.engine.facts import PolicyActivated, WorkloadCancelled, WorkloadSubmitted
 from kueue_steps import is_true
 
 
@@ -196,5 +197,25 @@ def test_a_workload_goes_between_decision_and_write(tmp_path: Path, monkeypatch:
             cluster.kueue.submit("b", 4)
             cluster.faults.release_watches()
             await cluster.until(lambda: cluster.kueue.running == {"a", "b"})
+
+    play(monkeypatch, tmp_path, act)
+
+
+def test_one_that_takes_over_goes_by_the_policy_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gpol that has waited for the Lease since before the policy was changed does not bring the earlier one back."""
+
+    async def act(cluster: FailingCluster) -> None:
+        async with AsyncExitStack() as first:
+            one = await first.enter_async_context(cluster.gpol("one", with_lease=True))
+            await cluster.until(lambda: "lease" not in one.health.problems() and cluster.journal.exists())
+            async with cluster.gpol("two", with_lease=True) as two:
+                await cluster.until(lambda: "one holds the Lease" in two.health.problems().get("lease", ""))
+                cluster.write_policy(POLICY.replace("8", "16"))
+                cluster.kueue.submit("large", 16)
+                await cluster.until(lambda: cluster.kueue.running == {"large"})
+                await first.aclose()
+                cluster.kueue.submit("small", 1)
+                await cluster.until(lambda: cluster.is_waiting("small"))
+        assert len(cluster.events(PolicyActivated)) == 2, "the earlier policy came back"
 
     play(monkeypatch, tmp_path, act)

@@ -137,7 +137,8 @@ class KueueShadow:
         while (seconds := self._due_in()) is None or seconds > 0:
             self.cluster.woken.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.cluster.woken.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await self.cluster.woken.wait()
         await asyncio.sleep(0)
 
     def _due_in(self) -> float | None:
