@@ -223,8 +223,11 @@ def test_volcano_has_a_status_of_its_own_for_queues_only(admin: Client, namespac
     ],
 )
 def test_kinds_are_served(admin: Client, group: str, kinds: list[str]) -> None:
-    """Each kind that gpol or its tests use is served."""
-    status, found = admin.call("GET", f"/{group}")
+    """Each kind that gpol or its tests use is served. A group of custom resources is listed a moment after they are there."""
+    end = time.monotonic() + 30
+    while (answer := admin.call("GET", f"/{group}"))[0] == 404 and time.monotonic() < end:
+        time.sleep(0.1)
+    status, found = answer
     assert status == 200
     assert set(kinds) <= {resource["kind"] for resource in found["resources"]}
 
