@@ -24,6 +24,9 @@ ROUND_SECONDS = 5.0
 MOST_IN_A_ROUND = 25
 """About how many workloads it is asked in a round. The others have their turn in the next ones."""
 
+MOST_LIVE = 1_000
+"""With more live workloads it is not asked: an answer looks at all who wait, and nothing is decided meanwhile."""
+
 _ACTIONS = {WorkloadAdmitted: "Admit", WorkloadEvicted: "Evict", WorkloadRejected: "TurnAway"}
 _REASONS = {WorkloadAdmitted: "GpolAdmitted", WorkloadEvicted: "GpolEvicted", WorkloadRejected: "GpolTurnedAway"}
 
@@ -60,18 +63,20 @@ class Telling:
     def ask_some(self, most: int = MOST_IN_A_ROUND) -> None:
         """Ask of some workloads why they wait, and let it be written where that is news."""
         asked, reasons = 0, self._carrying_out.reasons
+        names = self._decider.core.view.names()
+        is_asked = len(names) <= MOST_LIVE
         for key in self._turn:
             seen = self._cluster.workload(key)
             if seen is None or not seen.value.asks:
                 reasons.pop(key, None)
                 continue
-            found = standing(self._decider.core, key, briefly=True)
-            if found is None or found.state != "pending":
+            found = standing(self._decider.core, key, briefly=True) if is_asked else None
+            if is_asked and (found is None or found.state != "pending"):
                 continue
-            reasons[key] = safe_message(why_it_waits(found))
+            reasons[key] = safe_message(why_it_waits(found)) if found is not None else ""  # an earlier reason would not stay true
             if reasons[key] != seen.value.message:
                 self._carrying_out.writes.add(key)
             asked += 1
             if asked >= most:
                 return
-        self._turn = iter(self._decider.core.view.names())
+        self._turn = iter(names)
