@@ -59,3 +59,12 @@ async def served_versions(api: Api, group: str) -> list[str]:
     groups = await api.get("/apis")
     found = [each for each in groups.get("groups") or [] if each.get("name") == group]
     return [str(version.get("version")) for each in found for version in each.get("versions") or []]
+
+
+async def not_served(api: Api, group: str, version: str, remedy: str) -> str:
+    """That a cluster does not serve a version of an API group, and what to do; empty where it does. Raises ApiError."""
+    versions = await served_versions(api, group)
+    if version in versions:
+        return ""
+    has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
+    return f"the cluster does not serve {group}/{version}: {has}; {remedy}"

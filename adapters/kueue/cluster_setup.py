@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator
 
-from ..kubernetes.access import Right, missing_rights, rights, served_versions
+from ..kubernetes.access import Right, missing_rights, not_served, rights
 from ..kubernetes.api import Api, Plain
 from ..kubernetes.resource_kinds import EVENT, NAMESPACE, NODE, POD
 from .live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, CONTROLLER, GROUP, VERSION, WORKLOAD
 from .live.shadow.watch.cluster_objects import CONFIG_MAP
 from .live.shadow.watch.watched_cluster import FOLLOWED
 from .read.quantity import QuantityError, parse
+
+_INSTALL = "install Kueue 0.15 or later"
 
 _FOLLOW = ("get", "list", "watch")
 
@@ -18,7 +20,7 @@ _LEAST_MEMORY = 2**50
 
 async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> AsyncIterator[str]:
     """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
-    if too_old := await _too_old(api):
+    if too_old := await not_served(api, GROUP, VERSION, _INSTALL):
         yield too_old
         return
     wanted = [
@@ -52,20 +54,11 @@ def watch_rights(config_map: str) -> list[Right]:
 
 async def watch_lacks(api: Api, config_map: str) -> AsyncIterator[str]:
     """What a cluster lacks so that gpol can watch Kueue; `config_map` is `namespace/name`, or empty where none is read. Raises ApiError."""
-    if too_old := await _too_old(api):
+    if too_old := await not_served(api, GROUP, VERSION, _INSTALL):
         yield too_old
         return
     for right in await missing_rights(api, watch_rights(config_map)):
         yield f"gpol may not {right}; deploy/access/watch.yaml has the roles that it needs"
-
-
-async def _too_old(api: Api) -> str:
-    """Why Kueue is not there in a release that gpol knows; empty where it is."""
-    versions = await served_versions(api, GROUP)
-    if VERSION in versions:
-        return ""
-    has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
-    return f"the cluster does not serve {GROUP}/{VERSION}: {has}; install Kueue 0.15 or later"
 
 
 async def _of_check(api: Api, check: str) -> AsyncIterator[str]:

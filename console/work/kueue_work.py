@@ -23,8 +23,7 @@ def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holde
     events = EventWriter(api, FIELD_MANAGER, holder)
     kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer)
     cluster = kueue.cluster
-    nodes = (cluster.nodes,) if follows_nodes(kueue.deciding.graph) else ()
-    reflectors: tuple[Reflector[Any], ...] = (cluster.namespaces, *nodes, cluster.workloads, kueue.status.checks)
+    reflectors = (*cluster.reflectors(follows_nodes(kueue.deciding.graph)), kueue.status.checks)
     return ServiceWork(
         "kueue",
         kueue.run,

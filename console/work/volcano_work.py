@@ -1,14 +1,12 @@
 """gpol decides for Volcano, as work of a service: the extender answers from it while it goes on."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, Metric
 
 from ...adapters.kubernetes.api import Api
 from ...adapters.kubernetes.nodes import follows_nodes
 from ...adapters.kubernetes.object_events import EventWriter
-from ...adapters.kubernetes.reflector import Reflector
 from ...adapters.kubernetes.resource_kinds import FIELD_MANAGER
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
@@ -34,8 +32,7 @@ def volcano_decides(
     """The work of `volcano.way: decide`."""
     volcano = VolcanoDecisions(api, decider, settings.gpu, EventWriter(api, FIELD_MANAGER, holder), observer)
     cluster = volcano.cluster
-    nodes = (cluster.nodes,) if follows_nodes(volcano.deciding.graph) else ()
-    reflectors: tuple[Reflector[Any], ...] = (cluster.namespaces, *nodes, cluster.pod_groups)
+    reflectors = cluster.reflectors(follows_nodes(volcano.deciding.graph))
 
     async def run() -> None:
         extender.now = volcano.answers

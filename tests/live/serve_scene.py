@@ -19,6 +19,7 @@ from kueue_model import KueueModel
 
 Json = dict[str, Any]
 GPOL = str(Path(sys.executable).with_name("gpol"))
+TOKEN = "a-token-of-the-tests"
 POLICY = """policy "live" {{ use gpol.fair }}
 flavor h100 {{
   gpu {gpus}
@@ -35,7 +36,7 @@ class ServeScene:
         self.folder, self.server, self.store = folder, server, store
         self.kueue = KueueModel(store)
         self.policy(8)
-        (folder / "token").write_text("a-token-of-the-tests")
+        (folder / "token").write_text(TOKEN)
         (folder / "token").chmod(0o600)
         self.port = free_port()
         self.settings()
@@ -69,6 +70,17 @@ class ServeScene:
             finally:
                 process.kill()
 
+    def ended(self, *options: str) -> "subprocess.CompletedProcess[str]":
+        """The process, once it has ended by itself."""
+        command = [GPOL, "serve", "--settings", str(self.folder / "settings.yaml"), *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def metrics(self) -> str:
+        """The metrics as text."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return str(answer.read().decode())
+
     def log(self) -> str:
         """What it said."""
         return (self.folder / "log").read_text()
@@ -86,7 +98,7 @@ class ServeScene:
             any(step(name) for step in self.kueue.steps())
             self.kueue.end_pods(name)
 
-    def asked(self, path: str, token: str = "a-token-of-the-tests") -> Json:
+    def asked(self, path: str, token: str = TOKEN) -> Json:
         """What is answered over HTTP."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)

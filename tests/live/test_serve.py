@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from fake_store import FakeStore
 from gpol.journal.journal import Journal
 from kueue_model import POD, WORKLOADS
 from kueue_steps import is_true
-from serve_scene import GPOL, ServeScene
+from serve_scene import ServeScene
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_policy_that_changes_takes_over(scene: ServeScene) -> None:
 def test_settings_that_are_wrong_are_named(scene: ServeScene, more: str) -> None:
     """Nothing is started then."""
     scene.settings(more)
-    ended = subprocess.run([GPOL, "serve", "--settings", str(scene.folder / "settings.yaml")], capture_output=True, text=True, check=False)
+    ended = scene.ended()
     assert ended.returncode == 3
     assert "settings.yaml" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -74,8 +73,7 @@ def test_settings_that_are_wrong_are_named(scene: ServeScene, more: str) -> None
 def test_check_says_what_is_missing(scene: ServeScene) -> None:
     """Here no ClusterQueue needs the check. Nothing is written."""
     before = scene.server.call(lambda: scene.store.version)
-    command = [GPOL, "serve", "--settings", str(scene.folder / "settings.yaml"), "--check"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = scene.ended("--check")
     assert ended.returncode == 2, ended.stderr
     assert "no ClusterQueue needs AdmissionCheck `gpol`" in ended.stdout
     assert scene.server.call(lambda: scene.store.version) == before

@@ -15,7 +15,7 @@ from fake_kinds import CLUSTER_QUEUE, KINDS, RESOURCE_FLAVOR
 from fake_serving import ServingThread, write_kubeconfig
 from fake_store import FakeStore
 from kueue_model import POD
-from serve_scene import GPOL, ServeScene
+from serve_scene import ServeScene
 
 Json = dict[str, Any]
 DENIES = 'deny large { where workload.gpu > 8 } because "no"\n'
@@ -57,7 +57,7 @@ def test_quotas_are_made_repaired_and_changed(scene: ServeScene) -> None:
         assert scene.server.call(quota, scene, "more") == 2
         scene.policy(4)
         scene.until(lambda: quota(scene) == 4 and quota(scene, "more") == -1)
-        assert 'gpol_guard_writes_total{system="kueue",write="repaired"}' in metrics(scene)
+        assert 'gpol_guard_writes_total{system="kueue",write="repaired"}' in scene.metrics()
         with pytest.raises(urllib.error.HTTPError, match="503") as refused:
             scene.asked("/v1/state")
         assert b"NoJournal" in refused.value.read()
@@ -68,19 +68,12 @@ def _flavor(gpus: int) -> Json:
     return {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": gpus}]}
 
 
-def metrics(scene: ServeScene) -> str:
-    """The metrics as text."""
-    headers = {"Authorization": "Bearer a-token-of-the-tests"}
-    with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{scene.port}/metrics", headers=headers), timeout=30) as answer:
-        return str(answer.read().decode())
-
-
 def test_reporting_writes_nothing(scene: ServeScene) -> None:
     """What differs is told as a problem and as a figure."""
     scene.settings(ways="kueue: {guard: {mode: report}}", has_journal=False)
     with scene.gpol():
         scene.until(lambda: "is not there" in scene.problems().get("kueue quotas", ""))
-        assert 'gpol_drift_objects{kind="ClusterQueue",system="kueue"} 1.0' in metrics(scene)
+        assert 'gpol_drift_objects{kind="ClusterQueue",system="kueue"} 1.0' in scene.metrics()
     assert scene.server.call(scene.store.list, RESOURCE_FLAVOR)["items"] == []
 
 
@@ -97,7 +90,7 @@ def test_reporting_writes_nothing(scene: ServeScene) -> None:
 def test_settings_that_do_not_go_together(scene: ServeScene, ways: str, has_journal: bool, told: str) -> None:
     """They are refused, and nothing is started."""
     scene.settings(ways=ways, has_journal=has_journal)
-    ended = subprocess.run([GPOL, "serve", "--settings", str(scene.folder / "settings.yaml")], capture_output=True, text=True, check=False)
+    ended = scene.ended()
     assert ended.returncode in (1, 3)
     assert told in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -106,7 +99,7 @@ def test_settings_that_do_not_go_together(scene: ServeScene, ways: str, has_jour
 def test_a_policy_that_kueue_cannot_say(scene: ServeScene) -> None:
     """It is refused at the start."""
     scene.policy(8, DENIES)
-    ended = subprocess.run([GPOL, "serve", "--settings", str(scene.folder / "settings.yaml")], capture_output=True, text=True, check=False)
+    ended = scene.ended()
     assert ended.returncode == 3
     assert "the quotas of" in ended.stderr
     assert "large" in ended.stderr
@@ -122,8 +115,7 @@ def test_check_says_which_rights_are_missing(tmp_path: Path) -> None:
         for mode, code in (("repair", 2), ("report", 0)):
             scene.settings(ways=f"kueue: {{guard: {{mode: {mode}}}}}", has_journal=False)
             write_kubeconfig(tmp_path / "kubeconfig", server.url, token="reader")
-            command = [GPOL, "serve", "--settings", str(tmp_path / "settings.yaml"), "--check"]
-            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+            ended = scene.ended("--check")
             assert ended.returncode == code, ended.stdout + ended.stderr
             assert ("may not patch clusterqueues" in ended.stdout) == (mode == "repair")
 

@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -19,11 +18,10 @@ from fake_store import FakeStore
 from gpol.adapters.kueue.cluster_setup import watch_rights
 from kueue_model import POD
 from kueue_writer import KueueWriter, SetClock, kind_called, typed
-from serve_scene import GPOL, ServeScene, free_port
+from serve_scene import TOKEN, ServeScene, free_port
 from volcano_player import SPACE, VolcanoPlayer
 
 Json = dict[str, Any]
-TOKEN = "a-token-of-the-tests"
 
 
 @pytest.fixture
@@ -32,13 +30,6 @@ def scene(tmp_path: Path) -> Iterator[ServeScene]:
     store = FakeStore((*KINDS, POD), namespaces=["default", SPACE])
     with ServingThread(store) as server:
         yield ServeScene(tmp_path, server, store)
-
-
-def metrics(scene: ServeScene) -> str:
-    """The metrics as text."""
-    request = urllib.request.Request(f"http://127.0.0.1:{scene.port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return str(answer.read().decode())
 
 
 # --- Kueue is watched -----------------------------------------------------------------------------------------------
@@ -80,7 +71,7 @@ def test_what_kueue_does_is_explained_or_told(scene: ServeScene) -> None:
         scene.until(lambda: not scene.problems())
         scene.server.call(kueue.submit, job("small", 4))
         scene.server.call(kueue.admit, "default/small", "wide", flavors)
-        scene.until(lambda: "gpol_shadow_explained_total 1.0" in metrics(scene))
+        scene.until(lambda: "gpol_shadow_explained_total 1.0" in scene.metrics())
         assert not file.exists() or not file.read_text()
         scene.server.call(kueue.submit, job("large", 6))
         scene.server.call(kueue.admit, "default/large", "wide", flavors)
@@ -88,7 +79,7 @@ def test_what_kueue_does_is_explained_or_told(scene: ServeScene) -> None:
         [line] = file.read_text().splitlines()
         found = json.loads(line)
         assert found["workload"] == "default/large"
-        assert 'gpol_shadow_differences_total{kind="' in metrics(scene)
+        assert 'gpol_shadow_differences_total{kind="' in scene.metrics()
         assert scene.asked("/v1/explain/default/large")["standing"]["state"] == "running"
     versions = {item["metadata"]["name"]: item["metadata"]["managedFields"] for item in scene.store.list(kind_called("workloads"))["items"]}
     assert not any("gpol" in each["manager"] for fields in versions.values() for each in fields), "nothing is written"
@@ -150,7 +141,9 @@ def test_volcano_asks_and_is_answered(scene: ServeScene, port: int) -> None:
             scene.until(lambda: runs("first"))
             scene.until(lambda: scene.asked(f"/v1/explain/{SPACE}/second")["standing"]["state"] == "pending")
             assert not scene.server.call(runs, "second")
-            assert re.search(r'gpol_extender_answers_total{reason="Admitted",verb="jobEnqueueable"} [1-9]|reason="Waiting"', metrics(scene))
+            assert re.search(
+                r'gpol_extender_answers_total{reason="Admitted",verb="jobEnqueueable"} [1-9]|reason="Waiting"', scene.metrics()
+            )
             with pytest.raises(urllib.error.HTTPError, match="401"):
                 asked(port, "jobEnqueueable", {}, token="wrong")
 
@@ -168,7 +161,7 @@ def test_volcano_asks_and_is_answered(scene: ServeScene, port: int) -> None:
 def test_settings_of_ways_that_do_not_go_together(scene: ServeScene, ways: str, has_policy: bool, told: str) -> None:
     """They are refused, and nothing is started."""
     scene.settings(ways=ways, has_policy=has_policy)
-    ended = subprocess.run([GPOL, "serve", "--settings", str(scene.folder / "settings.yaml")], capture_output=True, text=True, check=False)
+    ended = scene.ended()
     assert ended.returncode == 3
     assert told in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -179,7 +172,6 @@ def test_check_of_a_way(scene: ServeScene, port: int, ways: str) -> None:
     """In a cluster where gpol may do everything nothing is missing."""
     if ways == "watch":
         scene.settings(ways="kueue: {way: watch}", has_policy=False)
-    command = [GPOL, "serve", "--settings", str(scene.folder / "settings.yaml"), "--check"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = scene.ended("--check")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "good" in ended.stdout

@@ -8,13 +8,13 @@ through which restart they come about. A name comes into the queue of writes aft
 """
 
 import asyncio
-from contextlib import suppress
 
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api
 from ...kubernetes.nodes import follows_nodes, names_in_cluster
 from ...kubernetes.object_events import EventWriter
 from ...live.decider import LiveDecider
+from ...live.deciding_changes import keep_looking
 from ...live.observer import Observer, Unobserved
 from .carrying_out import CarryingOut
 from .check_status import CheckStatus
@@ -64,7 +64,13 @@ class KueueDecisions:
         async with asyncio.TaskGroup() as tasks:
             await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.graph))
             self.begin()
-            for each in (self._decide(), self.status.follow(), self.status.keep_active(), self.events.run(), self.telling.ask_why()):
+            for each in (
+                keep_looking(self.cluster, self.decider, self.take_a_look),
+                self.status.follow(),
+                self.status.keep_active(),
+                self.events.run(),
+                self.telling.ask_why(),
+            ):
                 tasks.create_task(each)
             for _ in range(WRITERS):
                 tasks.create_task(self.carrying_out.writes.work(self.carrying_out.carry_out))
@@ -76,19 +82,6 @@ class KueueDecisions:
             self.carrying_out.stops.add(name)
         for name in self.decider.core.view.names():
             self.cluster.look_at(name)
-
-    async def _decide(self) -> None:
-        """Decide whenever something has changed, or time alone may change a decision."""
-        while True:
-            self.cluster.woken.clear()
-            if not self.cluster.has_changed:
-                wake = self.decider.next_wake()
-                seconds = None if wake is None else max(0.0, (wake - self.decider.stamps.now()) / 1_000_000)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await self.cluster.woken.wait()
-            self.take_a_look()
-            await asyncio.sleep(0)
 
     def take_a_look(self) -> None:
         """Take in all that has changed, decide, commit, and name what is to be written."""

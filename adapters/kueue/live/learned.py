@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from ....engine.event_parts import Placement
-from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
+from ...live.learned_facts import Learned, finished, gone, in_policy_names
 from ..import_.facts import Moment, facts
 from ..policy_names import kueue_name
 from ..problems import Findings
@@ -24,9 +25,6 @@ from .observed import Observed
 from .protocol import Mark
 
 _ONE = Fraction(1)
-
-_MILLI = 1000
-"""gpol counts a resource that is called `gpu` in thousandths."""
 
 KUEUE = "kueue"
 """The operator that evicts, holds and releases workloads where Kueue does."""
@@ -44,10 +42,7 @@ class Surroundings:
 
     def requests(self, asked: Mapping[str, int]) -> dict[str, int]:
         """What one pod asks for, by the policy's names of resources."""
-        counted = {slot.resource for slot in self.graph.slots}
-        ours = {theirs: name for name, theirs in self.names.items() if name in counted}
-        found = {ours.get(name, name): asked[name] * (_MILLI if ours.get(name) == "gpu" else 1) for name in asked}
-        return {name: found[name] for name in sorted(found)}
+        return in_policy_names(asked, self.graph, self.names)
 
 
 class SliceStanding(NamedTuple):
@@ -59,19 +54,6 @@ class SliceStanding(NamedTuple):
 
 ALONE = SliceStanding("", False)
 """A workload that is no slice, or the only one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """The facts about one workload at a moment, in order; `problem` is why gpol cannot decide about it, empty where it can."""
-
-    facts: tuple[Fact, ...] = ()
-    problem: str = ""
-
-
-def gone(known: Workload | None, now: int) -> tuple[Fact, ...]:
-    """The facts about a workload that is no longer there."""
-    return (WorkloadCancelled(time=now, workload=known.name),) if known is not None else ()
 
 
 def learn(
@@ -86,7 +68,7 @@ def learn(
         return Learned(gone(known, now))
     if observed.is_finished:
         goes_on = observed.is_replaced and slices.has_later and known is not None and known.admitted is not None
-        return Learned(() if goes_on else tuple(_finished(known, now)))
+        return Learned(() if goes_on else tuple(finished(known, now)))
     if known is None:
         return _new(observed, decided, around, now, slices.replaces)
     if known.admitted is not None:
@@ -94,11 +76,6 @@ def learn(
     if known.held_by_owner:
         return _adoption(observed, known, around.graph, now)
     return Learned(tuple(_of_waiting(observed, known, now)))
-
-
-def _finished(known: Workload | None, now: int) -> Iterator[Fact]:
-    if known is not None:
-        yield (WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=now, workload=known.name)
 
 
 # --- one that is new ------------------------------------------------------------------------------------------------

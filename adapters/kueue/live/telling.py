@@ -6,13 +6,12 @@ it to the job; it is written when it has become another one, for few workloads a
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
-from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from ....engine.explain.pending import standing
-from ...kubernetes.object_events import EventWriter, ObjectEvent
+from ...kubernetes.object_events import EventWriter
 from ...live.decider import LiveDecider, Numbered
-from ...live.wording import told, why_it_waits
+from ...live.decision_event import ToldDecision, decision_event
+from ...live.wording import why_it_waits
 from .carrying_out import CarryingOut
 from .followed import FollowedCluster
 from .protocol import WORKLOAD
@@ -27,9 +26,6 @@ MOST_IN_A_ROUND = 25
 MOST_LIVE = 1_000
 """With more live workloads it is not asked: an answer looks at all who wait, and nothing is decided meanwhile."""
 
-_ACTIONS = {WorkloadAdmitted: "Admit", WorkloadEvicted: "Evict", WorkloadRejected: "TurnAway"}
-_REASONS = {WorkloadAdmitted: "GpolAdmitted", WorkloadEvicted: "GpolEvicted", WorkloadRejected: "GpolTurnedAway"}
-
 
 class Telling:
     """Tells of one cluster: by `events`, and through the writes to its workloads."""
@@ -42,17 +38,12 @@ class Telling:
         """Tell what was decided, by an Event on each workload."""
         reasons = self._carrying_out.reasons
         for seq, event in committed:
-            if not isinstance(event, WorkloadAdmitted | WorkloadEvicted | WorkloadRejected):
+            if not isinstance(event, ToldDecision):
                 continue
             reasons.pop(event.workload, None)
             seen = self._cluster.workload(event.workload)
-            if seen is None:
-                continue
-            namespace, _, name = event.workload.partition("/")
-            mark = f"{self._decider.identity[:12]}.{seq}"
-            kind: Literal["Normal", "Warning"] = "Normal" if isinstance(event, WorkloadAdmitted) else "Warning"
-            note, action, reason = f"event {seq}: {told(event)}", _ACTIONS[type(event)], _REASONS[type(event)]
-            self._events.add(ObjectEvent(WORKLOAD, namespace, name, seen.uid, mark, event.time, action, reason, note, kind))
+            if seen is not None:
+                self._events.add(decision_event(WORKLOAD, seen.uid, self._decider.identity, seq, event))
 
     async def ask_why(self) -> None:
         """Ask, round after round, why workloads wait, until cancelled."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from ...kubernetes.access import missing_rights, rights, served_versions
+from ...kubernetes.access import missing_rights, not_served, rights
 from ...kubernetes.api import Api
 from ...kubernetes.resource_kinds import EVENT
 from .guarded_system import GuardedSystem
@@ -11,10 +11,8 @@ from .guarded_system import GuardedSystem
 async def guard_lacks(api: Api, system: GuardedSystem, repairs: bool, deletes: bool) -> AsyncIterator[str]:
     """What is missing, a line each with what to do. Raises ApiError where the cluster does not answer."""
     for group, version in dict.fromkeys((kind.group, kind.version) for kind in system.kinds):
-        versions = await served_versions(api, group)
-        if version not in versions:
-            has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
-            yield f"the cluster does not serve {group}/{version}: {has}; install a release of {system.name} that has it"
+        if missing := await not_served(api, group, version, f"install a release of {system.name} that has it"):
+            yield missing
             return
     verbs = ("get", "list", "watch", *(("create", "patch") if repairs else ()), *(("delete",) if repairs and deletes else ()))
     wanted = [right for kind in system.kinds for right in rights(verbs, kind)] + rights(("create",), EVENT)

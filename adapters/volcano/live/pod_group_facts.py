@@ -7,28 +7,18 @@ lost is to get its place back: so one that is Pending again keeps its quota, and
 whether Volcano has stopped it already or not; if it is admitted again before, it just runs on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from ....engine.event_parts import Placement
-from ....engine.facts import Fact, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from ....engine.facts import WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ...kueue.problems import Findings
+from ...live.learned_facts import Learned, finished, gone, in_policy_names
 from ..import_.gangs import GangMoment, gang_facts
 from ..queue_names import policy_name, volcano_name
 from ..read.volcano_objects import ClusterPriorityClass, PodGroup, VolcanoObjects, VolcanoQueue
-
-_MILLI = 1000
-"""gpol counts a resource that is called `gpu` in thousandths."""
-
-
-class PodGroupFacts(NamedTuple):
-    """The facts about a PodGroup at a moment, in order; `problem` is why gpol cannot decide about it, empty where it can."""
-
-    facts: tuple[Fact, ...] = ()
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +36,32 @@ class NamesInCluster:
 
     def asked(self, amounts: Mapping[str, int]) -> dict[str, int]:
         """What is asked for, by the policy's names of resources."""
-        counted = {slot.resource for slot in self.graph.slots}
-        ours = {theirs: name for name, theirs in self.names.items() if name in counted}
-        found = {ours.get(name, name): amounts[name] * (_MILLI if ours.get(name) == "gpu" else 1) for name in amounts}
-        return {name: found[name] for name in sorted(found)}
+        return in_policy_names(amounts, self.graph, self.names)
 
 
 def facts_of_pod_group(
     group: PodGroup, known: Workload | None, is_turned_away: bool, policy: NamesInCluster, namespace: dict[str, str], now: int
-) -> PodGroupFacts:
+) -> Learned:
     """The next facts about a PodGroup that is there; there may be more once these were decided. None: all is known.
 
     `known` is what the core knows under its name. `is_turned_away`: it was rejected, and that is its end, unless it is made anew.
     """
     if known is not None and known.fact.uid != group.uid:
-        return PodGroupFacts(facts_of_absence(known, now))
+        return Learned(gone(known, now))
     if group.phase == "Completed":
-        return PodGroupFacts(tuple(_ended(known, now)))
+        return Learned(tuple(finished(known, now)))
     if known is None and is_turned_away:
-        return PodGroupFacts()
+        return Learned()
     submitted = _submission(group, policy, namespace, now)
     if isinstance(submitted, str):
-        return PodGroupFacts(problem=submitted)
+        return Learned(problem=submitted)
     if known is None:
-        return PodGroupFacts((submitted,))
+        return Learned((submitted,))
     if known.held_by_owner and not group.runs:
-        return PodGroupFacts((WorkloadUpdated(time=now, workload=known.name, hold=False),))
+        return Learned((WorkloadUpdated(time=now, workload=known.name, hold=False),))
     if known.admitted is None and group.runs:
-        return PodGroupFacts() if known.evictions else _adoption(group, known, policy.graph, now)
+        return Learned() if known.evictions else _adoption(group, known, policy.graph, now)
     return _changes(known, submitted, now)
-
-
-def facts_of_absence(known: Workload | None, now: int) -> tuple[Fact, ...]:
-    """The facts about a PodGroup that is no longer there."""
-    return (WorkloadCancelled(time=now, workload=known.name),) if known is not None else ()
-
-
-def _ended(known: Workload | None, now: int) -> Iterator[Fact]:
-    if known is not None:
-        yield (WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=now, workload=known.name)
 
 
 # --- a submission ---------------------------------------------------------------------------------------------------
@@ -111,7 +88,7 @@ def _submission(group: PodGroup, policy: NamesInCluster, namespace: dict[str, st
     return submitted.model_copy(update={"hold": group.runs, "namespace_labels": namespace})
 
 
-def _adoption(group: PodGroup, known: Workload, graph: PolicyGraph, now: int) -> PodGroupFacts:
+def _adoption(group: PodGroup, known: Workload, graph: PolicyGraph, now: int) -> Learned:
     """What a PodGroup holds that runs by no decision of this journal: all that it asks for, of what the policy counts."""
     queue = policy_name(group.queue)
     placements = []
@@ -123,12 +100,12 @@ def _adoption(group: PodGroup, known: Workload, graph: PolicyGraph, now: int) ->
                 cause = (
                     f"it runs by no decision of this journal, and does not say on which flavor: {', '.join(of_resource)} have {resource}"
                 )
-                return PodGroupFacts(problem=f"PodGroup {group.key}: {cause}; it is left alone, and counts for nothing until it ends")
+                return Learned(problem=f"PodGroup {group.key}: {cause}; it is left alone, and counts for nothing until it ends")
             flavors |= dict.fromkeys([resource] if of_resource else (), "".join(of_resource))
         usage = {resource: pods.requests[resource] * left for resource in flavors}
         placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage))
     since = now if group.scheduled is None else min(group.scheduled, now)
-    return PodGroupFacts((WorkloadAdopted(time=now, workload=known.name, queue=queue, since=since, placements=tuple(placements)),))
+    return Learned((WorkloadAdopted(time=now, workload=known.name, queue=queue, since=since, placements=tuple(placements)),))
 
 
 def _flavors(graph: PolicyGraph, queue: str, resource: str) -> list[str]:
@@ -141,16 +118,16 @@ def _flavors(graph: PolicyGraph, queue: str, resource: str) -> list[str]:
 # --- changes --------------------------------------------------------------------------------------------------------
 
 
-def _changes(known: Workload, submitted: WorkloadSubmitted, now: int) -> PodGroupFacts:
+def _changes(known: Workload, submitted: WorkloadSubmitted, now: int) -> Learned:
     """It says something else than it said. One that waits asks anew; one that is admitted counts as it was admitted."""
     before = known.fact
     is_same = (before.queue, before.pod_sets) == (submitted.queue, submitted.pod_sets)
     has_no_class_now = submitted.priority is None and known.asked_priority is not None
     if known.admitted is not None and not is_same:
         cause = "its queue, minMember or minResources have changed since it was admitted"
-        return PodGroupFacts(problem=f"PodGroup {known.name}: {cause}; it counts as it was admitted; make it anew for a new decision")
+        return Learned(problem=f"PodGroup {known.name}: {cause}; it counts as it was admitted; make it anew for a new decision")
     if known.admitted is None and (not is_same or has_no_class_now):
-        return PodGroupFacts(facts_of_absence(known, now))
+        return Learned(gone(known, now))
     if submitted.priority is not None and submitted.priority != known.asked_priority:
-        return PodGroupFacts((WorkloadUpdated(time=now, workload=known.name, priority=submitted.priority),))
-    return PodGroupFacts()
+        return Learned((WorkloadUpdated(time=now, workload=known.name, priority=submitted.priority),))
+    return Learned()

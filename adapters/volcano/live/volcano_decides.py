@@ -8,24 +8,19 @@ Nothing is written to PodGroups: Volcano's scheduler asks, and carries out what 
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import suppress
-from typing import Literal
 
-from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from ...kubernetes.api import Api
 from ...kubernetes.nodes import follows_nodes, names_in_cluster
-from ...kubernetes.object_events import EventWriter, ObjectEvent
+from ...kubernetes.object_events import EventWriter
 from ...kubernetes.resource_kinds import FIELD_MANAGER
 from ...live.decider import LiveDecider, Numbered
+from ...live.deciding_changes import keep_looking
+from ...live.decision_event import ToldDecision, decision_event
 from ...live.observer import Observer, Unobserved
-from ...live.wording import told
 from ..extender.committed_answers import CommittedAnswers
 from .deciding_pod_groups import DecidingPodGroups
 from .followed_pod_groups import FollowedPodGroups
 from .volcano_resources import POD_GROUP
-
-_ACTIONS = {WorkloadAdmitted: "Admit", WorkloadEvicted: "Evict", WorkloadRejected: "TurnAway"}
-_REASONS = {WorkloadAdmitted: "GpolAdmitted", WorkloadEvicted: "GpolEvicted", WorkloadRejected: "GpolTurnedAway"}
 
 
 class VolcanoDecisions:
@@ -58,26 +53,13 @@ class VolcanoDecisions:
         async with asyncio.TaskGroup() as tasks:
             await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.graph))
             self.begin()
-            for each in (self._decide(), self.events.run()):
+            for each in (keep_looking(self.cluster, self.decider, self.take_a_look), self.events.run()):
                 tasks.create_task(each)
 
     def begin(self) -> None:
         """Take in what was there before this program started, once all was listed. Who is gone meanwhile is in no list."""
         for name in self.decider.core.view.names():
             self.cluster.look_at(name)
-
-    async def _decide(self) -> None:
-        """Decide whenever something has changed, or time alone may change a decision."""
-        while True:
-            self.cluster.woken.clear()
-            if not self.cluster.has_changed:
-                wake = self.decider.next_wake()
-                seconds = None if wake is None else max(0.0, (wake - self.decider.stamps.now()) / 1_000_000)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await self.cluster.woken.wait()
-            self.take_a_look()
-            await asyncio.sleep(0)
 
     def take_a_look(self) -> None:
         """Take in all that has changed, decide and commit; only then are questions answered by it."""
@@ -88,12 +70,6 @@ class VolcanoDecisions:
     def _tell(self, committed: Iterable[Numbered]) -> None:
         """Tell what was decided, by an Event on each PodGroup."""
         for seq, event in committed:
-            if not isinstance(event, WorkloadAdmitted | WorkloadEvicted | WorkloadRejected):
-                continue
-            seen = self.cluster.pod_group(event.workload)
-            if seen is not None:
-                namespace, _, name = event.workload.partition("/")
-                mark = f"{self.decider.identity[:12]}.{seq}"
-                kind: Literal["Normal", "Warning"] = "Normal" if isinstance(event, WorkloadAdmitted) else "Warning"
-                note, action, reason = f"event {seq}: {told(event)}", _ACTIONS[type(event)], _REASONS[type(event)]
-                self.events.add(ObjectEvent(POD_GROUP, namespace, name, seen.uid, mark, event.time, action, reason, note, kind))
+            seen = self.cluster.pod_group(event.workload) if isinstance(event, ToldDecision) else None
+            if isinstance(event, ToldDecision) and seen is not None:
+                self.events.add(decision_event(POD_GROUP, seen.uid, self.decider.identity, seq, event))

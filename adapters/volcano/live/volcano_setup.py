@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from ...kubernetes.access import missing_rights, rights, served_versions
+from ...kubernetes.access import missing_rights, not_served, rights
 from ...kubernetes.api import Api
 from ...kubernetes.resource_kinds import EVENT, NAMESPACE, NODE
 from .volcano_resources import POD_GROUP, VOLCANO_GROUP, VOLCANO_VERSION
@@ -10,10 +10,8 @@ from .volcano_resources import POD_GROUP, VOLCANO_GROUP, VOLCANO_VERSION
 
 async def volcano_lacks(api: Api, with_nodes: bool) -> AsyncIterator[str]:
     """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
-    versions = await served_versions(api, VOLCANO_GROUP)
-    if VOLCANO_VERSION not in versions:
-        has = f"it serves {', '.join(versions)} of it" if versions else "it does not have it at all"
-        yield f"the cluster does not serve {VOLCANO_GROUP}/{VOLCANO_VERSION}: {has}; install Volcano"
+    if missing := await not_served(api, VOLCANO_GROUP, VOLCANO_VERSION, "install Volcano"):
+        yield missing
         return
     wanted = [
         *rights(("list", "watch"), POD_GROUP),

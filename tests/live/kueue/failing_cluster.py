@@ -22,6 +22,7 @@ from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kubernetes.reflector import Reflector
 from gpol.adapters.kueue.live import carrying_out, check_status, followed
 from gpol.adapters.kueue.live.protocol import Mark
+from gpol.adapters.live import followed_objects
 from gpol.adapters.live.settings import ServeSettings
 from gpol.console import service as service_module
 from gpol.console.policy_file import read_policy
@@ -172,7 +173,7 @@ class FailingCluster:
 def play(monkeypatch: pytest.MonkeyPatch, folder: Path, act: Callable[[FailingCluster], Awaitable[None]], policy: str = POLICY) -> None:
     """Let a scene be acted beside a cluster, with short pauses, and verify the journal at its end."""
     quick = partial(Reflector, look_seconds=0.1, shortest_pause=0.01, longest_pause=0.1)
-    for module in (followed, check_status):
+    for module in (followed, followed_objects, check_status):
         monkeypatch.setattr(module, "Reflector", quick)
     monkeypatch.setattr(carrying_out, "POD_SECONDS", 0.05)
     for name, seconds in (("FIRST_PAUSE", 0.05), ("LONGEST_PAUSE", 0.1)):

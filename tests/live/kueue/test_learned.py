@@ -1,8 +1,9 @@
 """What gpol learns from a Workload: each fact, from the two states between which it lies."""
 
 import pytest
-from gpol.adapters.kueue.live.learned import KUEUE, SliceStanding, Surroundings, gone, learn
+from gpol.adapters.kueue.live.learned import KUEUE, SliceStanding, Surroundings, learn
 from gpol.adapters.kueue.live.protocol import Mark
+from gpol.adapters.live.learned_facts import gone
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
 from gpol.engine.facts import PolicyActivated, WorkloadSubmitted

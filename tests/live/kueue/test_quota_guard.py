@@ -1,8 +1,7 @@
 """Guarding quotas on the tests' own API server: edits, other programs, deletions, and a server that is down or forgets."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,32 +17,19 @@ from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
 from gpol.adapters.live.guard.drift import Drift
 from gpol.adapters.live.guard.object_writes import RepairPace
 from gpol.adapters.live.guard.quota_guard import QuotaGuard
+from guard_site import GuardSite, at_work, run
 from guarded_policies import APART, PLAIN, STOPPED
 from kubernetes.aio.client import ApiClient, Configuration
 
 Json = dict[str, Any]
-SECONDS = 30  # how long anything may take before a test fails
 
 
 @dataclass
-class Site:
+class Site(GuardSite):
     """A server, and a guard that is at work there."""
 
-    store: FakeStore
-    server: FakeApiServer
-    guard: QuotaGuard
-    told: list[tuple[str, Drift]] = field(default_factory=list)
+    server: FakeApiServer = field(kw_only=True)
     events: list[ObjectEvent] = field(default_factory=list)
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until something is the case."""
-        async with asyncio.timeout(SECONDS):
-            while not condition():
-                await asyncio.sleep(0.01)
-
-    async def rest(self) -> None:
-        """Wait until the cluster is as the policy says."""
-        await self.until(lambda: not self.guard.problem and not len(self.guard.looks))
 
     def edit(self, patch: Json, name: str = "a", kind: Kind = CLUSTER_QUEUE, manager: str = "kubectl-edit") -> None:
         """Somebody writes by hand."""
@@ -92,18 +78,8 @@ async def site(
             add_event=events.append,
             **options,
         )
-        working = asyncio.ensure_future(guard.run())
-        try:
-            yield Site(store, server, guard, told, events)
-        finally:
-            working.cancel()
-            with suppress(asyncio.CancelledError):
-                await working
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    """Run a test in an event loop."""
-    asyncio.run(test())  # type: ignore[arg-type]
+        async with at_work(guard):
+            yield Site(store, guard, told, events, server=server)
 
 
 STRICT = {"spec": {"queueingStrategy": "StrictFIFO"}}

@@ -1,9 +1,8 @@
 """Guarding Volcano's Queues on the tests' own API server, with what its webhook refuses."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,11 +17,11 @@ from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from gpol.adapters.volcano.live.guarded_queues import volcano_guarded
 from gpol.dsl import compile_policy
 from gpol.engine.policy_graph import PolicyGraph
+from guard_site import GuardSite, at_work, run
 from kubernetes.aio.client import ApiClient, Configuration
 from volcano_webhook import with_volcano
 
 Json = dict[str, Any]
-SECONDS = 30  # how long anything may take before a test fails
 
 HEAD = """policy "p" { use gpol.reclaim }
 
@@ -52,22 +51,8 @@ def policy(a: int = 8, b: int = 4, more: str = "") -> PolicyGraph:
 
 
 @dataclass
-class VolcanoSite:
+class VolcanoSite(GuardSite):
     """A store of a cluster with Volcano, and a guard that is at work there."""
-
-    store: FakeStore
-    guard: QuotaGuard
-    told: list[tuple[str, Drift]] = field(default_factory=list)
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until something is the case."""
-        async with asyncio.timeout(SECONDS):
-            while not condition():
-                await asyncio.sleep(0.01)
-
-    async def rest(self) -> None:
-        """Wait until the cluster is as the policy says."""
-        await self.until(lambda: not self.guard.problem and not len(self.guard.looks))
 
     def edit(self, name: str, spec: Json) -> None:
         """Somebody writes by hand."""
@@ -91,18 +76,8 @@ async def site(graph: PolicyGraph, store: FakeStore | None = None, **options: An
             pace = RepairPace(first_pause=0)
             tell: Any = lambda step, drift: told.append((step, drift))  # noqa: E731
             guard = QuotaGuard(api, volcano_guarded(), graph, pace=pace, tell=tell, **options)
-            working = asyncio.ensure_future(guard.run())
-            try:
+            async with at_work(guard):
                 yield VolcanoSite(store, guard, told)
-            finally:
-                working.cancel()
-                with suppress(asyncio.CancelledError):
-                    await working
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    """Run a test in an event loop."""
-    asyncio.run(test())  # type: ignore[arg-type]
 
 
 def test_queues_are_applied_parents_first() -> None:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from gpol.adapters.live.learned_facts import Learned
 from gpol.adapters.volcano.live.followed_pod_groups import observe_pod_group
-from gpol.adapters.volcano.live.pod_group_facts import NamesInCluster, PodGroupFacts, facts_of_pod_group
+from gpol.adapters.volcano.live.pod_group_facts import NamesInCluster, facts_of_pod_group
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
@@ -35,7 +36,7 @@ class Known:
         self.core.step(policy.activation(NOW), policy.graph)
         self.names = NamesInCluster(policy.graph, {"gpu": GPU})
 
-    def learn(self, item: Json, is_turned_away: bool = False) -> PodGroupFacts:
+    def learn(self, item: Json, is_turned_away: bool = False) -> Learned:
         """The next facts about a PodGroup."""
         group = observe_pod_group(item).group
         assert group is not None
@@ -103,7 +104,7 @@ def test_an_end() -> None:
     assert known.take(item("Completed", gpus=12, pods=12)) == ["WorkloadCancelled"]
     known.take(item())
     assert known.take(item(uid="new")) == ["WorkloadCancelled", "WorkloadSubmitted"]
-    assert Known().learn(item(), is_turned_away=True) == PodGroupFacts()
+    assert Known().learn(item(), is_turned_away=True) == Learned()
 
 
 def test_changes_while_it_waits() -> None:

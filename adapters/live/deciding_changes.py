@@ -1,0 +1,128 @@
+"""Looks at what has changed in a cluster, decides about it and commits that, in one step in which nothing is waited for."""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from time import perf_counter
+
+from ...engine.errors import FactError
+from ...engine.events import WorkloadEvicted
+from ...engine.facts import Fact
+from ...engine.policy_graph import PolicyGraph
+from ...engine.workload import Workload
+from ..kubernetes.nodes import Supply
+from .decider import LiveDecider, Numbered
+from .desired import DesiredStates
+from .followed_objects import FollowedObjects
+from .learned_facts import Learned
+from .observer import Observer
+
+
+class DecidingChanges(ABC):
+    """Decides about the workloads of a cluster. What is learned of one as it is, a system says.
+
+    `problems` says about which workloads and nodes it cannot, and why; `desired` is what the journal wants. `names` says what resources of
+    the policy are called in the cluster, where that is another name. `log` is the system's.
+    """
+
+    log: logging.Logger
+
+    def __init__(self, followed: FollowedObjects, decider: LiveDecider, names: Mapping[str, str], observer: Observer) -> None:
+        self.decider, self._followed, self._observer = decider, followed, observer
+        self.problems: dict[str, str] = {}
+        live = decider.core.view.workloads()
+        self.desired = DesiredStates(decider.journal, [(workload.name, workload.fact.uid) for workload in live])
+        self._names, self._supply = names, Supply(decider.journal, names)
+
+    @property
+    def graph(self) -> PolicyGraph:
+        """The policy that decides."""
+        graph = self.decider.core.graph
+        assert graph is not None, "a policy is activated before anything is followed"
+        return graph
+
+    def known(self, key: str) -> Workload | None:
+        """What the core knows of a workload."""
+        return self.decider.core.view.workload(key)
+
+    @abstractmethod
+    def _learned(self, key: str) -> Learned:
+        """The next facts about a workload. Raises JournalError."""
+
+    def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
+        """Take in what has changed, decide and commit. Return what was committed; raises JournalError."""
+        begun = perf_counter()
+        self.decider.begin(self._follow)
+        if nodes:
+            self._learn_nodes()
+        self._learn(keys)
+        committed = self.decider.commit(self._follow)
+        if committed:
+            self._observer.observe_decide(perf_counter() - begun - self.decider.commit_seconds)
+            self._observer.observe_commit(self.decider.commit_seconds)
+            self._observer.decided(committed)
+        return committed
+
+    def _follow(self, events: Sequence[Numbered]) -> None:
+        """Take in what was decided, and look at once at those who were evicted: they run on, are over, or have changed meanwhile."""
+        self.desired.take(events)
+        self._learn(evicted(events))
+
+    def _learn_nodes(self) -> None:
+        nodes = {name: seen.value for name, seen in self._followed.nodes.known.items()}
+        for fact in list(self._supply.facts(nodes, self.graph, self.decider.moment)):
+            name = f"node {fact.node}"
+            try:
+                self._follow(self.decider.play(fact))
+                self._supply.take(fact)
+                self.problems.pop(name, None)
+            except FactError as error:
+                self._refuse(fact, error)
+                self.problems[name] = str(error)
+
+    def _learn(self, keys: Iterable[str]) -> None:
+        """Play what is learned of some workloads, and of those that are evicted by it, until there is nothing more to learn of them."""
+        unseen = list(keys)
+        while unseen:
+            key = unseen.pop(0)
+            learned = self._learned(key)
+            problem = learned.problem
+            try:
+                for fact in learned.facts:
+                    events = self.decider.play(fact)
+                    self.desired.take(events)
+                    unseen += evicted(events)
+                unseen += [key] if learned.facts else []
+            except FactError as error:
+                self._refuse(fact, error)
+                problem = str(error)
+            if problem:
+                self.problems[key] = problem
+            else:
+                self.problems.pop(key, None)
+
+    def _refuse(self, fact: Fact, error: FactError) -> None:
+        """Tell of a fact that could not have happened."""
+        self.log.warning("%s is refused: %s", fact.kind, error)
+        self._observer.fact_refused(fact.kind)
+
+
+def evicted(events: Iterable[Numbered]) -> list[str]:
+    """The workloads that are evicted, by name."""
+    return [event.workload for _, event in events if isinstance(event, WorkloadEvicted)]
+
+
+async def keep_looking(followed: FollowedObjects, decider: LiveDecider, take_a_look: Callable[[], None]) -> None:
+    """Look whenever something has changed, or time alone may change a decision, until cancelled."""
+    while True:
+        followed.woken.clear()
+        if not followed.has_changed:
+            wake = decider.next_wake()
+            seconds = None if wake is None else max(0.0, (wake - decider.stamps.now()) / 1_000_000)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await followed.woken.wait()
+        take_a_look()
+        await asyncio.sleep(0)
