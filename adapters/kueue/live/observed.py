@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ....engine.event_parts import CheckState
 from ...kubernetes.api import Plain
+from ...kubernetes.plain_parts import part_of, rows_of
 from ..problems import Findings
 from ..read.fields import Fields
 from ..read.objects import KueueWorkload
@@ -75,19 +75,19 @@ class Observed:
 def observe(plain: Plain, check: str) -> Observed:
     """Read a Workload, in which gpol's check has this name."""
     found = Findings()
-    metadata, spec, status = _part(plain, "metadata"), _part(plain, "spec"), _part(plain, "status")
+    metadata, spec, status = part_of(plain, "metadata"), part_of(plain, "spec"), part_of(plain, "status")
     namespace, name = str(metadata.get("namespace", "")), str(metadata.get("name", ""))
     found.begin("Workload", f"{namespace}/{name}", "")
-    true = {each.get("type"): each for each in _rows(status, "conditions") if each.get("status") == "True"}
-    answer = next((each for each in _rows(status, "admissionChecks") if each.get("name") == check), {})
-    marked = next((each for each in _rows(status, "conditions") if each.get("type") == DECIDED), {})
+    true = {each.get("type"): each for each in rows_of(status, "conditions") if each.get("status") == "True"}
+    answer = next((each for each in rows_of(status, "admissionChecks") if each.get("name") == check), {})
+    marked = next((each for each in rows_of(status, "conditions") if each.get("type") == DECIDED), {})
     asked = read_workload(namespace, name, "", Fields(plain, "", found))
     problem = str(found.problems[0]) if found.problems else _reserved(f"{namespace}/{name}", spec)
     return Observed(
         uid=str(metadata.get("uid", "")),
         asked=None if problem else asked,
         problem=problem,
-        cluster_queue=str(_part(status, "admission").get("clusterQueue", "")),
+        cluster_queue=str(part_of(status, "admission").get("clusterQueue", "")),
         check=str(answer.get("state", "")),
         message=str(answer.get("message", "")),
         is_active=spec.get("active") is not False,
@@ -99,18 +99,18 @@ def observe(plain: Plain, check: str) -> Observed:
         evicted=str(true["Evicted"].get("reason") or "Evicted") if "Evicted" in true else "",
         mark=Mark.read(str(marked.get("reason", ""))),
         marked=marked,
-        flavors={str(each.get("name", "")): _flavors(each) for each in _rows(answer, "podSetUpdates")},
+        flavors={str(each.get("name", "")): _flavors(each) for each in rows_of(answer, "podSetUpdates")},
     )
 
 
 def _reserved(key: str, spec: Plain) -> str:
     """What a pod template says that gpol has to say; empty where it says nothing of the kind. Kueue finishes a workload for good whose
     template differs from what its checks say."""
-    for pods in _rows(spec, "podSets"):
-        metadata = _part(_part(pods, "template"), "metadata")
+    for pods in rows_of(spec, "podSets"):
+        metadata = part_of(part_of(pods, "template"), "metadata")
         for field, names in (("labels", (WORKLOAD_UID,)), ("annotations", (DECISION, FLAVORS))):
             for name in names:
-                if name in _part(metadata, field):
+                if name in part_of(metadata, field):
                     return f"{key}: its pod template has `{name}` among its {field}, which gpol writes; remove it from the job"
     return ""
 
@@ -118,17 +118,7 @@ def _reserved(key: str, spec: Plain) -> str:
 def _flavors(update: Plain) -> dict[str, str]:
     """The flavor of each resource of a pod set, as gpol has written it into its annotations."""
     try:
-        said = json.loads(str(_part(update, "annotations").get(FLAVORS, "{}")))
+        said = json.loads(str(part_of(update, "annotations").get(FLAVORS, "{}")))
     except ValueError:
         said = {}
     return {str(resource): str(said[resource]) for resource in sorted(said)} if isinstance(said, dict) else {}
-
-
-def _part(plain: Plain, name: str) -> Plain:
-    value = plain.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _rows(plain: Plain, name: str) -> list[dict[str, Any]]:
-    value = plain.get(name)
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from ......engine.event_parts import CheckState, Placement
 from ......engine.facts import WorkloadAdopted, WorkloadSubmitted
 from ......engine.units import SECOND, UnitError, parse_time
 from ......engine.workload import Workload
 from .....kubernetes.api import Plain
+from .....kubernetes.plain_parts import part_of, rows_of
 from ....problems import Findings
 from ....read.fields import Fields
 from ....read.objects import KueueWorkload
@@ -63,12 +64,12 @@ class WatchedWorkload:
 def read_watched(plain: Plain) -> WatchedWorkload:
     """Read a Workload."""
     found = Findings()
-    metadata, status = _part(plain, "metadata"), _part(plain, "status")
+    metadata, status = part_of(plain, "metadata"), part_of(plain, "status")
     namespace, name = str(metadata.get("namespace", "")), str(metadata.get("name", ""))
     found.begin("Workload", f"{namespace}/{name}", "")
     asked = read_workload(namespace, name, "", Fields(plain, "", found))
     problem = str(found.problems[0]) if found.problems else ""
-    conditions = {str(each.get("type", "")): each for each in _rows(status, "conditions")}
+    conditions = {str(each.get("type", "")): each for each in rows_of(status, "conditions")}
     times = [_moment(metadata.get("creationTimestamp")), *(_moment(each.get("lastTransitionTime")) for each in conditions.values())]
     known = [time for time in times if time is not None]
     return WatchedWorkload(None if problem else asked, problem, _words(conditions), max(known, default=None))
@@ -104,16 +105,6 @@ def _moment(said: object) -> int | None:
         return parse_time(said) if isinstance(said, str) else None
     except UnitError:
         return None
-
-
-def _part(plain: Plain, name: str) -> Plain:
-    value = plain.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _rows(plain: Plain, name: str) -> list[dict[str, Any]]:
-    value = plain.get(name)
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 # --- in terms of a policy -------------------------------------------------------------------------------------------
