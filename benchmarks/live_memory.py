@@ -36,10 +36,9 @@ class Cluster:
     def __init__(self, policy: Policy, decider: LiveDecider) -> None:
         unreachable: Any = None
         api: Api = unreachable
-        decider.begin(lambda events: None)
         decider.activate(policy)
-        decider.commit(lambda events: None)
         self.kueue, self.decider = KueueDecisions(api, decider, "gpol"), decider
+        self.kueue.cluster.namespaces.known["default"] = Seen("uid-default", "1", {})
         self.steps, self.rng, self.number = KueueSteps("2026-01-01T00:00:00Z"), random.Random(5), 0
 
     def come(self) -> None:

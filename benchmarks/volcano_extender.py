@@ -59,7 +59,7 @@ def decided(workloads: int) -> CommittedAnswers:
         name, queue = f"ns/w{place}", f"q{place % QUEUES}"
         core.step(WorkloadSubmitted(time=2 + place, workload=name, queue=queue, uid=f"uid-{name}", pod_sets=(one,), hold=place % 2 == 1))
     core.step(OperatorAction(time=2 + workloads, by="bench", action="evict", workload="ns/w100"))
-    return CommittedAnswers(core)
+    return CommittedAnswers(core, {"ns/w100": "q0"})
 
 
 def task(group: str, place: int) -> dict[str, Any]:

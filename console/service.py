@@ -15,9 +15,8 @@ from typing import Any
 from ..adapters.kubernetes.api import Api
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
 from ..adapters.kueue.problems import ExportRefused, ImportRefused
-from ..adapters.live.decider import LiveDecider, MakeCore, Numbered
+from ..adapters.live.decider import LiveDecider, MakeCore, Numbered, TakeOverError
 from ..adapters.live.settings import ServeSettings
-from ..engine.errors import FactError
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
 from .health import Health
@@ -122,15 +121,17 @@ class Service:
 
     async def _keep_deciding(self) -> None:
         while True:
+            pause = 0.0
             try:
                 await self._decide()
-                continue
             except* JournalError as group:
                 error = _first(group)
                 LOG.error("the journal cannot be used: %s", error)
                 self.health.say("journal", str(error))
-            await asyncio.sleep(self._pause)
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+                pause, self._pause = self._pause, min(self._pause * 2, LONGEST_PAUSE)
+            except* TakeOverError as group:
+                self._refuse_policy(str(_first(group)))
+            await asyncio.sleep(pause)
 
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
@@ -148,6 +149,7 @@ class Service:
                 self._has_failed = False
             finally:
                 well.cancel()
+                self._has_decided |= decider.core.graph is not None and decider.graph is decider.core.graph
 
     def _journal_is_well(self) -> None:
         self._pause, self._has_failed = FIRST_PAUSE, False
@@ -178,20 +180,17 @@ class Service:
                 self.health.ask("livelock", None)
 
     def _activate(self, decider: LiveDecider) -> None:
-        """Let the policy of the file decide, unless it is refused and an earlier one is there to go on."""
+        """Let the policy of the file decide, unless it was refused and an earlier one is there to go on."""
         assert self.policy is not None
-        earlier = decider.core.graph
-        if self.policy.is_refused and earlier is not None:
-            return
-        decider.begin(lambda events: None)
-        try:
+        if not self.policy.is_refused or decider.core.graph is None:
             decider.activate(self.policy.current)
-        except FactError as error:
-            if not self._has_decided or earlier is None:
-                raise ActivationError(f"`{self.policy.path}` cannot take over: {error}") from None
-            self.policy.refuse(str(error))
-        decider.commit(lambda events: None)
-        self._has_decided = True
+
+    def _refuse_policy(self, why: str) -> None:
+        """Let the earlier policy go on, as the one of the file cannot take over. Raises ActivationError where none has decided yet."""
+        assert self.policy is not None
+        if not self._has_decided:
+            raise ActivationError(f"`{self.policy.path}` cannot take over: {why}")
+        self.policy.refuse(why)
 
     # --- the policy -------------------------------------------------------------------------------------------------
 
@@ -212,7 +211,7 @@ class Service:
                 decider.check(policy)
             for guard in self.guards:
                 guard.may_keep(policy.graph)
-        except (FactError, ExportRefused) as error:
+        except (TakeOverError, ExportRefused) as error:
             raise BadPolicyError(str(error)) from None
 
     # --- observing --------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Decides about facts and commits them: what a decision does in a cluster comes after it is in the journal.
 
+    activate    a policy is to decide from the next beginning on
     begin       time moves on; what time alone decides up to now is decided
     play        a fact, and what follows from it
     commit      all of it goes into the journal, in one transaction; only then does anybody learn of it
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from ...engine.cores import Core, Frozen, PlayedBatch
+from ...engine.errors import FactError
 from ...engine.events import AnyEvent
 from ...engine.facts import Fact
 from ...engine.policy_graph import PolicyGraph
@@ -31,6 +33,10 @@ MakeCore = Callable[[Frozen], Core]
 
 _ALL_AT_ONCE = 2**62
 """How many batches wait for `commit`: all of them."""
+
+
+class TakeOverError(Exception):
+    """A policy cannot take over as things stand. The message says why."""
 
 
 class Numbered(NamedTuple):
@@ -58,10 +64,12 @@ class LiveDecider:
         self._player = Player(core, self._snapshots, group=_ALL_AT_ONCE)
         self._played: list[Numbered] = []
         self._identity = ""
+        self._next_policy: Policy | None = None
         self.commit_seconds = 0.0
         """How long the last commit took."""
-        self.moment = 0
-        """The time that a fact has which is played now: that of `begin`, or of the wake that was played last (`follows`)."""
+        self.moment = core.time
+        """The time that a fact has which is played now: that of `begin`, or of the wake that was played last (`follows`). Before the first
+        `begin`, that of the journal's last event."""
 
     @classmethod
     def open(cls, path_or_url: str, make_core: MakeCore, stamps: Callable[[int], Stamps] = Stamps) -> Self:
@@ -99,24 +107,37 @@ class LiveDecider:
             self._identity = self.journal.at(1).chain.hex()[:32]
         return self._identity
 
+    @property
+    def graph(self) -> PolicyGraph | None:
+        """The policy that decides, or that is to decide from the next `begin` on; None where there is none yet."""
+        return self._next_policy.graph if self._next_policy is not None else self.core.graph
+
     def activate(self, policy: Policy) -> None:
-        """Let a policy decide from now on, unless it does already. Raises FactError, with nothing changed, where it cannot."""
+        """Let a policy decide from the next `begin` on, unless it does already."""
         active = self.core.graph
         if active is None or active.digest != policy.graph.digest:
-            self.play(policy.activation(self.moment), policy.graph)
+            self._next_policy = policy
 
     def check(self, policy: Policy) -> None:
-        """Raise FactError for a policy that cannot take over as things stand; nothing is changed."""
-        self.core.check(policy.activation(max(self.stamps.now(), self.core.time)), policy.graph)
+        """Raise TakeOverError for a policy that cannot take over as things stand; nothing is changed."""
+        try:
+            self.core.check(policy.activation(max(self.stamps.now(), self.core.time)), policy.graph)
+        except FactError as error:
+            raise TakeOverError(str(error)) from None
 
     def begin(self, follows: Follows) -> int:
         """Let time move on to now, and return it: the time of the facts that are played until `commit`.
 
-        `follows` is called after each batch that time alone brings, and may play facts of the same moment.
+        `follows` is called after each batch that time alone brings, and after a policy that is to decide from now on (`activate`); it may
+        play facts of the same moment. Raises TakeOverError for one that cannot take over; then this decider is of no use any more.
         """
         now = self.stamps.now()
         self._advance(now - 1 if self.core.decides_in_cycles else now, follows)
         self.moment = now
+        if self._next_policy is not None:
+            self.check(self._next_policy)
+            policy, self._next_policy = self._next_policy, None
+            follows(self.play(policy.activation(now), policy.graph))
         return now
 
     def play(self, fact: Fact, graph: PolicyGraph | None = None) -> list[Numbered]:

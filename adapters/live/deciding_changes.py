@@ -9,7 +9,7 @@ from time import perf_counter
 
 from ...engine.errors import FactError
 from ...engine.events import WorkloadEvicted
-from ...engine.facts import Fact
+from ...engine.facts import Fact, WorkloadCancelled, WorkloadFinished
 from ...engine.policy_graph import PolicyGraph
 from ...engine.workload import Workload
 from ..kubernetes.nodes import Supply
@@ -18,6 +18,9 @@ from .desired import DesiredStates
 from .followed_objects import FollowedObjects
 from .learned_facts import Learned
 from .observer import Observer
+
+_NODE = "node "
+"""What the names of problems with nodes begin with: no name of a workload has a space."""
 
 
 class DecidingChanges(ABC):
@@ -35,11 +38,12 @@ class DecidingChanges(ABC):
         live = decider.core.view.workloads()
         self.desired = DesiredStates(decider.journal, [(workload.name, workload.fact.uid) for workload in live])
         self._names, self._supply = names, Supply(decider.journal, names)
+        self._has_looked = False
 
     @property
     def graph(self) -> PolicyGraph:
-        """The policy that decides."""
-        graph = self.decider.core.graph
+        """The policy that decides, or is to decide from the next look on."""
+        graph = self.decider.graph
         assert graph is not None, "a policy is activated before anything is followed"
         return graph
 
@@ -52,8 +56,11 @@ class DecidingChanges(ABC):
         """The next facts about a workload. Raises JournalError."""
 
     def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
-        """Take in what has changed, decide and commit. Return what was committed; raises JournalError."""
+        """Take in what has changed, decide and commit. Return what was committed; raises JournalError, and TakeOverError."""
         begun = perf_counter()
+        if not self._has_looked:
+            self._learn_ends()
+            self._has_looked = True
         self.decider.begin(self._follow)
         if nodes:
             self._learn_nodes()
@@ -67,20 +74,34 @@ class DecidingChanges(ABC):
 
     def _follow(self, events: Sequence[Numbered]) -> None:
         """Take in what was decided, and look at once at those who were evicted: they run on, are over, or have changed meanwhile."""
-        self.desired.take(events)
+        self._take(events)
         self._learn(evicted(events))
+
+    def _take(self, events: Sequence[Numbered]) -> None:
+        """Take in what was decided, in order."""
+        self.desired.take(events)
+
+    def _learn_ends(self) -> None:
+        """Learn who has ended while nobody looked, before time moves on: time alone shall evict nobody for one that is gone.
+
+        They ended at some time since the journal's last event; its time counts. Those that waited come first, as their end makes no room.
+        """
+        for known in sorted(self.decider.core.view.workloads(), key=lambda workload: (workload.admitted is not None, workload.name)):
+            fact = next(iter(self._learned(known.name).facts), None)
+            if isinstance(fact, WorkloadCancelled | WorkloadFinished):
+                self._follow(self.decider.play(fact))
 
     def _learn_nodes(self) -> None:
         nodes = {name: seen.value for name, seen in self._followed.nodes.known.items()}
+        before = {name: self.problems.pop(name) for name in list(self.problems) if name.startswith(_NODE)}
         for fact in list(self._supply.facts(nodes, self.graph, self.decider.moment)):
-            name = f"node {fact.node}"
             try:
                 self._follow(self.decider.play(fact))
                 self._supply.take(fact)
-                self.problems.pop(name, None)
             except FactError as error:
-                self._refuse(fact, error)
-                self.problems[name] = str(error)
+                self.problems[_NODE + fact.node] = str(error)
+                if before.get(_NODE + fact.node) != str(error):  # it is tried again whenever any node changes
+                    self._refuse(fact, error)
 
     def _learn(self, keys: Iterable[str]) -> None:
         """Play what is learned of some workloads, and of those that are evicted by it, until there is nothing more to learn of them."""
@@ -92,7 +113,7 @@ class DecidingChanges(ABC):
             try:
                 for fact in learned.facts:
                     events = self.decider.play(fact)
-                    self.desired.take(events)
+                    self._take(events)
                     unseen += evicted(events)
                 unseen += [key] if learned.facts else []
             except FactError as error:

@@ -1,7 +1,7 @@
 """What is followed of a cluster whatever is decided about: the labels of namespaces, nodes; and what has changed since it was looked at."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..kubernetes.api import Api, Plain
@@ -25,6 +25,11 @@ class FollowedObjects:
         self._changed: dict[str, None] = {}
         self._nodes_changed = False
 
+    def labels(self, namespace: str) -> Mapping[str, str] | None:
+        """The labels of a namespace; None as long as it was not seen: its objects may be seen before it."""
+        seen = self.namespaces.known.get(namespace)
+        return None if seen is None else seen.value
+
     def reflectors(self, with_nodes: bool) -> tuple[Reflector[Any], ...]:
         """What follows the objects, in the order in which they are listed: by then what an object belongs to is known."""
         return (self.namespaces, *((self.nodes,) if with_nodes else ()), self.decided_about)
@@ -45,6 +50,13 @@ class FollowedObjects:
         self._changed[key] = None
         self.woken.set()
 
+    def look_at_all(self, names: Iterable[str]) -> None:
+        """Let the objects of these names, and the nodes, be looked at, as if all of them had changed."""
+        self._nodes_changed = True
+        for name in names:
+            self.look_at(name)
+        self.woken.set()
+
     def take_changed(self) -> tuple[list[str], bool]:
         """The objects that have changed since this was asked last, and whether nodes have."""
         taken = list(self._changed), self._nodes_changed
@@ -52,11 +64,19 @@ class FollowedObjects:
         return taken
 
     def _see_nodes(self, changes: Sequence[ObjectChange[NodeSeen | None]]) -> None:
-        self._nodes_changed = True
-        self.woken.set()
+        if any(_differ(change) for change in changes):  # a node tells every few seconds that it is still there
+            self._nodes_changed = True
+            self.woken.set()
 
     def _see_namespaces(self, changes: Sequence[ObjectChange[dict[str, str]]]) -> None:
-        """Nothing: labels are read where they are needed."""
+        names = {change.key for change in changes if _differ(change)}
+        for key in [key for key in self.decided_about.known if key.partition("/")[0] in names]:
+            self.look_at(key)
+
+
+def _differ(change: ObjectChange[Any]) -> bool:
+    """Whether anything has changed in what is kept of an object."""
+    return change.old is None or change.new is None or change.old.value != change.new.value
 
 
 def _labels(namespace: Plain) -> dict[str, str]:

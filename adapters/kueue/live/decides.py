@@ -80,8 +80,7 @@ class KueueDecisions:
         """Take in what was there before this program started, once all was listed. Who is gone meanwhile is in no list."""
         for name in self.occupancy.begin():
             self.carrying_out.stops.add(name)
-        for name in self.decider.core.view.names():
-            self.cluster.look_at(name)
+        self.cluster.look_at_all(self.decider.core.view.names())
 
     def take_a_look(self) -> None:
         """Take in all that has changed, decide, commit, and name what is to be written."""

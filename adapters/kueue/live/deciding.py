@@ -33,7 +33,7 @@ class Deciding(DecidingChanges):
         self._check_mark(key, seen.value.mark)
         desired = self.desired.of(key, seen.uid, is_marked=seen.value.mark is not None)
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
-        around = Surroundings(graph, self.cluster.labels, self._names, self._queues(graph))
+        around = Surroundings(graph, self.cluster.labels(key.partition("/")[0]), self._names, self._queues(graph))
         return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
 
     def _queues(self, graph: PolicyGraph) -> Mapping[str, str]:

@@ -13,8 +13,7 @@ from .slices import Slices
 class FollowedCluster(FollowedObjects):
     """The objects of a cluster as they were seen last. `check` is the name of gpol's AdmissionCheck.
 
-    `labels` are those of namespaces, as far as they are known. `unsure` keeps the names of workloads of which it is not known what the last
-    write has made of them.
+    `unsure` keeps the names of workloads of which it is not known what the last write has made of them.
     """
 
     def __init__(self, api: Api, check: str) -> None:
@@ -22,7 +21,6 @@ class FollowedCluster(FollowedObjects):
         self.workloads: Reflector[Observed] = Reflector(api, WORKLOAD, lambda plain: observe(plain, check), self._see)
         self.decided_about = self.workloads
         self.slices = Slices(self.workloads.known)
-        self.labels: dict[str, dict[str, str]] = {}
         self.unsure: set[str] = set()
 
     def workload(self, key: str) -> Seen[Observed] | None:
@@ -41,10 +39,6 @@ class FollowedCluster(FollowedObjects):
             # What comes of a slice depends on those after it.
             for key in (change.key, *self.slices.earlier(change.key), *_replaced_by(change.old)):
                 self.look_at(key)
-
-    def _see_namespaces(self, changes: Sequence[ObjectChange[dict[str, str]]]) -> None:
-        for change in changes:
-            self.labels[change.key] = change.new.value if change.new is not None else {}
 
 
 def _replaced_by(seen: Seen[Observed] | None) -> list[str]:

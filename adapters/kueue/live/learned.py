@@ -32,11 +32,11 @@ KUEUE = "kueue"
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What else decides where a workload belongs: the policy, the labels of namespaces, as far as they are known, what resources of the
-    policy are called in the cluster, where that is another name, and the queues by what their ClusterQueues are called."""
+    """What else decides where a workload belongs: the policy, the labels of its namespace (None: the namespace was not seen yet), what
+    resources of the policy are called in the cluster, where that is another name, and the queues by what their ClusterQueues are called."""
 
     graph: PolicyGraph
-    namespaces: Mapping[str, Mapping[str, str]]
+    labels: Mapping[str, str] | None
     names: Mapping[str, str]
     queues: Mapping[str, str]
 
@@ -94,6 +94,8 @@ def _new(observed: Observed, decided: Mark | None, around: Surroundings, now: in
         return Learned()
     if observed.asked is None:
         return Learned(problem=observed.problem)
+    if around.labels is None:  # it is looked at again as soon as its namespace is seen
+        return Learned()
     submitted = _submission(replace(observed.asked, replaces=replaces), observed.cluster_queue, around, now)
     if isinstance(submitted, str):
         return Learned(problem=submitted)
@@ -121,8 +123,7 @@ def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, 
         finished=False,
         created=None if asked.created is None else min(asked.created, now),
     )
-    labels = around.namespaces.get(asked.namespace)
-    namespaces = {} if labels is None else {asked.namespace: dict(labels)}
+    namespaces = {asked.namespace: dict(around.labels or {})}
     found = Findings()
     objects = Objects(local_queues=[local], workloads=[plain], namespaces=namespaces)
     made = facts(objects, Moment(now, in_cycles=around.graph.settings.defers), found)

@@ -1,13 +1,13 @@
 """The answers of a live core: a fold of the decisions that were committed. A question costs the same however many workloads live.
 
-    answers = CommittedAnswers(decider.core)      # at the end of a journal, before anything is played
-    answers.take(decider.commit(...))             # after each commit
+    answers = CommittedAnswers(decider.core, evicted)      # at the end of a journal, before anything is played
+    answers.take(decider.commit(...), evicted)             # after each commit
 
 A PodGroup is the workload `NAMESPACE/NAME`, as an import names it.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ....engine.cores import Core
@@ -24,24 +24,27 @@ _Over = WorkloadFinished | WorkloadCancelled | WorkloadRejected | WorkloadReplac
 
 @dataclass(slots=True)
 class _Decided:
-    """What was decided about a live workload: it runs in `queue`, or it was evicted from it, or neither yet."""
+    """What was decided about a live workload: it runs in `queue`, or it waits."""
 
     uid: str
     queue: str = ""
     runs: bool = False
-    is_evicted: bool = False
 
 
 class CommittedAnswers:
-    """See `VolcanoAnswers`. `core` has to stand at the end of its journal at first; later only the queues of its policy are asked for."""
+    """See `VolcanoAnswers`. `core` has to stand at the end of its journal at first; later only the queues of its policy are asked for.
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    `evicted` is as `EvictedGroups.now` gives it.
+    """
+
+    def __init__(self, core: Core, evicted: Mapping[str, str]) -> None:
+        self._core, self._evicted = core, evicted
         self._decided = {workload.name: _standing(workload, core.graph) for workload in core.view.workloads()}
         self._running = Counter(decided.queue for decided in self._decided.values() if decided.runs)
 
-    def take(self, committed: Iterable[Numbered]) -> None:
-        """Take in what was committed, in order."""
+    def take(self, committed: Iterable[Numbered], evicted: Mapping[str, str]) -> None:
+        """Take in what was committed, in order, and who is evicted after it."""
+        self._evicted = evicted
         for _, event in committed:
             if isinstance(event, WorkloadSubmitted):
                 self._decided[event.workload] = _Decided(event.uid)
@@ -59,7 +62,8 @@ class CommittedAnswers:
             return ExtenderVerdict(False, Reason.UNKNOWN_POD_GROUP)
         if known.uid and known.uid != uid:
             return ExtenderVerdict(False, Reason.ANOTHER_UID)
-        return ExtenderVerdict(known.runs, Reason.ADMITTED if known.runs else Reason.EVICTED if known.is_evicted else Reason.WAITING)
+        waits = Reason.EVICTED if pod_group in self._evicted else Reason.WAITING
+        return ExtenderVerdict(known.runs, Reason.ADMITTED if known.runs else waits)
 
     def overused(self, queue: str) -> ExtenderVerdict:
         """Whether nobody is admitted in the queue.
@@ -75,23 +79,21 @@ class CommittedAnswers:
 
     def evictable(self, evictor: str, evictee: str, in_one_queue: bool) -> ExtenderVerdict:
         """Whether the one is admitted, and the other one was evicted and is not admitted again."""
-        asking, known = self._decided.get(evictor), self._decided.get(evictee)
+        asking, known, queue = self._decided.get(evictor), self._decided.get(evictee), self._evicted.get(evictee)
         if asking is None or not asking.runs:
             return ExtenderVerdict(False, Reason.EVICTOR_NOT_ADMITTED)
-        if known is None:
-            return ExtenderVerdict(False, Reason.UNKNOWN_POD_GROUP)
-        if known.runs:
+        if known is not None and known.runs:
             return ExtenderVerdict(False, Reason.RUNS_ON)
-        if not known.is_evicted:
-            return ExtenderVerdict(False, Reason.NEVER_ADMITTED)
-        if in_one_queue and asking.queue != known.queue:
+        if queue is None:
+            return ExtenderVerdict(False, Reason.UNKNOWN_POD_GROUP if known is None else Reason.NEVER_ADMITTED)
+        if in_one_queue and asking.queue != queue:
             return ExtenderVerdict(False, Reason.ANOTHER_QUEUE)
         return ExtenderVerdict(True, Reason.EVICTED)
 
     def _set(self, name: str, queue: str, runs: bool) -> None:
         decided = self._decided[name]
         self._count(decided, -1)
-        self._decided[name] = changed = _Decided(decided.uid, queue, runs, is_evicted=not runs)
+        self._decided[name] = changed = _Decided(decided.uid, queue, runs)
         self._count(changed, 1)
 
     def _count(self, decided: _Decided, change: int) -> None:
@@ -102,5 +104,4 @@ class CommittedAnswers:
 def _standing(workload: Workload, graph: PolicyGraph | None) -> _Decided:
     """What was decided about a workload of a core."""
     queue = "" if graph is None or workload.queue == NOWHERE else graph.nodes[workload.queue].name
-    runs = workload.admitted is not None
-    return _Decided(workload.fact.uid, queue, runs, is_evicted=not runs and workload.evictions > 0)
+    return _Decided(workload.fact.uid, queue, workload.admitted is not None)

@@ -41,11 +41,6 @@ class FollowedPodGroups(FollowedObjects):
         """A PodGroup by `namespace/name`."""
         return self.pod_groups.known.get(key)
 
-    def labels(self, namespace: str) -> dict[str, str]:
-        """The labels of a namespace; none where it is not known."""
-        seen = self.namespaces.known.get(namespace)
-        return {} if seen is None else seen.value
-
     def _see(self, changes: Sequence[ObjectChange[ObservedPodGroup]]) -> None:
         for change in changes:
             self.look_at(change.key)

@@ -9,13 +9,14 @@ whether Volcano has stopped it already or not; if it is admitted again before, i
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ....engine.event_parts import Placement
 from ....engine.facts import WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ...kueue.problems import Findings
-from ...live.learned_facts import Learned, finished, gone, in_policy_names
+from ...live.learned_facts import Learned, finished, gone, in_cluster_names, in_policy_names
 from ..import_.gangs import GangMoment, gang_facts
 from ..queue_names import policy_name, volcano_name
 from ..read.volcano_objects import ClusterPriorityClass, PodGroup, VolcanoObjects, VolcanoQueue
@@ -38,36 +39,59 @@ class NamesInCluster:
         """What is asked for, by the policy's names of resources."""
         return in_policy_names(amounts, self.graph, self.names)
 
+    def said(self, submitted: WorkloadSubmitted) -> tuple[str | None, list[tuple[int, dict[str, int]]]]:
+        """What a PodGroup said when it was submitted, whatever the policy of then called it: its queue, and its pods with their amounts."""
+        return submitted.queue, [(pods.count, in_cluster_names(pods.requests, self.names)) for pods in submitted.pod_sets]
+
+
+class PastDecisions(NamedTuple):
+    """What was decided about a PodGroup: it was rejected last, which is its end unless it is made anew; it was evicted, and not admitted
+    again."""
+
+    is_turned_away: bool
+    is_evicted: bool
+
 
 def facts_of_pod_group(
-    group: PodGroup, known: Workload | None, is_turned_away: bool, policy: NamesInCluster, namespace: dict[str, str], now: int
+    group: PodGroup, known: Workload | None, past: PastDecisions, policy: NamesInCluster, labels: Mapping[str, str] | None, now: int
 ) -> Learned:
     """The next facts about a PodGroup that is there; there may be more once these were decided. None: all is known.
 
-    `known` is what the core knows under its name. `is_turned_away`: it was rejected, and that is its end, unless it is made anew.
+    `known` is what the core knows under its name. `labels` are those of its namespace; None: the namespace was not seen yet.
     """
     if known is not None and known.fact.uid != group.uid:
         return Learned(gone(known, now))
     if group.phase == "Completed":
         return Learned(tuple(finished(known, now)))
-    if known is None and is_turned_away:
+    if known is None and past.is_turned_away:
+        cause = "it runs, and the policy denies it: it counts for nothing"
+        runs_on = group.runs and not past.is_evicted
+        return Learned(problem=f"PodGroup {group.key}: {cause}; end it, or let the policy allow it and make it anew" if runs_on else "")
+    if labels is None:  # it is looked at again as soon as its namespace is seen
         return Learned()
-    submitted = _submission(group, policy, namespace, now)
+    submitted = _submission(group, policy, labels, now)
     if isinstance(submitted, str):
-        return Learned(problem=submitted)
+        return of_undecidable(submitted, known, now)
+    if past.is_evicted:  # it waits, though its pods may still run
+        submitted = submitted.model_copy(update={"hold": False})
     if known is None:
         return Learned((submitted,))
     if known.held_by_owner and not group.runs:
         return Learned((WorkloadUpdated(time=now, workload=known.name, hold=False),))
     if known.admitted is None and group.runs:
-        return Learned() if known.evictions else _adoption(group, known, policy.graph, now)
-    return _changes(known, submitted, now)
+        return Learned() if past.is_evicted else _adoption(group, known, policy.graph, now)
+    return _changes(known, submitted, policy, now)
+
+
+def of_undecidable(problem: str, known: Workload | None, now: int) -> Learned:
+    """The facts about a PodGroup that gpol cannot read: one that waits waits no more, one that is admitted counts as it was admitted."""
+    return Learned(gone(known, now) if known is not None and known.admitted is None else (), problem)
 
 
 # --- a submission ---------------------------------------------------------------------------------------------------
 
 
-def _submission(group: PodGroup, policy: NamesInCluster, namespace: dict[str, str], now: int) -> WorkloadSubmitted | str:
+def _submission(group: PodGroup, policy: NamesInCluster, labels: Mapping[str, str], now: int) -> WorkloadSubmitted | str:
     """The submission of a PodGroup, on hold if it runs already; or why there can be none."""
     about = f"PodGroup {group.key}"
     if group.min_resources is None:
@@ -85,7 +109,7 @@ def _submission(group: PodGroup, policy: NamesInCluster, namespace: dict[str, st
     if found.problems:
         return str(found.problems[0])
     submitted = next(fact for fact in made if isinstance(fact, WorkloadSubmitted))
-    return submitted.model_copy(update={"hold": group.runs, "namespace_labels": namespace})
+    return submitted.model_copy(update={"hold": group.runs, "namespace_labels": dict(labels)})
 
 
 def _adoption(group: PodGroup, known: Workload, graph: PolicyGraph, now: int) -> Learned:
@@ -118,12 +142,13 @@ def _flavors(graph: PolicyGraph, queue: str, resource: str) -> list[str]:
 # --- changes --------------------------------------------------------------------------------------------------------
 
 
-def _changes(known: Workload, submitted: WorkloadSubmitted, now: int) -> Learned:
+def _changes(known: Workload, submitted: WorkloadSubmitted, policy: NamesInCluster, now: int) -> Learned:
     """It says something else than it said. One that waits asks anew; one that is admitted counts as it was admitted."""
     before = known.fact
-    is_same = (before.queue, before.pod_sets) == (submitted.queue, submitted.pod_sets)
+    asks_the_same = (before.queue, before.pod_sets) == (submitted.queue, submitted.pod_sets)
+    is_same = asks_the_same and before.namespace_labels == submitted.namespace_labels
     has_no_class_now = submitted.priority is None and known.asked_priority is not None
-    if known.admitted is not None and not is_same:
+    if known.admitted is not None and policy.said(before) != policy.said(submitted):
         cause = "its queue, minMember or minResources have changed since it was admitted"
         return Learned(problem=f"PodGroup {known.name}: {cause}; it counts as it was admitted; make it anew for a new decision")
     if known.admitted is None and (not is_same or has_no_class_now):

@@ -39,8 +39,8 @@ class VolcanoDecisions:
     ) -> None:
         self.decider = decider
         self.cluster = FollowedPodGroups(api)
-        self.answers = CommittedAnswers(decider.core)
         self.deciding = DecidingPodGroups(self.cluster, decider, names_in_cluster(gpu), observer if observer is not None else Unobserved())
+        self.answers = CommittedAnswers(decider.core, self.deciding.evicted.now())
         self.events = events if events is not None else EventWriter(api, FIELD_MANAGER, FIELD_MANAGER)
 
     @property
@@ -58,13 +58,12 @@ class VolcanoDecisions:
 
     def begin(self) -> None:
         """Take in what was there before this program started, once all was listed. Who is gone meanwhile is in no list."""
-        for name in self.decider.core.view.names():
-            self.cluster.look_at(name)
+        self.cluster.look_at_all(self.decider.core.view.names())
 
     def take_a_look(self) -> None:
         """Take in all that has changed, decide and commit; only then are questions answered by it."""
         committed = self.deciding.look(*self.cluster.take_changed())
-        self.answers.take(committed)
+        self.answers.take(committed, self.deciding.evicted.now())
         self._tell(committed)
 
     def _tell(self, committed: Iterable[Numbered]) -> None:

@@ -61,9 +61,9 @@ def done(place: Path, now: int, policy: str | None, workload: dict[str, Any] | N
     with LiveDecider.open(str(place), lambda frozen: thaw(*frozen), lambda last: Stamps(last, lambda: now * 1000)) as decider:
         decider.begin(lambda events: None)
         decider.commit(lambda events: None)
-        decider.begin(lambda events: None)
         if policy is not None:
             decider.activate(Policy.of(check(policy, trial_run.FILE)))
+        decider.begin(lambda events: None)
         if workload is not None:
             decider.play(WorkloadSubmitted.model_validate({**workload, "time": decider.moment}))
         for _, event in decider.commit(lambda events: None):

@@ -64,9 +64,8 @@ class World(RuleBasedStateMachine):
         checked = check(POLICY, "live.gpol")
         assert checked.graph is not None, checked.errors
         self.gpol = KueueDecisions(self.api, self.decider, "gpol")  # type: ignore[arg-type]
-        self.decider.begin(lambda events: None)
         self.decider.activate(Policy.of(checked))
-        self.decider.commit(lambda events: None)
+        asyncio.run(self.gpol.cluster.namespaces._list())
         asyncio.run(self.gpol.cluster.workloads._list())
         self.watch = self.store.watch(WORKLOADS, version=str(self.store.version))
         self.gpol.begin()

@@ -22,7 +22,7 @@ def core() -> Core:
 def around(core: Core) -> Surroundings:
     """The policy, and a namespace with labels."""
     assert core.graph is not None
-    return Surroundings(core.graph, {"team": {"tier": "prod"}}, {"gpu": "nvidia.com/gpu"}, {"research": "research"})
+    return Surroundings(core.graph, {"tier": "prod"}, {"gpu": "nvidia.com/gpu"}, {"research": "research"})
 
 
 def kinds(core: Core, workload: Json, seq: int | None = None) -> list[str]:

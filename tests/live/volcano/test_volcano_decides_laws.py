@@ -64,9 +64,7 @@ class World(RuleBasedStateMachine):
         self.decider = LiveDecider.open(self.place, lambda frozen: thaw(*frozen), lambda last: Stamps(last, lambda: self.clock))
         checked = check(POLICY, "live.gpol")
         assert checked.graph is not None, checked.errors
-        self.decider.begin(lambda events: None)
         self.decider.activate(Policy.of(checked))
-        self.decider.commit(lambda events: None)
         self.gpol = VolcanoDecisions(StoreApi(self.store), self.decider)  # type: ignore[arg-type]
         for reflector in (self.gpol.cluster.namespaces, self.gpol.cluster.pod_groups):
             asyncio.run(reflector._list())

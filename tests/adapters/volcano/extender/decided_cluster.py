@@ -5,11 +5,16 @@ from typing import Any
 
 from gpol.adapters.live.decider import Numbered
 from gpol.adapters.volcano.extender.committed_answers import CommittedAnswers
+from gpol.adapters.volcano.extender.evicted_groups import EvictedGroups
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
+from gpol.engine.events import AnyEvent
 from gpol.engine.facts import FACT, Fact
 from gpol.sim.drive.policy import Policy
+
+NO_JOURNAL: Any = None
+"""Nothing is looked up where all was followed from the start."""
 
 POLICY = """policy "lab" { use gpol.fair }
 flavor h100 { gpu 16 }
@@ -40,8 +45,10 @@ class Lab:
         self.core = core or new_core()
         self._times = count(1_000_000, 1_000_000)
         policy = Policy.of(check(POLICY, "lab.gpol"))
-        self.core.step(policy.activation(next(self._times)), policy.graph)
-        self.answers = CommittedAnswers(self.core)
+        activation = policy.activation(next(self._times))
+        self.batches: list[list[AnyEvent]] = [[activation, *self.core.step(activation, policy.graph)]]
+        self.evicted = EvictedGroups(NO_JOURNAL, [])
+        self.answers = CommittedAnswers(self.core, self.evicted.now())
 
     def play(self, kind: str, workload: str, **fields: Any) -> None:
         """Play a fact."""
@@ -54,8 +61,11 @@ class Lab:
     def step(self, given: Fact) -> None:
         """Play a fact, and let the answers follow."""
         decisions = self.core.step(given)
+        self.batches.append([given, *decisions])
         first = self.core.seq - len(decisions)
-        self.answers.take([Numbered(first + place, event) for place, event in enumerate((given, *decisions))])
+        numbered = [Numbered(first + place, event) for place, event in enumerate((given, *decisions))]
+        self.evicted.take(numbered)
+        self.answers.take(numbered, self.evicted.now())
 
 
 def lab() -> Lab:

@@ -1,11 +1,15 @@
 """The answers of a live core: from decisions, and the same whether they were followed or read from its state."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from gpol.adapters.volcano.extender.committed_answers import CommittedAnswers
+from gpol.adapters.volcano.extender.evicted_groups import EvictedGroups
 from gpol.adapters.volcano.extender.verdicts import ExtenderVerdict, NotDeciding, Reason
 from gpol.engine.errors import FactError
+from gpol.journal.journal import Journal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +93,19 @@ def test_a_new_one_of_the_same_name_is_not_evicted() -> None:
     assert made.answers.enqueueable("b/guest", "uid-second") == ExtenderVerdict(False, Reason.WAITING)
 
 
+def test_who_was_evicted_stays_so_however_it_asks() -> None:
+    """Its pods hold the room until it is admitted again, or is another PodGroup: whether it asks anew, or asks no more."""
+    made = lab()
+    made.play("WorkloadCancelled", "b/guest")
+    assert made.answers.evictable("a/owner", "b/guest", in_one_queue=False).yes
+    made.submit("b/guest", "nlp", 5)
+    assert made.answers.evictable("a/owner", "b/guest", in_one_queue=False).yes
+    assert made.answers.enqueueable("b/guest", "uid-guest") == ExtenderVerdict(False, Reason.EVICTED)
+    made.play("WorkloadCancelled", "b/asks")
+    made.play("WorkloadFinished", "b/low")
+    assert made.answers.evictable("a/owner", "b/guest", in_one_queue=False) == ExtenderVerdict(False, Reason.RUNS_ON)
+
+
 def test_while_gpol_does_not_decide_all_answers_are_safe() -> None:
     """Nothing is enqueued, allocated or evicted."""
     answers = NotDeciding()
@@ -124,7 +141,12 @@ def test_following_and_reading_give_the_same_answers(acts: list[tuple[Any, ...]]
     made = Lab()
     for act in acts:
         play(made, act)
-    read = CommittedAnswers(made.core)
+    with TemporaryDirectory() as folder, Journal.create(str(Path(folder) / "lab.db")) as journal:
+        journal.append(made.batches)
+        evicted = EvictedGroups(journal, [(workload.name, workload.fact.uid) for workload in made.core.view.workloads()])
+        for name in NAMES:
+            evicted.see(name, f"uid-{name[3:]}")
+    read = CommittedAnswers(made.core, evicted.now())
     for name in NAMES:
         known = made.core.view.workload(name)
         followed = made.answers.enqueueable(name, f"uid-{name[3:]}")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from gpol.adapters.live.learned_facts import Learned
 from gpol.adapters.volcano.live.followed_pod_groups import observe_pod_group
-from gpol.adapters.volcano.live.pod_group_facts import NamesInCluster, facts_of_pod_group
+from gpol.adapters.volcano.live.pod_group_facts import NamesInCluster, PastDecisions, facts_of_pod_group
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
@@ -36,16 +36,17 @@ class Known:
         self.core.step(policy.activation(NOW), policy.graph)
         self.names = NamesInCluster(policy.graph, {"gpu": GPU})
 
-    def learn(self, item: Json, is_turned_away: bool = False) -> Learned:
-        """The next facts about a PodGroup."""
+    def learn(self, item: Json, is_turned_away: bool = False, is_evicted: bool = False, tier: str = "x") -> Learned:
+        """The next facts about a PodGroup; without a `tier`, its namespace was not seen yet."""
         group = observe_pod_group(item).group
         assert group is not None
-        return facts_of_pod_group(group, self.core.view.workload(group.key), is_turned_away, self.names, {"tier": "x"}, NOW)
+        past, labels = PastDecisions(is_turned_away, is_evicted), {"tier": tier} if tier else None
+        return facts_of_pod_group(group, self.core.view.workload(group.key), past, self.names, labels, NOW)
 
-    def take(self, item: Json) -> list[str]:
+    def take(self, item: Json, **past: Any) -> list[str]:
         """Learn and tell until there is nothing more; the kinds of the facts."""
         kinds = []
-        while facts := self.learn(item).facts:
+        while facts := self.learn(item, **past).facts:
             for fact in facts:
                 self.core.step(fact)
                 kinds.append(fact.kind)
@@ -105,6 +106,8 @@ def test_an_end() -> None:
     known.take(item())
     assert known.take(item(uid="new")) == ["WorkloadCancelled", "WorkloadSubmitted"]
     assert Known().learn(item(), is_turned_away=True) == Learned()
+    assert "it runs, and the policy denies it" in Known().learn(item("Running"), is_turned_away=True).problem
+    assert Known().learn(item("Running"), is_turned_away=True, is_evicted=True) == Learned()
 
 
 def test_changes_while_it_waits() -> None:
@@ -115,6 +118,7 @@ def test_changes_while_it_waits() -> None:
     assert known.take(item(gpus=13, pods=13, priorityClassName="high")) == ["WorkloadUpdated"]
     assert known.take(item(gpus=13, pods=13)) == ["WorkloadCancelled", "WorkloadSubmitted"]
     assert known.take(item(gpus=13, pods=13, queue="both")) == ["WorkloadCancelled", "WorkloadSubmitted"]
+    assert known.take(item(gpus=13, pods=13, queue="both"), tier="y") == ["WorkloadCancelled", "WorkloadSubmitted"]
 
 
 def test_changes_of_what_is_admitted() -> None:
@@ -138,6 +142,17 @@ def test_what_cannot_be_decided(spec: Json, problem: str) -> None:
     """It is named, with what to do."""
     learned = Known().learn(item(**spec))
     assert (learned.facts, problem in learned.problem) == ((), True)
+    waits, runs = Known(), Known()
+    waits.take(item(gpus=12, pods=12))
+    assert waits.take(item(gpus=12, pods=12, **spec)) == ["WorkloadCancelled"]  # it would be decided by what it says no more
+    runs.take(item())
+    assert runs.take(item(**spec)) == []
+    assert runs.runs()
+
+
+def test_nothing_before_its_namespace_is_seen() -> None:
+    """Its labels count, and a rejection by them would be final."""
+    assert Known().learn(item(), tier="") == Learned()
 
 
 def test_what_cannot_be_read() -> None:
@@ -153,5 +168,5 @@ def test_one_that_was_evicted_and_still_runs() -> None:
     known.take(item())
     evicted: Any = {"kind": "OperatorAction", "time": NOW, "by": "admin", "action": "evict", "workload": "team/a"}
     known.core.step(FACT.validate_python(evicted))
-    assert known.take(item("Running")) == []
+    assert known.take(item("Running"), is_evicted=True) == []
     assert not known.runs()
