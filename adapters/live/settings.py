@@ -28,6 +28,14 @@ class Kubernetes(_Part):
     kubeconfig: Path | None = Field(default=None, description="the kubeconfig; without one, the service account of the pod counts")
     context: str | None = Field(default=None, description="the context of the kubeconfig; without one, its current context")
 
+    @model_validator(mode="after")
+    def _context_of_a_kubeconfig(self) -> Self:
+        if self.context is not None and self.kubeconfig is None:
+            raise ValueError(
+                "context is set, and there is no kubeconfig to which it belongs: name the kubeconfig as well, or leave context out"
+            )
+        return self
+
 
 class Guarding(_Part):
     """Whether gpol keeps the objects in which the cluster has its quotas as the policy says."""
@@ -43,8 +51,15 @@ class Guarding(_Part):
     )
     overrides: bool = Field(default=False, description="whether fields that another program applies are taken over as well")
     deletes: bool = Field(
-        default=False, description="whether objects that this guard has made are deleted once the policy has them no more"
+        default=False,
+        description="whether objects that this guard has made are deleted once the policy has them no more; only with `mode: repair`",
     )
+
+    @model_validator(mode="after")
+    def _deletes_only_where_it_writes(self) -> Self:
+        if self.deletes and self.mode == "report":
+            raise ValueError("deletes is set, and with `mode: report` nothing is written: set mode to repair, or leave deletes out")
+        return self
 
 
 class VolcanoGuarding(Guarding):
@@ -183,6 +198,12 @@ class Http(Listening):
             raise ValueError("kubernetes_audience is for tokens of the cluster; set kubernetes_tokens as well")
         return self
 
+    @model_validator(mode="after")
+    def _port_of_an_address(self) -> Self:
+        if "probe_port" in self.model_fields_set and self.probe_address is None:
+            raise ValueError("probe_port is set, and probes are served only at a probe_address: name one as well, or leave probe_port out")
+        return self
+
 
 class ServeSettings(BaseSettings):
     """All settings."""
@@ -195,7 +216,12 @@ class ServeSettings(BaseSettings):
         min_length=1,
         description="the journal: a file, or postgresql://...; it is made where there is none. A way needs it, a guard does not",
     )
-    gpu: str = Field(default="nvidia.com/gpu", min_length=1, max_length=253, description="what the policy's `gpu` is called in the cluster")
+    gpu: str = Field(
+        default="nvidia.com/gpu",
+        min_length=1,
+        max_length=253,
+        description="what the policy's `gpu` is called in the cluster; to watch Kueue needs none",
+    )
     kubernetes: Kubernetes = Field(default=Kubernetes(), description=Kubernetes.__doc__)
     policy_seconds: float = Field(
         default=2, ge=0, le=3600, allow_inf_nan=False, description="after how many seconds to look whether the policy has changed; 0: never"
@@ -240,6 +266,10 @@ class ServeSettings(BaseSettings):
             raise ValueError("policy is missing: name a .gpol file")
         if self.policy is not None and self.decides and not is_policy_used:
             raise ValueError("policy is set, and to watch Kueue goes by the cluster's own objects: leave it out, or set kueue.guard.mode")
+        if "gpu" in self.model_fields_set and self.decides and not is_policy_used:
+            raise ValueError(
+                "gpu is set, and to watch Kueue goes by the cluster's own names of resources: leave it out, or set kueue.guard.mode"
+            )
         if self.volcano.way == "decide" and self.volcano.extender.token_file is None:
             raise ValueError("volcano.extender.token_file is missing: the scheduler sends a token, as part of its `extender.urlPrefix`")
         return self

@@ -155,6 +155,7 @@ def test_volcano_asks_and_is_answered(scene: ServeScene, port: int) -> None:
         ("volcano: {way: decide}\nkueue: {way: decide}", True, "a journal is of one system"),
         ("kueue: {way: watch}", True, "policy is set"),
         ("kueue: {way: decide}", False, "policy is missing"),
+        ("kueue: {guard: {mode: report, deletes: true}}", True, "kueue.guard: deletes is set, and with `mode: report` nothing is written"),
         ("kueue: {way: watch, watch: {settle_seconds: 20}}", False, "longest_seconds is below settle_seconds"),
     ],
 )

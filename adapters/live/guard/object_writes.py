@@ -1,4 +1,4 @@
-"""How objects are written beside applying them: extra fields are taken away, objects deleted, and repairs do not follow too fast."""
+"""How objects are written beside applying them: extra fields are taken away, objects deleted, and writes do not follow too fast."""
 
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,24 +12,24 @@ REFUSED_SECONDS = 30.0
 
 @dataclass(slots=True)
 class RepairPace:
-    """How fast an object is repaired that somebody changes again and again.
+    """How fast an object is written that somebody changes again and again.
 
-    The first repair comes at once, each further one after twice the pause before it; after `forget` seconds without one all is forgotten.
+    The first write comes at once, each further one after twice the pause before it; after `forget` seconds without one all is forgotten.
     """
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
     forget: float = 600.0
-    _repairs: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _writes: dict[str, tuple[int, float]] = field(default_factory=dict)
 
-    def repaired(self, key: str) -> None:
-        """Note that an object was repaired."""
-        number, last = self._repairs.get(key, (0, 0.0))
-        self._repairs[key] = (number + 1 if monotonic() - last < self.forget else 1, monotonic())
+    def written(self, key: str) -> None:
+        """Note that an object was written, whatever came of it."""
+        number, last = self._writes.get(key, (0, 0.0))
+        self._writes[key] = (number + 1 if monotonic() - last < self.forget else 1, monotonic())
 
     def seconds_to_wait(self, key: str) -> float:
-        """How long to wait before an object is repaired again."""
-        number, last = self._repairs.get(key, (0, 0.0))
+        """How long to wait before an object is written again."""
+        number, last = self._writes.get(key, (0, 0.0))
         since = monotonic() - last
         if not number or since >= self.forget:
             return 0.0

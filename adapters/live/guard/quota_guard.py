@@ -6,7 +6,8 @@ Every kind is followed by a watch, and an object is looked at whenever it or the
 is, and applying the same twice changes nothing. So nothing depends on how often, in which order or through which restart looks come about.
 
 What people or programs have written once is written over. What another program applies again and again is not, unless a setting says so:
-two programs that each put a field back would never come to rest.
+two programs that each put a field back would never come to rest. Whatever it is that is done to an object again and again, what gpol writes
+to that object comes more and more slowly.
 """
 
 import asyncio
@@ -148,7 +149,7 @@ class QuotaGuard:
             return None
         if found is not None and self._in_vain.get(key) == found:
             return None
-        wait = self.pace.seconds_to_wait(key) if judged.drift else 0.0
+        wait = self.pace.seconds_to_wait(key)  # also without drift, where only the owner of a field is another one
         if wait:
             return wait
         written = await self._write(wanted, judged, found)
@@ -166,6 +167,7 @@ class QuotaGuard:
             if judged.body is not None:
                 body = judged.body if found is None else _at(judged.body, found, "uid")  # what is gone meanwhile is not made anew in part
                 answer = await self.api.apply(wanted.path, body, FIELD_MANAGER, force=False)
+                self.pace.written(wanted.key)
                 return judged, await self._take_away(wanted, answer)
         except ApiError as error:
             if error.status != 409:
@@ -175,6 +177,7 @@ class QuotaGuard:
             judged = self._judge.judge(wanted, kept_of(now))
             if judged.body is not None:
                 now = await self.api.apply(wanted.path, _at(judged.body, now, "uid", "resourceVersion"), FIELD_MANAGER, force=True)
+                self.pace.written(wanted.key)
             return judged, await self._take_away(wanted, now)
         except ApiError as error:
             if error.status in (404, 409):
@@ -185,6 +188,7 @@ class QuotaGuard:
         """Take away what is extra in an object, and return the object as it is then."""
         for each in self._judge.judge(wanted, kept_of(now)).extra:
             now = await self.api.merge(wanted.path, without_extra(now, each.steps))
+            self.pace.written(wanted.key)
         return now
 
     def _note_written(self, wanted: GuardedObject, before: Sequence[Drift], done: Judged, written: Plain) -> float | None:
@@ -203,7 +207,6 @@ class QuotaGuard:
         mended = [each for each in before if (each.field, each.wanted) not in left]
         if mended:
             self.repaired += 1
-            self.pace.repaired(key)
             is_news = all(each.is_news for each in mended)
             note = "; ".join(each.mended for each in mended)
             self._add_event(
@@ -226,17 +229,18 @@ class QuotaGuard:
         full = key.partition(" ")[2]
         self._note(key, (Drift(kind.kind, full, "", NOT_THERE, THERE, (FIELD_MANAGER,), kept),), found)
         if not kept:
-            return await self._delete(kind.path(namespace, name))
+            return self.pace.seconds_to_wait(key) or await self._delete(key, kind.path(namespace, name))
         self.failures.pop(key, None)
         return None
 
-    async def _delete(self, path: str) -> float | None:
+    async def _delete(self, key: str, path: str) -> float | None:
         """Ask for the deletion of an object, if it is still this guard's when it is read once more."""
         try:
             now = await self.api.get(path)
             if has_label(now, self.name) and is_left_over(now, self.name):
                 await delete_object(self.api, path, now)
                 self.deleted += 1
+                self.pace.written(key)
         except ApiError as error:
             if error.status not in (404, 409):
                 raise

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ....engine.guard import fields
 from ....engine.policy_graph import PolicyGraph
-from ...kueue.export.kubernetes_names import is_namespace, place
+from ...kueue.export.kubernetes_names import is_namespace, is_subdomain, place, suggestion
 from ...kueue.export.live.access_rights import EVENTS_RULE, REVIEW_RULES, access_rule, account_objects
 from ...kueue.export.yaml_text import Object
 from ...kueue.problems import ExportRefused, Findings
@@ -48,6 +48,7 @@ def export_live_for_volcano(graph: PolicyGraph, choices: VolcanoLiveChoices) -> 
     objects = account_objects("gpol:volcano" if decides else "gpol:volcano-guard", choices.namespace, rules)
     if decides:
         _refuse_who(graph, found)
+        _check_names(graph, found)
         _note_places(graph, found)
         objects += min_resources_policy([volcano_name(graph.nodes[queue.node].name) for queue in graph.queues])
     found.check(ExportRefused)
@@ -65,12 +66,14 @@ def _to_guard(deletes: bool) -> list[Object]:
 
 
 def min_resources_policy(queues: Sequence[str]) -> list[Object]:
-    """An admission policy that refuses PodGroups in these queues that do not say what they ask for.
+    """An admission policy that refuses PodGroups that do not say what they ask for, where they are made in these queues or moved there.
 
-    One that never said so may still be written to: Volcano's scheduler writes its status so, as there is no subresource for it.
+    One that is in its queue and never said so may still be written to: Volcano's scheduler writes its status so, as there is no
+    subresource for it. The names must be ones that Kubernetes allows, since they stand in the expressions as they are.
     """
     named = ", ".join(f"'{name}'" for name in sorted(queues))
-    queue = f"(has(object.spec.queue) && object.spec.queue != '' ? object.spec.queue : '{DEFAULT_QUEUE}')"
+    has_said = "has({0}.spec) && has({0}.spec.minResources)"
+    never_said = f"oldObject != null && !({has_said.format('oldObject')}) && {_queue_of('oldObject')} == {_queue_of('object')}"
     return [
         {
             "apiVersion": _ADMISSION,
@@ -88,10 +91,10 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
                         }
                     ]
                 },
-                "matchConditions": [{"name": "queue-of-the-policy", "expression": f"has(object.spec) && {queue} in [{named}]"}],
+                "matchConditions": [{"name": "queue-of-the-policy", "expression": f"{_queue_of('object')} in [{named}]"}],
                 "validations": [
                     {
-                        "expression": "has(object.spec.minResources) || (oldObject != null && !has(oldObject.spec.minResources))",
+                        "expression": f"({has_said.format('object')}) || ({never_said})",
                         "message": "spec.minResources is missing: set it to what minMember pods ask for together; gpol decides by it",
                     }
                 ],
@@ -104,6 +107,21 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
             "spec": {"policyName": _POLICY, "validationActions": ["Deny"]},
         },
     ]
+
+
+def _queue_of(group: str) -> str:
+    """The expression for the queue of a PodGroup: `object`, or `oldObject` where that is not null. It may have no spec at all."""
+    return f"(has({group}.spec) && has({group}.spec.queue) && {group}.spec.queue != '' ? {group}.spec.queue : '{DEFAULT_QUEUE}')"
+
+
+def _check_names(graph: PolicyGraph, found: Findings) -> None:
+    """Refuse queues whose names no Queue can have: no PodGroup could be in one, and the expressions could not name them."""
+    names = [volcano_name(graph.nodes[queue.node].name) for queue in graph.queues]
+    for queue, name in zip(graph.queues, names, strict=True):
+        if not is_subdomain(name):
+            node = graph.nodes[queue.node]
+            found.begin("queue", node.name, place(node.source))
+            found.problem("", "is no name that Kubernetes allows", f"call it `{suggestion(name, names)}`, for instance")
 
 
 def _refuse_who(graph: PolicyGraph, found: Findings) -> None:

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from fake_kinds import CLUSTER_QUEUE
 from fake_store import FakeStore
 from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
+from gpol.adapters.live.guard import object_writes
 from gpol.adapters.live.guard.object_writes import RepairPace
 from gpol.adapters.live.guard.quota_guard import QuotaGuard
 from guard_store_api import GuardStoreApi
@@ -175,5 +177,68 @@ def test_a_field_that_is_changed_again_and_again() -> None:
         assert wait is not None
         assert 0 < wait <= guard.pace.first_pause
         assert guard.drift[0].by == ("loop",)
+
+    run(scene)
+
+
+# --- the pace of writes ---------------------------------------------------------------------------------------------
+
+
+def test_a_write_without_drift_has_a_pace() -> None:
+    """Somebody makes the object anew again and again, just as the policy says: gpol takes its fields each time, but slower and slower."""
+
+    async def scene() -> None:
+        api, guard, step = contested()
+        guard.pace = RepairPace(first_pause=100, longest_pause=1000)
+        await step()
+        api.store.delete(CLUSTER_QUEUE, "a")
+        api.store.create(CLUSTER_QUEUE, guard._wanted["clusterqueues a"].body, manager="kubectl")
+        seconds = await step()
+        assert guard.drift == []
+        assert seconds is not None
+        assert 90 < seconds <= 100
+        assert guard.applied == 1
+
+    run(scene)
+
+
+def test_a_write_in_vain_has_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a webhook puts back is written again when the object changes in another way, and no faster than what can be repaired."""
+    now = 1000.0
+    monkeypatch.setattr(object_writes, "monotonic", lambda: now)
+
+    async def scene() -> None:
+        nonlocal now
+        store = FakeStore(namespaces=["team-a", "team-b"])
+        guard = QuotaGuard(Meddling(store), KUEUE_GUARDED, PLAIN, pace=RepairPace(first_pause=10))  # type: ignore[arg-type]
+        queues = next(reflector for kind, reflector in guard.followed.items() if kind.kind == "ClusterQueue")
+        waits = []
+        for policy in ("Hold", "HoldAndDrain", "None"):
+            waits.append(await guard.look("clusterqueues a"))
+            now += waits[-1] or 0.0
+            if waits[-1]:
+                assert await guard.look("clusterqueues a") is None
+            store.merge_patch(CLUSTER_QUEUE, "a", {"spec": {"stopPolicy": policy}}, manager="kubectl-edit")
+            await queues._list()
+        assert waits == [None, 10.0, 20.0]
+
+    run(scene)
+
+
+def test_a_deletion_has_a_pace() -> None:
+    """Another gpol with the same name and an earlier policy makes an object anew that this one deletes."""
+
+    async def scene() -> None:
+        api, guard, step = contested()
+        guard.pace, guard.deletes = RepairPace(first_pause=100, longest_pause=1000), True
+        body = {**guard._wanted["clusterqueues a"].body, "metadata": {"name": "old", "labels": {"gpol.dev/guard": "gpol"}}}
+        waits = []
+        for _ in range(2):
+            api.store.apply(CLUSTER_QUEUE, "old", body, manager="gpol.dev/policy")
+            await step()
+            waits.append(await guard.look("clusterqueues old"))
+        assert (waits[0], guard.deleted) == (None, 1)
+        assert waits[1] is not None
+        assert 90 < waits[1] <= 100
 
     run(scene)

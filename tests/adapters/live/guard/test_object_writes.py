@@ -1,4 +1,4 @@
-"""Taking fields away, what may be deleted, and the pace of repairs."""
+"""Taking fields away, what may be deleted, and the pace of writes."""
 
 import pytest
 from gpol.adapters.live.guard import object_writes
@@ -31,7 +31,7 @@ def test_what_is_deleted(metadata: dict[str, str], has_label: bool, is_asked: bo
     assert bool(said) is bool(refused)
 
 
-def test_repairs_slow_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_slow_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one comes at once, each further one after twice the pause before it; after a quiet time all is forgotten."""
     now = 1000.0
     monkeypatch.setattr(object_writes, "monotonic", lambda: now)
@@ -39,12 +39,12 @@ def test_repairs_slow_down(monkeypatch: pytest.MonkeyPatch) -> None:
     waits = []
     for _ in range(5):
         waits.append(pace.seconds_to_wait("a"))
-        pace.repaired("a")
+        pace.written("a")
     assert waits == [0, 1, 2, 4, 6]
     assert pace.seconds_to_wait("b") == 0
     now += 4
     assert pace.seconds_to_wait("a") == 2
     now += 100
     assert pace.seconds_to_wait("a") == 0
-    pace.repaired("a")
+    pace.written("a")
     assert pace.seconds_to_wait("a") == 1

@@ -53,6 +53,14 @@ def test_pod_groups_have_to_say_what_they_ask_for() -> None:
     assert binding == {"policyName": "gpol-volcano-min-resources", "validationActions": ["Deny"]}
 
 
+@pytest.mark.parametrize("name", ["it's", "a\\\\b", "NLP", "queue/a b"])
+def test_a_queue_that_no_pod_group_can_name(name: str) -> None:
+    """It is refused with a name near to it: Kubernetes has no such Queue, and it would break the expressions of the admission policy."""
+    graph = compile_policy(TEXT + f'queue "{name}" {{ owns nothing }}\n', "p.gpol")
+    with pytest.raises(ExportRefused, match=r"is no name that Kubernetes allows.*call it `[a-z0-9-]+`, for instance"):
+        export_live_for_volcano(graph, VolcanoLiveChoices())
+
+
 def test_flavors_are_noted() -> None:
     """Volcano places pods wherever they fit."""
     exported = export_live_for_volcano(compile_policy(TEXT, "p.gpol"), VolcanoLiveChoices())

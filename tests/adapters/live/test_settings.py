@@ -1,0 +1,76 @@
+"""Settings that would have no effect are refused: each by its name, with the cause and what to do."""
+
+from pathlib import Path
+
+import pytest
+from gpol.adapters.live.settings import ServeSettings, read_settings
+from pydantic import ValidationError
+
+WATCH = "journal: j.db\nkueue: {way: watch}\n"
+DECIDE = "policy: p.gpol\njournal: j.db\nkueue: {way: decide}\n"
+GUARD = "policy: p.gpol\n%s: {guard: {mode: %s, deletes: true}}\n"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file for settings, and no setting in the environment."""
+    for name in ("GPOL_GPU", "GPOL_KUBERNETES__CONTEXT", "GPOL_HTTP__PROBE_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "settings.yaml"
+
+
+def read(file: Path, text: str) -> ServeSettings:
+    """The settings of a text."""
+    file.write_text(text)
+    return read_settings(file)
+
+
+def refused(file: Path, text: str) -> tuple[str, str]:
+    """The part of the settings that is refused, and why."""
+    with pytest.raises(ValidationError) as error:
+        read(file, text)
+    [told] = error.value.errors()
+    return ".".join(map(str, told["loc"])), told["msg"].removeprefix("Value error, ")
+
+
+def test_a_context_without_a_kubeconfig(settings: Path) -> None:
+    """Without a kubeconfig the service account of the pod counts, which has no contexts."""
+    place, told = refused(settings, f"{DECIDE}kubernetes: {{context: prod}}\n")
+    assert (place, told) == (
+        "kubernetes",
+        "context is set, and there is no kubeconfig to which it belongs: name the kubeconfig as well, or leave context out",
+    )
+    assert read(settings, f"{DECIDE}kubernetes: {{context: prod, kubeconfig: k}}\n").kubernetes.context == "prod"
+    assert read(settings, f"{DECIDE}kubernetes: {{context: null}}\n").kubernetes.context is None
+
+
+def test_a_name_of_gpu_where_kueue_is_watched(settings: Path) -> None:
+    """Kueue's objects name resources themselves. A guard beside it has a policy, in which the name counts; so it does for other ways."""
+    place, told = refused(settings, f"{WATCH}gpu: amd.com/gpu\n")
+    assert place == ""
+    assert told == "gpu is set, and to watch Kueue goes by the cluster's own names of resources: leave it out, or set kueue.guard.mode"
+    for guarded in ("kueue: {way: watch, guard: {mode: report}}", "kueue: {way: watch}\nvolcano: {guard: {mode: report}}"):
+        assert read(settings, f"policy: p.gpol\njournal: j.db\ngpu: amd.com/gpu\n{guarded}\n").gpu == "amd.com/gpu"
+    assert read(settings, f"{DECIDE}gpu: amd.com/gpu\n").gpu == "amd.com/gpu"
+    assert read(settings, WATCH).gpu == "nvidia.com/gpu"
+
+
+@pytest.mark.parametrize("system", ["kueue", "volcano"])
+def test_deletes_where_a_guard_only_reports(settings: Path, system: str) -> None:
+    """Such a guard writes nothing, so it deletes nothing."""
+    place, told = refused(settings, GUARD % (system, "report"))
+    assert place == f"{system}.guard"
+    assert told == "deletes is set, and with `mode: report` nothing is written: set mode to repair, or leave deletes out"
+    assert getattr(read(settings, GUARD % (system, "repair")), system).guard.deletes
+    assert read(settings, GUARD.replace("true", "false") % (system, "report")).guards
+
+
+def test_a_port_for_probes_without_an_address(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing would listen there; a variable of the environment counts as well."""
+    place, told = refused(settings, f"{DECIDE}http: {{probe_port: 8081}}\n")
+    assert place == "http"
+    assert told == "probe_port is set, and probes are served only at a probe_address: name one as well, or leave probe_port out"
+    assert read(settings, f"{DECIDE}http: {{probe_port: 8181, probe_address: 0.0.0.0}}\n").http.probe_port == 8181
+    assert read(settings, f"{DECIDE}http: {{probe_address: 0.0.0.0}}\n").http.probe_port == 8081
+    monkeypatch.setenv("GPOL_HTTP__PROBE_PORT", "8181")
+    assert refused(settings, DECIDE)[0] == "http"
