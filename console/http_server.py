@@ -63,6 +63,10 @@ class Served(Protocol):
         """The API server, which knows tokens of the cluster."""
 
     @property
+    def reader(self) -> Reader | None:
+        """Answers from its journal; None where there is none."""
+
+    @property
     def health(self) -> Health:
         """Whether it does what it is there for."""
 
@@ -84,9 +88,7 @@ async def serve_http(service: Served, settings: Http) -> AsyncIterator["HttpServ
     except SecretFileError as error:
         raise HttpSetupError(str(error)) from None
     async with AsyncExitStack() as stack:
-        journal = service.settings.journal
-        reader = await stack.enter_async_context(Reader(journal, settings.answer_seconds)) if journal is not None else None
-        server = HttpServer(service, credentials, reader, certificate)
+        server = HttpServer(service, credentials, service.reader, certificate)
         await server.listen(stack, settings)
         _tell(server, settings)
         yield server

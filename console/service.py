@@ -22,6 +22,7 @@ from ..sim.drive.policy import Policy
 from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, PolicyFile
+from .reading.reader import Reader
 from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides, kueue_watches
 from .work.volcano_work import ExtenderAnswers, volcano_decides
@@ -43,8 +44,9 @@ class ActivationError(Exception):
 class Service:
     """gpol at work for one cluster. `policy` is None where the settings name none.
 
-    `guards` keep quotas, and `extender` is what Volcano's scheduler is answered from. What is done now is in `metrics.works`, and `health`
-    tells what keeps any of it from its work. Raises ActivationError for a policy whose quotas cannot be kept.
+    `guards` keep quotas, `extender` is what Volcano's scheduler is answered from, and `reader` answers from the journal, in a process that
+    it starts when it is entered, or asked. What is done now is in `metrics.works`, and `health` tells what keeps any of it from its work.
+    Raises ActivationError for a policy whose quotas cannot be kept.
     """
 
     def __init__(self, settings: ServeSettings, policy: Policy | None, api: Api, make_core: MakeCore) -> None:
@@ -57,6 +59,7 @@ class Service:
         self._policy_changed = asyncio.Event()
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.extender = ExtenderAnswers()
+        self.reader = Reader(settings.journal, settings.http.answer_seconds) if settings.journal is not None else None
         self.policy: PolicyFile | None = None
         if policy is not None and settings.policy is not None:
             self.policy = PolicyFile(settings.policy, policy, self.health)
@@ -160,7 +163,7 @@ class Service:
         if settings.volcano.way == "decide":
             return volcano_decides(settings, api, decider, self._holder, self, self.extender)
         if settings.kueue.way == "decide":
-            return kueue_decides(settings, api, decider, self._holder, self)
+            return kueue_decides(settings, api, decider, self._holder, self, self.reader)
         try:
             return kueue_watches(settings, api, decider, self)
         except ImportRefused as error:

@@ -16,3 +16,9 @@ class Question(NamedTuple):
 
 QUESTION: TypeAdapter[Question] = TypeAdapter(Question)
 """A question as bytes and back: one line, behind which the body of the request follows."""
+
+NAMES: TypeAdapter[list[str]] = TypeAdapter(list[str])
+"""The body of the question `why`: workloads by name."""
+
+REASONS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
+"""Its answer: why each waits, by name."""

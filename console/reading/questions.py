@@ -1,10 +1,11 @@
 """Answers about the cluster as a journal tells it: its state, a workload, where the journal ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from heapq import nsmallest
 from itertools import islice
 
+from ...adapters.live.wording import why_it_waits
 from ...dsl.syntax.names import closest, shortened
 from ...engine.cores import Core
 from ...engine.events import WorkloadEvicted
@@ -125,7 +126,7 @@ def explanation_of(followed: Followed, workload: str, query: ExplainQuery) -> Ex
             policy=followed.policy,
             history=tuple(NumberedEvent(seq=recorded.seq, event=recorded.event) for recorded in told),
             earlier=len(newest) > query.events,
-            standing=standing(core, workload),
+            standing=standing(resting(core), workload),
         )
 
 
@@ -135,3 +136,13 @@ def _names(core: Core, journal: Journal) -> Iterator[str]:
     for recorded in journal.backwards(upto=core.seq, kinds=[WorkloadSubmitted.__name__]):
         if isinstance(recorded.event, WorkloadSubmitted):
             yield recorded.event.workload
+
+
+# --- why they wait --------------------------------------------------------------------------------------------------
+
+
+def reasons_of(followed: Followed, names: Sequence[str]) -> dict[str, str]:
+    """Why each of these workloads waits, in one line; those that do not wait are left out."""
+    core = resting(followed.core)
+    found = {name: standing(core, name, briefly=True) for name in names}
+    return {name: why_it_waits(place) for name, place in found.items() if place is not None and place.state == "pending"}

@@ -54,28 +54,27 @@ class Reader:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._stop()
 
-    async def ask(self, name: str, workload: str = "", query: Mapping[str, str] | None = None, body: bytes = b"") -> Answered:
-        """The answer to a question. Raises UnansweredError where there is none in time."""
+    async def ask(
+        self, name: str, workload: str = "", query: Mapping[str, str] | None = None, body: bytes = b"", seconds: float | None = None
+    ) -> Answered:
+        """The answer to a question. Raises UnansweredError where there is none in time: `seconds`, where it is another one than usual."""
+        seconds = self._seconds if seconds is None else seconds
         turns = self._trials if name == "try" else self._questions
         if name == "try" and turns.locked():
             raise UnansweredError(503, "Busy", "another trial is under way", "try again when it has ended")
-        deadline = monotonic() + self._seconds
+        deadline = monotonic() + seconds
         question = Question(name, workload, dict(query or {}), deadline)
         try:
-            async with asyncio.timeout(self._seconds), turns:
+            async with asyncio.timeout(seconds), turns:
                 data = await self._exchange(QUESTION.dump_json(question) + b"\n" + body)
         except TimeoutError:
-            raise self._too_late() from None
+            raise _too_late(seconds) from None
         status, _, answer = data.partition(b"\n")
         if not status.isdigit():
             if monotonic() >= deadline:
-                raise self._too_late()
+                raise _too_late(seconds)
             raise UnansweredError(503, "NoAnswer", "the process that answers questions has failed", "its log says why; try again later")
         return Answered(int(status), answer)
-
-    def _too_late(self) -> UnansweredError:
-        message = f"there was no answer within {self._seconds:g} seconds"
-        return UnansweredError(504, "TimedOut", message, "ask for less, try again later, or raise `http.answer_seconds`")
 
     async def _exchange(self, data: bytes) -> bytes:
         """Send a question, and return what comes back; nothing comes from a process that has died."""
@@ -139,3 +138,8 @@ class Reader:
                 os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
             self._process = None
+
+
+def _too_late(seconds: float) -> UnansweredError:
+    message = f"there was no answer within {seconds:g} seconds"
+    return UnansweredError(504, "TimedOut", message, "ask for less, try again later, or raise `http.answer_seconds`")

@@ -24,8 +24,8 @@ from ...engine.errors import describe_error
 from ...journal.errors import JournalError
 from ..answers import ExplainQuery, StateQuery, UnansweredError
 from .journal_follower import Followed, JournalFollower
-from .question import QUESTION, Question
-from .questions import explanation_of, head_of, state_of
+from .question import NAMES, QUESTION, REASONS, Question
+from .questions import explanation_of, head_of, reasons_of, state_of
 from .queue_metrics import queue_metrics
 from .trial_run import read_request, trial_of
 
@@ -48,6 +48,8 @@ def answered(followed: Followed, question: Question, body: bytes) -> bytes:
             return _json(head_of(followed))
         case "try":
             return _json(trial_of(followed, read_request(body)))
+        case "why":
+            return REASONS.dump_json(reasons_of(followed, NAMES.validate_json(body)))
         case "metrics":
             return queue_metrics(followed)
         case _:

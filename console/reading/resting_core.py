@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
+from ...compiled.fast_core import fast_core
+from ...engine.core.core import ArrayCore
 from ...engine.cores import Core, Probe
 from ...engine.outcome.nomination import Nomination
+
+FEW = 1000
+"""Up to so many live workloads the definition is asked."""
 
 
 class _RestingProbe:
@@ -41,4 +46,11 @@ class _RestingCore:
 
 def resting(core: Core) -> Core:
     """A core that answers as this one does, as long as nothing happens to it."""
-    return cast(Core, _RestingCore(core))
+    return cast(Core, _RestingCore(core if len(core.view.names()) <= FEW else over_arrays(core)))
+
+
+def over_arrays(core: Core) -> Core:
+    """A core over arrays in the same state. It takes a second to make where there are thousands of workloads, and decides far sooner."""
+    if isinstance(core, ArrayCore):
+        return core
+    return fast_core(lambda _: None, is_long=True, frozen=(core.freeze(), core.graph))

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from ...compiled.fast_core import fast_core
 from ...dsl.analysis.checker import Checked, check
 from ...dsl.diagnostics import Diagnostic, PolicyError
 from ...dsl.rendering import render
@@ -30,13 +29,10 @@ from ..answers import (
     UnansweredError,
 )
 from .journal_follower import Followed
-from .resting_core import resting
+from .resting_core import FEW, over_arrays, resting
 
 FILE = "tried.gpol"
 """What a policy that is tried is called."""
-
-FEW = 1000
-"""Up to so many live workloads a trial is decided by the definition."""
 
 MOST_DECISIONS = 1000
 """How many decisions are listed."""
@@ -108,10 +104,8 @@ def trial_of(followed: Followed, request: TryRequest, clock: Callable[[], int] =
 
 
 def _copy(core: Core) -> Core:
-    """A core to try things on. Both kinds decide the same; that over arrays takes seconds to begin, and far less for each decision."""
-    if len(core.view.names()) <= FEW:
-        return core.copy()
-    return fast_core(lambda _: None, frozen=(core.freeze(), core.graph))
+    """A core to try things on. Both kinds decide the same."""
+    return core.copy() if len(core.view.names()) <= FEW else over_arrays(core)
 
 
 def _listed(batches: list[PlayedBatch]) -> Iterator[TriedBatch]:

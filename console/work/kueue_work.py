@@ -1,6 +1,9 @@
 """gpol decides for Kueue, or watches what it decides, as work of a service."""
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -15,13 +18,23 @@ from ...adapters.kueue.live.shadow.kueue_shadow import KueueShadow
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
 from ...adapters.live.settings import ServeSettings
+from ..answers import UnansweredError
+from ..reading.question import NAMES, REASONS
+from ..reading.reader import Reader
 from .work import ServiceWork
 
+LOG = logging.getLogger("gpol.kueue")
 
-def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holder: str, observer: Observer) -> ServiceWork:
-    """The work of `kueue.way: decide`."""
-    events = EventWriter(api, FIELD_MANAGER, holder)
-    kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer)
+WHY_SECONDS = 300.0
+"""How long it may take to find out why some workloads wait."""
+
+
+def kueue_decides(
+    settings: ServeSettings, api: Api, decider: LiveDecider, holder: str, observer: Observer, reader: Reader | None
+) -> ServiceWork:
+    """The work of `kueue.way: decide`. The process beside this one is asked why workloads wait: here nothing would be decided meanwhile."""
+    events, why = EventWriter(api, FIELD_MANAGER, holder), partial(_ask_why, reader) if reader is not None else None
+    kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer, why)
     cluster = kueue.cluster
     reflectors = (*cluster.reflectors(follows_nodes(kueue.deciding.graph)), kueue.status.checks)
     return ServiceWork(
@@ -32,6 +45,19 @@ def kueue_decides(settings: ServeSettings, api: Api, decider: LiveDecider, holde
         lambda: reflectors,
         lambda: _of_decisions(kueue),
     )
+
+
+async def _ask_why(reader: Reader, names: Sequence[str]) -> dict[str, str]:
+    """Why workloads wait, by name; nothing where there is no answer, which is logged."""
+    try:
+        told = await reader.ask("why", body=NAMES.dump_json(list(names)), seconds=WHY_SECONDS)
+    except UnansweredError as error:
+        LOG.warning("why workloads wait cannot be told now: %s", error)
+        return {}
+    if told.status != HTTPStatus.OK:
+        LOG.warning("why workloads wait cannot be told now: %s", told.body.decode())
+        return {}
+    return REASONS.validate_json(told.body)
 
 
 def _of_decisions(kueue: KueueDecisions) -> Iterator[Metric]:

@@ -123,7 +123,23 @@ class ArrayCore:
 
     @property
     def probe(self) -> DefinitionProbe:
-        return DefinitionCore(self.state()).probe
+        return DefinitionProbe(self.state(), may_reserve=None if self._store is None or self.decides_in_cycles else self._may_reserve)
+
+    def _may_reserve(self) -> set[str]:
+        """All who reserve room in a pass that carries nothing out, by name, and some who are refused in it."""
+        store = self._tables
+        self._look_ahead()
+        t, stamp = store.tables, store.tables.state[c.PASS]
+        waits = ((name, t.work[store.row(name), c.WAIT]) for name in store.live_names())
+        return {name for name, at in waits if at != c.NONE and t.passed[at] == stamp}
+
+    def _look_ahead(self) -> None:
+        """Run a pass that carries nothing out: who reserves room, and when time alone may decide something."""
+        store = self._tables
+        store.grow()
+        while store.kernels.settle(store.tables, 1) == c.MORE:
+            store.grow_further()
+        store.tables.state[c.WAKE_IS_KNOWN] = 1
 
     @property
     def seq(self) -> int:
@@ -302,10 +318,7 @@ class ArrayCore:
             due = store.kernels.next_cycle(store.tables)
             return None if due == c.NONE else due
         if not store.tables.state[c.WAKE_IS_KNOWN]:
-            store.grow()
-            while store.kernels.settle(store.tables, 1) == c.MORE:
-                store.grow_further()
-            store.tables.state[c.WAKE_IS_KNOWN] = 1
+            self._look_ahead()
         wake = int(store.tables.state[c.WAKE])
         return None if wake == c.NONE else wake
 

@@ -1,6 +1,6 @@
 """Questions about what would be, as things stand or as supposed, answered by the definition. Nothing of the state changes by them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -25,12 +25,17 @@ from .keeping import kept, protected_victims
 
 
 class DefinitionProbe:
-    """See `gpol.engine.cores.Probe`."""
+    """See `gpol.engine.cores.Probe`. `may_reserve` finds workloads among which are all who reserve room; without it all are looked at."""
 
     def __init__(
-        self, state: State, policy: ActivePolicy | None = None, out: frozenset[str] = frozenset(), instead: WorkloadSubmitted | None = None
+        self,
+        state: State,
+        policy: ActivePolicy | None = None,
+        out: frozenset[str] = frozenset(),
+        instead: WorkloadSubmitted | None = None,
+        may_reserve: Callable[[], Collection[str]] | None = None,
     ) -> None:
-        self._state, self._out, self._instead = state, out, instead
+        self._state, self._out, self._instead, self._may_reserve = state, out, instead, may_reserve
         self._policy = policy or state.active
 
     def suppose(
@@ -138,7 +143,9 @@ class DefinitionProbe:
         return Preemptor(self._workload(nomination.workload), flavors.request, sorted(flavors.needing))
 
     def reservations(self) -> Sequence[Nomination]:
-        return [] if self.graph.settings.defers else reservations(self._state)
+        if self.graph.settings.defers:
+            return []
+        return reservations(self._state, None if self._may_reserve is None else self._may_reserve())
 
     # --- queues ---------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from gpol.adapters.live.settings import Http
 from gpol.console.health import Health
 from gpol.console.http_server import serve_http
 from gpol.console.metrics import Metrics
+from gpol.console.reading.reader import Reader
 from gpol.dsl.analysis.checker import check
 from gpol.engine.facts import FACT, Fact
 from gpol.journal.journal import Journal
@@ -143,12 +144,16 @@ class NoApi:
         raise AssertionError(f"{path} was asked")
 
 
-def service_of(place: Path | str, api: Any = None) -> Any:
-    """A service whose journal is at a place."""
+def service_of(place: Path | str, api: Any = None, seconds: float = 300) -> Any:
+    """A service whose journal is at a place; questions are answered within so many seconds."""
     health = Health()
     health.say("service", "")
     return SimpleNamespace(
-        settings=SimpleNamespace(journal=str(place)), api=api or NoApi(), health=health, metrics=Metrics(health.problems)
+        settings=SimpleNamespace(journal=str(place)),
+        api=api or NoApi(),
+        reader=Reader(str(place), seconds),
+        health=health,
+        metrics=Metrics(health.problems),
     )
 
 
@@ -171,9 +176,9 @@ def serve(place: Path, token_file: Path) -> Serve:
     @asynccontextmanager
     async def serving(api: Any = None, journal: Path | str = place, **options: Any) -> AsyncIterator[Client]:
         settings = Http(**{"port": 0, "token_file": token_file, "answer_seconds": 300, **options})
-        service = service_of(journal, api)
+        service = service_of(journal, api, settings.answer_seconds)
         connector = aiohttp.TCPConnector(ssl=False)
-        async with serve_http(service, settings) as server, aiohttp.ClientSession(connector=connector) as session:
+        async with service.reader, serve_http(service, settings) as server, aiohttp.ClientSession(connector=connector) as session:
             yield Client(session, server, service)
 
     return serving

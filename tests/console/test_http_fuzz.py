@@ -59,7 +59,8 @@ def url(tmp_path_factory: pytest.TempPathFactory, tools: Any) -> Iterator[str]:
 
     async def serve() -> None:
         over = asyncio.Event()
-        async with serve_http(tools.service_of(place), Http(port=0, token_file=token, answer_seconds=300)) as server:
+        service = tools.service_of(place)
+        async with service.reader, serve_http(service, Http(port=0, token_file=token)) as server:
             assert server is not None
             started.set_result((server.url, asyncio.get_running_loop(), over))
             await over.wait()

@@ -22,7 +22,7 @@ from .deciding import Deciding
 from .followed import FollowedCluster
 from .occupancy import Occupancy
 from .protocol import CONTROLLER
-from .telling import Telling
+from .telling import AskWhy, Telling
 
 WRITERS = 8
 """How many writes are under way at once."""
@@ -31,7 +31,8 @@ WRITERS = 8
 class KueueDecisions:
     """Follows the Workloads of a cluster and decides about them.
 
-    `check` is the name of gpol's AdmissionCheck, `gpu` what the policy's resource `gpu` is called in the cluster.
+    `check` is the name of gpol's AdmissionCheck, `gpu` what the policy's resource `gpu` is called in the cluster. `ask_why` says why
+    workloads wait; without it their checks do not.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class KueueDecisions:
         follow_pods: bool = True,
         events: EventWriter | None = None,
         observer: Observer | None = None,
+        ask_why: AskWhy | None = None,
     ) -> None:
         observed = observer if observer is not None else Unobserved()
         self.decider = decider
@@ -52,7 +54,7 @@ class KueueDecisions:
         self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, check, observed)
         self.status = CheckStatus(api, check, decider.stamps)
         self.events = events if events is not None else EventWriter(api, CONTROLLER, CONTROLLER)
-        self.telling = Telling(self.cluster, decider, self.events, self.carrying_out)
+        self.telling = Telling(self.cluster, decider, self.events, self.carrying_out, ask_why)
 
     @property
     def problems(self) -> dict[str, str]:

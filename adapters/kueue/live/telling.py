@@ -5,33 +5,38 @@ it to the job; it is written when it has become another one, for few workloads a
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from time import monotonic
 
-from ....engine.explain.pending import standing
 from ...kubernetes.object_events import EventWriter
 from ...live.decider import LiveDecider, Numbered
 from ...live.decision_event import ToldDecision, decision_event
-from ...live.wording import why_it_waits
 from .carrying_out import CarryingOut
 from .followed import FollowedCluster
 from .protocol import WORKLOAD
 from .writes import safe_message
 
+AskWhy = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
+"""Says why workloads wait, a line each by name; those of which it is not known are left out. Answers may take long."""
+
+ASKED_A_SECOND = 5
+"""About how many workloads it is asked in a second, on average. The others have their turn later."""
+
 ROUND_SECONDS = 5.0
-"""After how many seconds it is looked again why workloads wait."""
+"""After how many seconds it is asked again at the earliest."""
 
-MOST_IN_A_ROUND = 25
-"""About how many workloads it is asked in a round. The others have their turn in the next ones."""
-
-MOST_LIVE = 1_000
-"""With more live workloads it is not asked: an answer looks at all who wait, and nothing is decided meanwhile."""
+REST = 4
+"""So many times as long as an answer took, nothing is asked after it: where answers take long, they need much of a processor."""
 
 
 class Telling:
-    """Tells of one cluster: by `events`, and through the writes to its workloads."""
+    """Tells of one cluster: by `events`, and through the writes to its workloads. Without `ask` nobody learns why workloads wait."""
 
-    def __init__(self, cluster: FollowedCluster, decider: LiveDecider, events: EventWriter, carrying_out: CarryingOut) -> None:
-        self._cluster, self._decider, self._events, self._carrying_out = cluster, decider, events, carrying_out
+    def __init__(
+        self, cluster: FollowedCluster, decider: LiveDecider, events: EventWriter, carrying_out: CarryingOut, ask: AskWhy | None
+    ) -> None:
+        self._cluster, self._decider, self._events, self._carrying_out, self._ask = cluster, decider, events, carrying_out, ask
         self._turn: Iterator[str] = iter(())
 
     def tell(self, committed: Iterable[Numbered]) -> None:
@@ -47,27 +52,32 @@ class Telling:
 
     async def ask_why(self) -> None:
         """Ask, round after round, why workloads wait, until cancelled."""
-        while True:
-            await asyncio.sleep(ROUND_SECONDS)
-            self.ask_some()
+        pause = ROUND_SECONDS
+        while self._ask is not None:
+            await asyncio.sleep(pause)
+            begun = monotonic()
+            await self._ask_some(self._ask, int(ASKED_A_SECOND * pause))
+            pause = max(ROUND_SECONDS, REST * (monotonic() - begun))
 
-    def ask_some(self, most: int = MOST_IN_A_ROUND) -> None:
-        """Ask of some workloads why they wait, and let it be written where that is news."""
-        asked, reasons = 0, self._carrying_out.reasons
-        names = self._decider.core.view.names()
-        is_asked = len(names) <= MOST_LIVE
-        for key in self._turn:
-            seen = self._cluster.workload(key)
-            if seen is None or not seen.value.asks:
-                reasons.pop(key, None)
-                continue
-            found = standing(self._decider.core, key, briefly=True) if is_asked else None
-            if is_asked and (found is None or found.state != "pending"):
-                continue
-            reasons[key] = safe_message(why_it_waits(found)) if found is not None else ""  # an earlier reason would not stay true
-            if reasons[key] != seen.value.message:
-                self._carrying_out.writes.add(key)
-            asked += 1
-            if asked >= most:
-                return
-        self._turn = iter(names)
+    async def _ask_some(self, ask: AskWhy, most: int) -> None:
+        """Ask why some workloads wait, and let it be written where that is news."""
+        asked = list(islice(self._turn, most))
+        if not asked:
+            self._turn = iter([name for name in self._decider.core.view.names() if self._waits(name)])
+            asked = list(islice(self._turn, most))
+        for key in asked:
+            if not self._waits(key):
+                self._carrying_out.reasons.pop(key, None)
+        if waiting := [key for key in asked if self._waits(key)]:
+            for key, reason in (await ask(waiting)).items():
+                seen = self._cluster.workload(key)
+                if seen is None or not self._waits(key):
+                    continue
+                message = self._carrying_out.reasons[key] = safe_message(reason)
+                if message != seen.value.message:
+                    self._carrying_out.writes.add(key)
+
+    def _waits(self, key: str) -> bool:
+        """Whether a workload waits for a decision, and its check can say why."""
+        seen, known = self._cluster.workload(key), self._decider.core.view.workload(key)
+        return seen is not None and seen.value.asks and known is not None and known.admitted is None

@@ -13,6 +13,7 @@ INVARIANT: looking again ends, too. Where A evicted B, directly or through other
 holds until anything but time and submissions changes the cluster. So no circle of workloads can evict one another for ever.
 """
 
+from collections.abc import Collection
 from contextlib import ExitStack
 
 from ...outcome.decision import Admission, Eviction, Outcome, Replacement
@@ -39,20 +40,20 @@ def next_wake(state: State) -> int | None:
     return _Pass(state, only_reserve=True).run().next_wake()
 
 
-def reservations(state: State) -> list[Nomination]:
-    """Who waits for nothing but protections to end, and keeps its room until then."""
-    return _Pass(state, only_reserve=True).run().reserved
+def reservations(state: State, among: Collection[str] | None = None) -> list[Nomination]:
+    """Who waits for nothing but protections to end, and keeps its room until then. `among`: all others are known not to."""
+    return _Pass(state, only_reserve=True, among=among).run().reserved
 
 
 class _Pass:
-    """One pass over all waiting workloads; with `only_reserve` it carries nothing out."""
+    """One pass over all waiting workloads, or `among` some of them; with `only_reserve` it carries nothing out."""
 
-    def __init__(self, state: State, only_reserve: bool = False) -> None:
+    def __init__(self, state: State, only_reserve: bool = False, among: Collection[str] | None = None) -> None:
         self.state, self.only_reserve = state, only_reserve
         self.trial = Trial(state)
         self.open = [queue.node for queue in state.graph.queues if state.line(queue.node)]
         self.refused: set[tuple[int, Shape]] = set()
-        self.passed_over: set[str] = set()
+        self.passed_over = set() if among is None else state.workloads.keys() - set(among)
         self.decided: list[Outcome] = []
         self.reserved: list[Nomination] = []
         self.later: list[int] = []

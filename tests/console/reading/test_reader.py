@@ -16,6 +16,7 @@ from gpol.console.reading import journal_follower
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.reader import Reader
 from gpol.engine.default_core import freeze
+from gpol.engine.facts import WorkloadSubmitted
 from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
@@ -87,6 +88,21 @@ def test_an_empty_journal(tmp_path: Path) -> None:
     end, state = asyncio.run(ask())
     assert end == {"v": 1, "journal": "", "seq": 0, "chain": "00" * 32, "time": 0, "policy": None}
     assert (state["seq"], state["places"], state["capacity"], state["policy"]) == (0, [], [], None)
+
+
+def test_why_workloads_wait(place: Path, tools: Any) -> None:
+    """Each that waits with its reason; those that run, or are not live, are left out."""
+    tools.append(place, [WorkloadSubmitted.model_validate({**tools.submitted("waits", "guest", 9), "time": 2 * 10**15})])
+
+    async def ask() -> Any:
+        async with Reader(str(place), seconds=60) as reader:
+            return json.loads((await reader.ask("why", body=json.dumps(["waits", "held", "team/guest", "nobody"]).encode())).body)
+
+    told = asyncio.run(ask())
+    assert told["waits"].startswith("waits in queue guest: ExceedsMaxQuota")
+    with Journal.open(place) as journal:
+        waiting = {each.name for each in core_at(journal).view.workloads() if each.admitted is None}
+    assert set(told) == {"waits", "held", "team/guest"} & waiting
 
 
 def test_it_is_started_anew(place: Path) -> None:

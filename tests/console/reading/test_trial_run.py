@@ -9,7 +9,7 @@ import pytest
 from gpol.adapters.live.decider import LiveDecider
 from gpol.adapters.live.stamps import Stamps
 from gpol.console.answers import InvalidPolicyError, TryAnswer, TryRequest, UnansweredError
-from gpol.console.reading import trial_run
+from gpol.console.reading import resting_core, trial_run
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.trial_run import trial_of
 from gpol.dsl.analysis.checker import check
@@ -122,6 +122,7 @@ def test_both_cores_say_the_same(place: Path, tools: Any, monkeypatch: pytest.Mo
     request: Any = {"policy": tools.POLICY.replace("flavor a100 { gpu 8 }", BIGGER), "workload": tools.submitted("new", "guest", 8)}
     by_definition = tried(place, **request)
     monkeypatch.setattr(trial_run, "FEW", 0)
+    monkeypatch.setattr(resting_core, "FEW", 0)
     assert tried(place, **request) == by_definition
 
 
