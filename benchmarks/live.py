@@ -108,7 +108,6 @@ async def measure(options: argparse.Namespace, server: GoApiServer, folder: Path
         await api.create(ADMISSION_CHECK.path(), {**body, "spec": {"controllerName": CONTROLLER}})
         service = MeasuredService(settings, made, api, lambda frozen: fast_core(lambda line: None, is_long=True, frozen=frozen))
         service.clear()
-        assert service.reader is not None
         # Those that run end at the rate at which others come, so that about as many live at any time.
         run_seconds = options.queues * GPUS / 2 / options.rate
         arguments = (str(Path(__file__).with_name("live_load.py")), str(server.kubeconfig), str(options.queues), str(run_seconds))

@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..adapters.kubernetes.api import Api
@@ -44,8 +44,8 @@ class ActivationError(Exception):
 class Service:
     """gpol at work for one cluster. `policy` is None where the settings name none.
 
-    `guards` keep quotas, `extender` is what Volcano's scheduler is answered from, and `reader` answers from the journal, in a process that
-    it starts when it is entered, or asked. What is done now is in `metrics.works`, and `health` tells what keeps any of it from its work.
+    `guards` keep quotas, `extender` is what Volcano's scheduler is answered from, and `reader` answers from the journal, in a process
+    beside this one, while the service runs. What is done now is in `metrics.works`, and `health` tells what keeps any of it from its work.
     Raises ActivationError for a policy whose quotas cannot be kept.
     """
 
@@ -76,6 +76,10 @@ class Service:
 
     async def run(self) -> None:
         """Work until cancelled, whenever this program holds the Lease. Raises ActivationError where the policy cannot take over."""
+        async with self.reader if self.reader is not None else nullcontext():
+            await self._work_while_leading()
+
+    async def _work_while_leading(self) -> None:
         lease = self.settings.lease
         refused = ""
         try:

@@ -98,8 +98,6 @@ async def _work(service: "Service", settings: "ServeSettings") -> None:
     from ...console.http_server import serve_http
 
     async with AsyncExitStack() as stack:
-        if service.reader is not None:
-            await stack.enter_async_context(service.reader)
         await stack.enter_async_context(serve_http(service, settings.http))
         if settings.volcano.way == "decide":
             await stack.enter_async_context(serve_extender(settings.volcano.extender, service.extender))

@@ -31,7 +31,7 @@ from ..answers import (
     WorkloadData,
 )
 from .journal_follower import Followed
-from .resting_core import resting
+from .resting_core import quick, resting
 
 _MOST_NAMES = 10_000
 """How many names of workloads are compared with one that nobody has."""
@@ -68,7 +68,7 @@ def state_of(followed: Followed, query: StateQuery) -> StateAnswer:
 
 def _rows(followed: Followed, query: StateQuery) -> tuple[tuple[WorkloadData, ...], str | None]:
     """The workloads that are asked for, and the name after which the others come, if there are others."""
-    core = resting(followed.core)
+    core = resting(quick(followed.core))
     asked = nsmallest(query.limit + 1, (name for name in core.view.names() if name > query.after))
     with Journal.open(followed.place) as journal:
         rows = tuple(_workload_rows(core, journal, asked[: query.limit]))
@@ -126,7 +126,7 @@ def explanation_of(followed: Followed, workload: str, query: ExplainQuery) -> Ex
             policy=followed.policy,
             history=tuple(NumberedEvent(seq=recorded.seq, event=recorded.event) for recorded in told),
             earlier=len(newest) > query.events,
-            standing=standing(resting(core), workload),
+            standing=standing(resting(quick(core)), workload),
         )
 
 
@@ -143,6 +143,6 @@ def _names(core: Core, journal: Journal) -> Iterator[str]:
 
 def reasons_of(followed: Followed, names: Sequence[str]) -> dict[str, str]:
     """Why each of these workloads waits, in one line; those that do not wait are left out."""
-    core = resting(followed.core)
+    core = resting(quick(followed.core))
     found = {name: standing(core, name, briefly=True) for name in names}
     return {name: why_it_waits(place) for name, place in found.items() if place is not None and place.state == "pending"}

@@ -5,12 +5,11 @@ from functools import cached_property
 from typing import Any, cast
 
 from ...compiled.fast_core import fast_core
-from ...engine.core.core import ArrayCore
 from ...engine.cores import Core, Probe
 from ...engine.outcome.nomination import Nomination
 
 FEW = 1000
-"""Up to so many live workloads the definition is asked."""
+"""Up to so many live workloads the definition decides, and is asked."""
 
 
 class _RestingProbe:
@@ -46,11 +45,11 @@ class _RestingCore:
 
 def resting(core: Core) -> Core:
     """A core that answers as this one does, as long as nothing happens to it."""
-    return cast(Core, _RestingCore(core if len(core.view.names()) <= FEW else over_arrays(core)))
+    return cast(Core, _RestingCore(core))
 
 
-def over_arrays(core: Core) -> Core:
-    """A core over arrays in the same state. It takes a second to make where there are thousands of workloads, and decides far sooner."""
-    if isinstance(core, ArrayCore):
+def quick(core: Core) -> Core:
+    """The same core, or where many workloads live one over arrays in its state: it takes a second to make, and answers far sooner."""
+    if len(core.view.names()) <= FEW:
         return core
     return fast_core(lambda _: None, is_long=True, frozen=(core.freeze(), core.graph))

@@ -29,7 +29,7 @@ from ..answers import (
     UnansweredError,
 )
 from .journal_follower import Followed
-from .resting_core import FEW, over_arrays, resting
+from .resting_core import quick, resting
 
 FILE = "tried.gpol"
 """What a policy that is tried is called."""
@@ -105,7 +105,8 @@ def trial_of(followed: Followed, request: TryRequest, clock: Callable[[], int] =
 
 def _copy(core: Core) -> Core:
     """A core to try things on. Both kinds decide the same."""
-    return core.copy() if len(core.view.names()) <= FEW else over_arrays(core)
+    fit = quick(core)
+    return core.copy() if fit is core else fit
 
 
 def _listed(batches: list[PlayedBatch]) -> Iterator[TriedBatch]:

@@ -121,7 +121,6 @@ def test_both_cores_say_the_same(place: Path, tools: Any, monkeypatch: pytest.Mo
     """Whichever core decides a trial, the answer is the same."""
     request: Any = {"policy": tools.POLICY.replace("flavor a100 { gpu 8 }", BIGGER), "workload": tools.submitted("new", "guest", 8)}
     by_definition = tried(place, **request)
-    monkeypatch.setattr(trial_run, "FEW", 0)
     monkeypatch.setattr(resting_core, "FEW", 0)
     assert tried(place, **request) == by_definition
 
