@@ -19,6 +19,7 @@ from dataclasses import replace
 from time import monotonic
 
 from .....engine.cores import Core
+from .....engine.units import SECOND
 from ....kubernetes.api import Api, ApiError
 from ....live.decider import LiveDecider, Numbered
 from ...problems import ImportRefused
@@ -130,7 +131,8 @@ class KueueShadow:
             self._config_problem = f"the manager's Configuration in ConfigMap {name} cannot be imported, so the settings count: {error}"
             return
         self._config_problem = ""
-        self._steps += self._writer.configure(found, self.decider.stamps.now(), self._clock())
+        self._steps += self._writer.configure(found, self._second(), self._clock())
+        self.cluster.woken.set()
 
     async def _wait(self) -> None:
         """Wait until it is time to look."""
@@ -142,10 +144,12 @@ class KueueShadow:
         await asyncio.sleep(0)
 
     def _due_in(self) -> float | None:
-        """In how many seconds it is time to look; None where nothing has changed."""
+        """In how many seconds it is time to look; None until something changes."""
         received = [step.received for step in (*self._steps[:1], *self._steps[-1:])] + self.cluster.received
         if not received:
-            return None if self._is_in_step or self.cluster.problem else 0.0
+            if self._is_in_step or self._writer.refused:
+                return None
+            return self.settings.settle_seconds if self.cluster.problem else 0.0
         now = self._clock()
         quiet = max(received) + self.settings.settle_seconds - now
         return max(0.0, min(quiet, min(received) + self.settings.longest_seconds - now))
@@ -174,7 +178,7 @@ class KueueShadow:
 
     def _begin(self, is_quiet: bool) -> tuple[KueueDifference, ...]:
         """Take everything as it is, as nobody watched how it came about; from then on Kueue is compared."""
-        steps = self._writer.from_scratch(self.decider.stamps.now() // 1_000_000 * 1_000_000, self._clock())
+        steps = self._writer.from_scratch(self._second(), self._clock())
         if self._writer.refused:
             return ()
         ended = [name for name in self.decider.core.view.names() if name not in self._writer.seen]
@@ -222,6 +226,11 @@ class KueueShadow:
         if committed:
             self._tell(committed)
         return differences
+
+    def _second(self) -> int:
+        """Now, in whole seconds, as Kueue compares times."""
+        now = self.decider.stamps.now()
+        return now - now % SECOND
 
     def _is_there(self, key: str) -> bool:
         return key in self._writer.seen
