@@ -185,7 +185,7 @@ class KueueShadow:
         self._steps, self._expected, self._spare = [], {}, None
         course = Course(self.decider.core.copy(), Script(steps, (), {}, False), {}, self._writer.name_of, CoursePlan(unchecked=-1))
         for name in ended:
-            course.end(name)
+            course.record.end(name)
         course.run()
         self._keep(FoundCourse(course), steps)
         self._is_in_step = True
@@ -205,7 +205,7 @@ class KueueShadow:
     def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
         """Play a course for good, commit it, and tell the differences."""
         course = found.course
-        seqs = [self.decider.play(fact, graph)[0].seq for fact, graph in course.played]
+        seqs = [self.decider.play(fact, graph)[0].seq for fact, graph in course.record.played]
         committed = self.decider.commit(lambda events: None) if seqs else []
         self._spare = course.core
         self._expected = course.expected
@@ -218,7 +218,7 @@ class KueueShadow:
         self.explained += course.explained
         self.unchecked += found.unchecked
         events: dict[int, int] = {}
-        for difference, place in course.marks:
+        for difference, place in course.record.marks:
             events.setdefault(id(difference), seqs[place])
         journal = self.decider.identity
         differences = tuple(replace(each, journal=journal, event=events.get(id(each), 0)) for each in found.differences)
