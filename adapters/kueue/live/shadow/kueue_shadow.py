@@ -45,7 +45,7 @@ class KueueShadow:
     """Watches a cluster. The decider's core and journal are its own: nobody else plays facts in them.
 
     `differences` are the last ones, `counts` counts all by kind, `explained` the decisions of Kueue that gpol made too, `unchecked` the
-    stretches in which too much differed to be compared. `tell` is told of what was committed.
+    stretches of which a part could not be compared. `tell` is told of what was committed.
     """
 
     def __init__(
@@ -170,17 +170,18 @@ class KueueShadow:
             self._is_in_step, self._steps = False, []
             return ()
         if not self._is_in_step:
-            return self._begin(is_quiet)
+            self._begin()
+            return ()
         youngest = now if is_quiet else now - self.settings.longest_seconds / 2
         settled = next((place for place, step in enumerate(self._steps) if step.received > youngest), len(self._steps))
         steps, self._steps = self._steps[:settled], self._steps[settled:]
         return self._compare(Script(steps, self._steps, self._before, is_quiet)) if steps or is_quiet else ()
 
-    def _begin(self, is_quiet: bool) -> tuple[KueueDifference, ...]:
+    def _begin(self) -> None:
         """Take everything as it is, as nobody watched how it came about; from then on Kueue is compared."""
         steps = self._writer.from_scratch(self._second(), self._clock())
         if self._writer.refused:
-            return ()
+            return
         ended = [name for name in self.decider.core.view.names() if name not in self._writer.seen]
         self._steps, self._expected, self._spare = [], {}, None
         course = Course(self.decider.core.copy(), Script(steps, (), {}, False), {}, self._writer.name_of, CoursePlan(unchecked=-1))
@@ -188,8 +189,9 @@ class KueueShadow:
             course.record.end(name)
         course.run()
         self._keep(FoundCourse(course), steps)
+        at_rest = Explainer(self.decider.core, Script((), (), self._before, True), self._expected, self._writer.name_of).at_rest()
+        self._keep(FoundCourse(at_rest), ())
         self._is_in_step = True
-        return self._compare(Script((), (), self._before, is_quiet)) if is_quiet else ()
 
     def _compare(self, script: Script) -> tuple[KueueDifference, ...]:
         """Explain what Kueue did, and commit it."""
@@ -216,7 +218,9 @@ class KueueShadow:
                     self._before.pop(step.seen.key)
         self._played_problems = {**{key: told for key, told in self._played_problems.items() if self._is_there(key)}, **course.problems}
         self.explained += course.explained
-        self.unchecked += found.unchecked
+        if found.unchecked:
+            self.unchecked += 1
+            LOG.warning("a part of what Kueue did could not be compared, and was taken as it is")
         events: dict[int, int] = {}
         for difference, place in course.record.marks:
             events.setdefault(id(difference), seqs[place])

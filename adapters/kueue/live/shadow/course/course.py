@@ -34,7 +34,7 @@ from .course_plan import (
     TakePreemption,
 )
 from .course_record import CourseRecord
-from .outside_facts import MissedDecision, is_met, missed_decision, outside_facts
+from .outside_facts import MissedDecision, is_met, missed_decision, outside_facts, stopped
 
 MOST_CYCLES = 2_000
 """After so many cycles in a row it is given up that gpol comes to rest: cycles end soon, unless each decides something that Kueue did."""
@@ -46,6 +46,7 @@ _MOST_ROUNDS = 8
 """A step about a workload brings facts at most so many times."""
 
 _NOTE, _GOES_ON = "it ends before Kueue looks at it", "Kueue preempts for it"
+_UNSEEN = "it waits since before gpol has watched"
 
 
 class Course:
@@ -94,9 +95,8 @@ class Course:
         for name in sorted(self._replaced):  # the slice that took its place has never got quota
             self.record.end(name)
         failure = self._act(AT_END, None)
-        if failure is None and self.plan.unchecked > AT_END:
-            odd = self._cycles(AT_END, self.core.time, lambda: False)
-            failure = CourseFailure(AT_END, None, None, odd) if odd else None
+        if failure is None and self.plan.unchecked > AT_END and (odd := self._cycles(AT_END, self.core.time, lambda: False)):
+            failure = CourseFailure(AT_END, None, None, odd)
         for name in sorted(self.plan.passed):
             self.record.take_back(name, "it goes on")
         return failure
@@ -217,8 +217,8 @@ class Course:
                 case TakeBack():
                     self.record.take_back(action.workload, "it keeps others waiting")
                 case SetAside():
-                    if self._waits(action.workload):
-                        self.record.note(action.workload, "hold", action.difference)
+                    if core_standing(self.core.view.workload(action.workload)) == "waits":
+                        self.record.set_aside(action.workload, _UNSEEN, action.difference)
                 case TakeAdmission():
                     self._take_early(action.step, serial, action.difference)
                 case TakePreemption():
@@ -232,9 +232,6 @@ class Course:
             if odd:
                 return CourseFailure(serial, step, None, odd, at_action=isinstance(action, RunCycles))
         return None
-
-    def _waits(self, name: str) -> bool:
-        return core_standing(self.core.view.workload(name)) == "waits"
 
     def _has_come(self, seen: SeenWorkload | None) -> bool:
         known = self.core.view.workload(seen.key) if seen is not None else None
@@ -267,7 +264,7 @@ class Course:
         assert known is not None
         self.expected.pop(seen.key, None)
         if difference is not None:
-            self.record.note(seen.key, "release", difference)
+            self.record.note(seen.key, difference)
         replaced = self.core.view.workload(known.fact.replaces) if known.fact.replaces is not None else None
         if replaced is not None and replaced.admitted is not None:
             self.record.end(replaced.name)
@@ -347,8 +344,16 @@ class Course:
             return OddDecision(decision, subject.name, step is None and (self._ends(subject, serial) or self._ends(known, serial)), step)
         if accepted is not None:
             self.record.mark(accepted, len(self.record.played) - 1)
+        if step.after_gap and step.seen is not None and step.seen.standing != "stopping":
+            self._stop_unseen(step.seen)
         self._explain(OddDecision(decision, subject.name, False, step), step, serial)
         return None
+
+    def _stop_unseen(self, seen: SeenWorkload) -> None:
+        """Let a workload have stopped at once that did so in a gap: when it did, nobody has seen, and others may have its room since."""
+        known = self.core.view.workload(seen.key)
+        if known is not None and core_standing(known) == "stopping":
+            self.record.play(stopped(seen, known, self.core.time))
 
     def _explain(self, decided: OddDecision, step: ScriptStep, serial: int) -> None:
         """Note that a step shows what gpol has decided."""

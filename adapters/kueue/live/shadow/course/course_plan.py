@@ -24,10 +24,10 @@ class TakeBack(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """Set a workload aside, which Kueue passes over."""
+    """Set a workload aside, which Kueue passes over; without a difference it may be right not to look at it."""
 
     workload: str
-    difference: KueueDifference
+    difference: KueueDifference | None
 
 
 class TakeAdmission(NamedTuple):

@@ -44,11 +44,12 @@ class CourseRecord:
         if known is not None:
             self.play((WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=self.core.time, workload=name))
 
-    def set_aside(self, name: str, note: str) -> None:
-        """Let a workload that waits, and that nobody holds, take no part in cycles."""
+    def set_aside(self, name: str, note: str, difference: KueueDifference | None = None) -> None:
+        """Let a workload that waits, and that nobody holds, take no part in cycles. A difference is written down in any case."""
         known = self.core.view.workload(name)
-        if known is not None and known.admitted is None and known.held_by_operator is None:
-            self._act("hold", name, note)
+        if difference is not None or (known is not None and known.admitted is None and known.held_by_operator is None):
+            self.mark(difference, len(self.played))
+            self._act("hold", name, difference.text[:4096] if difference is not None else note)
 
     def take_back(self, name: str, note: str) -> None:
         """Let a workload that was set aside take part again."""
@@ -56,10 +57,10 @@ class CourseRecord:
         if known is not None and known.held_by_operator == SHADOW:
             self._act("release", name, note)
 
-    def note(self, name: str, action: Literal["hold", "release"], difference: KueueDifference) -> None:
-        """Write a difference down; `release` changes nothing of a workload that waits."""
+    def note(self, name: str, difference: KueueDifference) -> None:
+        """Write a difference down about a workload that waits, which takes part in cycles again if it did not."""
         self.mark(difference, len(self.played))
-        self._act(action, name, difference.text[:4096])
+        self._act("release", name, difference.text[:4096])
 
     def stop(self, name: str, note: str, difference: KueueDifference | None) -> None:
         """Kueue has told a workload to stop; where it should not have, `difference` says so."""

@@ -3,6 +3,9 @@
 Which of the watched changes Kueue knew at a decision, nobody tells: a change may have reached it late. So where a course fails, cycles are
 tried at the moments before, the latest first, and then after each change. Only when none of these ways leads to what Kueue did is it a
 difference. Then what Kueue did is taken as it is, and the course goes on from there.
+
+After a gap nobody knows all that Kueue has decided: who was evicted and has got quota again shows only the latter. So nothing is a
+difference from there on. What gpol cannot explain is taken as it is, unchecked.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +19,7 @@ from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script
 from .corrections import Correction, all_corrections, usual_correction
 from .course import Course
-from .course_plan import CourseFailure, CoursePlan, RunCycles, TakeBack
+from .course_plan import CourseFailure, CoursePlan, RunCycles, SetAside, TakeBack
 from .outside_facts import SHADOW
 
 MOST_MOMENTS = 8
@@ -72,6 +75,17 @@ class Explainer:
             best = self._explain(CoursePlan(), taking_first=False, best=best)
         return best if len(best.differences) <= 1 else self._with_one() or best
 
+    def at_rest(self) -> Course:
+        """A course without steps. Whoever gpol would act for is set aside and not told: Kueue looks at nobody until something changes."""
+        plan = CoursePlan()
+        for _ in range(MOST_DIFFERENCES):
+            tried = self._try(plan)
+            if tried.failure is None:
+                return tried.course
+            for odd in tried.failure.odd:
+                plan = plan.with_action(AT_END, SetAside(odd.subject, None))
+        return self._try(replace(plan, unchecked=AT_END)).course
+
     def _with_whom_was_set_aside(self) -> list[CoursePlan]:
         """Plans in which somebody takes part again whom Kueue has passed over, as that was told: each alone, and all of them."""
         plans, together = [], CoursePlan()
@@ -93,7 +107,7 @@ class Explainer:
                 plan = plan.without_cycles(failure.serial)
             elif failure.is_late:
                 plan = replace(plan, late=plan.late | {failure.serial})
-            elif len(differences) >= MOST_DIFFERENCES:
+            elif len(differences) >= MOST_DIFFERENCES or (self.script.gap is not None and failure.serial >= self.script.gap):
                 plan = replace(plan, unchecked=failure.serial)
             else:
                 plan, found = usual_correction(plan, course, failure, self.names, self.left_out, taking_first)
