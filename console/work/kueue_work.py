@@ -86,7 +86,7 @@ def _of_shadow(shadow: KueueShadow) -> Iterator[Metric]:
         differences.add_metric((kind,), shadow.counts[kind])
     yield differences
     yield CounterMetricFamily("gpol_shadow_explained", "Decisions of Kueue that gpol made too.", value=shadow.explained)
-    yield CounterMetricFamily("gpol_shadow_unchecked", "Stretches in which too much differed to be compared.", value=shadow.unchecked)
+    yield CounterMetricFamily("gpol_shadow_unchecked", "Stretches of which a part could not be compared.", value=shadow.unchecked)
     yield workload_problems(len(shadow.problems))
 
 

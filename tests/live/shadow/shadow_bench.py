@@ -80,14 +80,44 @@ class ShadowBench:
         return self.shadow.look(is_quiet)
 
 
-class HistoryPlayer:
-    """Plays a history of submissions and ends into a bench, and writes what a Kueue decides about it. `decisions` counts those."""
+class HistoryWriter:
+    """Writes a history of submissions and ends into a store, and what a Kueue decides about it. `decisions` counts those."""
+
+    def __init__(self, kueue: KueueWriter, deciding: DecidingKueue) -> None:
+        self.kueue, self.deciding = kueue, deciding
+        self.decisions = 0
+        kueue.clock.at(deciding.start)
+        kueue.set_up(deciding.scenario)
+
+    def write(self, step: Json) -> None:
+        """Write what happens in a step, and what Kueue does about it."""
+        self.kueue.clock.at(step["at"])
+        for name in step["finish"]:
+            self.kueue.delete(name)
+        for plain in step["submit"]:
+            self.kueue.submit(plain)
+        for log in self.deciding.step(step):
+            self.write_cycle(log)
+
+    def write_cycle(self, log: CycleLog) -> None:
+        """Write what a cycle did."""
+        kueue = self.kueue
+        kueue.clock.at(log.time)
+        for name, flavors in log.admitted.items():
+            queue = self.deciding.queues[kueue.workload(name)["spec"]["queueName"]]
+            kueue.admit(name, queue, flavors)
+        for name, reason, preemptor in log.evicted:
+            kueue.preempt(name, reason, preemptor)
+            kueue.stop(name)
+        self.decisions += len(log.admitted) + len(log.evicted)
+
+
+class HistoryPlayer(HistoryWriter):
+    """Writes a history into a bench, and lets its shadow look."""
 
     def __init__(self, bench: ShadowBench, deciding: DecidingKueue) -> None:
-        self.bench, self.deciding = bench, deciding
-        self.decisions = 0
-        bench.clock.at(deciding.start)
-        bench.kueue.set_up(deciding.scenario)
+        super().__init__(bench.kueue, deciding)
+        self.bench = bench
 
     def play(self, steps: Sequence[Json]) -> list[KueueDifference]:
         """Write step by step, let the shadow look after each, and return the differences."""
@@ -96,29 +126,6 @@ class HistoryPlayer:
             self.write(step)
             found += self.bench.look()
         return found
-
-    def write(self, step: Json) -> None:
-        """Write what happens in a step, and what Kueue does about it."""
-        bench = self.bench
-        bench.clock.at(step["at"])
-        for name in step["finish"]:
-            bench.kueue.delete(name)
-        for plain in step["submit"]:
-            bench.kueue.submit(plain)
-        for log in self.deciding.step(step):
-            self.write_cycle(log)
-
-    def write_cycle(self, log: CycleLog) -> None:
-        """Write what a cycle did."""
-        kueue = self.bench.kueue
-        self.bench.clock.at(log.time)
-        for name, flavors in log.admitted.items():
-            queue = self.deciding.queues[kueue.workload(name)["spec"]["queueName"]]
-            kueue.admit(name, queue, flavors)
-        for name, reason, preemptor in log.evicted:
-            kueue.preempt(name, reason, preemptor)
-            kueue.stop(name)
-        self.decisions += len(log.admitted) + len(log.evicted)
 
 
 def manager_configuration(scenario: Json) -> Json:

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+from commands import Gpol
 from gpol.adapters.kueue.live.shadow.difference_file import DifferenceFile
 from gpol.engine.facts import OperatorAction
 from gpol.journal.journal import Journal
 from modelled_kueue import ModelledKueue
-from planted_faults import Planted, faults_of
-from recorded_kueue import own_history
+from planted_faults import FaultKind, Planted, faults_of
+from recorded_kueue import own_history, recorded_histories
 from shadow_bench import HistoryPlayer, ShadowBench
 
 
@@ -49,3 +51,23 @@ def test_what_cannot_be_written_is_kept_and_named(tmp_path: Path) -> None:
     bench.close()
     assert (file.waiting, bench.shadow.problem) == (0, "")
     assert len(file.path.read_text().splitlines()) == 1
+
+
+OTHERS = [("7", "omission"), ("183", "admission"), ("229", "victim")]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("251", "flavor"), *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHERS)])
+def test_a_journal_with_a_difference_is_in_order(name: str, kind: FaultKind, tmp_path: Path, gpol: Gpol, shared: Path) -> None:
+    """Its chain is whole, and its facts decide again what it has: gpol's own decisions, and none about what was taken as it is."""
+    case = recorded_histories(shared)[name]
+    fault = next(each for each in faults_of(case["in"], name) if each.kind == kind)
+    bench = ShadowBench(tmp_path, case["in"])
+    (difference,) = HistoryPlayer(bench, ModelledKueue(case["in"], Planted(fault))).play(case["in"]["steps"])
+    explained = bench.shadow.explained
+    bench.close()
+    for command in ("verify", "replay", "fsck"):
+        done = gpol(command, str(bench.journal))
+        assert done.code == 0, (command, done.out, done.err)
+    [record] = [record for record in gpol("log", str(bench.journal), "--format", "json").records if record["seq"] == difference.event]
+    assert record["event"]["note"] == difference.text
+    assert explained > 0

@@ -26,11 +26,24 @@ QUICK = ("15", "21")
 EVERY = 5
 """Of so many recorded histories one is taken, in order of name."""
 
-NEVER_TOLD = {("65", "flavor"), ("219", "omission")}
-"""Faults that nobody can see from outside, by history and kind: a Kueue without a fault that learns of changes later does the same."""
+NEVER_TOLD = {("219", "omission")}
+"""A fault that nobody can see from outside, by history and kind. `ns/w12` is overlooked in one cycle, and gets quota of the same flavors
+two cycles later; in between nobody takes its room, nobody goes for it, and nobody is held up. All that is left of the fault is a
+reservation that names a moment two seconds later. A Kueue without a fault does the same where its first write of that reservation fails:
+it puts the workload back, and decides again. So does one that learns of the workload two seconds late. gpol would have to call every
+second of delay a difference."""
 
-TOLD_WITH_MORE = {("7", "omission"), ("139", "flavor"), ("157", "omission"), ("183", "admission"), ("229", "victim"), ("251", "flavor")}
-"""Faults after which more is told, which is a limit of this comparison: other decisions of the same moment do not go with the wrong one."""
+ENTANGLED: tuple[tuple[str, FaultKind], ...] = (
+    ("65", "flavor"),  # an order of changes explains it in which Kueue learns of a workload half a minute late
+    ("251", "flavor"),  # in the same cycle another workload gets the room that the wrong flavor takes
+    ("139", "flavor"),  # in the same cycle another workload gets room of the wrong flavor first
+    ("7", "omission"),  # another one gets quota in its place, and the same cycle evicts for a third one
+    ("157", "omission"),  # overlooked in a strict queue, it keeps those behind it waiting in later steps
+    ("183", "admission"),  # the same cycle evicts somebody for whose beneficiary there is no room after the wrong admission
+    ("229", "victim"),  # the same cycle evicts somebody else as well, which an earlier moment explains alone
+)
+"""Faults that are entangled with right decisions of the same cycle, or with later ones: these were told with others, or not at all, before
+gpol could take a wrong decision in the middle of its own cycle. The last five are played by the slow test below."""
 
 
 def play(folder: Path, case: Json, fault: PlantedFault) -> list[KueueDifference]:
@@ -86,21 +99,25 @@ def test_a_fault_in_a_recorded_history_is_told_alone(name: str, kind: FaultKind,
     assert_exactly_one(tmp_path, case, fault)
 
 
+@pytest.mark.parametrize(("name", "kind"), ENTANGLED[:2])
+def test_an_entangled_fault_is_told_alone(name: str, kind: FaultKind, tmp_path: Path, shared: Path) -> None:
+    """What else the same cycle decided is no difference."""
+    case = recorded_histories(shared)[name]
+    assert_exactly_one(tmp_path, case, next(fault for fault in faults_of(case["in"], name) if fault.kind == kind))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_faults_in_recorded_histories_are_told_alone(part: int, tmp_path: Path, shared: Path) -> None:
-    """One fault of each kind that is possible in every fifth history: 119 in all, of which 111 are told, each as one difference."""
+    """One fault of each kind that is possible in every fifth history: 119 in all, of which 118 are told, each as one difference."""
     cases = recorded_histories(shared)
     chosen = [name for name in sorted(cases)[::EVERY] if not cases[name]["kueue"]["livelock"]]
+    assert {name for name, _ in ENTANGLED} <= set(chosen)
     for name in chosen[part::5]:
         for fault in faults_of(cases[name]["in"], name):
             folder = tmp_path / f"{name}-{fault.kind}"
             folder.mkdir()
             if (name, fault.kind) in NEVER_TOLD:
                 assert play(folder, cases[name], fault) == []
-            elif (name, fault.kind) in TOLD_WITH_MORE:
-                found = play(folder, cases[name], fault)
-                assert len(found) > 1
-                assert any(is_about(difference, fault) or difference.workload == fault.workload for difference in found)
             else:
                 assert_exactly_one(folder, cases[name], fault)

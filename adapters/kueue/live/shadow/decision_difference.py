@@ -58,9 +58,8 @@ class GpolSide:
 class KueueDifference:
     """A difference about a workload; for a preemption it is the one for whom others go, where Kueue names it.
 
-    `time` is when Kueue did it or, where it did nothing, when gpol would have; microseconds. `after_gap`: the objects had to be listed, so
-    what Kueue did between is not known. `left_out` counts the workloads that gpol could not represent at that moment: what they hold is
-    missing. `event` is the fact of the journal that takes what Kueue did as it is.
+    `time` is when Kueue did it or, where it did nothing, when gpol would have; microseconds. `left_out` counts the workloads that gpol
+    could not represent at that moment: what they hold is missing. `event` is the fact of the journal that takes what Kueue did as it is.
     """
 
     kind: DifferenceKind
@@ -69,7 +68,6 @@ class KueueDifference:
     time: int
     kueue: KueueSide
     gpol: GpolSide
-    after_gap: bool = False
     left_out: int = 0
     journal: str = ""
     event: int = 0
@@ -107,7 +105,6 @@ class KueueDifference:
                 "early": list(gpol.early),
             },
             "text": self.text,
-            "after_gap": self.after_gap,
             "left_out": self.left_out,
             "journal": self.journal,
             "event": self.event,

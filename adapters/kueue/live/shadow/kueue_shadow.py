@@ -19,6 +19,7 @@ from dataclasses import replace
 from time import monotonic
 
 from .....engine.cores import Core
+from .....engine.units import SECOND
 from ....kubernetes.api import Api, ApiError
 from ....live.decider import LiveDecider, Numbered
 from ...problems import ImportRefused
@@ -44,7 +45,7 @@ class KueueShadow:
     """Watches a cluster. The decider's core and journal are its own: nobody else plays facts in them.
 
     `differences` are the last ones, `counts` counts all by kind, `explained` the decisions of Kueue that gpol made too, `unchecked` the
-    stretches in which too much differed to be compared. `tell` is told of what was committed.
+    stretches of which a part could not be compared. `tell` is told of what was committed.
     """
 
     def __init__(
@@ -130,7 +131,8 @@ class KueueShadow:
             self._config_problem = f"the manager's Configuration in ConfigMap {name} cannot be imported, so the settings count: {error}"
             return
         self._config_problem = ""
-        self._steps += self._writer.configure(found, self.decider.stamps.now(), self._clock())
+        self._steps += self._writer.configure(found, self._second(), self._clock())
+        self.cluster.woken.set()
 
     async def _wait(self) -> None:
         """Wait until it is time to look."""
@@ -142,10 +144,12 @@ class KueueShadow:
         await asyncio.sleep(0)
 
     def _due_in(self) -> float | None:
-        """In how many seconds it is time to look; None where nothing has changed."""
+        """In how many seconds it is time to look; None until something changes."""
         received = [step.received for step in (*self._steps[:1], *self._steps[-1:])] + self.cluster.received
         if not received:
-            return None if self._is_in_step or self.cluster.problem else 0.0
+            if self._is_in_step or self._writer.refused:
+                return None
+            return self.settings.settle_seconds if self.cluster.problem else 0.0
         now = self._clock()
         quiet = max(received) + self.settings.settle_seconds - now
         return max(0.0, min(quiet, min(received) + self.settings.longest_seconds - now))
@@ -166,26 +170,28 @@ class KueueShadow:
             self._is_in_step, self._steps = False, []
             return ()
         if not self._is_in_step:
-            return self._begin(is_quiet)
+            self._begin()
+            return ()
         youngest = now if is_quiet else now - self.settings.longest_seconds / 2
         settled = next((place for place, step in enumerate(self._steps) if step.received > youngest), len(self._steps))
         steps, self._steps = self._steps[:settled], self._steps[settled:]
         return self._compare(Script(steps, self._steps, self._before, is_quiet)) if steps or is_quiet else ()
 
-    def _begin(self, is_quiet: bool) -> tuple[KueueDifference, ...]:
+    def _begin(self) -> None:
         """Take everything as it is, as nobody watched how it came about; from then on Kueue is compared."""
-        steps = self._writer.from_scratch(self.decider.stamps.now() // 1_000_000 * 1_000_000, self._clock())
+        steps = self._writer.from_scratch(self._second(), self._clock())
         if self._writer.refused:
-            return ()
+            return
         ended = [name for name in self.decider.core.view.names() if name not in self._writer.seen]
         self._steps, self._expected, self._spare = [], {}, None
         course = Course(self.decider.core.copy(), Script(steps, (), {}, False), {}, self._writer.name_of, CoursePlan(unchecked=-1))
         for name in ended:
-            course.end(name)
+            course.record.end(name)
         course.run()
         self._keep(FoundCourse(course), steps)
+        at_rest = Explainer(self.decider.core, Script((), (), self._before, True), self._expected, self._writer.name_of).at_rest()
+        self._keep(FoundCourse(at_rest), ())
         self._is_in_step = True
-        return self._compare(Script((), (), self._before, is_quiet)) if is_quiet else ()
 
     def _compare(self, script: Script) -> tuple[KueueDifference, ...]:
         """Explain what Kueue did, and commit it."""
@@ -201,7 +207,7 @@ class KueueShadow:
     def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
         """Play a course for good, commit it, and tell the differences."""
         course = found.course
-        seqs = [self.decider.play(fact, graph)[0].seq for fact, graph in course.played]
+        seqs = [self.decider.play(fact, graph)[0].seq for fact, graph in course.record.played]
         committed = self.decider.commit(lambda events: None) if seqs else []
         self._spare = course.core
         self._expected = course.expected
@@ -212,9 +218,11 @@ class KueueShadow:
                     self._before.pop(step.seen.key)
         self._played_problems = {**{key: told for key, told in self._played_problems.items() if self._is_there(key)}, **course.problems}
         self.explained += course.explained
-        self.unchecked += found.unchecked
+        if found.unchecked:
+            self.unchecked += 1
+            LOG.warning("a part of what Kueue did could not be compared, and was taken as it is")
         events: dict[int, int] = {}
-        for difference, place in course.marks:
+        for difference, place in course.record.marks:
             events.setdefault(id(difference), seqs[place])
         journal = self.decider.identity
         differences = tuple(replace(each, journal=journal, event=events.get(id(each), 0)) for each in found.differences)
@@ -222,6 +230,11 @@ class KueueShadow:
         if committed:
             self._tell(committed)
         return differences
+
+    def _second(self) -> int:
+        """Now, in whole seconds, as Kueue compares times."""
+        now = self.decider.stamps.now()
+        return now - now % SECOND
 
     def _is_there(self, key: str) -> bool:
         return key in self._writer.seen

@@ -8,67 +8,77 @@ Cycles may decide more than the step that they run for. All of it has to be seen
 what Kueue is not seen to do, or gpol rests without having decided what Kueue did.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal, NamedTuple
 
 from ......engine.cores import Core
 from ......engine.errors import FactError
 from ......engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadReplaced
-from ......engine.facts import Fact, OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
-from ......engine.policy_graph import PolicyGraph
+from ......engine.facts import Fact, TimeAdvanced, WorkloadSubmitted
+from ......engine.units import SECOND
 from ......engine.workload import Workload
 from ....decide.kueue_reasons import REASONS
 from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script, ScriptStep
 from ..watch.seen_workload import PREEMPTED, KueueWords, SeenWorkload, core_standing, holds_the_same
-from .course_plan import NO_PLAN, CourseFailure, CoursePlan, OddDecision, RunCycles, SetAside, TakeAdmission, TakePreemption
-from .outside_facts import SHADOW, MissedDecision, is_met, missed_decision, outside_facts, told_to_stop
+from .course_plan import (
+    NO_PLAN,
+    CourseFailure,
+    CoursePlan,
+    EarlyDecision,
+    OddDecision,
+    RunCycles,
+    SetAside,
+    TakeAdmission,
+    TakeBack,
+    TakePreemption,
+)
+from .course_record import CourseRecord
+from .outside_facts import MissedDecision, is_met, missed_decision, outside_facts, stopped
 
 MOST_CYCLES = 2_000
 """After so many cycles in a row it is given up that gpol comes to rest: cycles end soon, unless each decides something that Kueue did."""
 
+MOST_LAG = 20 * SECOND
+"""Kueue knows every change after so long: no course counts in which it decides without an older one."""
+
 _MOST_ROUNDS = 8
 """A step about a workload brings facts at most so many times."""
 
-_NOTE = "it ends before Kueue looks at it"
-
-
-class PlayedFact(NamedTuple):
-    """A fact that was played, and the graph that goes with a policy."""
-
-    fact: Fact
-    graph: PolicyGraph | None
+_NOTE, _GOES_ON = "it ends before Kueue looks at it", "Kueue preempts for it"
+_UNSEEN = "it waits since before gpol has watched"
 
 
 class Course:
     """A course over a core, which is its own from then on. `expected` are the steps that show what gpol has decided already, by workload.
 
-    `names` gives a workload's name by its uid. `explained` counts decisions of Kueue that gpol made too; `fact_steps` are the steps at
-    which facts were played, `last_cycle` what the last cycle decided; `marks` are the differences, each with the place of its fact in
-    `played`.
+    `names` gives a workload's name by its uid. `record` has what was played. `explained` counts decisions of Kueue that gpol made too;
+    `early` are those among them that a later step shows, by workload. `fact_steps` are the steps at which facts were played, with their
+    times, and `last_cycle` is what the last cycle decided.
     """
 
     def __init__(
         self, core: Core, script: Script, expected: Mapping[str, int], names: Callable[[str], str], plan: CoursePlan = NO_PLAN
     ) -> None:
         self.core, self.script, self.plan = core, script, plan
+        self.record = CourseRecord(core)
         self.expected = dict(expected)
-        self.played: list[PlayedFact] = []
-        self.marks: list[tuple[KueueDifference, int]] = []
-        self.fact_steps: list[int] = []
+        self.early: dict[str, EarlyDecision] = {}
+        self.fact_steps: dict[int, int] = {}
         self.problems: dict[str, str] = {}
         self.explained = 0
         self.last_cycle: list[AnyDecision] = []
         self._names = names
+        self._in_added_cycles = False
         self._preempting = ""
         self._spared = False
+        self._regiven: list[ScriptStep] = []
         self._replaced: set[str] = set()
 
     def run(self, until: int = AT_END) -> CourseFailure | None:
         """Take the steps up to a serial number, including it; the cycles behind the last one are at `AT_END`. None: all is explained."""
         for name in sorted(self.plan.passed):
-            self._pass_over(name)
+            self.record.set_aside(name, _NOTE)
         failure = self._act(AT_START, None)
         for step in self.script.steps:
             if failure is not None or step.serial > until:
@@ -78,26 +88,17 @@ class Course:
             return failure
         return self._finish()
 
-    def end(self, name: str) -> None:
-        """Play the end of a workload that is not there any more."""
-        known, at = self.core.view.workload(name), self.core.time
-        if known is not None:
-            self._play((WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=at, workload=name))
-
     def _finish(self) -> CourseFailure | None:
         """What is left once all steps were taken."""
         if not self.script.is_quiet:
             return None
         for name in sorted(self._replaced):  # the slice that took its place has never got quota
-            self.end(name)
+            self.record.end(name)
         failure = self._act(AT_END, None)
-        if failure is None and self.plan.unchecked > AT_END:
-            odd = self._cycles(AT_END, self.core.time, lambda: False)
-            failure = CourseFailure(AT_END, None, None, odd) if odd else None
+        if failure is None and self.plan.unchecked > AT_END and (odd := self._cycles(AT_END, self.core.time, lambda: False)):
+            failure = CourseFailure(AT_END, None, None, odd)
         for name in sorted(self.plan.passed):
-            known = self.core.view.workload(name)
-            if known is not None and known.held_by_operator == SHADOW:
-                self._play(OperatorAction(time=self.core.time, by=SHADOW, action="release", workload=name, note="it goes on"))
+            self.record.take_back(name, "it goes on")
         return failure
 
     # --- a step -----------------------------------------------------------------------------------------------------
@@ -112,6 +113,9 @@ class Course:
             return self._act(step.serial, step)
         if self.expected.get(seen.key) == step.serial:
             del self.expected[seen.key]
+            early = self.early.pop(seen.key, None)
+            if early is not None and self._knew_too_little(early, step, seen):
+                return CourseFailure(early.serial, step, None, (), at_action=True)
         is_early = seen.key in self.expected  # gpol has decided already what a later step shows
         if not (is_early and self.core.view.workload(seen.key) is None):
             self._learn(step, seen, at, step.only_outside or is_early)
@@ -127,6 +131,12 @@ class Course:
                 return failure
             self._learn(step, seen, at, False)
         return None
+
+    def _knew_too_little(self, early: EarlyDecision, step: ScriptStep, seen: SeenWorkload) -> bool:
+        """Whether gpol has decided in added cycles without a fact that Kueue must have known when it did so."""
+        decided = seen.since if seen.standing == "holds" and seen.since is not None else step.time
+        changes = (time for serial, time in self.fact_steps.items() if serial > early.serial)
+        return early.in_added_cycles and not step.after_gap and any(time <= decided - MOST_LAG for time in changes)
 
     def _learn(self, step: ScriptStep, seen: SeenWorkload, at: int, only_outside: bool) -> None:
         """Play the facts about a workload that are no doing of Kueue's scheduler."""
@@ -153,12 +163,12 @@ class Course:
         if active is not None and active.digest == step.policy.graph.digest:
             return
         try:
-            decisions = self._play(step.policy.activation(at), step.policy.graph)
+            decisions = self.record.play(step.policy.activation(at), step.policy.graph)
         except FactError as error:
             self.problems[""] = str(error)
             return
         self.problems.pop("", None)
-        self.fact_steps.append(step.serial)
+        self.fact_steps[step.serial] = step.time
         for decision in decisions:
             known = self.core.view.workload(decision.workload) if isinstance(decision, WorkloadEvicted) else None
             if known is not None:
@@ -168,7 +178,7 @@ class Course:
         """Let a workload that was evicted right now hold its quota until it was seen to have stopped or, not `evicting`, go on with it."""
         holding = self.script.holding(known.name, known.fact.uid, self._shown_from(known.name, serial))
         if holding is not None:
-            self._play(holding.adopted(self.core.time, evicting))
+            self.record.play(holding.adopted(self.core.time, evicting))
 
     # --- what Kueue decided -----------------------------------------------------------------------------------------
 
@@ -181,7 +191,7 @@ class Course:
                 self._take_eviction(step, seen)
             return None
         if missed == "eviction":
-            self._release(self._names(seen.words.preemptor))
+            self.record.take_back(self._names(seen.words.preemptor), _GOES_ON)
         if self._is_late(step, seen, missed):
             return CourseFailure(step.serial, step, missed, (), is_late=True)
         odd = self._cycles(step.serial, step.time, lambda: is_met(seen, self.core.view.workload(seen.key), missed))
@@ -190,12 +200,6 @@ class Course:
             return CourseFailure(step.serial, step, missed, odd, is_met=met)
         self.expected.pop(seen.key, None)
         return None
-
-    def _release(self, name: str) -> None:
-        """Let a workload take part again that was set aside, as Kueue preempts for it."""
-        known = self.core.view.workload(name)
-        if known is not None and known.held_by_operator == SHADOW:
-            self._play(OperatorAction(time=self.core.time, by=SHADOW, action="release", workload=name, note="Kueue preempts for it"))
 
     def _is_late(self, step: ScriptStep, seen: SeenWorkload, missed: MissedDecision) -> bool:
         """Whether Kueue decided before something of which the core knows already, and the plan does not put up with that."""
@@ -210,8 +214,11 @@ class Course:
         for action in self.plan.actions.get(serial, ()):
             time, odd = step.time if step is not None else self.core.time, tuple[OddDecision, ...]()
             match action:
+                case TakeBack():
+                    self.record.take_back(action.workload, "it keeps others waiting")
                 case SetAside():
-                    self._note(action.workload, "hold", action.difference)
+                    if core_standing(self.core.view.workload(action.workload)) == "waits":
+                        self.record.set_aside(action.workload, _UNSEEN, action.difference)
                 case TakeAdmission():
                     self._take_early(action.step, serial, action.difference)
                 case TakePreemption():
@@ -219,7 +226,9 @@ class Course:
                     for each in action.steps if not odd else ():
                         self._take_early(each, serial, action.difference)
                 case RunCycles():
+                    self._in_added_cycles = True
                     odd = self._cycles(serial, time, partial(self._has_come, action.seen))
+                    self._in_added_cycles = False
             if odd:
                 return CourseFailure(serial, step, None, odd, at_action=isinstance(action, RunCycles))
         return None
@@ -232,7 +241,7 @@ class Course:
         """Let gpol evict for a workload, so that this one waits for its victims; they go on running, as Kueue takes others."""
         if not action.preemptor:
             return ()
-        self._release(action.preemptor)
+        self.record.take_back(action.preemptor, _GOES_ON)
         self._preempting, self._spared = action.preemptor, False
         odd = self._cycles(serial, time, lambda: self._spared)
         self._preempting = ""
@@ -251,32 +260,22 @@ class Course:
         self._expect(step.seen.key, step.serial, serial)
 
     def _take_admission(self, seen: SeenWorkload, difference: KueueDifference | None = None) -> None:
-        known, at = self.core.view.workload(seen.key), self.core.time
+        known = self.core.view.workload(seen.key)
         assert known is not None
         self.expected.pop(seen.key, None)
         if difference is not None:
-            self._note(seen.key, "release", difference)
+            self.record.note(seen.key, difference)
         replaced = self.core.view.workload(known.fact.replaces) if known.fact.replaces is not None else None
         if replaced is not None and replaced.admitted is not None:
-            self._play(WorkloadFinished(time=at, workload=replaced.name))
-        if self._play(seen.adopted(at, evicting=False)):  # the policy has told it to stop at once
-            self._play(seen.adopted(at, evicting=True))
+            self.record.end(replaced.name)
+        self.record.give(seen)
 
     def _take_eviction(self, step: ScriptStep, seen: SeenWorkload, difference: KueueDifference | None = None) -> None:
-        at, note = self.core.time, difference.text if difference is not None else seen.words.evicted_message
         self.expected.pop(seen.key, None)
-        if difference is not None:
-            self.marks.append((difference, len(self.played)))
-        for fact in told_to_stop(seen.key, at, note):
-            self._play(fact)
+        self.record.stop(seen.key, seen.words.evicted_message, difference)
         known = self.core.view.workload(seen.key)
         if known is not None:
             self._let_stop(known, step.serial)
-
-    def _note(self, workload: str, action: Literal["hold", "release"], difference: KueueDifference) -> None:
-        """Write a difference down in the journal; `release` changes nothing of a workload that waits."""
-        self.marks.append((difference, len(self.played)))
-        self._play(OperatorAction(time=self.core.time, by=SHADOW, action=action, workload=workload, note=difference.text[:4096]))
 
     # --- cycles -----------------------------------------------------------------------------------------------------
 
@@ -292,12 +291,22 @@ class Course:
 
     def _cycle(self, serial: int, time: int) -> tuple[OddDecision, ...]:
         odd = []
-        self.last_cycle = list(self._play(TimeAdvanced(time=time)))
+        self.last_cycle = list(self.record.play(TimeAdvanced(time=time)))
         for decision in self.last_cycle:
             if isinstance(decision, WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced):
                 found = self._odd(decision, serial)
                 odd += [found] if found is not None else []
+        for step in self._regiven:
+            self._regive(step, serial)
+        self._regiven.clear()
         return tuple(odd)
+
+    def _regive(self, step: ScriptStep, serial: int) -> None:
+        """Let a workload hold what Kueue gave it, once the cycle is over in which gpol has given it something else."""
+        assert step.seen is not None
+        self.record.stop(step.seen.key, "", self.plan.regiven[step.seen.key, step.serial])
+        self.record.give(step.seen)
+        self._expect(step.seen.key, step.serial, serial)
 
     def _odd(self, decision: WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced, serial: int) -> OddDecision | None:
         """Look for the step that shows a decision; None if there is one."""
@@ -311,9 +320,12 @@ class Course:
         if isinstance(decision, WorkloadEvicted):
             return self._odd_eviction(decision, known, serial, since)
         step = self.script.admission_seen(known, since)
-        if step is None or step.seen is None or not holds_the_same(known, step.seen.placements):
+        if step is not None and step.seen is not None and holds_the_same(known, step.seen.placements):
+            self._explain(OddDecision(decision, name, False, step), step, serial)
+        elif step is not None and (name, step.serial) in self.plan.regiven:
+            self._regiven.append(step)
+        else:
             return OddDecision(decision, name, step is None and self._ends(known, serial), step)
-        self._explain(name, step, serial)
         return None
 
     def _odd_eviction(self, decision: WorkloadEvicted, known: Workload, serial: int, since: int) -> OddDecision | None:
@@ -331,13 +343,25 @@ class Course:
         if step is None or (is_other and accepted is None):
             return OddDecision(decision, subject.name, step is None and (self._ends(subject, serial) or self._ends(known, serial)), step)
         if accepted is not None:
-            self.marks.append((accepted, len(self.played) - 1))
-        self._explain(known.name, step, serial)
+            self.record.mark(accepted, len(self.record.played) - 1)
+        if step.after_gap and step.seen is not None and step.seen.standing != "stopping":
+            self._stop_unseen(step.seen)
+        self._explain(OddDecision(decision, subject.name, False, step), step, serial)
         return None
 
-    def _explain(self, name: str, step: ScriptStep, serial: int) -> None:
+    def _stop_unseen(self, seen: SeenWorkload) -> None:
+        """Let a workload have stopped at once that did so in a gap: when it did, nobody has seen, and others may have its room since."""
+        known = self.core.view.workload(seen.key)
+        if known is not None and core_standing(known) == "stopping":
+            self.record.play(stopped(seen, known, self.core.time))
+
+    def _explain(self, decided: OddDecision, step: ScriptStep, serial: int) -> None:
+        """Note that a step shows what gpol has decided."""
         self.explained += 1
+        name = decided.decision.workload
         self._expect(name, step.serial, serial)
+        if step.serial > serial:
+            self.early[name] = EarlyDecision(serial, decided, self._in_added_cycles)
 
     def _shown_from(self, name: str, serial: int) -> int:
         """From which step on a workload may be shown as it is in the core."""
@@ -358,25 +382,14 @@ class Course:
     def _try(self, fact: Fact, step: ScriptStep) -> bool:
         """Play a fact about what was watched; one that cannot have happened is told as a problem of its workload."""
         try:
-            self._play(fact)
+            self.record.play(fact)
         except FactError as error:
             self.problems[getattr(fact, "workload", "")] = str(error)
             return False
-        if self.fact_steps[-1:] != [step.serial]:
-            self.fact_steps.append(step.serial)
+        self.fact_steps[step.serial] = step.time
         if isinstance(fact, WorkloadSubmitted) and fact.workload in self.plan.passed:
-            self._pass_over(fact.workload)
+            self.record.set_aside(fact.workload, _NOTE)
         return True
-
-    def _pass_over(self, name: str) -> None:
-        known = self.core.view.workload(name)
-        if known is not None and known.admitted is None and known.held_by_operator is None:
-            self._play(OperatorAction(time=self.core.time, by=SHADOW, action="hold", workload=name, note=_NOTE))
-
-    def _play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterable[AnyDecision]:
-        decisions = self.core.step(fact, graph)
-        self.played.append(PlayedFact(fact, graph))
-        return decisions
 
 
 def _names_another(words: KueueWords, uid: str, reason: str | None) -> bool:

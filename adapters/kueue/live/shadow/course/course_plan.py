@@ -17,11 +17,17 @@ class RunCycles(NamedTuple):
     seen: SeenWorkload | None
 
 
-class SetAside(NamedTuple):
-    """Set a workload aside, which Kueue passes over."""
+class TakeBack(NamedTuple):
+    """Let a workload take part again that was set aside, as it keeps others waiting."""
 
     workload: str
-    difference: KueueDifference
+
+
+class SetAside(NamedTuple):
+    """Set a workload aside, which Kueue passes over; without a difference it may be right not to look at it."""
+
+    workload: str
+    difference: KueueDifference | None
 
 
 class TakeAdmission(NamedTuple):
@@ -42,10 +48,10 @@ class TakePreemption(NamedTuple):
     difference: KueueDifference
 
 
-PlannedAction = RunCycles | SetAside | TakeAdmission | TakePreemption
+PlannedAction = TakeBack | RunCycles | SetAside | TakeAdmission | TakePreemption
 """What a course may do beside its steps."""
 
-_RANKS: dict[type[PlannedAction], int] = {RunCycles: 0, SetAside: 1, TakeAdmission: 1, TakePreemption: 2}
+_RANKS: dict[type[PlannedAction], int] = {TakeBack: 0, RunCycles: 1, SetAside: 2, TakeAdmission: 2, TakePreemption: 3}
 """In which order actions of one place are done: who is to have no part in the cycle of a preemption is taken out of it before."""
 
 
@@ -54,12 +60,14 @@ class CoursePlan:
     """What a course does beside its steps.
 
     `actions` are done at a step, once its facts were played, and before Kueue's own decision is looked for. Evictions in `accepted` are
-    those that both decide, by victim and step, though gpol evicts for another workload. Workloads in `passed` end before Kueue looks at
-    them. At the steps in `late`, cycles run later than Kueue's own did. From the step `unchecked` on, whatever Kueue did is taken as it is.
+    those that both decide, by victim and step, though gpol evicts for another workload. Admissions in `regiven` are those that both decide
+    in one cycle, by workload and step, on different flavors. Workloads in `passed` end before Kueue looks at them. At the steps in `late`,
+    cycles run later than Kueue's own did. From the step `unchecked` on, whatever Kueue did is taken as it is.
     """
 
     actions: Mapping[int, tuple[PlannedAction, ...]] = field(default_factory=dict)
     accepted: Mapping[tuple[str, int], KueueDifference] = field(default_factory=dict)
+    regiven: Mapping[tuple[str, int], KueueDifference] = field(default_factory=dict)
     passed: frozenset[str] = frozenset()
     late: frozenset[int] = frozenset()
     unchecked: int = AT_END + 1
@@ -93,6 +101,14 @@ class OddDecision(NamedTuple):
     subject: str
     ends: bool
     shown: ScriptStep | None = None
+
+
+class EarlyDecision(NamedTuple):
+    """A decision that gpol has made at a place, and that a later step shows. `in_added_cycles`: in cycles that the plan adds."""
+
+    serial: int
+    decided: OddDecision
+    in_added_cycles: bool
 
 
 class CourseFailure(NamedTuple):

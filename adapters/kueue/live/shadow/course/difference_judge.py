@@ -119,7 +119,7 @@ class DifferenceJudge:
         early = tuple(sorted(name for name, serial in self.course.expected.items() if serial > self.failure.serial and name not in odd))
         at = step.time if step is not None else self.course.core.time
         side = replace(gpol, instead=instead, early=early)
-        return KueueDifference(kind, workload, uid, at, kueue, side, step is not None and step.after_gap, self.left_out)
+        return KueueDifference(kind, workload, uid, at, kueue, side, self.left_out)
 
 
 def _seen(step: ScriptStep) -> SeenWorkload:

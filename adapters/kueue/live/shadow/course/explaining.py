@@ -3,6 +3,9 @@
 Which of the watched changes Kueue knew at a decision, nobody tells: a change may have reached it late. So where a course fails, cycles are
 tried at the moments before, the latest first, and then after each change. Only when none of these ways leads to what Kueue did is it a
 difference. Then what Kueue did is taken as it is, and the course goes on from there.
+
+After a gap nobody knows all that Kueue has decided: who was evicted and has got quota again shows only the latter. So nothing is a
+difference from there on. What gpol cannot explain is taken as it is, unchecked.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,18 +15,24 @@ from itertools import count
 from typing import NamedTuple
 
 from ......engine.cores import Core
-from ......engine.events import WorkloadAdmitted, WorkloadEvicted
 from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script
+from .corrections import Correction, all_corrections, usual_correction
 from .course import Course
-from .course_plan import CourseFailure, CoursePlan, RunCycles, SetAside, TakeAdmission, TakePreemption
-from .difference_judge import DifferenceJudge
+from .course_plan import CourseFailure, CoursePlan, RunCycles, SetAside, TakeBack
+from .outside_facts import SHADOW
 
 MOST_MOMENTS = 8
 """At so many moments before a decision, cycles are tried."""
 
 MOST_TRIES = 60
 """So many courses are tried before something is called a difference."""
+
+MOST_SEARCHED = 3
+"""Of so many corrections, those that lead the farthest, other moments are tried for one difference."""
+
+MOST_TAKEN_BACK = 4
+"""Of so many whom Kueue has passed over before it is tried, each alone, whether they keep others waiting."""
 
 MOST_DIFFERENCES = 20
 """With so many differences in one stretch, gpol and Kueue are too far apart: the rest of it is taken as it is, unchecked."""
@@ -59,14 +68,36 @@ class Explainer:
 
     def explain(self) -> FoundCourse:
         """The course with the fewest differences. A decision of Kueue that gpol did not make is taken first, or what gpol did instead."""
-        first = self._explain(taking_first=True)
-        if len(first.differences) <= 1:
-            return first
-        second = self._explain(taking_first=False)
-        return second if len(second.differences) < len(first.differences) else first
+        best = self._explain(CoursePlan(), taking_first=True)
+        for plan in self._with_whom_was_set_aside() if best.differences else ():
+            best = self._explain(plan, taking_first=True, best=best)
+        if len(best.differences) > 1:
+            best = self._explain(CoursePlan(), taking_first=False, best=best)
+        return best if len(best.differences) <= 1 else self._with_one() or best
 
-    def _explain(self, taking_first: bool) -> FoundCourse:
-        plan, differences = CoursePlan(), list[KueueDifference]()
+    def at_rest(self) -> Course:
+        """A course without steps. Whoever gpol would act for is set aside and not told: Kueue looks at nobody until something changes."""
+        plan = CoursePlan()
+        for _ in range(MOST_DIFFERENCES):
+            tried = self._try(plan)
+            if tried.failure is None:
+                return tried.course
+            for odd in tried.failure.odd:
+                plan = plan.with_action(AT_END, SetAside(odd.subject, None))
+        return self._try(replace(plan, unchecked=AT_END)).course
+
+    def _with_whom_was_set_aside(self) -> list[CoursePlan]:
+        """Plans in which somebody takes part again whom Kueue has passed over, as that was told: each alone, and all of them."""
+        plans, together = [], CoursePlan()
+        for known in self.base.view.workloads():
+            if known.held_by_operator == SHADOW:
+                plans.append(CoursePlan().with_action(AT_START, TakeBack(known.name)))
+                together = together.with_action(AT_START, TakeBack(known.name))
+        return [*plans[:MOST_TAKEN_BACK], together] if len(plans) > 1 else plans
+
+    def _explain(self, plan: CoursePlan, taking_first: bool, best: FoundCourse | None = None) -> FoundCourse:
+        """A course from difference to difference; `best` where it has no fewer of them."""
+        differences = list[KueueDifference]()
         while True:
             tried = self._farthest(self._try(plan))
             plan, course, failure = tried
@@ -76,11 +107,42 @@ class Explainer:
                 plan = plan.without_cycles(failure.serial)
             elif failure.is_late:
                 plan = replace(plan, late=plan.late | {failure.serial})
-            elif len(differences) >= MOST_DIFFERENCES:
+            elif len(differences) >= MOST_DIFFERENCES or (self.script.gap is not None and failure.serial >= self.script.gap):
                 plan = replace(plan, unchecked=failure.serial)
             else:
-                plan, found = self._corrected(plan, course, failure, taking_first)
+                plan, found = usual_correction(plan, course, failure, self.names, self.left_out, taking_first)
                 differences += [found] if found is not None else []
+                if best is not None and len(differences) >= len(best.differences):
+                    return best
+
+    def _with_one(self) -> FoundCourse | None:
+        """A course with one difference, if one of all corrections of the first place that fails leads through; None if none does."""
+        near = self._settled(CoursePlan())
+        corrections = list[Correction]()
+        for tried in (near, self._farthest(near)):
+            if tried.failure is not None and not tried.failure.at_action and not tried.failure.is_late:
+                corrections += all_corrections(tried.plan, tried.course, tried.failure, self.names, self.left_out)
+        corrected = list[tuple[TriedPlan, KueueDifference]]()
+        for place, (plan, found) in enumerate(corrections):
+            if found is None or (plan, found) in corrections[:place]:
+                continue
+            tried = self._settled(plan)
+            if tried.failure is None:
+                return FoundCourse(tried.course, (found,))
+            corrected.append((tried, found))
+        corrected.sort(key=_how_near)
+        for tried, found in corrected[:MOST_SEARCHED]:
+            farthest = self._farthest(tried)
+            if farthest.failure is None:
+                return FoundCourse(farthest.course, (found,))
+        return None
+
+    def _settled(self, plan: CoursePlan) -> TriedPlan:
+        """A plan tried, without those of its added cycles that decide what Kueue did not."""
+        tried = self._try(plan)
+        while tried.failure is not None and tried.failure.at_action:
+            tried = self._try(tried.plan.without_cycles(tried.failure.serial))
+        return tried
 
     def _farthest(self, first: TriedPlan) -> TriedPlan:
         """The plan that leads through all steps or, if none does, as far as can be; found by best-first search."""
@@ -128,34 +190,8 @@ class Explainer:
                 eager = eager.with_action(serial, RunCycles(None))
             yield eager
 
-    # --- differences ------------------------------------------------------------------------------------------------
 
-    def _corrected(
-        self, plan: CoursePlan, course: Course, failure: CourseFailure, taking_first: bool
-    ) -> tuple[CoursePlan, KueueDifference | None]:
-        """The plan that goes on with what Kueue did, and the difference; None where it is none."""
-        judge = DifferenceJudge(self.script, self.names, self.left_out, course, failure)
-        ending = next((odd for odd in failure.odd if odd.ends), None)
-        if ending is not None:
-            return replace(plan, passed=plan.passed | {ending.subject}), None
-        for odd in failure.odd:
-            if isinstance(odd.decision, WorkloadAdmitted) and odd.shown is not None and judge.is_now(odd.shown):
-                found = judge.other_flavors(odd.decision, odd.shown)
-                return plan.with_action(failure.serial, TakeAdmission(odd.shown, found)), found
-            steps = judge.preemption(odd.subject) if isinstance(odd.decision, WorkloadEvicted) else ()
-            if steps:
-                found = judge.other_victims(odd.subject, steps)
-                return plan.with_action(failure.serial, TakePreemption(steps, odd.subject, found)), found
-            if isinstance(odd.decision, WorkloadEvicted) and odd.shown is not None and odd.shown is failure.step:
-                found = judge.other_preemptor(odd.decision, odd.shown)
-                return replace(plan, accepted={**plan.accepted, (odd.decision.workload, odd.shown.serial): found}), found
-        step, is_taken = failure.step, (taking_first and not failure.is_met) or not failure.odd
-        if step is not None and failure.missed == "admission" and is_taken:
-            found = judge.admitted(step)
-            return plan.with_action(failure.serial, TakeAdmission(step, found)), found
-        if step is not None and failure.missed == "eviction" and is_taken:
-            steps = judge.preemption(judge.preemptor) or (step,)
-            found = judge.preempted(steps)
-            return plan.with_action(failure.serial, TakePreemption(steps, "", found)), found
-        found = judge.passed_over(failure.odd[0])
-        return plan.with_action(failure.serial, SetAside(failure.odd[0].subject, found)), found
+def _how_near(corrected: tuple[TriedPlan, KueueDifference]) -> int:
+    """For sorting: what leads farther comes first."""
+    failure = corrected[0].failure
+    return -failure.serial if failure is not None else -AT_END

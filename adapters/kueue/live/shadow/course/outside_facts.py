@@ -51,8 +51,7 @@ def outside_facts(seen: SeenWorkload, known: Workload | None, at: int, graph: Po
         note = seen.words.evicted_message or seen.words.evicted or "Kueue has taken its quota back"
         return [*told_to_stop(seen.key, at, note), *([seen.adopted(at, evicting=True)] if seen.standing == "stopping" else [])]
     if has == "stopping" and (seen.standing == "waits" or (seen.standing == "holds" and not is_drained(graph, known))):
-        requeued = known.submitted if seen.requeued is None or seen.standing == "holds" else seen.requeued
-        return [WorkloadUpdated(time=at, workload=known.name, requeued=min(requeued, at))]
+        return [stopped(seen, known, at)]
     if has == "waits" and _asks_otherwise(seen, known):
         return [WorkloadCancelled(time=at, workload=known.name), *_submission(seen, seen.submitted, at)]
     return [*_updates(seen, known, at), *_holds(seen, known, at)]
@@ -80,6 +79,12 @@ def told_to_stop(name: str, at: int, note: str) -> list[Fact]:
     """The facts that Kueue has told a workload to stop, and that nobody holds it then."""
     evicted = OperatorAction(time=at, by=KUEUE, action="evict", workload=name, note=note[:4096])
     return [evicted, OperatorAction(time=at, by=KUEUE, action="release", workload=name, note="nobody holds it")]
+
+
+def stopped(seen: SeenWorkload, known: Workload, at: int) -> Fact:
+    """The fact that a workload which was told to stop has done so, and waits again."""
+    requeued = known.submitted if seen.requeued is None or seen.standing == "holds" else seen.requeued
+    return WorkloadUpdated(time=at, workload=known.name, requeued=min(requeued, at))
 
 
 def is_drained(graph: PolicyGraph, known: Workload) -> bool:

@@ -57,6 +57,11 @@ class Script:
             found = step.serial
         return found
 
+    @property
+    def gap(self) -> int | None:
+        """The first step of a workload of which versions may have been missed: what Kueue decided from there on is not all known."""
+        return next((step.serial for step in self.steps if step.after_gap and not step.only_outside), None)
+
     def latest(self, name: str, serial: int) -> SeenWorkload | None:
         """A workload as it is at a step; None where it was not seen yet."""
         earlier = [step.seen for step in self._of.get(name, ()) if step.serial <= serial]

@@ -53,7 +53,7 @@ class ScriptWriter:
         if configuration == self.objects.configuration:
             return []
         self.objects.configuration = configuration
-        return self._policy_step(time, received)
+        return self._numbered(self._policy_step(time, received))
 
     def write(self, changes: Sequence[WatchedChange]) -> list[ScriptStep]:
         """The steps of changes, in their order."""

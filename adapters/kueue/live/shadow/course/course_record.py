@@ -1,0 +1,77 @@
+"""The facts that a course plays, with the differences that some of them write down."""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from ......engine.cores import Core
+from ......engine.events import AnyDecision
+from ......engine.facts import Fact, OperatorAction, WorkloadCancelled, WorkloadFinished
+from ......engine.policy_graph import PolicyGraph
+from ..decision_difference import KueueDifference
+from ..watch.seen_workload import SeenWorkload
+from .outside_facts import SHADOW, told_to_stop
+
+
+class PlayedFact(NamedTuple):
+    """A fact that was played, and the graph that goes with a policy."""
+
+    fact: Fact
+    graph: PolicyGraph | None
+
+
+class CourseRecord:
+    """Plays facts into a core, and keeps them: `played`. `marks` are differences, each with the place of its fact in `played`."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.played: list[PlayedFact] = []
+        self.marks: list[tuple[KueueDifference, int]] = []
+
+    def play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterable[AnyDecision]:
+        """Play a fact, and return what follows from it. Raises FactError, with nothing kept, for one that cannot have happened."""
+        decisions = self.core.step(fact, graph)
+        self.played.append(PlayedFact(fact, graph))
+        return decisions
+
+    def mark(self, difference: KueueDifference | None, place: int) -> None:
+        """Note which fact writes a difference down."""
+        if difference is not None:
+            self.marks.append((difference, place))
+
+    def end(self, name: str) -> None:
+        """A workload is not there any more."""
+        known = self.core.view.workload(name)
+        if known is not None:
+            self.play((WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=self.core.time, workload=name))
+
+    def set_aside(self, name: str, note: str, difference: KueueDifference | None = None) -> None:
+        """Let a workload that waits, and that nobody holds, take no part in cycles. A difference is written down in any case."""
+        known = self.core.view.workload(name)
+        if difference is not None or (known is not None and known.admitted is None and known.held_by_operator is None):
+            self.mark(difference, len(self.played))
+            self._act("hold", name, difference.text[:4096] if difference is not None else note)
+
+    def take_back(self, name: str, note: str) -> None:
+        """Let a workload that was set aside take part again."""
+        known = self.core.view.workload(name)
+        if known is not None and known.held_by_operator == SHADOW:
+            self._act("release", name, note)
+
+    def note(self, name: str, difference: KueueDifference) -> None:
+        """Write a difference down about a workload that waits, which takes part in cycles again if it did not."""
+        self.mark(difference, len(self.played))
+        self._act("release", name, difference.text[:4096])
+
+    def stop(self, name: str, note: str, difference: KueueDifference | None) -> None:
+        """Kueue has told a workload to stop; where it should not have, `difference` says so."""
+        self.mark(difference, len(self.played))
+        for fact in told_to_stop(name, self.core.time, difference.text if difference is not None else note):
+            self.play(fact)
+
+    def give(self, seen: SeenWorkload) -> None:
+        """A workload that waits holds what Kueue gave it."""
+        if self.play(seen.adopted(self.core.time, evicting=False)):  # the policy has told it to stop at once
+            self.play(seen.adopted(self.core.time, evicting=True))
+
+    def _act(self, action: Literal["hold", "release"], name: str, note: str) -> None:
+        self.play(OperatorAction(time=self.core.time, by=SHADOW, action=action, workload=name, note=note))
