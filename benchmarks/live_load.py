@@ -1,10 +1,11 @@
 """Jobs and Kueue for `live.py`, as a process of its own: it reads commands from its input, a JSON object a line, and answers so.
 
     {"fill": 10000}                  creates so many Workloads as fast as the server takes them, and waits until all have a reservation
-    {"rate": 10, "seconds": 60}      creates Workloads at this rate; answers with how long each waited for gpol's first word (seconds)
+    {"rate": 10, "seconds": 60}      creates Workloads at this rate, and ends as many; answers with how long each that is admitted waited
+                                     for that (seconds)
     {"limit": 10}                    applies the status of Workloads as fast as the server takes it, for so many seconds
 
-What Kueue would write is written by the player of the tests. gpol's first word about a Workload is the message of its check, or its state.
+What Kueue would write is written by the player of the tests.
 """
 
 import asyncio
@@ -25,17 +26,28 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "live" / "kueue"))
 
 from kueue_player import KueuePlayer
 
+NEVER = 1e9
+"""After how many seconds a Workload ends by itself."""
+
 AT_ONCE = 16
 """Requests that are under way at once where the server's own limit is measured, or Workloads are created as fast as can be."""
 
 
 class TimedPlayer(KueuePlayer):
-    """A player of Kueue that notes when each Workload was seen with a reservation, and when gpol's word about it was seen first."""
+    """A player of Kueue that notes when each Workload was seen with a reservation, and when gpol's answer was seen."""
 
     def watch(self) -> None:
         """Begin to note."""
         self.reserved: dict[str, float] = {}
         self.answered: dict[str, float] = {}
+        self.ended: set[str] = set()
+
+    def end_one(self) -> None:
+        """Let a Workload end that runs."""
+        if running := [key for key in self.answered if key not in self.ended]:
+            key = self.rng.choice(running)
+            self.ended.add(key)
+            self._finish_soon(key)
 
     def _see(self, changes: Sequence[ObjectChange[dict[str, Any]]]) -> None:
         now = time.monotonic()
@@ -43,7 +55,7 @@ class TimedPlayer(KueuePlayer):
             rows = ((change.new.value.get("status") or {}).get("admissionChecks") or []) if change.new is not None else []
             for row in rows:
                 self.reserved.setdefault(change.key, now)
-                if row["state"] != "Pending" or row.get("message"):
+                if row["state"] != "Pending":
                     self.answered.setdefault(change.key, now)
         super()._see(changes)
 
@@ -51,9 +63,9 @@ class TimedPlayer(KueuePlayer):
 class Load:
     """What the commands do. Workloads are called `w0`, `w1` and so on."""
 
-    def __init__(self, api: Api, queues: int, run_seconds: float) -> None:
+    def __init__(self, api: Api, queues: int) -> None:
         self.rng = random.Random(7)
-        self.player = TimedPlayer(api, self.rng, run_seconds)
+        self.player = TimedPlayer(api, self.rng, run_seconds=NEVER)
         self.player.watch()
         self.api, self.queues, self.number = api, queues, 0
 
@@ -73,18 +85,18 @@ class Load:
         return {"seconds": time.monotonic() - begun}
 
     async def submit_at(self, rate: float, seconds: float) -> dict[str, Any]:
-        """See the module. Those without a word are waited for, as long again as they were created."""
+        """See the module. Those without a word are waited for, as long again as they were created: some may wait for quota."""
         names: list[str] = []
         begun = time.monotonic()
         while (due := begun + len(names) / rate) < begun + seconds:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             names.append(await self.submit())
+            self.player.end_one()
         took = time.monotonic() - begun
         while time.monotonic() < begun + 2 * seconds and any(name not in self.player.answered for name in names):
             await asyncio.sleep(0.1)
-        now = time.monotonic()
-        waits = [self.player.answered.get(name, now) - self.player.reserved.get(name, now) for name in names]
-        return {"rate": len(names) / took, "waits": waits, "unanswered": sum(name not in self.player.answered for name in names)}
+        waits = [self.player.answered[name] - self.player.reserved[name] for name in names if name in self.player.answered]
+        return {"rate": len(names) / took, "waits": waits, "unanswered": [name for name in names if name not in self.player.answered]}
 
     async def limit(self, seconds: float) -> dict[str, Any]:
         """See the module. A field of the status that nobody reads is applied."""
@@ -105,10 +117,10 @@ class Load:
         return {"per_second": done / seconds}
 
 
-async def main(kubeconfig: str, queues: int, run_seconds: float) -> None:
+async def main(kubeconfig: str, queues: int) -> None:
     """Obey the commands until there are no more."""
     async with await Api.connect(Path(kubeconfig)) as api:
-        load = Load(api, queues, run_seconds)
+        load = Load(api, queues)
         playing = asyncio.ensure_future(load.player.run())
         while line := await asyncio.to_thread(sys.stdin.readline):
             asked = json.loads(line)
@@ -123,4 +135,4 @@ async def main(kubeconfig: str, queues: int, run_seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
