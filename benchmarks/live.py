@@ -126,6 +126,7 @@ async def _figures(options: argparse.Namespace, service: MeasuredService, load: 
     print(f"{options.live:,} workloads of {options.queues:,} queues were created and reserved in {filled['seconds']:.0f} s", flush=True)
     while service.metrics.decider is None or len(service.metrics.decider.core.view.names()) < options.live * 0.9:
         await asyncio.sleep(1)
+    await ask(load, rest=True)
     await _rest(service)
     view = service.metrics.decider.core.view
     running = sum(workload.admitted is not None for workload in view.workloads())

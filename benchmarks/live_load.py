@@ -3,6 +3,7 @@
     {"fill": 10000}                  creates so many Workloads as fast as the server takes them, and waits until all have a reservation
     {"rate": 10, "seconds": 60}      creates Workloads at this rate, and ends as many; answers with how long each that is admitted waited
                                      for that (seconds)
+    {"rest": true}                   waits until Kueue has nothing to write
     {"limit": 10}                    applies the status of Workloads as fast as the server takes it, for so many seconds
 
 What Kueue would write is written by the player of the tests.
@@ -84,6 +85,14 @@ class Load:
             await asyncio.sleep(0.2)
         return {"seconds": time.monotonic() - begun}
 
+    async def rest(self) -> dict[str, Any]:
+        """See the module."""
+        quiet = 0
+        while quiet < 5:
+            await asyncio.sleep(1)
+            quiet = 0 if len(self.player.writes) else quiet + 1
+        return {}
+
     async def submit_at(self, rate: float, seconds: float) -> dict[str, Any]:
         """See the module. Those without a word are waited for, as long again as they were created: some may wait for quota."""
         names: list[str] = []
@@ -126,6 +135,8 @@ async def main(kubeconfig: str, queues: int) -> None:
             asked = json.loads(line)
             if "fill" in asked:
                 told = await load.fill(asked["fill"])
+            elif "rest" in asked:
+                told = await load.rest()
             elif "limit" in asked:
                 told = await load.limit(asked["limit"])
             else:
