@@ -29,20 +29,28 @@ class ServerCertificate:
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
         self.context.options |= ssl.OP_NO_RENEGOTIATION
         self._signatures = self._look()
+        self._refused = ""
         self.expires = self._load()
         """When the certificate ends."""
 
     def read_again(self) -> None:
-        """Show new connections the files as they are now, if they have changed. What cannot be used is told, and the old ones stay."""
+        """Show new connections the files as they are now, if they have changed. What cannot be used is told, and the old ones stay.
+
+        What could not be used is tried again each time: one that is not valid yet becomes so without a change.
+        """
         found = self._look()
-        if found == self._signatures:
+        if found == self._signatures and not self._refused:
             return
         self._signatures = found
         try:
             self.expires = self._load()
-            LOG.info("the certificate has changed; the new one ends at %s", self.expires.isoformat())
         except SecretFileError as error:
-            LOG.error("the certificate stays the one that was read before: %s", error)
+            if str(error) != self._refused:
+                LOG.error("the certificate stays the one that was read before: %s", error)
+            self._refused = str(error)
+        else:
+            self._refused = ""
+            LOG.info("the certificate has changed; the new one ends at %s", self.expires.isoformat())
 
     def _look(self) -> tuple[FileSignature | None, FileSignature | None]:
         return signature(self._certificate), signature(self._key)
@@ -50,7 +58,12 @@ class ServerCertificate:
     def _load(self) -> datetime:
         chain = self._chain()
         key = self._private_key()
-        if _public(chain[0].public_key()) != _public(key.public_key()):
+        try:
+            belongs = _public(chain[0].public_key()) == _public(key.public_key())
+        except (ValueError, UnsupportedAlgorithm) as error:
+            cause = f"the certificate `{self._certificate}` has a key of a kind that gpol cannot read ({error})"
+            raise SecretFileError(f"{cause}; take one with an RSA or an elliptic key") from None
+        if not belongs:
             raise SecretFileError(
                 f"the key `{self._key}` does not belong to the certificate `{self._certificate}`; name the two that belong together"
             )

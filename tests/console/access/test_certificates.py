@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,20 @@ def test_a_changed_certificate_is_shown_to_new_connections(serve: Any, certify: 
             assert told == certificate.expires.timestamp()
 
     asyncio.run(ask())
+
+
+def test_a_certificate_that_begins_later_is_shown_once_it_does(certify: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """A renewed one that is not valid yet is refused once in the log, and taken when its time has come, without a change of its file."""
+    now = [datetime.now(UTC)]
+    first, later = certify("first"), certify("later", days=(1, 3))
+    shown = ServerCertificate(first.certificate, first.key, lambda: now[0])
+    ends = shown.expires
+    for ours, theirs in ((first.certificate, later.certificate), (first.key, later.key)):
+        ours.write_bytes(theirs.read_bytes())
+    for _ in range(3):
+        shown.read_again()
+    assert shown.expires == ends
+    assert caplog.text.count("is valid only from") == 1
+    now[0] += timedelta(days=2)
+    shown.read_again()
+    assert shown.expires > ends
