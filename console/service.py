@@ -8,8 +8,8 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
 from ..adapters.kubernetes.api import Api
@@ -142,7 +142,7 @@ class Service:
 
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
-        with self._opened() as decider:
+        async with self._opened() as decider:
             self._policy_changed.clear()
             if self.settings.activates_policy:
                 self._activate(decider)
@@ -173,11 +173,19 @@ class Service:
         except ImportRefused as error:
             raise ActivationError(f"`{settings.kueue.watch.configuration}` cannot be used: {error}") from None
 
-    @contextmanager
-    def _opened(self) -> Iterator[LiveDecider]:
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[LiveDecider]:
         """The journal open to append, as the health and the metrics of the service tell."""
         assert self.settings.journal is not None
-        with LiveDecider.open(self.settings.journal, self._make_core) as decider:
+        # In a thread: a long journal takes a while, and the Lease is to be renewed meanwhile.
+        opening = asyncio.ensure_future(asyncio.to_thread(LiveDecider.open, self.settings.journal, self._make_core))
+        try:
+            opened = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            with suppress(JournalError):  # a thread cannot be stopped, and what it has opened is to be closed
+                (await opening).close()
+            raise
+        with opened as decider:
             self.metrics.decider = decider
             self.health.ask("livelock", lambda: decider.livelock)
             try:
