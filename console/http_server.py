@@ -97,7 +97,7 @@ async def serve_http(service: Served, settings: Http) -> AsyncIterator["HttpServ
 def _tell(server: "HttpServer", settings: Http) -> None:
     LOG.info("serving at %s", server.url)
     if settings.certificate is None and not settings.address.is_loopback:
-        LOG.warning("`http.insecure_plain_text` is set: whoever is on the way to %s reads all tokens and answers", server.url)
+        LOG.warning("`http.insecure_plain_text` is set: who can read the traffic to %s can read all tokens and answers", server.url)
     if server.credentials.told:
         LOG.info("/v1 and /metrics are open to %s", server.credentials.told)
     else:

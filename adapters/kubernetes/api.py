@@ -163,7 +163,7 @@ class Api:
         return await self._send("PATCH", path, query, body, APPLY)
 
     async def merge(self, path: str, body: Plain) -> Plain:
-        """ObjectChange some fields at a path, by a merge patch."""
+        """Change some fields of the object at a path, by a merge patch."""
         return await self._send("PATCH", path, (), body, MERGE)
 
     async def create(self, path: str, body: Plain) -> Plain:

@@ -54,7 +54,7 @@ class Reflector(Generic[Content]):
     shortest_pause: float = 0.1
     longest_pause: float = 30
     known: dict[str, Seen[Content]] = field(default_factory=dict)
-    problem: str = "it was not listed yet"
+    problem: str = ""
     events: int = 0
     lists: int = 0
     last_heard: float = 0
@@ -62,6 +62,9 @@ class Reflector(Generic[Content]):
     _listed: float = 0
     _pause: float = 0
     _synced: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.problem = f"{self.kind.plural} were not listed yet"
 
     async def synced(self) -> None:
         """Wait until the objects were listed for the first time."""
