@@ -49,7 +49,7 @@ class PolicyFile:
 
     def __init__(self, path: Path, current: Policy, health: Health) -> None:
         self.path, self.current, self._health = path, current, health
-        self.is_refused = False
+        self.is_refused = self._is_current_refused = False
         self._seen: tuple[int, int, int] | None = None  # it may have changed since it was read
 
     async def changed(self, seconds: float, may_take_over: Callable[[Policy], None]) -> None:
@@ -70,19 +70,23 @@ class PolicyFile:
         self._seen = stamp
         try:
             found = await asyncio.to_thread(read_policy, self.path)
-            is_other = found.graph.digest != self.current.graph.digest
+            is_other = self._is_current_refused or found.graph.digest != self.current.graph.digest
             if is_other:
                 may_take_over(found)
         except BadPolicyError as error:
-            self.refuse(str(error))
+            self._refuse(str(error))
             return False
-        self.is_refused = False
+        self.is_refused = self._is_current_refused = False
         self._health.say(PART, "")
         self.current = found
         return is_other
 
     def refuse(self, why: str) -> None:
-        """Say that the policy in the file does not take over."""
+        """Say that `current` cannot take over. It is tried again once the file is written again, be it with the same text."""
+        self._is_current_refused = True
+        self._refuse(why)
+
+    def _refuse(self, why: str) -> None:
         self.is_refused = True
         self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {why}")
 

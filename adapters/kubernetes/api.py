@@ -170,6 +170,11 @@ class Api:
         """Create an object, or have a review answered."""
         return await self._send("POST", path, (), body, JSON)
 
+    async def delete(self, path: str, **preconditions: str) -> None:
+        """Delete the object at a path, if it is still as `preconditions` say: its `uid`, its `resourceVersion`."""
+        body = {"apiVersion": "v1", "kind": "DeleteOptions", **({"preconditions": preconditions} if preconditions else {})}
+        await self._send("DELETE", path, (), body)
+
     # --- a request --------------------------------------------------------------------------------------------------
 
     async def _send(

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from ...engine.errors import FactError
 from ...engine.events import WorkloadEvicted
-from ...engine.facts import Fact, WorkloadCancelled, WorkloadFinished
+from ...engine.facts import Fact
 from ...engine.policy_graph import PolicyGraph
 from ...engine.workload import Workload
 from ..kubernetes.nodes import Supply
@@ -42,7 +42,12 @@ class DecidingChanges(ABC):
 
     @property
     def graph(self) -> PolicyGraph:
-        """The policy that decides, or is to decide from the next look on."""
+        """The policy that decides; before there is any, the one that is to decide."""
+        return self.coming_graph if self.decider.core.graph is None else self.decider.core.graph
+
+    @property
+    def coming_graph(self) -> PolicyGraph:
+        """The policy that is to decide from the next look on."""
         graph = self.decider.graph
         assert graph is not None, "a policy is activated before anything is followed"
         return graph
@@ -54,6 +59,10 @@ class DecidingChanges(ABC):
     @abstractmethod
     def _learned(self, key: str) -> Learned:
         """The next facts about a workload. Raises JournalError."""
+
+    @abstractmethod
+    def _has_ended(self, known: Workload) -> bool:
+        """Whether a workload that the core knows is there no more, or is over."""
 
     def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
         """Take in what has changed, decide and commit. Return what was committed; raises JournalError, and TakeOverError."""
@@ -87,9 +96,9 @@ class DecidingChanges(ABC):
         They ended at some time since the journal's last event; its time counts. Those that waited come first, as their end makes no room.
         """
         for known in sorted(self.decider.core.view.workloads(), key=lambda workload: (workload.admitted is not None, workload.name)):
-            fact = next(iter(self._learned(known.name).facts), None)
-            if isinstance(fact, WorkloadCancelled | WorkloadFinished):
-                self._follow(self.decider.play(fact))
+            if self._has_ended(known):
+                for fact in self._learned(known.name).facts[:1]:
+                    self._follow(self.decider.play(fact))
 
     def _learn_nodes(self) -> None:
         nodes = {name: seen.value for name, seen in self._followed.nodes.known.items()}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from heapq import nsmallest
 from itertools import islice
+from time import monotonic
 
 from ...adapters.live.wording import why_it_waits
 from ...dsl.syntax.names import closest, shortened
@@ -141,8 +142,17 @@ def _names(core: Core, journal: Journal) -> Iterator[str]:
 # --- why they wait --------------------------------------------------------------------------------------------------
 
 
-def reasons_of(followed: Followed, names: Sequence[str]) -> dict[str, str]:
-    """Why each of these workloads waits, in one line; those that do not wait are left out."""
+def reasons_of(followed: Followed, names: Sequence[str], until: float) -> dict[str, str]:
+    """Why each of these workloads waits, in one line; those that do not wait are left out.
+
+    So are those whose turn would come after the moment `until` (`monotonic`): they are asked for again.
+    """
     core = resting(quick(followed.core))
-    found = {name: standing(core, name, briefly=True) for name in names}
-    return {name: why_it_waits(place) for name, place in found.items() if place is not None and place.state == "pending"}
+    found = dict[str, str]()
+    for name in names:
+        place = standing(core, name, briefly=True)
+        if place is not None and place.state == "pending":
+            found[name] = why_it_waits(place)
+        if monotonic() > until:
+            break
+    return found

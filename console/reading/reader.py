@@ -69,8 +69,9 @@ class Reader:
                 data = await self._exchange(QUESTION.dump_json(question) + b"\n" + body)
         except TimeoutError:
             raise _too_late(seconds) from None
-        status, _, answer = data.partition(b"\n")
-        if not status.isdigit():
+        head, _, answer = data.partition(b"\n")
+        status, _, size = head.partition(b" ")
+        if not size.isdigit() or len(answer) != int(size):
             if monotonic() >= deadline:
                 raise _too_late(seconds)
             raise UnansweredError(503, "NoAnswer", "the process that answers questions has failed", "its log says why; try again later")

@@ -34,6 +34,9 @@ LOG = logging.getLogger("gpol.reading")
 NICE = 5
 """By how much these processes stand back for the one that decides."""
 
+WHY_SECONDS = 20.0
+"""So long reasons are found why workloads wait; then those that were found are the answer."""
+
 _RECEIVED = 65536
 
 
@@ -49,7 +52,7 @@ def answered(followed: Followed, question: Question, body: bytes) -> bytes:
         case "try":
             return _json(trial_of(followed, read_request(body)))
         case "why":
-            return REASONS.dump_json(reasons_of(followed, NAMES.validate_json(body)))
+            return REASONS.dump_json(reasons_of(followed, NAMES.validate_json(body), until=monotonic() + WHY_SECONDS))
         case "metrics":
             return queue_metrics(followed)
         case _:
@@ -141,16 +144,20 @@ def _received(asked: socket.socket) -> bytes:
 
 
 def _told(found: Followed | JournalError, question: Question, body: bytes) -> bytes:
-    """A status on a line of its own, and the answer."""
+    """The status and the size on a line of its own, and the answer: one that is cut off can be told from a whole one."""
     try:
         if isinstance(found, JournalError):
             raise found
-        return b"200\n" + answered(found, question, body)
+        return _framed(200, answered(found, question, body))
     except JournalError as error:
         refused = UnansweredError(503, "JournalUnavailable", error.message, error.remedy)
     except UnansweredError as error:
         refused = error
-    return b"%d\n" % refused.status + _json(refused.answer)
+    return _framed(refused.status, _json(refused.answer))
+
+
+def _framed(status: int, answer: bytes) -> bytes:
+    return b"%d %d\n" % (status, len(answer)) + answer
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ def kueue_decides(
     events, why = EventWriter(api, FIELD_MANAGER, holder), partial(_ask_why, reader) if reader is not None else None
     kueue = KueueDecisions(api, decider, settings.kueue.check, settings.gpu, settings.kueue.follow_pods, events, observer, why)
     cluster = kueue.cluster
-    reflectors = (*cluster.reflectors(follows_nodes(kueue.deciding.graph)), kueue.status.checks)
+    reflectors = (*cluster.reflectors(follows_nodes(kueue.deciding.coming_graph)), kueue.status.checks)
     return ServiceWork(
         "kueue",
         kueue.run,
@@ -51,13 +51,12 @@ async def _ask_why(reader: Reader, names: Sequence[str]) -> dict[str, str]:
     """Why workloads wait, by name; nothing where there is no answer, which is logged."""
     try:
         told = await reader.ask("why", body=NAMES.dump_json(list(names)), seconds=WHY_SECONDS)
-    except UnansweredError as error:
+        if told.status != HTTPStatus.OK:
+            raise ValueError(told.body.decode())
+        return REASONS.validate_json(told.body)
+    except (UnansweredError, ValueError, OSError) as error:  # a cut answer is no JSON; deciding goes on in any case
         LOG.warning("why workloads wait cannot be told now: %s", error)
         return {}
-    if told.status != HTTPStatus.OK:
-        LOG.warning("why workloads wait cannot be told now: %s", told.body.decode())
-        return {}
-    return REASONS.validate_json(told.body)
 
 
 def _of_decisions(kueue: KueueDecisions) -> Iterator[Metric]:

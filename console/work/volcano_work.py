@@ -32,7 +32,7 @@ def volcano_decides(
     """The work of `volcano.way: decide`."""
     volcano = VolcanoDecisions(api, decider, settings.gpu, EventWriter(api, FIELD_MANAGER, holder), observer)
     cluster = volcano.cluster
-    reflectors = cluster.reflectors(follows_nodes(volcano.deciding.graph))
+    reflectors = cluster.reflectors(follows_nodes(volcano.deciding.coming_graph))
 
     async def run() -> None:
         extender.now = volcano.answers

@@ -64,7 +64,7 @@ class KueueDecisions:
     async def run(self) -> None:
         """Decide and write until cancelled. Raises JournalError as soon as the journal takes nothing any more."""
         async with asyncio.TaskGroup() as tasks:
-            await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.graph))
+            await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.coming_graph))
             self.begin()
             for each in (
                 keep_looking(self.cluster, self.decider, self.take_a_look),

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from ....engine.policy_graph import PolicyGraph
+from ....engine.workload import Workload
 from ....journal.errors import JournalError
 from ...live.decider import LiveDecider
 from ...live.deciding_changes import DecidingChanges
@@ -35,6 +36,10 @@ class Deciding(DecidingChanges):
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
         around = Surroundings(graph, self.cluster.labels(key.partition("/")[0]), self._names, self._queues(graph))
         return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
+
+    def _has_ended(self, known: Workload) -> bool:
+        seen = self.cluster.workload(known.name)
+        return seen is None or seen.uid != known.fact.uid or seen.value.is_finished
 
     def _queues(self, graph: PolicyGraph) -> Mapping[str, str]:
         """The queues of the policy by what their ClusterQueues are called."""

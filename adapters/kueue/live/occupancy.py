@@ -67,7 +67,7 @@ class Occupancy:
         known = self._deciding.known(key)
         if known is not None and known.admitted is not None:
             graph = self._deciding.graph
-            root = graph.path(known.queue)[-1]
+            root = graph.nodes[graph.path(known.queue)[-1]].name
             self.places.let_run(key, seen.uid, {(root, *graph.slot_name(slot)): amount for slot, amount in known.usage})
         else:
             self._note_past(key, seen.uid, self._mark(seen))
@@ -119,12 +119,14 @@ class Occupancy:
         """What an admission charges, by slot."""
         graph = self._deciding.graph
         node = graph.doors.named.get(decided.queue)
-        return usage_of(decided.usage, graph.path(node)[-1] if node is not None else 0)
+        root = graph.path(node)[-1] if node is not None else 0
+        return usage_of(decided.usage, graph.nodes[root].name)
 
     def exists(self, slot: ChargedSlot) -> int:
         """How much there is of a slot: what the cluster has or, in a forest, what its tree owns."""
-        root, flavor, resource = slot
+        name, flavor, resource = slot
         graph = self._deciding.graph
+        root = next((number for number, node in enumerate(graph.nodes) if node.name == name), 0)
         if (flavor, resource) not in graph.slot_names:
             return 0
         number = graph.slot_names.index((flavor, resource))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ....engine.event_parts import Charge
 
-ChargedSlot = tuple[int, str, str]
-"""What is charged: the root of a tree of queues, a flavor, a resource."""
+ChargedSlot = tuple[str, str, str]
+"""What is charged: the root of a tree of queues, a flavor, a resource, all by name, as another policy may take over."""
 
 
 class HeldPlace(NamedTuple):
@@ -79,6 +79,6 @@ class Places:
             self._total.subtract(held.usage)
 
 
-def usage_of(charges: tuple[Charge, ...], root: int) -> dict[ChargedSlot, int]:
+def usage_of(charges: tuple[Charge, ...], root: str) -> dict[ChargedSlot, int]:
     """What a decision charges, by slot."""
     return {(root, charge.flavor, charge.resource): charge.amount for charge in charges}

@@ -26,6 +26,9 @@ ASKED_A_SECOND = 5
 ROUND_SECONDS = 5.0
 """After how many seconds it is asked again at the earliest."""
 
+MOST_ASKED = 200
+"""Of so many workloads it is asked at once at most."""
+
 REST = 4
 """So many times as long as an answer took, nothing is asked after it: where answers take long, they need much of a processor."""
 
@@ -56,7 +59,7 @@ class Telling:
         while self._ask is not None:
             await asyncio.sleep(pause)
             begun = monotonic()
-            await self._ask_some(self._ask, int(ASKED_A_SECOND * pause))
+            await self._ask_some(self._ask, min(MOST_ASKED, int(ASKED_A_SECOND * pause)))
             pause = max(ROUND_SECONDS, REST * (monotonic() - begun))
 
     async def _ask_some(self, ask: AskWhy, most: int) -> None:
@@ -65,9 +68,8 @@ class Telling:
         if not asked:
             self._turn = iter([name for name in self._decider.core.view.names() if self._waits(name)])
             asked = list(islice(self._turn, most))
-        for key in asked:
-            if not self._waits(key):
-                self._carrying_out.reasons.pop(key, None)
+        for key in [key for key in self._carrying_out.reasons if not self._waits(key)]:
+            del self._carrying_out.reasons[key]
         if waiting := [key for key in asked if self._waits(key)]:
             for key, reason in (await ask(waiting)).items():
                 seen = self._cluster.workload(key)

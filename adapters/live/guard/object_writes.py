@@ -59,4 +59,4 @@ def delete_refused(found: Plain, may_go: bool, is_asked: bool) -> str:
 async def delete_object(api: Api, path: str, now: Plain) -> None:
     """Ask for the deletion of an object as it was read, and of no other; its finalizers may keep it for a while."""
     preconditions = {name: now["metadata"][name] for name in ("uid", "resourceVersion")}
-    await api._send("DELETE", path, (), {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions})
+    await api.delete(path, **preconditions)

@@ -49,8 +49,12 @@ class EvictedGroups:
             self._uids[name] = uid
             self._set(name, self._look_up(name, uid))
 
+    def end(self, name: str) -> None:
+        """A PodGroup is completed: what was decided about it before does not count any more."""
+        self._set(name, None)
+
     def forget(self, name: str) -> None:
-        """A PodGroup is gone, or is completed."""
+        """A PodGroup is gone."""
         self._uids.pop(name, None)
         self._set(name, None)
 

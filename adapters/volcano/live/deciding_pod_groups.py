@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from ....engine.events import WorkloadRejected
+from ....engine.workload import Workload
 from ...live.decider import LiveDecider, Numbered
 from ...live.deciding_changes import DecidingChanges
 from ...live.learned_facts import Learned, gone
@@ -20,7 +21,7 @@ class DecidingPodGroups(DecidingChanges):
 
     def __init__(self, cluster: FollowedPodGroups, decider: LiveDecider, names: Mapping[str, str], observer: Observer) -> None:
         super().__init__(cluster, decider, names, observer)
-        self.cluster, self._policy = cluster, NamesInCluster(self.graph, names)
+        self.cluster = cluster
         live = decider.core.view.workloads()
         self.evicted = EvictedGroups(decider.journal, [(workload.name, workload.fact.uid) for workload in live])
 
@@ -35,13 +36,17 @@ class DecidingPodGroups(DecidingChanges):
             self.evicted.forget(key)
             return Learned(gone(known, now))
         group = seen.value.group
+        self.evicted.see(key, seen.uid)
         if group is None:
             return of_undecidable(seen.value.problem, known, now)
         if group.phase == "Completed":
-            self.evicted.forget(key)
-        else:
-            self.evicted.see(key, seen.uid)
+            self.evicted.end(key)
         desired = self.desired.of(key, seen.uid) if known is None else None
         is_turned_away = desired is not None and isinstance(desired.event, WorkloadRejected)
         past = PastDecisions(is_turned_away, is_evicted=key in self.evicted.now())
-        return facts_of_pod_group(group, known, past, self._policy, self.cluster.labels(group.namespace), now)
+        names = NamesInCluster(self.graph, self._names)
+        return facts_of_pod_group(group, known, past, names, self.cluster.labels(group.namespace), now)
+
+    def _has_ended(self, known: Workload) -> bool:
+        seen = self.cluster.pod_group(known.name)
+        return seen is None or seen.uid != known.fact.uid or (seen.value.group is not None and seen.value.group.phase == "Completed")

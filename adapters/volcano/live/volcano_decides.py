@@ -51,7 +51,7 @@ class VolcanoDecisions:
     async def run(self) -> None:
         """Decide until cancelled. Raises JournalError as soon as the journal takes nothing any more; nothing is to be answered then."""
         async with asyncio.TaskGroup() as tasks:
-            await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.graph))
+            await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.coming_graph))
             self.begin()
             for each in (keep_looking(self.cluster, self.decider, self.take_a_look), self.events.run()):
                 tasks.create_task(each)

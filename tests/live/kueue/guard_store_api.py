@@ -52,12 +52,11 @@ class GuardStoreApi:
         kind, namespace, name = self._place(path)
         return self._write("merge", path, lambda: self.store.merge_patch(kind, name, body, namespace=namespace, manager="client"))
 
-    async def _send(self, method: str, path: str, query: Any, body: Json) -> Json:
+    async def delete(self, path: str, uid: str, **more: str) -> None:
         """A deletion."""
-        assert method == "DELETE"
         kind, namespace, name = self._place(path)
-        uid, version = (body["preconditions"][each] for each in ("uid", "resourceVersion"))
-        return self._write("delete", path, lambda: self.store.delete(kind, name, namespace=namespace, uid=uid, version=version))
+        version = more["resourceVersion"]
+        self._write("delete", path, lambda: self.store.delete(kind, name, namespace=namespace, uid=uid, version=version))
 
     def _write(self, verb: str, path: str, write: Callable[[], Json]) -> Json:
         lose, self.lose = self.lose, ""

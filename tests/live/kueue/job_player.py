@@ -18,15 +18,15 @@ QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/prior
 
 
 class JobPlayer:
-    """Looks at all Jobs and Workloads again and again, and makes the next write to each."""
+    """Looks at all Jobs and Workloads, or those of a namespace, again and again, and makes the next write to each."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, api: Api, namespace: str = "") -> None:
+        self._api, self._namespace = api, namespace
 
     async def run(self) -> None:
         """Play until cancelled."""
         while True:
-            for job in (await self._api.list_all(JOB)).items:
+            for job in (await self._api.list_all(JOB, self._namespace)).items:
                 try:
                     await self._step(job)
                 except ApiError as error:
@@ -48,6 +48,9 @@ class JobPlayer:
         if is_true(workload, "Evicted") and not job["spec"]["suspend"]:
             await self._stop(job)
             return
+        if steps.is_to_be_deactivated(workload):
+            await self._api.merge(WORKLOAD.path(namespace, name), {"spec": {"active": False}})
+            return
         status = next((found for step in (steps.admit, *steps.of_itself()) if (found := step(workload)) is not None), None)
         if status is not None:
             if "admission" in status:
@@ -58,7 +61,8 @@ class JobPlayer:
 
     async def _create_workload(self, job: Json, namespace: str, name: str) -> None:
         labels, spec = job["metadata"]["labels"], job["spec"]
-        priority = await self._api.get(f"/apis/{WORKLOAD.api_version}/workloadpriorityclasses/{labels[PRIORITY_LABEL]}")
+        classes = f"/apis/{WORKLOAD.api_version}/workloadpriorityclasses"
+        priority = await self._api.get(f"{classes}/{labels[PRIORITY_LABEL]}") if PRIORITY_LABEL in labels else {"value": 0}
         template = {"spec": spec["template"]["spec"]}
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job["metadata"]["name"], "uid": job["metadata"]["uid"]}
         for container in template["spec"]["containers"]:

@@ -82,7 +82,7 @@ def test_the_live_export_is_taken(server: GoApiServer, way: LiveWay) -> None:
                 if item["kind"] == "ClusterQueue":
                     assert second["spec"]["admissionChecksStrategy"] == {"admissionChecks": [{"name": "gpol"}]}
                     assert "cohortName" not in second["spec"]
-                    await api._send("DELETE", path)
+                    await api.delete(path)
 
     asyncio.run(scene())
 

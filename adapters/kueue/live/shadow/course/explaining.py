@@ -8,7 +8,7 @@ After a gap nobody knows all that Kueue has decided: who was evicted and has got
 difference from there on. What gpol cannot explain is taken as it is, unchecked.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
@@ -114,6 +114,16 @@ class Explainer:
                 differences += [found] if found is not None else []
                 if best is not None and len(differences) >= len(best.differences):
                     return best
+            if plan == tried.plan:  # there is nothing else to try
+                return self._rest_unchecked(plan, failure.serial, differences)
+
+    def _rest_unchecked(self, plan: CoursePlan, serial: int, differences: Sequence[KueueDifference]) -> FoundCourse:
+        """A course in which whatever Kueue did from a step on is taken as it is; if that fails, from the start, without a difference."""
+        before = {at: actions for at, actions in plan.actions.items() if at < serial}
+        tried = self._try(replace(plan, actions=before, unchecked=serial))
+        if tried.failure is None:
+            return FoundCourse(tried.course, tuple(differences), unchecked=True)
+        return FoundCourse(self._try(CoursePlan(unchecked=AT_START)).course, unchecked=True)
 
     def _with_one(self) -> FoundCourse | None:
         """A course with one difference, if one of all corrections of the first place that fails leads through; None if none does."""
