@@ -210,7 +210,7 @@ class ServeSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GPOL_", env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    policy: Path | None = Field(default=None, description="the policy, a .gpol file; to watch Kueue needs none")
+    policy: Path | None = Field(default=None, description="the policy, a .gpol file; leave it out where gpol only watches Kueue")
     journal: str | None = Field(
         default=None,
         min_length=1,
@@ -220,7 +220,7 @@ class ServeSettings(BaseSettings):
         default="nvidia.com/gpu",
         min_length=1,
         max_length=253,
-        description="what the policy's `gpu` is called in the cluster; to watch Kueue needs none",
+        description="what the policy's `gpu` is called in the cluster; leave it out where gpol only watches Kueue",
     )
     kubernetes: Kubernetes = Field(default=Kubernetes(), description=Kubernetes.__doc__)
     policy_seconds: float = Field(

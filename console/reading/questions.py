@@ -127,8 +127,13 @@ def explanation_of(followed: Followed, workload: str, query: ExplainQuery) -> Ex
             policy=followed.policy,
             history=tuple(NumberedEvent(seq=recorded.seq, event=recorded.event) for recorded in told),
             earlier=len(newest) > query.events,
-            standing=standing(resting(quick(core)), workload),
+            standing=standing(quick(core) if _waits(core, workload) else core, workload),
         )
+
+
+def _waits(core: Core, workload: str) -> bool:
+    known = core.view.workload(workload)
+    return known is not None and known.admitted is None
 
 
 def _names(core: Core, journal: Journal) -> Iterator[str]:

@@ -14,21 +14,25 @@ REFUSED_SECONDS = 30.0
 class RepairPace:
     """How fast an object is written that somebody changes again and again.
 
-    The first write comes at once, each further one after twice the pause before it; after `forget` seconds without one all is forgotten.
+    All writes of one look count as one. The first comes at once, each further one after twice the pause before it; after `forget` seconds without one all is forgotten.
     """
 
     first_pause: float = 1.0
     longest_pause: float = 60.0
     forget: float = 600.0
     _writes: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _counted: set[str] = field(default_factory=set)
 
     def written(self, key: str) -> None:
-        """Note that an object was written, whatever came of it."""
+        """Note that the server has taken a write to an object."""
         number, last = self._writes.get(key, (0, 0.0))
-        self._writes[key] = (number + 1 if monotonic() - last < self.forget else 1, monotonic())
+        first = number == 0 or monotonic() - last >= self.forget
+        self._writes[key] = (1 if first else number + (key not in self._counted), monotonic())
+        self._counted.add(key)
 
     def seconds_to_wait(self, key: str) -> float:
-        """How long to wait before an object is written again."""
+        """How long to wait before an object is written again; with this another look begins."""
+        self._counted.discard(key)
         number, last = self._writes.get(key, (0, 0.0))
         since = monotonic() - last
         if not number or since >= self.forget:

@@ -106,6 +106,14 @@ def test_who_was_evicted_stays_so_however_it_asks() -> None:
     assert made.answers.evictable("a/owner", "b/guest", in_one_queue=False) == ExtenderVerdict(False, Reason.RUNS_ON)
 
 
+def test_who_is_completed_is_no_victim() -> None:
+    """Not even if a PodGroup that was evicted, and completed, is there once more with the uid that it had."""
+    made = lab()
+    made.evicted.end("b/guest")
+    made.evicted.see("b/guest", "uid-guest")
+    assert "b/guest" not in made.evicted.now()
+
+
 def test_while_gpol_does_not_decide_all_answers_are_safe() -> None:
     """Nothing is enqueued, allocated or evicted."""
     answers = NotDeciding()
