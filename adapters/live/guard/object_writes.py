@@ -14,7 +14,8 @@ REFUSED_SECONDS = 30.0
 class RepairPace:
     """How fast an object is written that somebody changes again and again.
 
-    All writes of one look count as one. The first comes at once, each further one after twice the pause before it; after `forget` seconds without one all is forgotten.
+    All writes of one look count as one. The first comes at once, each further one after twice the pause before it; after `forget` seconds
+    without one all is forgotten.
     """
 
     first_pause: float = 1.0
