@@ -36,6 +36,11 @@ class ObjectChange(NamedTuple, Generic[Content]):
     old: Seen[Content] | None
     new: Seen[Content] | None
 
+    @property
+    def is_other(self) -> bool:
+        """Whether what is kept of the object is another one than before, and not only its version."""
+        return self.old is None or self.new is None or self.old.value != self.new.value
+
 
 @dataclass(slots=True)
 class Reflector(Generic[Content]):

@@ -64,19 +64,14 @@ class FollowedObjects:
         return taken
 
     def _see_nodes(self, changes: Sequence[ObjectChange[NodeSeen | None]]) -> None:
-        if any(_differ(change) for change in changes):  # a node tells every few seconds that it is still there
+        if any(change.is_other for change in changes):  # a node tells every few seconds that it is still there
             self._nodes_changed = True
             self.woken.set()
 
     def _see_namespaces(self, changes: Sequence[ObjectChange[dict[str, str]]]) -> None:
-        names = {change.key for change in changes if _differ(change)}
+        names = {change.key for change in changes if change.is_other}
         for key in [key for key in self.decided_about.known if key.partition("/")[0] in names]:
             self.look_at(key)
-
-
-def _differ(change: ObjectChange[Any]) -> bool:
-    """Whether anything has changed in what is kept of an object."""
-    return change.old is None or change.new is None or change.old.value != change.new.value
 
 
 def _labels(namespace: Plain) -> dict[str, str]:

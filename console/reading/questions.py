@@ -69,7 +69,7 @@ def state_of(followed: Followed, query: StateQuery) -> StateAnswer:
 
 def _rows(followed: Followed, query: StateQuery) -> tuple[tuple[WorkloadData, ...], str | None]:
     """The workloads that are asked for, and the name after which the others come, if there are others."""
-    core = resting(quick(followed.core))
+    core = resting(_to_ask(followed.core))
     asked = nsmallest(query.limit + 1, (name for name in core.view.names() if name > query.after))
     with Journal.open(followed.place) as journal:
         rows = tuple(_workload_rows(core, journal, asked[: query.limit]))
@@ -127,8 +127,13 @@ def explanation_of(followed: Followed, workload: str, query: ExplainQuery) -> Ex
             policy=followed.policy,
             history=tuple(NumberedEvent(seq=recorded.seq, event=recorded.event) for recorded in told),
             earlier=len(newest) > query.events,
-            standing=standing(quick(core) if _waits(core, workload) else core, workload),
+            standing=standing(_to_ask(core) if _waits(core, workload) else core, workload),
         )
+
+
+def _to_ask(core: Core) -> Core:
+    """What is asked where workloads stand. A policy that decides in cycles reserves no room, so nothing takes long there."""
+    return core if core.decides_in_cycles else quick(core)
 
 
 def _waits(core: Core, workload: str) -> bool:
@@ -152,7 +157,7 @@ def reasons_of(followed: Followed, names: Sequence[str], until: float) -> dict[s
 
     So are those whose turn would come after the moment `until` (`monotonic`): they are asked for again.
     """
-    core = resting(quick(followed.core))
+    core = resting(_to_ask(followed.core))
     found = dict[str, str]()
     for name in names:
         place = standing(core, name, briefly=True)

@@ -49,10 +49,7 @@ def resting(core: Core) -> Core:
 
 
 def quick(core: Core) -> Core:
-    """The same core, or where many workloads live one over arrays in its state: it takes a second to make, and answers far sooner.
-
-    A policy that decides in cycles reserves no room, so nothing takes long there.
-    """
-    if len(core.view.names()) <= FEW or core.decides_in_cycles:
+    """The same core, or where many workloads live one over arrays in its state: it takes a second to make, and answers far sooner."""
+    if len(core.view.names()) <= FEW:
         return core
     return fast_core(lambda _: None, is_long=True, frozen=(core.freeze(), core.graph))

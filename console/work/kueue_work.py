@@ -25,7 +25,7 @@ from .work import ServiceWork
 
 LOG = logging.getLogger("gpol.kueue")
 
-WHY_SECONDS = 300.0
+ANSWER_SECONDS = 300.0
 """How long it may take to find out why some workloads wait."""
 
 
@@ -50,7 +50,7 @@ def kueue_decides(
 async def _ask_why(reader: Reader, names: Sequence[str]) -> dict[str, str]:
     """Why workloads wait, by name; nothing where there is no answer, which is logged."""
     try:
-        told = await reader.ask("why", body=NAMES.dump_json(list(names)), seconds=WHY_SECONDS)
+        told = await reader.ask("why", body=NAMES.dump_json(list(names)), seconds=ANSWER_SECONDS)
         if told.status != HTTPStatus.OK:
             raise ValueError(told.body.decode())
         return REASONS.validate_json(told.body)

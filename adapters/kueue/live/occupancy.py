@@ -126,11 +126,13 @@ class Occupancy:
         """How much there is of a slot: what the cluster has or, in a forest, what its tree owns."""
         name, flavor, resource = slot
         graph = self._deciding.graph
-        root = next((number for number, node in enumerate(graph.nodes) if node.name == name), 0)
         if (flavor, resource) not in graph.slot_names:
             return 0
         number = graph.slot_names.index((flavor, resource))
-        return self._decider.core.probe.owned(root, number) if graph.settings.forest else self._decider.core.view.capacity(number)
+        if not graph.settings.forest:
+            return self._decider.core.view.capacity(number)
+        root = next((place for place, node in enumerate(graph.nodes) if node.name == name), 0)
+        return self._decider.core.probe.owned(root, number)
 
 
 def _is_over(seen: Seen[Observed] | None) -> bool:

@@ -64,22 +64,30 @@ class Telling:
 
     async def _ask_some(self, ask: AskWhy, most: int) -> None:
         """Ask why some workloads wait, and let it be written where that is news."""
-        asked = list(islice(self._turn, most))
+        asked = list(islice(self._who_wait(), most))
         if not asked:
-            self._turn = iter([name for name in self._decider.core.view.names() if self._waits(name)])
-            asked = list(islice(self._turn, most))
-        for key in [key for key in self._carrying_out.reasons if not self._waits(key)]:
-            del self._carrying_out.reasons[key]
-        if waiting := [key for key in asked if self._waits(key)]:
-            for key, reason in (await ask(waiting)).items():
-                seen = self._cluster.workload(key)
-                if seen is None or not self._waits(key):
-                    continue
-                message = self._carrying_out.reasons[key] = safe_message(reason)
-                if message != seen.value.message:
-                    self._carrying_out.writes.add(key)
+            self._turn = iter(self._decider.core.view.names())
+            asked = list(islice(self._who_wait(), most))
+        for key, reason in (await ask(asked)).items() if asked else ():
+            seen = self._cluster.workload(key)
+            if seen is None or not self._waits(key):
+                continue
+            message = self._carrying_out.reasons[key] = safe_message(reason)
+            if message != seen.value.message:
+                self._carrying_out.writes.add(key)
+
+    def _who_wait(self) -> Iterator[str]:
+        """Those of the turn who wait; of the others no reason is kept."""
+        for key in self._turn:
+            if self._waits(key):
+                yield key
+            else:
+                self._carrying_out.reasons.pop(key, None)
 
     def _waits(self, key: str) -> bool:
-        """Whether a workload waits for a decision, and its check can say why."""
-        seen, known = self._cluster.workload(key), self._decider.core.view.workload(key)
-        return seen is not None and seen.value.asks and known is not None and known.admitted is None
+        """Whether a workload waits for a decision, and its check can say why. Most that do not ask are told apart without the core."""
+        seen = self._cluster.workload(key)
+        if seen is None or not seen.value.asks:
+            return False
+        known = self._decider.core.view.workload(key)
+        return known is not None and known.admitted is None

@@ -122,7 +122,7 @@ class QuotaGuard:
     def _see(self, kind: Kind, changes: Sequence[ObjectChange[Plain]]) -> None:
         """Name what has changed in what is followed of it, which is not its status."""
         for change in changes:
-            if change.old is None or change.new is None or change.old.value != change.new.value:
+            if change.is_other:
                 self.looks.add(key_in(kind, change.key))
 
     # --- a look -----------------------------------------------------------------------------------------------------

@@ -25,6 +25,9 @@ class EvictedGroups:
         for name, uid in live:
             self.see(name, uid)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._queues
+
     def now(self) -> Mapping[str, str]:
         """The queue that each was evicted from, by name, as it is now; what is returned does not change any more."""
         if self._told is None:

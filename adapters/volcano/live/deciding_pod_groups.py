@@ -43,7 +43,7 @@ class DecidingPodGroups(DecidingChanges):
             self.evicted.end(key)
         desired = self.desired.of(key, seen.uid) if known is None else None
         is_turned_away = desired is not None and isinstance(desired.event, WorkloadRejected)
-        past = PastDecisions(is_turned_away, is_evicted=key in self.evicted.now())
+        past = PastDecisions(is_turned_away, is_evicted=key in self.evicted)
         names = NamesInCluster(self.graph, self._names)
         return facts_of_pod_group(group, known, past, names, self.cluster.labels(group.namespace), now)
 

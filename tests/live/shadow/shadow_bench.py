@@ -20,6 +20,14 @@ from store_api import StoreApi
 Json = dict[str, Any]
 
 
+def job(name: str, priority: int, created: str, pods: int) -> Json:
+    """A workload of LocalQueue `speech` with so many pods of one GPU."""
+    container = {"name": "c", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
+    pod_set = {"name": "main", "count": pods, "template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}
+    metadata = {"name": name, "namespace": "ns", "uid": name, "creationTimestamp": created}
+    return {"metadata": metadata, "spec": {"queueName": "speech", "priority": priority, "active": True, "podSets": [pod_set]}}
+
+
 class DecidingKueue(Protocol):
     """A Kueue for one scenario: a recorded or a modelled one."""
 

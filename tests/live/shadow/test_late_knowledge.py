@@ -5,20 +5,11 @@ from pathlib import Path
 import pytest
 from gpol.adapters.kueue.live.shadow.course.course import MOST_LAG
 from gpol.engine.units import SECOND
-from kueue_writer import Json
 from recorded_kueue import own_history
-from shadow_bench import ShadowBench
+from shadow_bench import ShadowBench, job
 
 FLAVORS = {"main": {"nvidia.com/gpu": "a100"}}
 START = "2026-01-01T00:00:00Z"
-
-
-def job(name: str, priority: int, created: str) -> Json:
-    """A workload that takes all GPUs of one flavor."""
-    container = {"name": "c", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
-    pod_set = {"name": "main", "count": 8, "template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}
-    metadata = {"name": name, "namespace": "ns", "uid": name, "creationTimestamp": created}
-    return {"metadata": metadata, "spec": {"queueName": "speech", "priority": priority, "active": True, "podSets": [pod_set]}}
 
 
 @pytest.mark.parametrize(
@@ -35,8 +26,8 @@ def test_a_change_that_kueue_learns_of_late(seconds: int, told: list[str], tmp_p
     clock.at(START)
     kueue.set_up(scenario)
     bench.look()
-    kueue.submit(job("low", 0, START))
-    kueue.submit(job("high", 10, "2026-01-01T00:00:01Z"))
+    kueue.submit(job("low", 0, START, 8))
+    kueue.submit(job("high", 10, "2026-01-01T00:00:01Z", 8))
     clock.at(clock.micros + (1 + seconds) * SECOND)
     kueue.admit("ns/low", "speech", FLAVORS)
     found = bench.look()

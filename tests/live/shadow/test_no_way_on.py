@@ -1,22 +1,13 @@
 """Where no correction leads on, what Kueue did is taken unchecked: a search for an explanation always ends."""
 
 from pathlib import Path
-from typing import Any
 
 from gpol.engine.units import SECOND
 from recorded_kueue import own_history
-from shadow_bench import ShadowBench
+from shadow_bench import ShadowBench, job
 
 FLAVORS = {"main": {"nvidia.com/gpu": "a100"}}
 START = "2026-01-01T00:00:00Z"
-
-
-def job(name: str, priority: int, created: str) -> Any:
-    """A workload of two GPUs."""
-    container = {"name": "c", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
-    pod_set = {"name": "main", "count": 2, "template": {"spec": {"containers": [container], "restartPolicy": "Never"}}}
-    metadata = {"name": name, "namespace": "ns", "uid": name, "creationTimestamp": created}
-    return {"metadata": metadata, "spec": {"queueName": "speech", "priority": priority, "active": True, "podSets": [pod_set]}}
 
 
 def test_the_victim_that_gpol_would_take_ends(tmp_path: Path) -> None:
@@ -31,11 +22,11 @@ def test_the_victim_that_gpol_would_take_ends(tmp_path: Path) -> None:
     bench.look()
     begun = clock.micros
     for name, seconds in (("w", 1), ("v", 11)):
-        kueue.submit(job(name, 0, f"2026-01-01T00:00:{seconds - 1:02}Z"))
+        kueue.submit(job(name, 0, f"2026-01-01T00:00:{seconds - 1:02}Z", 2))
         clock.at(begun + seconds * SECOND)
         kueue.admit(f"ns/{name}", "speech", FLAVORS)
         assert bench.look() == ()
-    kueue.submit(job("s", 10, "2026-01-01T00:00:20Z"))
+    kueue.submit(job("s", 10, "2026-01-01T00:00:20Z", 2))
     clock.at(begun + 21 * SECOND)
     kueue.preempt("ns/w", "InClusterQueue", "ns/s")
     kueue.stop("ns/w")
