@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @with_format
 def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form: Format) -> int:
     """Say why a workload runs, waits or was evicted, and what would change that."""
+    from ...compiled.core_to_ask import quick, resting
     from ...dsl.syntax.names import closest
     from ...engine.explain.pending import standing as standing_of
     from ...engine.units import format_time
@@ -47,7 +48,7 @@ def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form
                 rest = f"did you mean {near}?" if near else "`gpol log --kind WorkloadSubmitted` lists what was"
                 rest = f"its first event is {coming.seq}, at {format_time(coming.event.time)}" if coming is not None else rest
                 refuse(f"no workload `{workload}` was submitted up to event {core.seq}; {rest}")
-            standing = standing_of(core, workload)
+            standing = standing_of(resting(quick(core)), workload)
             if form is Format.json:
                 events = [{"seq": recorded.seq, "event": recorded.event.model_dump()} for recorded in history]
                 where = standing.model_dump() if standing else None

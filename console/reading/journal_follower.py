@@ -6,6 +6,7 @@ would be decided. The journal tells everything, and whatever is answered is comm
 
 from dataclasses import dataclass
 
+from ...compiled.core_to_ask import quick
 from ...engine.cores import Core
 from ...engine.facts import PolicyActivated
 from ...journal.errors import DamagedError
@@ -46,6 +47,7 @@ class JournalFollower:
             else:
                 core, self._known = known.core, None  # a core that could not follow to the end is of no use any more
                 follow(journal, core, after=core.seq, upto=journal.head.seq)
+            core = quick(core)
             chain = journal.at(core.seq).chain if core.seq else START.chain
             identity = journal.at(1).chain.hex()[:32] if core.seq else ""
             self._known = Followed(self._place, core, Head(core.seq, chain), identity, _active_policy(journal, core.seq))

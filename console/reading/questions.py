@@ -7,6 +7,7 @@ from itertools import islice
 from time import monotonic
 
 from ...adapters.live.wording import why_it_waits
+from ...compiled.core_to_ask import resting
 from ...dsl.syntax.names import closest, shortened
 from ...engine.cores import Core
 from ...engine.events import WorkloadEvicted
@@ -32,7 +33,6 @@ from ..answers import (
     WorkloadData,
 )
 from .journal_follower import Followed
-from .resting_core import quick, resting
 
 _MOST_NAMES = 10_000
 """How many names of workloads are compared with one that nobody has."""
@@ -69,7 +69,7 @@ def state_of(followed: Followed, query: StateQuery) -> StateAnswer:
 
 def _rows(followed: Followed, query: StateQuery) -> tuple[tuple[WorkloadData, ...], str | None]:
     """The workloads that are asked for, and the name after which the others come, if there are others."""
-    core = resting(_to_ask(followed.core))
+    core = resting(followed.core)
     asked = nsmallest(query.limit + 1, (name for name in core.view.names() if name > query.after))
     with Journal.open(followed.place) as journal:
         rows = tuple(_workload_rows(core, journal, asked[: query.limit]))
@@ -127,18 +127,8 @@ def explanation_of(followed: Followed, workload: str, query: ExplainQuery) -> Ex
             policy=followed.policy,
             history=tuple(NumberedEvent(seq=recorded.seq, event=recorded.event) for recorded in told),
             earlier=len(newest) > query.events,
-            standing=standing(_to_ask(core) if _waits(core, workload) else core, workload),
+            standing=standing(resting(core), workload),
         )
-
-
-def _to_ask(core: Core) -> Core:
-    """What is asked where workloads stand. A policy that decides in cycles reserves no room, so nothing takes long there."""
-    return core if core.decides_in_cycles else quick(core)
-
-
-def _waits(core: Core, workload: str) -> bool:
-    known = core.view.workload(workload)
-    return known is not None and known.admitted is None
 
 
 def _names(core: Core, journal: Journal) -> Iterator[str]:
@@ -157,7 +147,7 @@ def reasons_of(followed: Followed, names: Sequence[str], until: float) -> dict[s
 
     So are those whose turn would come after the moment `until` (`monotonic`): they are asked for again.
     """
-    core = resting(_to_ask(followed.core))
+    core = resting(followed.core)
     found = dict[str, str]()
     for name in names:
         place = standing(core, name, briefly=True)

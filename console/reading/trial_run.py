@@ -1,4 +1,4 @@
-"""What would follow at once, were a policy activated or a workload submitted now: tried on a core that is thrown away afterwards."""
+"""What would follow at once, were a policy activated or a workload submitted now: tried on a core that is of no other use afterwards."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -8,11 +8,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from ...compiled.core_to_ask import resting
 from ...dsl.analysis.checker import Checked, check
 from ...dsl.diagnostics import Diagnostic, PolicyError
 from ...dsl.rendering import render
 from ...dsl.syntax.items import decode
-from ...engine.cores import Core, PlayedBatch
+from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.explain.pending import standing
 from ...engine.facts import WorkloadSubmitted
@@ -29,7 +30,6 @@ from ..answers import (
     UnansweredError,
 )
 from .journal_follower import Followed
-from .resting_core import quick, resting
 
 FILE = "tried.gpol"
 """What a policy that is tried is called."""
@@ -62,8 +62,11 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def trial_of(followed: Followed, request: TryRequest, clock: Callable[[], int] = time_ns) -> TryAnswer:
-    """What would follow at once. Raises UnansweredError for a policy or a workload that cannot be. `clock` gives nanoseconds."""
-    core = _copy(followed.core)
+    """What would follow at once. Raises UnansweredError for a policy or a workload that cannot be. `clock` gives nanoseconds.
+
+    It is tried on the core that is given, which tells of no journal any more then.
+    """
+    core = followed.core
     now = max(core.time, clock() // 1000)
     checked = _checked(request.policy) if request.policy is not None else None
     fact = _submission(request.workload, now) if request.workload is not None else None
@@ -101,12 +104,6 @@ def trial_of(followed: Followed, request: TryRequest, clock: Callable[[], int] =
         next_wake=None if livelock else player.next_wake(),
         livelock=livelock,
     )
-
-
-def _copy(core: Core) -> Core:
-    """A core to try things on. Both kinds decide the same."""
-    fit = quick(core)
-    return core.copy() if fit is core else fit
 
 
 def _listed(batches: list[PlayedBatch]) -> Iterator[TriedBatch]:

@@ -181,7 +181,6 @@ class ArrayCore:
             check_fact(self, fact, graph)
 
     def step(self, fact: Fact, graph: PolicyGraph | None = None) -> list[AnyDecision]:
-        self._forget_what_is_over()
         self.apply(fact, graph)
         if self._definition is not None:
             return self._definition.decide(fact)
@@ -199,6 +198,8 @@ class ArrayCore:
             self._load(DefinitionCore(self.state()))
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
+        if isinstance(event, Fact):
+            self._forget_what_is_over()
         if self._definition is not None:
             core = self._definition
         elif isinstance(event, _IN_TABLES) and event.time <= c.MOST_TIME:

@@ -194,7 +194,7 @@ def live_workloads(core: Core, journal: Journal, within: frozenset[str] | None =
     """
     graph = core.graph
     for workload in core.view.workloads():
-        standing = standing_of(core, workload.name) if within is None or _queue(graph, workload) in within else None
+        standing = standing_of(core, workload.name, briefly=True) if within is None or _queue(graph, workload) in within else None
         if graph is None or standing is None:
             continue
         waits = workload.admitted is None

@@ -41,6 +41,18 @@ cohort all {
 protect warm-up { where victim.running < 10m }
 """
 
+IN_CYCLES = """policy "lab" {
+  use kueue.classical
+}
+
+flavor a100 { gpu as owned }
+
+cohort all {
+  queue owner { owns 8 gpu on a100 }
+  queue guest { owns 0 gpu on a100 }
+}
+"""
+
 TOKEN = "0123456789abcdef-right"
 
 
@@ -218,4 +230,6 @@ def certify(tmp_path: Path) -> Callable[..., Certified]:
 @pytest.fixture(scope="session")
 def tools() -> SimpleNamespace:
     """Functions that several test modules use: none of them can import another one."""
-    return SimpleNamespace(append=append, fact=fact, submitted=submitted, service_of=service_of, POLICY=POLICY, TOKEN=TOKEN)
+    return SimpleNamespace(
+        append=append, fact=fact, submitted=submitted, service_of=service_of, POLICY=POLICY, IN_CYCLES=IN_CYCLES, TOKEN=TOKEN
+    )

@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpol.compiled import core_to_ask
+from gpol.compiled.core_to_ask import resting
 from gpol.console.answers import UnansweredError
 from gpol.console.reading import journal_follower
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.reader import Reader
+from gpol.engine.core.core import ArrayCore
 from gpol.engine.default_core import freeze
+from gpol.engine.explain.pending import standing
 from gpol.engine.facts import WorkloadSubmitted
 from gpol.journal.backup import backup
 from gpol.journal.errors import JournalError
@@ -34,17 +38,31 @@ async def head(reader: Reader) -> int:
     return int(json.loads((await reader.ask("head")).body)["seq"])
 
 
-def test_it_follows_a_journal_that_grows(place: Path, tools: Any) -> None:
-    """What a follower knows is the state at the journal's end, each time it is asked."""
-    follower = JournalFollower(str(place))
-    for kind in ("WorkloadCancelled", None):
+@pytest.mark.parametrize("few", [0, 2, 1000])
+def test_it_follows_a_journal_that_grows(place: Path, tools: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    """What a follower knows is the state at the journal's end, each time it is asked: by the definition, or over arrays once many live."""
+    monkeypatch.setattr(core_to_ask, "FEW", few)
+    follower, bigger = JournalFollower(str(place)), tools.POLICY.replace("gpu 8", "gpu 16")
+    new = [tools.fact(n, **tools.submitted(f"new-{n}", "guest", n)) for n in (1, 8)]
+    for facts, policy in ([], ""), ([tools.fact(0, "WorkloadCancelled", workload="held")], ""), (new[:1], ""), (new[1:], bigger):
+        if facts:
+            tools.append(place, facts, policy)
         followed = follower.catch_up()
+        assert isinstance(followed.core, ArrayCore) == (few < 3)
         with Journal.open(place) as journal:
+            told = core_at(journal)
             assert followed.head == journal.head
-            assert freeze(followed.core) == freeze(core_at(journal))
+            assert freeze(followed.core) == freeze(told)
             assert followed.identity == journal.at(1).chain.hex()[:32]
-        if kind:
-            tools.append(place, [tools.fact(0, kind, workload="held")])
+        for name in told.view.names():
+            assert standing(resting(followed.core), name) == standing(told, name)
+
+
+def test_in_cycles_the_definition_follows(tmp_path: Path, tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a policy that decides in cycles no room is reserved, so the definition tells as soon as arrays would."""
+    monkeypatch.setattr(core_to_ask, "FEW", 0)
+    tools.append(tmp_path / "lab.db", [tools.fact(0, **tools.submitted("waits", "guest", 9))], tools.IN_CYCLES)
+    assert not isinstance(JournalFollower(str(tmp_path / "lab.db")).catch_up().core, ArrayCore)
 
 
 def test_nothing_is_read_twice(place: Path, tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:

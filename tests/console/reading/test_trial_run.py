@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from gpol.adapters.live.decider import LiveDecider
 from gpol.adapters.live.stamps import Stamps
+from gpol.compiled import core_to_ask
 from gpol.console.answers import InvalidPolicyError, TryAnswer, TryRequest, UnansweredError
-from gpol.console.reading import resting_core, trial_run
+from gpol.console.reading import trial_run
 from gpol.console.reading.journal_follower import JournalFollower
 from gpol.console.reading.trial_run import trial_of
 from gpol.dsl.analysis.checker import check
@@ -24,18 +25,6 @@ from hypothesis import strategies as st
 BIGGER = "flavor a100 { gpu 24 }"
 NOW = 1_900_000_000_000_000
 """A moment of the tests, in microseconds."""
-
-IN_CYCLES = """policy "lab" {
-  use kueue.classical
-}
-
-flavor a100 { gpu as owned }
-
-cohort all {
-  queue owner { owns 8 gpu on a100 }
-  queue guest { owns 0 gpu on a100 }
-}
-"""
 
 TAKE_TURNS = """policy "turns" { preempt by turn, reclaim-owned, fair-share, make-room }
 
@@ -88,7 +77,7 @@ def without_causes(batches: list[Any]) -> list[Any]:
 @pytest.mark.parametrize("policy", ["", "bigger", "in cycles"])
 def test_what_would_follow_is_what_follows(place: Path, tools: Any, queue: str, policy: str) -> None:
     """The batches of a trial are those that come when the same is done at that moment; the journal is as it was before."""
-    text = {"": None, "bigger": tools.POLICY.replace("flavor a100 { gpu 8 }", BIGGER), "in cycles": IN_CYCLES}[policy]
+    text = {"": None, "bigger": tools.POLICY.replace("flavor a100 { gpu 8 }", BIGGER), "in cycles": tools.IN_CYCLES}[policy]
     workload = tools.submitted("new", queue, 4)
     before = place.read_bytes()
     answer = tried(place, policy=text, workload=workload)
@@ -121,7 +110,7 @@ def test_both_cores_say_the_same(place: Path, tools: Any, monkeypatch: pytest.Mo
     """Whichever core decides a trial, the answer is the same."""
     request: Any = {"policy": tools.POLICY.replace("flavor a100 { gpu 8 }", BIGGER), "workload": tools.submitted("new", "guest", 8)}
     by_definition = tried(place, **request)
-    monkeypatch.setattr(resting_core, "FEW", 0)
+    monkeypatch.setattr(core_to_ask, "FEW", 0)
     assert tried(place, **request) == by_definition
 
 
