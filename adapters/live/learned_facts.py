@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...engine.eligibility import all_hold
 from ...engine.facts import Fact, WorkloadCancelled, WorkloadFinished
 from ...engine.policy_graph import PolicyGraph
-from ...engine.workload import Workload
+from ...engine.workload import NOWHERE, Workload
 
 _MILLI = 1000
 """gpol counts a resource that is called `gpu` in thousandths."""
@@ -28,6 +29,12 @@ def finished(known: Workload | None, now: int) -> Iterator[Fact]:
     """The facts about a workload that has ended by itself."""
     if known is not None:
         yield (WorkloadFinished if known.admitted is not None else WorkloadCancelled)(time=now, workload=known.name)
+
+
+def is_let_in_otherwise(graph: PolicyGraph, known: Workload, labels: Mapping[str, str]) -> bool:
+    """Whether the labels that a namespace has now let a workload of it into its queue and those that are known did not, or the reverse."""
+    namespaces = graph.queue_at(known.queue).namespaces if known.queue != NOWHERE else None
+    return namespaces is not None and all_hold(namespaces, dict(labels)) != all_hold(namespaces, known.fact.namespace_labels)
 
 
 def in_policy_names(amounts: Mapping[str, int], graph: PolicyGraph, names: Mapping[str, str]) -> dict[str, int]:

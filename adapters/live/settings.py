@@ -5,15 +5,19 @@ A variable is called like its setting, in capitals: `GPOL_JOURNAL`, with two und
 
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from ..kueue.live.shadow.shadow_settings import ShadowSettings
 
 LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
 """What Kubernetes takes for the value of a label."""
+
+
+_OFF = BeforeValidator(lambda value: "off" if value is False else value)
+"""`off` without quotes is `false` in YAML."""
 
 
 class _Part(BaseModel):
@@ -40,7 +44,7 @@ class Kubernetes(_Part):
 class Guarding(_Part):
     """Whether gpol keeps the objects in which the cluster has its quotas as the policy says."""
 
-    mode: Literal["off", "report", "repair"] = Field(
+    mode: Annotated[Literal["off", "report", "repair"], _OFF] = Field(
         default="off", description="`repair`: what differs from the policy is written over; `report`: it is only told"
     )
     name: str = Field(
@@ -74,7 +78,7 @@ class VolcanoGuarding(Guarding):
 class Kueue(_Part):
     """What gpol does for Kueue."""
 
-    way: Literal["off", "decide", "watch"] = Field(
+    way: Annotated[Literal["off", "decide", "watch"], _OFF] = Field(
         default="off",
         description="`decide`: gpol admits and evicts, as an admission check; `watch`: Kueue decides, and gpol tells where it would decide "
         "otherwise",
@@ -153,7 +157,7 @@ class Extender(Listening):
 class Volcano(_Part):
     """What gpol does for Volcano."""
 
-    way: Literal["off", "decide"] = Field(
+    way: Annotated[Literal["off", "decide"], _OFF] = Field(
         default="off", description="`decide`: gpol admits and evicts PodGroups, and the scheduler asks it as an extender"
     )
     guard: VolcanoGuarding = Field(default=VolcanoGuarding(), description=VolcanoGuarding.__doc__)
@@ -253,6 +257,27 @@ class ServeSettings(BaseSettings):
             raise ValueError("kueue.way and volcano.way are both set, and a journal is of one system: start a gpol of its own for each")
         if self.kueue.way == "decide" and self.kueue.guard.mode != "off":
             raise ValueError("with `kueue.way: decide` Kueue's quotas are wide and decide nothing: leave out kueue.guard.mode")
+        return self
+
+    @model_validator(mode="after")
+    def _all_that_is_set_counts(self) -> Self:
+        """A part that is switched off in so many words may keep its settings; one that nobody has switched on may not have any."""
+        kueue, volcano = self.kueue, self.volcano
+        switches: tuple[tuple[str, BaseModel, str], ...] = (
+            ("kueue", kueue, "way"),
+            ("kueue.guard", kueue.guard, "mode"),
+            ("volcano", volcano, "way"),
+            ("volcano.guard", volcano.guard, "mode"),
+        )
+        for part, said, switch in switches:
+            found = next((name for name in type(said).model_fields if name in said.model_fields_set - {"guard"}), switch)
+            if switch not in said.model_fields_set and found != switch:
+                raise ValueError(f"{part}.{found} is set, and {part}.{switch} is not, so it has no effect: set both, or neither")
+        for name, way in ("watch", "watch"), ("check", "decide"), ("follow_pods", "decide"):
+            if name in kueue.model_fields_set and kueue.way not in ("off", way):
+                raise ValueError(f"kueue.{name} is set, and has no effect with `way: {kueue.way}`: leave it out, or set kueue.way to {way}")
+        if "policy_seconds" in self.model_fields_set and self.policy is None:
+            raise ValueError("policy_seconds is set, and there is no policy to look at: leave it out")
         return self
 
     @model_validator(mode="after")

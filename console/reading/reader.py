@@ -58,7 +58,11 @@ class Reader:
         self, name: str, workload: str = "", query: Mapping[str, str] | None = None, body: bytes = b"", seconds: float | None = None
     ) -> Answered:
         """The answer to a question. Raises UnansweredError where there is none in time: `seconds`, where it is another one than usual."""
-        seconds = self._seconds if seconds is None else seconds
+        late = _too_late(self._seconds, "ask for less, try again later, or raise `http.answer_seconds`")
+        if seconds is None:
+            seconds = self._seconds
+        else:
+            late = _too_late(seconds, "ask for less, or try again later")
         turns = self._trials if name == "try" else self._questions
         if name == "try" and turns.locked():
             raise UnansweredError(503, "Busy", "another trial is under way", "try again when it has ended")
@@ -68,12 +72,12 @@ class Reader:
             async with asyncio.timeout(seconds), turns:
                 data = await self._exchange(QUESTION.dump_json(question) + b"\n" + body)
         except TimeoutError:
-            raise _too_late(seconds) from None
+            raise late from None
         head, _, answer = data.partition(b"\n")
         status, _, size = head.partition(b" ")
         if not size.isdigit() or len(answer) != int(size):
             if monotonic() >= deadline:
-                raise _too_late(seconds)
+                raise late
             raise UnansweredError(503, "NoAnswer", "the process that answers questions has failed", "its log says why; try again later")
         return Answered(int(status), answer)
 
@@ -141,6 +145,5 @@ class Reader:
             self._process = None
 
 
-def _too_late(seconds: float) -> UnansweredError:
-    message = f"there was no answer within {seconds:g} seconds"
-    return UnansweredError(504, "TimedOut", message, "ask for less, try again later, or raise `http.answer_seconds`")
+def _too_late(seconds: float, remedy: str) -> UnansweredError:
+    return UnansweredError(504, "TimedOut", f"there was no answer within {seconds:g} seconds", remedy)

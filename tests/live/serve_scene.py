@@ -50,10 +50,10 @@ class ServeScene:
         write_kubeconfig(self.folder / "kubeconfig", self.server.url)
         http = f"http: {{port: {self.port}, token_file: {self.folder / 'token'}}}\n"
         journal = f"journal: {self.folder / 'journal.db'}\n" if has_journal else ""
-        policy = f"policy: {self.folder / 'policy.gpol'}\n" if has_policy else ""
+        policy = f"policy: {self.folder / 'policy.gpol'}\npolicy_seconds: 0.1\n" if has_policy else ""
         places = f"{policy}{journal}"
         kubernetes = f"kubernetes: {{kubeconfig: {self.folder / 'kubeconfig'}}}\n"
-        text = places + kubernetes + http + f"{ways}\npolicy_seconds: 0.1\nlease: {{namespace: default}}\n{more}"
+        text = places + kubernetes + http + f"{ways}\nlease: {{namespace: default}}\n{more}"
         (self.folder / "settings.yaml").write_text(text)
 
     @contextmanager

@@ -16,7 +16,7 @@ from ....engine.event_parts import Placement
 from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
-from ...live.learned_facts import Learned, finished, gone, in_policy_names
+from ...live.learned_facts import Learned, finished, gone, in_policy_names, is_let_in_otherwise
 from ..import_.facts import Moment, facts
 from ..policy_names import kueue_name
 from ..problems import Findings
@@ -75,7 +75,7 @@ def learn(
         return Learned(tuple(_of_running(observed, known, decided, now)))
     if known.held_by_owner:
         return _adoption(observed, known, around.graph, now)
-    return Learned(tuple(_of_waiting(observed, known, now)))
+    return Learned(tuple(_of_waiting(observed, known, around, now)))
 
 
 # --- one that is new ------------------------------------------------------------------------------------------------
@@ -181,9 +181,13 @@ def _why_stopped(observed: Observed) -> str:
     return f"its admission check says {observed.check}" if observed.has_quota else "Kueue has taken its quota back"
 
 
-def _of_waiting(observed: Observed, known: Workload, now: int) -> Iterator[Fact]:
-    """It waits: held for as long as Kueue has no quota reserved for it, or has not stopped it yet."""
+def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: int) -> Iterator[Fact]:
+    """It waits: held for as long as Kueue has no quota reserved for it, or has not stopped it yet. It asks anew where the labels of its
+    namespace have changed so that its queue admits it, or does so no more."""
     is_held = known.held_by_operator == KUEUE
+    if observed.asks and not is_held and around.labels is not None and is_let_in_otherwise(around.graph, known, around.labels):
+        yield from gone(known, now)
+        return
     if not observed.asks and not is_held:
         yield OperatorAction(time=now, by=KUEUE, action="hold", workload=known.name, note=_why_not(observed))
     yield from _updates(observed, known, now)

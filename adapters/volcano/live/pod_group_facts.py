@@ -16,7 +16,7 @@ from ....engine.facts import WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ...kueue.problems import Findings
-from ...live.learned_facts import Learned, finished, gone, in_cluster_names, in_policy_names
+from ...live.learned_facts import Learned, finished, gone, in_cluster_names, in_policy_names, is_let_in_otherwise
 from ..import_.gangs import GangMoment, gang_facts
 from ..queue_names import policy_name, volcano_name
 from ..read.volcano_objects import ClusterPriorityClass, PodGroup, VolcanoObjects, VolcanoQueue
@@ -146,7 +146,7 @@ def _changes(known: Workload, submitted: WorkloadSubmitted, policy: NamesInClust
     """It says something else than it said. One that waits asks anew; one that is admitted counts as it was admitted."""
     before = known.fact
     asks_the_same = (before.queue, before.pod_sets) == (submitted.queue, submitted.pod_sets)
-    is_same = asks_the_same and before.namespace_labels == submitted.namespace_labels
+    is_same = asks_the_same and not is_let_in_otherwise(policy.graph, known, submitted.namespace_labels)
     has_no_class_now = submitted.priority is None and known.asked_priority is not None
     if known.admitted is not None and policy.said(before) != policy.said(submitted):
         cause = "its queue, minMember or minResources have changed since it was admitted"

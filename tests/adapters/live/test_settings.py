@@ -74,3 +74,41 @@ def test_a_port_for_probes_without_an_address(settings: Path, monkeypatch: pytes
     assert read(settings, f"{DECIDE}http: {{probe_address: 0.0.0.0}}\n").http.probe_port == 8081
     monkeypatch.setenv("GPOL_HTTP__PROBE_PORT", "8181")
     assert refused(settings, DECIDE)[0] == "http"
+
+
+@pytest.mark.parametrize(
+    ("said", "setting", "switch"),
+    [
+        ("kueue: {check: mine}", "kueue.check", "kueue.way"),
+        ("kueue: {watch: {differences: d.jsonl}}", "kueue.watch", "kueue.way"),
+        ("kueue: {guard: {overrides: true}}", "kueue.guard.overrides", "kueue.guard.mode"),
+        ("volcano: {extender: {port: 8182}}", "volcano.extender", "volcano.way"),
+        ("volcano: {guard: {sum_flavors: true}}", "volcano.guard.sum_flavors", "volcano.guard.mode"),
+    ],
+)
+def test_settings_of_a_part_that_nobody_has_switched_on(settings: Path, said: str, setting: str, switch: str) -> None:
+    """It is refused; but a part that is switched off in so many words keeps its settings for later."""
+    text = DECIDE.replace("kueue: {way: decide}\n", "") + said
+    place, told = refused(settings, text + "\n")
+    assert (place, told) == ("", f"{setting} is set, and {switch} is not, so it has no effect: set both, or neither")
+    part, _, name = switch.rpartition(".")
+    off = said.replace(f"{part.rpartition('.')[2]}: {{", f"{part.rpartition('.')[2]}: {{{name}: off, ")
+    others = "volcano: {guard: {mode: report}}" if said.startswith("kueue") else "kueue: {guard: {mode: report}}"
+    assert read(settings, f"policy: p.gpol\n{off}\n{others}\n").guards
+
+
+@pytest.mark.parametrize(
+    ("way", "setting", "other"),
+    [("decide", "watch: {}", "watch"), ("watch", "check: a", "decide"), ("watch", "follow_pods: true", "decide")],
+)
+def test_settings_of_another_way(settings: Path, way: str, setting: str, other: str) -> None:
+    """What counts for one way alone is refused with the other."""
+    text = (WATCH if way == "watch" else DECIDE).replace(f"way: {way}", f"way: {way}, {setting}")
+    name = setting.partition(":")[0]
+    told = f"kueue.{name} is set, and has no effect with `way: {way}`: leave it out, or set kueue.way to {other}"
+    assert refused(settings, text) == ("", told)
+
+
+def test_seconds_of_a_policy_that_is_not_there(settings: Path) -> None:
+    """Where gpol watches there is no file to look at."""
+    assert refused(settings, f"{WATCH}policy_seconds: 5\n")[1] == "policy_seconds is set, and there is no policy to look at: leave it out"

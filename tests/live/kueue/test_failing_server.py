@@ -150,7 +150,7 @@ def test_one_of_two_gpols_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     async def act(cluster: FailingCluster) -> None:
         async with cluster.gpol("one", with_lease=True) as one:
-            await cluster.until(lambda: "lease" not in one.health.problems() and cluster.journal.exists())
+            await cluster.until(lambda: "lease" not in one.health.problems() and len(cluster.events(PolicyActivated)) == 1)
             async with cluster.gpol("two", with_lease=True) as two:
                 await cluster.until(lambda: "one holds the Lease" in two.health.problems().get("lease", ""))
                 cluster.kueue.submit("a", 4)
@@ -207,7 +207,7 @@ def test_one_that_takes_over_goes_by_the_policy_of_now(tmp_path: Path, monkeypat
     async def act(cluster: FailingCluster) -> None:
         async with AsyncExitStack() as first:
             one = await first.enter_async_context(cluster.gpol("one", with_lease=True))
-            await cluster.until(lambda: "lease" not in one.health.problems() and cluster.journal.exists())
+            await cluster.until(lambda: "lease" not in one.health.problems() and len(cluster.events(PolicyActivated)) == 1)
             async with cluster.gpol("two", with_lease=True) as two:
                 await cluster.until(lambda: "one holds the Lease" in two.health.problems().get("lease", ""))
                 cluster.write_policy(POLICY.replace("8", "16"))

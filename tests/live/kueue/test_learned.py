@@ -19,17 +19,23 @@ def core() -> Core:
     return made
 
 
-def around(core: Core) -> Surroundings:
+READS_TEAM = """queue research {
+  for namespaces where label "team" in "nlp"
+  owns 8 gpu on h100
+}"""
+
+
+def around(core: Core, **labels: str) -> Surroundings:
     """The policy, and a namespace with labels."""
     assert core.graph is not None
-    return Surroundings(core.graph, {"tier": "prod"}, {"gpu": "nvidia.com/gpu"}, {"research": "research"})
+    return Surroundings(core.graph, {"tier": "prod", **labels}, {"gpu": "nvidia.com/gpu"}, {"research": "research"})
 
 
-def kinds(core: Core, workload: Json, seq: int | None = None) -> list[str]:
+def kinds(core: Core, workload: Json, seq: int | None = None, **labels: str) -> list[str]:
     """The kinds of the next facts, with what an operator does; they are played."""
     known = core.view.workload("team/a")
     decided = None if seq is None else Mark(JOURNAL, seq)
-    learned = learn(seen(workload), known, decided, around(core), NOW)
+    learned = learn(seen(workload), known, decided, around(core, **labels), NOW)
     assert not learned.problem
     for fact in learned.facts:
         core.step(fact)
@@ -97,6 +103,20 @@ def test_a_life_from_its_submission_to_its_end(core: Core) -> None:
     after(workload, ("Ready", 7), STEPS.finish)
     assert kinds(core, workload, 7) == ["WorkloadFinished"]
     assert kinds(core, workload, 7) == []
+
+
+def test_labels_of_its_namespace_that_let_one_in(core: Core) -> None:
+    """One that waits asks anew as soon as its namespace has the labels that its queue wants, and only then; one that runs goes on."""
+    text = POLICY.replace("queue research { owns 8 gpu on h100 }", READS_TEAM)
+    core.step(PolicyActivated(time=NOW, file="live.gpol", text=text, digest=policy(text).digest), policy(text))
+    workload = after(plain(), STEPS.reserve)
+    assert kinds(core, workload, team="speech") == ["WorkloadSubmitted"]
+    assert kinds(core, workload, team="vision") == kinds(core, workload) == []
+    assert kinds(core, workload, team="nlp") == ["WorkloadCancelled"]
+    assert kinds(core, workload, team="nlp") == ["WorkloadSubmitted"]
+    assert known(core).admitted is not None
+    after(workload, ("Ready", 5), STEPS.admit)
+    assert kinds(core, workload, 5) == []
 
 
 def test_a_decision_that_kueue_has_undone_is_not_carried_out_again(core: Core) -> None:

@@ -21,9 +21,9 @@ queue research { owns 8 gpu on h100 }
 STEPS = KueueSteps("2027-01-15T08:00:00Z")
 
 
-def policy() -> PolicyGraph:
+def policy(text: str = POLICY) -> PolicyGraph:
     """The policy."""
-    checked = check(POLICY, "live.gpol")
+    checked = check(text, "live.gpol")
     assert checked.graph is not None, checked.errors
     return checked.graph
 

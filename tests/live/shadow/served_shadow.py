@@ -67,15 +67,21 @@ class ServedShadow:
 
     async def in_step(self, shadow: KueueShadow) -> None:
         """Wait until a shadow knows all that is there, and has compared it."""
-        await until(lambda: self._knows_all(shadow) and shadow._due_in() is None and not shadow.problem, 30)
+        await until(lambda: self.knows_all(shadow) and _rests(shadow) and not shadow.problem, 30)
 
-    def _knows_all(self, shadow: KueueShadow) -> bool:
+    def knows_all(self, shadow: KueueShadow) -> bool:
+        """Whether a shadow has learned of all that is there."""
         for kind, reflector in shadow.cluster.reflectors.items():
             items = [item["metadata"] for item in self.store.list(kind_called(kind.plural))["items"]]
             there = {metadata["uid"]: metadata["resourceVersion"] for metadata in items}
             if reflector.problem or {seen.uid: seen.version for seen in reflector.known.values()} != there:
                 return False
         return True
+
+
+def _rests(shadow: KueueShadow) -> bool:
+    """Whether a shadow compares nothing, and has nothing to compare."""
+    return shadow._due_in() is None and not shadow._comparing.locked()
 
 
 def config_map(scenario: Json) -> Json:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fake_kinds import CONFIG_MAP
 from following import until
+from gpol.adapters.kueue.live.shadow.watch.script import Script
 from gpol.adapters.kueue.live.shadow.watch.script_writer import ScriptWriter
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.engine.units import SECOND
@@ -34,14 +35,14 @@ def test_objects_that_make_no_policy_are_not_looked_at_again_and_again(tmp_path:
         history = HistoryWriter(served.kueue, ModelledKueue(scenario))
         quota_of_vision(served, "many")
         async with served.server, served.running() as shadow:
-            look = shadow.look
+            look = shadow._next_script
 
-            def counted() -> None:
+            def counted(is_quiet: bool | None) -> Script | None:
                 nonlocal looks
                 looks += 1
-                look()
+                return look(is_quiet)
 
-            monkeypatch.setattr(shadow, "look", counted)
+            monkeypatch.setattr(shadow, "_next_script", counted)
             for step in scenario["steps"][:2]:
                 quota_of_vision(served, "many")
                 await until(lambda: "the objects of the cluster make no policy" in shadow.problem)

@@ -136,7 +136,7 @@ def test_a_policy_that_counts_more(tmp_path: Path) -> None:
 
 
 def test_a_namespace_that_is_seen_late(tmp_path: Path) -> None:
-    """Labels decide, so a PodGroup is not decided about before its namespace is known; when they change, one that waits asks anew."""
+    """Labels decide, so a PodGroup is not decided about before its namespace is known; when those that let it in change, it asks anew."""
     scene = VolcanoScene(tmp_path, BY_LABEL)
     scene.store.merge_patch(NAMESPACE, SPACE, {"metadata": {"labels": {"tier": "good"}}})
 
@@ -155,6 +155,10 @@ def test_a_namespace_that_is_seen_late(tmp_path: Path) -> None:
             await holds(lambda: gpol.cluster.labels(SPACE) == {"tier": "none"})
             scene.volcano.submit("waits", 1, "wide")
             await holds(lambda: gpol.decider.core.view.workload(f"{SPACE}/waits"))
+            head = gpol.decider.journal.head
+            scene.store.merge_patch(NAMESPACE, SPACE, {"metadata": {"labels": {"owner": "somebody"}}})
+            await holds(lambda: "owner" in (gpol.cluster.labels(SPACE) or {}) and not gpol.cluster.has_changed)
+            assert gpol.decider.journal.head == head
             scene.volcano.schedule("waits")
             assert scene.volcano.phase("waits") == "Pending"
             scene.store.merge_patch(NAMESPACE, SPACE, {"metadata": {"labels": {"tier": "good"}}})

@@ -40,6 +40,9 @@ LOG = logging.getLogger("gpol.shadow")
 MOST_KEPT = 1_000
 """So many differences are kept in memory, the last ones."""
 
+MOST_SECONDS = 60.0
+"""So long it is looked for a way to what Kueue did; what was not explained by then is taken as it is, unchecked."""
+
 
 class KueueShadow:
     """Watches a cluster. The decider's core and journal are its own: nobody else plays facts in them.
@@ -73,6 +76,8 @@ class KueueShadow:
         self._is_in_step = False
         self._config_problem = ""
         self._played_problems: dict[str, str] = {}
+        self._comparing = asyncio.Lock()
+        self._is_over = False
         decider.moment = 0  # cycles run when this class says so, and never because time has passed
 
     # --- what is told of it -----------------------------------------------------------------------------------------
@@ -107,7 +112,7 @@ class KueueShadow:
                 tasks.create_task(self._follow_configuration())
             while True:
                 await self._wait()
-                self.look()
+                await self._look_aside()
 
     async def _follow_configuration(self) -> None:
         while True:
@@ -130,8 +135,9 @@ class KueueShadow:
         except ImportRefused as error:
             self._config_problem = f"the manager's Configuration in ConfigMap {name} cannot be imported, so the settings count: {error}"
             return
-        self._config_problem = ""
-        self._steps += self._writer.configure(found, self._second(), self._clock())
+        async with self._comparing:
+            self._config_problem = ""
+            self._steps += self._writer.configure(found, self._second(), self._clock())
         self.cluster.woken.set()
 
     async def _wait(self) -> None:
@@ -161,6 +167,24 @@ class KueueShadow:
 
         `is_quiet` says whether Kueue has had its time for all of it; without it the clock does.
         """
+        script = self._next_script(is_quiet)
+        return self._keep(self._explained(script), script.steps) if script is not None else ()
+
+    async def _look_aside(self) -> None:
+        """The same beside all else: a search may take long, so it goes on in a thread, and meanwhile the cluster is watched."""
+        async with self._comparing:
+            script = self._next_script(None)
+            if script is None:
+                return
+            try:
+                found = await asyncio.to_thread(self._explained, script)
+            except asyncio.CancelledError:
+                self._is_over = True
+                raise
+            self._keep(found, script.steps)
+
+    def _next_script(self, is_quiet: bool | None) -> Script | None:
+        """What has changed and is settled, to be compared; None where there is nothing to compare, or not yet."""
         self._steps += self._writer.write(self.cluster.take())
         now = self._clock()
         newest = max((step.received for step in self._steps), default=now)
@@ -168,14 +192,14 @@ class KueueShadow:
             is_quiet = not self._steps or now - newest >= self.settings.settle_seconds
         if self._writer.refused:
             self._is_in_step, self._steps = False, []
-            return ()
+            return None
         if not self._is_in_step:
             self._begin()
-            return ()
+            return None
         youngest = now if is_quiet else now - self.settings.longest_seconds / 2
         settled = next((place for place, step in enumerate(self._steps) if step.received > youngest), len(self._steps))
         steps, self._steps = self._steps[:settled], self._steps[settled:]
-        return self._compare(Script(steps, self._steps, self._before, is_quiet)) if steps or is_quiet else ()
+        return Script(steps, self._steps, self._before, is_quiet) if steps or is_quiet else None
 
     def _begin(self) -> None:
         """Take everything as it is, as nobody watched how it came about; from then on Kueue is compared."""
@@ -183,7 +207,7 @@ class KueueShadow:
         if self._writer.refused:
             return
         ended = [name for name in self.decider.core.view.names() if name not in self._writer.seen]
-        self._steps, self._expected, self._spare = [], {}, None
+        self._steps, self._before, self._expected, self._spare = [], {}, {}, None
         course = Course(self.decider.core.copy(), Script(steps, (), {}, False), {}, self._writer.name_of, CoursePlan(unchecked=-1))
         for name in ended:
             course.record.end(name)
@@ -193,16 +217,16 @@ class KueueShadow:
         self._keep(FoundCourse(at_rest), ())
         self._is_in_step = True
 
-    def _compare(self, script: Script) -> tuple[KueueDifference, ...]:
-        """Explain what Kueue did, and commit it."""
+    def _explained(self, script: Script) -> FoundCourse:
+        """What Kueue did, explained. Nothing that others read changes."""
         core = self._spare if self._spare is not None else self.decider.core.copy()
         self._spare = None
-        names, left_out = self._writer.name_of, len(self.problems)
+        names, left_out, until = self._writer.name_of, len(self.problems), self._clock() + MOST_SECONDS
         course = Course(core, script, self._expected, names)
-        found = FoundCourse(course)
-        if course.run() is not None:
-            found = Explainer(self.decider.core, script, self._expected, names, left_out).explain()
-        return self._keep(found, script.steps)
+        if course.run() is None:
+            return FoundCourse(course)
+        goes_on = lambda: not self._is_over and self._clock() < until  # noqa: E731
+        return Explainer(self.decider.core, script, self._expected, names, left_out, goes_on).explain()
 
     def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
         """Play a course for good, commit it, and tell the differences."""

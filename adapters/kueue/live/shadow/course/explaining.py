@@ -2,7 +2,8 @@
 
 Which of the watched changes Kueue knew at a decision, nobody tells: a change may have reached it late. So where a course fails, cycles are
 tried at the moments before, the latest first, and then after each change. Only when none of these ways leads to what Kueue did is it a
-difference. Then what Kueue did is taken as it is, and the course goes on from there.
+difference. Then what Kueue did is taken as it is, and the course goes on from there. A search that is to end is over after the course that
+it tries just then; what it has not explained by then is taken as it is, unchecked.
 
 After a gap nobody knows all that Kueue has decided: who was evicted and has got quota again shows only the latter. So nothing is a
 difference from there on. What gpol cannot explain is taken as it is, unchecked.
@@ -57,13 +58,17 @@ class TriedPlan(NamedTuple):
 
 @dataclass(slots=True)
 class Explainer:
-    """Explains one script from one state. `expected` and `names` as a course has them; `left_out` as a difference has it."""
+    """Explains one script from one state. `expected` and `names` as a course has them; `left_out` as a difference has it.
+
+    `goes_on` says whether the search may take longer.
+    """
 
     base: Core
     script: Script
     expected: Mapping[str, int]
     names: Callable[[str], str]
     left_out: int = 0
+    goes_on: Callable[[], bool] = lambda: True
     tried: int = field(default=0)
 
     def explain(self) -> FoundCourse:
@@ -103,6 +108,8 @@ class Explainer:
             plan, course, failure = tried
             if failure is None:
                 return FoundCourse(course, tuple(differences), plan.unchecked <= AT_END)
+            if not self.goes_on():
+                return best if best is not None else self._rest_unchecked(plan, failure.serial, differences)
             if failure.at_action:
                 plan = plan.without_cycles(failure.serial)
             elif failure.is_late:
@@ -134,6 +141,8 @@ class Explainer:
                 corrections += all_corrections(tried.plan, tried.course, tried.failure, self.names, self.left_out)
         corrected = list[tuple[TriedPlan, KueueDifference]]()
         for place, (plan, found) in enumerate(corrections):
+            if not self.goes_on():
+                return None
             if found is None or (plan, found) in corrections[:place]:
                 continue
             tried = self._settled(plan)
@@ -158,7 +167,7 @@ class Explainer:
         """The plan that leads through all steps or, if none does, as far as can be; found by best-first search."""
         best, left, number = first, MOST_TRIES, count()
         waiting = [(0, next(number), first)]
-        while waiting and left > 0 and best.failure is not None:
+        while waiting and left > 0 and best.failure is not None and self.goes_on():
             _, _, tried = heappop(waiting)
             if tried.failure is None or tried.failure.at_action:
                 break
@@ -170,7 +179,7 @@ class Explainer:
                 if other.failure.serial > tried.failure.serial and not other.failure.at_action:
                     heappush(waiting, (-other.failure.serial, next(number), other))
                     best = other if other.failure.serial > best.failure.serial else best
-                if left <= 0:
+                if left <= 0 or not self.goes_on():
                     break
         return best
 
