@@ -56,11 +56,10 @@ def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 @pytest.fixture(scope="session")
-def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with all compiled kernels. The processes of a test run share it: the first that asks for it compiles, and the others wait."""
-    base = tmp_path_factory.getbasetemp()
-    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
-    cache.mkdir(exist_ok=True)
+def kernel_cache() -> Path:
+    """A cache with all compiled kernels, which stays for later runs. The first process that asks for it compiles, and the others wait."""
+    cache = ROOT / "build" / "kernels"
+    cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run([sys.executable, "-m", "gpol.cli.speed.kernels"], check=True, env={**os.environ, "XDG_CACHE_HOME": str(cache)})

@@ -81,6 +81,7 @@ def test_the_philly_policies_own_what_the_cluster_has(root: Path, shared: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_the_dump_of_the_kueue_cluster_is_made_by_its_script(root: Path, tmp_path: Path) -> None:
     """The script writes the same files again, byte for byte, under another hash seed."""
     folder = root / "examples" / "kueue"
@@ -105,6 +106,7 @@ def test_the_kueue_cluster_has_the_shape_that_its_page_states(root: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_the_demo_shows_a_wait_an_eviction_and_a_good_journal(root: Path, tmp_path: Path) -> None:
     """The demo ends well: what it explains has a rule and its line, the journal replays and verifies, and half for vision changes a lot."""
     shutil.copytree(root / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from gpol.adapters.traces import read_jobs
+from gpol.compiled.fast_core import fast_core
 from gpol.dsl.analysis.checker import check
+from gpol.engine.cores import Core
 from gpol.journal.journal import Journal
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import Player
@@ -23,6 +25,8 @@ from gpol.sim.measure.measure import Measure
 
 MINUTE = 60_000_000
 TEN_MINUTES = 10 * MINUTE
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("compiled")]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +41,11 @@ def jobs(trace: Path) -> list[Job]:
     return read_jobs(trace, "philly")
 
 
+def fast() -> Core:
+    """A core that decides a long history in little time."""
+    return fast_core(lambda _: None, is_long=True)
+
+
 def play(root: Path, policy: str, jobs: list[Job], fraction: int = 1, protected: str | None = None) -> Measure:
     """Play jobs under a policy of examples/philly, on a fraction of its nodes; the measure stops at a contradiction.
 
@@ -48,14 +57,13 @@ def play(root: Path, policy: str, jobs: list[Job], fraction: int = 1, protected:
     if protected is not None:
         smaller = re.sub(r"running < \w+", f"running < {protected}", smaller)
     checked = check(smaller, path.name)
-    player, measure = Player(), Measure()
+    player, measure = Player(fast()), Measure()
     for fact, decisions in Simulation(Policy.of(checked), jobs, player).run():
         measure.take(fact, decisions, player.core.graph)
     measure.check_accounts()
     return measure
 
 
-@pytest.mark.slow
 def test_the_whole_trace(root: Path, trace: Path, jobs: list[Job]) -> None:
     """All 82,247 jobs end under `full.gpol`, and the GPU-hours of each virtual cluster are those of the trace, to the GPU-second."""
     measure = play(root, "full.gpol", jobs)
@@ -69,7 +77,6 @@ def test_the_whole_trace(root: Path, trace: Path, jobs: list[Job]) -> None:
     assert not measure.decisions - 82_247, "nothing was evicted: the cluster is never full"
 
 
-@pytest.mark.slow
 def test_owners_wait_no_longer_than_protections_allow(root: Path, jobs: list[Job]) -> None:
     """On a seventh of the nodes, with a hundred evictions, no job that fits what its queue owns waits beyond ten minutes."""
     measure = play(root, "full.gpol", jobs[:1_400], fraction=7)
@@ -78,7 +85,6 @@ def test_owners_wait_no_longer_than_protections_allow(root: Path, jobs: list[Job
     assert all(figures.owner_wait(measure.end) <= TEN_MINUTES for figures in measure.queues.values())
 
 
-@pytest.mark.slow
 def test_owners_do_wait_for_protections_to_end(root: Path, jobs: list[Job]) -> None:
     """With an hour of protection some owners do wait for GPUs they own, since nobody younger may be evicted; none beyond the hour."""
     measure = play(root, "quarter.gpol", jobs[:2_000], fraction=2, protected="1h")
@@ -87,7 +93,6 @@ def test_owners_do_wait_for_protections_to_end(root: Path, jobs: list[Job]) -> N
     assert MINUTE < max(waits) <= 60 * MINUTE
 
 
-@pytest.mark.slow
 def test_impact_makes_what_simulate_makes(root: Path, tmp_path: Path, jobs: list[Job]) -> None:
     """With what one virtual cluster owns halved, impact on the journal of 2,000 jobs has every figure of a simulation under that policy."""
     text = (root / "examples" / "philly" / "quarter.gpol").read_text(encoding="utf-8")
@@ -96,10 +101,10 @@ def test_impact_makes_what_simulate_makes(root: Path, tmp_path: Path, jobs: list
     assert halved != text
     old, new = (Policy.of(check(each, "quarter.gpol")) for each in (text, halved))
     with Journal.create(tmp_path / "philly.db") as journal:
-        for _ in Simulation(old, jobs[:2_000], Player(sink=journal)).run():
+        for _ in Simulation(old, jobs[:2_000], Player(fast(), journal)).run():
             pass
         found = closed_impact(journal, new, explain=False)
-    player, measure = Player(), Measure()
+    player, measure = Player(fast()), Measure()
     for fact, decisions in Simulation(new, jobs[:2_000], player).run():
         measure.take(fact, decisions, player.core.graph)
 

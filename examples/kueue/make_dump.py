@@ -15,10 +15,9 @@ from pathlib import Path
 import yaml
 from cluster import TENANTS, Job, Object, jobs
 from gpol.adapters.kueue.import_.load import load, read_files
+from gpol.compiled.fast_core import fast_core
 from gpol.dsl import print_tree
 from gpol.dsl.analysis.checker import check
-from gpol.engine.cores import Core
-from gpol.engine.default_core import new_core
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import Fact, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.units import SECOND
@@ -66,7 +65,6 @@ class History:
     """What became of each workload, by `namespace/name`."""
 
     stories: dict[str, Story] = field(default_factory=dict)
-    core: Core = field(default_factory=new_core)
 
     def take(self, fact: Fact, decisions: list[AnyDecision]) -> None:
         """Note a fact and what was decided because of it."""
@@ -114,7 +112,7 @@ def play(objects: list[Object], submitted: list[tuple[Job, Object]]) -> History:
     policy = Policy.of(check(print_tree(imported.tree), "kueue.gpol"))
     seconds = {key(item): job.seconds for job, item in submitted}
     facts = [fact.model_copy(update={"time": fact.created}) for fact in imported.facts if isinstance(fact, WorkloadSubmitted)]
-    history, player = History(), Player()
+    history, player = History(), Player(fast_core(lambda missing: None, is_long=True))
     for fact, decisions in Simulation(policy, _played(facts, seconds), player).run():
         if fact.time > end:
             return history

@@ -16,8 +16,8 @@ DEFINITION = CORES["definition"]
 OTHERS = [name for name in CORES if name not in seeded.MISTAKES]
 """Every core without a mistake; the definition is compared with itself, too."""
 
-QUICK, LONG = 9, 25
-"""Histories of each way of deciding."""
+QUICK, LONG = 9, 12
+"""Histories of each way of deciding. `make fuzz` plays as many as one has time for."""
 
 COMMON = (
     "WorkloadAdmitted FitsOwned",

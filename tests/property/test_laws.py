@@ -269,7 +269,7 @@ def test_explained(case: Case) -> None:
     assert (freeze(core), (tree.usage, tree.total)) == before
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [4, pytest.param(10, marks=pytest.mark.slow)])
 def test_hash_seed(examples: int) -> None:
     """Law 1: the hash seed of the interpreter changes no byte."""
     script = (

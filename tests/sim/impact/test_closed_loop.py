@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from gpol.adapters.traces import read_jobs
+from gpol.compiled.fast_core import fast_core
 from gpol.dsl.analysis.checker import check
 from gpol.engine.cores import PlayedBatch
 from gpol.engine.default_core import new_core
@@ -223,19 +224,21 @@ def test_a_policy_that_was_changed_is_replaced_throughout(tmp_path: Path, policy
 
 @pytest.mark.parametrize("halved", ['queue vision {\n    for namespace "vision"\n    owns 16 gpu'])
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
 def test_campus_becomes_what_simulate_makes(root: Path, tmp_path: Path, halved: str) -> None:
     """Four days of a campus with one queue's ownership halved: every figure is that of `simulate` under that policy."""
+    fast = lambda: fast_core(lambda _: None, is_long=True)  # noqa: E731
     folder = root / "examples" / "campus"
     text = (folder / "campus.gpol").read_text()
     assert halved in text
     old, new = (Policy.of(check(each, "campus.gpol")) for each in (text, text.replace(halved, halved.replace("16", "8"))))
     jobs = read_jobs(folder / "workloads.csv", None)[:1_200]
     with Journal.create(tmp_path / "j.db") as journal:
-        for _ in Simulation(old, jobs, Player(sink=journal)).run():
+        for _ in Simulation(old, jobs, Player(fast(), journal)).run():
             pass
         found = closed_impact(journal, new)
 
-    assert found.after == _figures(list(Simulation(new, jobs, Player()).run()), new)
+    assert found.after == _figures(list(Simulation(new, jobs, Player(fast())).run()), new)
     assert len(found.affected) == 10
     assert found.changed > 400
     assert all(each.after.fate.submission == each.before.fate.submission for each in found.affected)
