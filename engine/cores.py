@@ -53,6 +53,9 @@ class View(Protocol):
     def capacity(self, slot: int) -> int:
         """What exists of a slot."""
 
+    def owned(self, node: int, slot: int) -> int:
+        """What a node's subtree owns of a slot."""
+
     def used(self, node: int, slot: int) -> int:
         """What runs at or below a node uses of a slot."""
 

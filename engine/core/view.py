@@ -32,6 +32,9 @@ class TableView:
     def names(self) -> Sequence[str]:
         return self._store.live_names()
 
+    def owned(self, node: int, slot: int) -> int:
+        return int(self._store.tables.quota[node, slot, c.OWNED])
+
     def used(self, node: int, slot: int) -> int:
         return int(self._store.tables.quota[node, slot, c.TOTAL])
 

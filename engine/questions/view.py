@@ -38,6 +38,9 @@ class DefinitionView:
     def capacity(self, slot: int) -> int:
         return self.state.active.tree.capacity[slot]
 
+    def owned(self, node: int, slot: int) -> int:
+        return self.state.active.tree.subtree[node][slot]
+
     def used(self, node: int, slot: int) -> int:
         return self.state.active.tree.total[node][slot]
 

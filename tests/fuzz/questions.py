@@ -33,7 +33,8 @@ def _state(core: Core, graph: PolicyGraph) -> Iterator[tuple[str, Any]]:
     yield "machines", list(view.machine_flavors())
     for slot in range(len(graph.slots)):
         yield f"capacity of slot {slot}", view.capacity(slot)
-        yield f"use of slot {slot}", [view.used(node, slot) for node in range(len(graph.nodes))]
+        for node in range(len(graph.nodes)):
+            yield f"use of slot {slot} by node {node}", (view.used(node, slot), view.owned(node, slot))
     for queue in graph.queues:
         for local in queue.local_queues:
             yield f"consumed by {local.name}", dict(view.consumed(local.name))

@@ -129,10 +129,10 @@ class Occupancy:
         if (flavor, resource) not in graph.slot_names:
             return 0
         number = graph.slot_names.index((flavor, resource))
+        view = self._decider.core.view
         if not graph.settings.forest:
-            return self._decider.core.view.capacity(number)
-        root = next((place for place, node in enumerate(graph.nodes) if node.name == name), 0)
-        return self._decider.core.probe.owned(root, number)
+            return view.capacity(number)
+        return view.owned(next((place for place, node in enumerate(graph.nodes) if node.name == name), 0), number)
 
 
 def _is_over(seen: Seen[Observed] | None) -> bool:

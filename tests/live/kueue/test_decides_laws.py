@@ -25,7 +25,7 @@ from kueue_steps import is_true
 from store_api import StoreApi
 
 GPUS = 8
-POLICY = f"""
+AT_ONCE = f"""
 policy "live" {{
   use gpol.fair
 }}
@@ -42,11 +42,36 @@ protect warm-up {{ where victim.running < 2s }}
 
 deny too-big {{ where workload.gpu > {GPUS} }} because "it never fits"
 """
+IN_CYCLES = """
+policy "live" {
+  use kueue.classical
+}
+
+flavor h100 {
+  gpu as owned
+  label gpu = "h100"
+}
+
+cohort all {
+  queue wide {
+    owns 4 gpu on h100
+    reclaims from anyone
+  }
+  queue other {
+    owns 4 gpu on h100
+    reclaims from anyone
+  }
+}
+"""
+"""Where capacity is what is owned, a tree has what its root owns."""
+
 NAMES, QUEUES = ["a", "b", "c", "d", "e"], ["wide", "other"]
 
 
 class World(RuleBasedStateMachine):
     """A cluster with Kueue and gpol, in which everybody takes one step at a time."""
+
+    policy = AT_ONCE
 
     @initialize()
     def begin(self) -> None:
@@ -61,7 +86,7 @@ class World(RuleBasedStateMachine):
 
     def _start(self) -> None:
         self.decider = LiveDecider.open(self.place, lambda frozen: thaw(*frozen), lambda last: Stamps(last, lambda: self.clock))
-        checked = check(POLICY, "live.gpol")
+        checked = check(self.policy, "live.gpol")
         assert checked.graph is not None, checked.errors
         self.gpol = KueueDecisions(self.api, self.decider, "gpol")  # type: ignore[arg-type]
         self.decider.activate(Policy.of(checked))
@@ -251,5 +276,13 @@ class World(RuleBasedStateMachine):
         assert asked <= GPUS
 
 
+class WorldInCycles(World):
+    """The same under a policy that decides in cycles."""
+
+    policy = IN_CYCLES
+
+
+TestWorldInCycles = WorldInCycles.TestCase
+TestWorldInCycles.settings = settings(stateful_step_count=60)
 TestWorld = World.TestCase
 TestWorld.settings = settings(stateful_step_count=60)

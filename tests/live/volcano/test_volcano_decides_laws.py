@@ -25,7 +25,7 @@ from volcano_player import GPU, SPACE, VolcanoPlayer
 
 Json = dict[str, Any]
 GPUS = 8
-POLICY = f"""
+AT_ONCE = f"""
 policy "live" {{
   use gpol.fair
 }}
@@ -42,12 +42,35 @@ protect warm-up {{ where victim.running < 2s }}
 
 deny too-big {{ where workload.gpu > {GPUS} }} because "it never fits"
 """
+IN_CYCLES = """
+policy "live" {
+  use kueue.classical
+}
+
+flavor h100 { gpu as owned }
+
+priority low 0
+priority high 10
+
+cohort all {
+  queue wide {
+    owns 4 gpu on h100
+    reclaims from anyone
+  }
+  queue other {
+    owns 4 gpu on h100
+    reclaims from anyone
+  }
+}
+"""
 NAMES, QUEUES = ["a", "b", "c", "d", "e"], ["wide", "other"]
 names = st.sampled_from(NAMES)
 
 
 class World(RuleBasedStateMachine):
     """A cluster with Volcano and gpol, in which everybody takes one step at a time."""
+
+    policy = AT_ONCE
 
     @initialize()
     def begin(self) -> None:
@@ -62,7 +85,7 @@ class World(RuleBasedStateMachine):
 
     def _start(self) -> None:
         self.decider = LiveDecider.open(self.place, lambda frozen: thaw(*frozen), lambda last: Stamps(last, lambda: self.clock))
-        checked = check(POLICY, "live.gpol")
+        checked = check(self.policy, "live.gpol")
         assert checked.graph is not None, checked.errors
         self.decider.activate(Policy.of(checked))
         self.gpol = VolcanoDecisions(StoreApi(self.store), self.decider)  # type: ignore[arg-type]
@@ -222,5 +245,13 @@ class World(RuleBasedStateMachine):
         return any(group["metadata"]["uid"] in self.bypassed for group in running)
 
 
+class WorldInCycles(World):
+    """The same under a policy that decides in cycles."""
+
+    policy = IN_CYCLES
+
+
+TestWorldInCycles = WorldInCycles.TestCase
+TestWorldInCycles.settings = settings(stateful_step_count=40)
 TestWorld = World.TestCase
 TestWorld.settings = settings(stateful_step_count=40)
