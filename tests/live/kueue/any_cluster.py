@@ -159,8 +159,9 @@ class AnyCluster:
         return next((row for row in rows if row["name"] == self.check), {})
 
     def waits(self, workload: Json) -> bool:
-        """Whether a Workload has a reservation, and waits for gpol."""
-        return is_true(workload, "QuotaReserved") and self.row(workload)["state"] == "Pending"
+        """Whether a Workload has a reservation, and waits for gpol. Kueue says Pending before it has taken back an earlier reservation."""
+        is_stopping = is_true(workload, "Evicted") or is_true(workload, "Admitted")
+        return is_true(workload, "QuotaReserved") and not is_stopping and self.row(workload)["state"] == "Pending"
 
     async def until(self, job: str, condition: Callable[[Json], object]) -> Json:
         """Wait until something is the case for the Workload of a job, and return it."""
