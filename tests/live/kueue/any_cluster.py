@@ -7,12 +7,13 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from gpol.adapters.kubernetes.api import Api, Plain
+from gpol.adapters.kubernetes.api import Api, ApiError, Plain
 from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, Kind
 from gpol.adapters.kueue.export.live.live_objects import LiveChoices, export_live
 from gpol.adapters.kueue.live.decides import KueueDecisions
@@ -88,6 +89,8 @@ class AnyCluster:
         """Everything is installed, and Kueue, or its player, is at work."""
         assert self.checked.graph is not None
         made: list[str] = []
+        if NAMED and not await self._knows_kueue():
+            pytest.skip("the cluster of GPOL_TEST_KUBECONFIG has no Kueue")
         try:
             await self.api.create(NAMESPACE.path(), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.name}})
             made.append(NAMESPACE.path(name=self.name))
@@ -111,6 +114,15 @@ class AnyCluster:
         finally:
             for path in reversed(made):
                 await self.api.delete(path)
+
+    async def _knows_kueue(self) -> bool:
+        try:
+            await self.api.list_all(CLUSTER_QUEUE)
+        except ApiError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+            return False
+        return True
 
     async def _kueue_is_there(self) -> bool:
         path = CLUSTER_QUEUE.path(name=f"{self.name}-wide")

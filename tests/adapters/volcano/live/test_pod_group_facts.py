@@ -23,7 +23,11 @@ queue one {
   owns 8 gpu on h100
   only h100
 }
-queue both { owns 8 gpu on a100 }
+queue both { owns 6 gpu on a100 }
+queue some {
+  owns 2 gpu on a100
+  for namespaces where label "tier" in "good"
+}
 """
 
 
@@ -111,14 +115,18 @@ def test_an_end() -> None:
 
 
 def test_changes_while_it_waits() -> None:
-    """Another size or queue asks anew; another priority is an update, and none any more asks anew."""
+    """Another size or queue asks anew; another priority is an update, and none any more asks anew. So do labels that let it in, or not."""
     known = Known()
     known.take(item(gpus=12, pods=12))
     assert known.take(item(gpus=13, pods=13)) == ["WorkloadCancelled", "WorkloadSubmitted"]
     assert known.take(item(gpus=13, pods=13, priorityClassName="high")) == ["WorkloadUpdated"]
     assert known.take(item(gpus=13, pods=13)) == ["WorkloadCancelled", "WorkloadSubmitted"]
     assert known.take(item(gpus=13, pods=13, queue="both")) == ["WorkloadCancelled", "WorkloadSubmitted"]
-    assert known.take(item(gpus=13, pods=13, queue="both"), tier="y") == ["WorkloadCancelled", "WorkloadSubmitted"]
+    assert known.take(item(gpus=13, pods=13, queue="both"), tier="y") == []
+    known.take(item(gpus=13, pods=13, queue="some"))
+    assert known.take(item(gpus=13, pods=13, queue="some"), tier="z") == []
+    assert known.take(item(gpus=13, pods=13, queue="some"), tier="good") == ["WorkloadCancelled", "WorkloadSubmitted"]
+    assert known.take(item(gpus=13, pods=13, queue="some"), tier="z") == ["WorkloadCancelled", "WorkloadSubmitted"]
 
 
 def test_changes_of_what_is_admitted() -> None:
