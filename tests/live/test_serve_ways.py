@@ -63,7 +63,7 @@ def quotas(scene: ServeScene) -> KueueWriter:
 def test_what_kueue_does_is_explained_or_told(scene: ServeScene) -> None:
     """One admission that gpol makes too, and one beyond the quota: exactly that one is a difference, in file, metrics and journal."""
     file = scene.folder / "differences.jsonl"
-    watch = f"{{differences: {file}, settle_seconds: 0.2, config_map: ''}}"
+    watch = f"{{differences: {file}, settle_seconds: 0.2, requeue_seconds: 0, config_map: ''}}"
     scene.settings(ways=f"kueue: {{way: watch, watch: {watch}}}", has_policy=False)
     kueue = scene.server.call(quotas, scene)
     flavors = {"main": {"nvidia.com/gpu": "h100"}}

@@ -109,10 +109,10 @@ class KueueWriter:
         self._set(status, "Admitted", "True", "Admitted", "")
         self._write(key, status)
 
-    def wait(self, key: str, message: str) -> None:
+    def wait(self, key: str, message: str, reason: str = "Pending") -> None:
         """The scheduler could not admit a workload, and says why."""
         status = self._managed(self.workload(key))
-        self._set(status, "QuotaReserved", "False", "Pending", message)
+        self._set(status, "QuotaReserved", "False", reason, message)
         self._write(key, status)
 
     def preempt(self, key: str, reason: str, preemptor: str) -> None:

@@ -43,6 +43,7 @@ class ServedShadow:
         self.settings = ShadowSettings(
             differences=self.file,
             settle_seconds=SETTLES,
+            requeue_seconds=0,
             config_map=CONFIG_MAP if config_map else "",
             config_map_seconds=1,
             configuration=configuration,

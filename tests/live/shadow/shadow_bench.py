@@ -40,9 +40,12 @@ class DecidingKueue(Protocol):
 
 
 class ShadowBench:
-    """A cluster, Kueue's hand in it, and a shadow beside it. `scenario` says how Kueue's manager is configured."""
+    """A cluster, Kueue's hand in it, and a shadow beside it. `scenario` says how Kueue's manager is configured.
 
-    def __init__(self, folder: Path, scenario: Json) -> None:
+    In recorded histories Kueue looks at those whom it has refused as soon as there is room, and not `requeue_seconds` later.
+    """
+
+    def __init__(self, folder: Path, scenario: Json, requeue_seconds: float = 0) -> None:
         self.clock = SetClock()
         self.store = FakeStore(now=self.clock)
         self.kueue = KueueWriter(self.store, self.clock)
@@ -50,7 +53,7 @@ class ShadowBench:
         self.seconds = 0.0
         self.journal, self.file, configuration = folder / "shadow.db", folder / "differences.jsonl", folder / "manager.json"
         configuration.write_text(json.dumps(manager_configuration(scenario)), encoding="utf-8")
-        self.settings = ShadowSettings(differences=self.file, config_map="", configuration=configuration)
+        self.settings = ShadowSettings(differences=self.file, config_map="", configuration=configuration, requeue_seconds=requeue_seconds)
         self.open()
 
     def open(self) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from kueue_writer import kind_called
 from modelled_kueue import ModelledKueue
 from planted_faults import Planted, faults_of
 from recorded_kueue import Json, RecordedKueue, own_history, recorded_decisions, recorded_histories, recorded_steps
@@ -101,3 +102,20 @@ def test_restarts_in_recorded_histories_make_no_difference(part: int, tmp_path: 
         folder = tmp_path / name
         folder.mkdir()
         with_restarts(folder, cases[name])
+
+
+def test_queues_that_were_written_after_the_workloads_in_them(tmp_path: Path) -> None:
+    """Kueue writes the status of a ClusterQueue again and again, so in a list of all its version is later than that of who runs in it."""
+    case = own_history()
+    bench = ShadowBench(tmp_path, case["in"])
+    HistoryPlayer(bench, ModelledKueue(case["in"])).play(case["in"]["steps"][:6])
+    bench.close()
+    for kind, names in ("clusterqueues", ("vision", "speech")), ("resourceflavors", ("a100", "h100")):
+        for name in names:
+            bench.store.merge_patch(kind_called(kind), name, {"metadata": {"annotations": {"written": "later"}}})
+    bench.open()
+    assert bench.look() == ()
+    running = {each.name for each in bench.shadow.decider.core.view.workloads() if each.admitted is not None}
+    assert running
+    assert bench.shadow.problems == {}
+    bench.close()

@@ -226,7 +226,8 @@ class KueueShadow:
         if course.run() is None:
             return FoundCourse(course)
         goes_on = lambda: not self._is_over and self._clock() < until  # noqa: E731
-        return Explainer(self.decider.core, script, self._expected, names, left_out, goes_on).explain()
+        requeue = int(self.settings.requeue_seconds * SECOND)
+        return Explainer(self.decider.core, script, self._expected, names, left_out, requeue, goes_on).explain()
 
     def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
         """Play a course for good, commit it, and tell the differences."""

@@ -19,8 +19,16 @@ class ShadowSettings(BaseModel):
         default=None,
         description="the file to which each difference is appended, a JSON object a line; without one they are in the journal and the log",
     )
-    settle_seconds: float = Field(
+    requeue_seconds: float = Field(
         default=1,
+        ge=0,
+        le=60,
+        allow_inf_nan=False,
+        description="how long after there is room again Kueue looks at those whom it has refused: a second in its releases, ten with "
+        "the feature gate SchedulerLongRequeueInterval; whoever comes meanwhile may go before them, which is no difference",
+    )
+    settle_seconds: float = Field(
+        default=2,
         gt=0,
         le=60,
         allow_inf_nan=False,
@@ -51,4 +59,6 @@ class ShadowSettings(BaseModel):
     def _in_order(self) -> Self:
         if self.longest_seconds < self.settle_seconds:
             raise ValueError("longest_seconds is below settle_seconds; make it as long at least")
+        if self.settle_seconds <= self.requeue_seconds:
+            raise ValueError("settle_seconds is not above requeue_seconds: Kueue may not have looked at everybody by then; make it longer")
         return self

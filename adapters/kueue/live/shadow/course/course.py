@@ -20,7 +20,7 @@ from ......engine.workload import Workload
 from ....decide.kueue_reasons import REASONS
 from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script, ScriptStep
-from ..watch.seen_workload import PREEMPTED, KueueWords, SeenWorkload, core_standing, holds_the_same
+from ..watch.seen_workload import SeenWorkload, core_standing, holds_the_same
 from .course_plan import (
     NO_PLAN,
     CourseFailure,
@@ -29,6 +29,7 @@ from .course_plan import (
     OddDecision,
     RunCycles,
     SetAside,
+    Sleep,
     TakeAdmission,
     TakeBack,
     TakePreemption,
@@ -84,6 +85,7 @@ class Course:
             if failure is not None or step.serial > until:
                 return failure
             failure = self._take(step)
+            self.record.wake(step.serial)
         if failure is not None or until < AT_END:
             return failure
         return self._finish()
@@ -216,6 +218,8 @@ class Course:
             match action:
                 case TakeBack():
                     self.record.take_back(action.workload, "it keeps others waiting")
+                case Sleep():
+                    self.record.let_sleep(action.workload, action.until)
                 case SetAside():
                     if core_standing(self.core.view.workload(action.workload)) == "waits":
                         self.record.set_aside(action.workload, _UNSEEN, action.difference)
@@ -333,7 +337,7 @@ class Course:
         beneficiary = self.core.view.workload(decision.beneficiary) if decision.beneficiary is not None else None
         subject = beneficiary if beneficiary is not None else known
         words = step.seen.words if step is not None and step.seen is not None else None
-        is_other = words is None or _names_another(words, subject.fact.uid, REASONS.get(decision.preemption))
+        is_other = words is None or words.name_another(subject.fact.uid, REASONS.get(decision.preemption))
         accepted = self.plan.accepted.get((known.name, step.serial)) if step is not None else None
         if is_other and accepted is None and self._preempting == subject.name:
             self._let_stop(known, serial, evicting=False)
@@ -390,9 +394,3 @@ class Course:
         if isinstance(fact, WorkloadSubmitted) and fact.workload in self.plan.passed:
             self.record.set_aside(fact.workload, _NOTE)
         return True
-
-
-def _names_another(words: KueueWords, uid: str, reason: str | None) -> bool:
-    """Whether Kueue names another workload for which one has to go, or another reason."""
-    is_preempted = words.evicted == PREEMPTED
-    return is_preempted and (bool(words.preemptor and words.preemptor != uid) or bool(words.preempted and words.preempted != reason))

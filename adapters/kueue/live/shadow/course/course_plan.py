@@ -30,6 +30,14 @@ class SetAside(NamedTuple):
     difference: KueueDifference | None
 
 
+class Sleep(NamedTuple):
+    """Let a workload that Kueue has refused have no part until a step was taken: when there is room again, Kueue looks at those whom it has
+    refused a second later than at all others."""
+
+    workload: str
+    until: int
+
+
 class TakeAdmission(NamedTuple):
     """Take the admission that a step shows, this one or a later one, as it is."""
 
@@ -48,10 +56,10 @@ class TakePreemption(NamedTuple):
     difference: KueueDifference
 
 
-PlannedAction = TakeBack | RunCycles | SetAside | TakeAdmission | TakePreemption
+PlannedAction = TakeBack | Sleep | RunCycles | SetAside | TakeAdmission | TakePreemption
 """What a course may do beside its steps."""
 
-_RANKS: dict[type[PlannedAction], int] = {TakeBack: 0, RunCycles: 1, SetAside: 2, TakeAdmission: 2, TakePreemption: 3}
+_RANKS: dict[type[PlannedAction], int] = {TakeBack: 0, Sleep: 0, RunCycles: 1, SetAside: 2, TakeAdmission: 2, TakePreemption: 3}
 """In which order actions of one place are done: who is to have no part in the cycle of a preemption is taken out of it before."""
 
 

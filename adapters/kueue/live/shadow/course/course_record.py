@@ -26,6 +26,7 @@ class CourseRecord:
         self.core = core
         self.played: list[PlayedFact] = []
         self.marks: list[tuple[KueueDifference, int]] = []
+        self._asleep: dict[str, int] = {}
 
     def play(self, fact: Fact, graph: PolicyGraph | None = None) -> Iterable[AnyDecision]:
         """Play a fact, and return what follows from it. Raises FactError, with nothing kept, for one that cannot have happened."""
@@ -56,6 +57,19 @@ class CourseRecord:
         known = self.core.view.workload(name)
         if known is not None and known.held_by_operator == SHADOW:
             self._act("release", name, note)
+
+    def let_sleep(self, name: str, until: int) -> None:
+        """Let a workload that waits, and that nobody holds, take no part in cycles until a step was taken."""
+        known = self.core.view.workload(name)
+        if known is not None and known.admitted is None and known.held_by_operator is None:
+            self._act("hold", name, "Kueue looks at it again in a second")
+            self._asleep[name] = until
+
+    def wake(self, serial: int) -> None:
+        """Let those take part again who have slept until a step that was taken now."""
+        for name in [name for name, until in self._asleep.items() if until <= serial]:
+            del self._asleep[name]
+            self.take_back(name, "Kueue looks at it again")
 
     def note(self, name: str, difference: KueueDifference) -> None:
         """Write a difference down about a workload that waits, which takes part in cycles again if it did not."""

@@ -1,7 +1,8 @@
 """Finds how Kueue came to what it did: a course without a difference or, if there is none, one with as few as can be.
 
 Which of the watched changes Kueue knew at a decision, nobody tells: a change may have reached it late. So where a course fails, cycles are
-tried at the moments before, the latest first, and then after each change. Only when none of these ways leads to what Kueue did is it a
+tried at the moments before, the latest first, and then after each change. And when there is room again, Kueue looks at those whom it has
+refused only after a second; whoever comes meanwhile goes before them. Only when none of these ways leads to what Kueue did is it a
 difference. Then what Kueue did is taken as it is, and the course goes on from there. A search that is to end is over after the course that
 it tries just then; what it has not explained by then is taken as it is, unchecked.
 
@@ -16,11 +17,13 @@ from itertools import count
 from typing import NamedTuple
 
 from ......engine.cores import Core
+from ......engine.facts import OperatorAction, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
+from ......engine.units import SECOND
 from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script
 from .corrections import Correction, all_corrections, usual_correction
 from .course import Course
-from .course_plan import CourseFailure, CoursePlan, RunCycles, SetAside, TakeBack
+from .course_plan import CourseFailure, CoursePlan, RunCycles, SetAside, Sleep, TakeBack
 from .outside_facts import SHADOW
 
 MOST_MOMENTS = 8
@@ -37,6 +40,13 @@ MOST_TAKEN_BACK = 4
 
 MOST_DIFFERENCES = 20
 """With so many differences in one stretch, gpol and Kueue are too far apart: the rest of it is taken as it is, unchecked."""
+
+
+MOST_ASLEEP = 20
+"""So often it is tried whether others come first, as Kueue looks at those whom it has refused a second later."""
+
+_NO_ROOM = (OperatorAction, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted)
+"""Facts that make no room for anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,8 @@ class TriedPlan(NamedTuple):
 class Explainer:
     """Explains one script from one state. `expected` and `names` as a course has them; `left_out` as a difference has it.
 
-    `goes_on` says whether the search may take longer.
+    `requeue` is how long after there is room again Kueue looks at those whom it has refused, in microseconds. `goes_on` says whether the
+    search may take longer.
     """
 
     base: Core
@@ -68,6 +79,7 @@ class Explainer:
     expected: Mapping[str, int]
     names: Callable[[str], str]
     left_out: int = 0
+    requeue: int = 0
     goes_on: Callable[[], bool] = lambda: True
     tried: int = field(default=0)
 
@@ -165,7 +177,8 @@ class Explainer:
 
     def _farthest(self, first: TriedPlan) -> TriedPlan:
         """The plan that leads through all steps or, if none does, as far as can be; found by best-first search."""
-        best, left, number = first, MOST_TRIES, count()
+        best = first = self._with_sleepers(first)
+        left, number = MOST_TRIES, count()
         waiting = [(0, next(number), first)]
         while waiting and left > 0 and best.failure is not None and self.goes_on():
             _, _, tried = heappop(waiting)
@@ -173,7 +186,7 @@ class Explainer:
                 break
             for plan in self._other_moments(tried):
                 left -= 1
-                other = self._try(plan)
+                other = self._with_sleepers(self._try(plan))
                 if other.failure is None:
                     return other
                 if other.failure.serial > tried.failure.serial and not other.failure.at_action:
@@ -182,6 +195,50 @@ class Explainer:
                 if left <= 0 or not self.goes_on():
                     break
         return best
+
+    def _with_sleepers(self, tried: TriedPlan) -> TriedPlan:
+        """The plan, with those asleep for whom gpol would act though Kueue had refused them: as far as that leads."""
+        best = tried
+        for _ in range(MOST_ASLEEP):
+            plan = self._let_sleep(tried)
+            if plan == tried.plan or not self.goes_on():
+                break
+            tried = self._try(plan)
+            if tried.failure is None:
+                return tried
+            if best.failure is not None and tried.failure.serial > best.failure.serial and not tried.failure.at_action:
+                best = tried
+        return best
+
+    def _let_sleep(self, tried: TriedPlan) -> CoursePlan:
+        """The plan with more asleep where it failed: those whom Kueue has refused, while it decided about one that it had not refused."""
+        plan, course, failure = tried
+        step = failure.step if failure is not None else None
+        if not self.requeue or failure is None or failure.missed is None or step is None or step.seen is None or failure.at_action:
+            return plan
+        seen, serial = step.seen, failure.serial
+        decided = seen.since if failure.missed == "admission" and seen.since is not None else step.time
+        subject = seen.key if failure.missed == "admission" else self.names(seen.words.preemptor)
+        if self._was_refused(subject, serial) or not self._had_room(course, decided):
+            return plan
+        later = [early for early in course.early.values() if early.decided.shown is not None and early.decided.shown.serial > serial]
+        places = {early.decided.subject: early.serial for early in later} | {odd.subject: serial for odd in failure.odd}
+        for name in places:
+            sleep = Sleep(name, serial)
+            if self._was_refused(name, serial) and sleep not in plan.actions.get(places[name], ()):
+                plan = plan.with_action(places[name], sleep)
+        return plan
+
+    def _had_room(self, course: Course, decided: int) -> bool:
+        """Whether something changed shortly before a decision that may have made room for those who were refused."""
+        since = decided - self.requeue - SECOND  # times are whole seconds
+        changes = (played.fact for played in course.record.played if not isinstance(played.fact, _NO_ROOM))
+        return any(since <= fact.time <= decided for fact in changes)
+
+    def _was_refused(self, name: str, serial: int) -> bool:
+        """Whether Kueue had said before a step that there is no room for a workload."""
+        before = self.script.latest(name, self.script.previous(serial))
+        return before is not None and before.was_refused
 
     def _try(self, plan: CoursePlan) -> TriedPlan:
         self.tried += 1

@@ -56,7 +56,8 @@ class ScriptWriter:
         return self._numbered(self._policy_step(time, received))
 
     def write(self, changes: Sequence[WatchedChange]) -> list[ScriptStep]:
-        """The steps of changes, in their order."""
+        """The steps of changes, in their order. What was listed comes in order of its last change: queues before the workloads in them."""
+        changes = sorted(changes, key=lambda change: not change.listed or change.kind == WORKLOAD)
         steps: list[ScriptStep] = []
         is_pending = False  # several objects of a policy that change in a row make one policy
         for change in changes:

@@ -23,6 +23,9 @@ MOST_AHEAD = 300 * SECOND
 PREEMPTED = "Preempted"
 """Kueue's reason for an eviction that its scheduler has decided; all other reasons come from elsewhere."""
 
+_WAITS_FOR_VICTIMS, _PREEMPTS = "WaitingForPreemptedWorkloads", "Pending the preemption of "
+"""How Kueue says that a workload waits for those that it preempts: its reason and, in releases without that, its message."""
+
 QuotaStanding = Literal["gone", "finished", "waits", "holds", "stopping"]
 """What a workload has of quota. `stopping`: Kueue has told it to stop, and it holds its quota until it has stopped."""
 
@@ -46,6 +49,11 @@ class KueueWords:
     waits_message: str = ""
     reserved_message: str = ""
     finished: str = ""
+
+    def name_another(self, uid: str, reason: str | None) -> bool:
+        """Whether Kueue says that a workload was preempted for another one than that with this uid, or for another reason."""
+        is_preempted = self.evicted == PREEMPTED
+        return is_preempted and (bool(self.preemptor and self.preemptor != uid) or bool(self.preempted and self.preempted != reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +148,12 @@ class SeenWorkload:
     def was_preempted(self) -> bool:
         """Whether Kueue's scheduler has told it to stop, and it did not get quota since."""
         return self.words.evicted == PREEMPTED
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether Kueue's scheduler has found no room for it, so that it waits until there may be some."""
+        reason, message = self.words.waits, self.words.waits_message
+        return self.standing == "waits" and bool(reason) and reason != _WAITS_FOR_VICTIMS and _PREEMPTS not in message
 
     @property
     def is_replaced(self) -> bool:
