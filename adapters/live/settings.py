@@ -273,11 +273,10 @@ class ServeSettings(BaseSettings):
             found = next((name for name in type(said).model_fields if name in said.model_fields_set - {"guard"}), switch)
             if switch not in said.model_fields_set and found != switch:
                 raise ValueError(f"{part}.{found} is set, and {part}.{switch} is not, so it has no effect: set both, or neither")
+        said_of_kueue = kueue.model_fields_set - (set() if kueue.watch.model_fields_set else {"watch"})
         for name, way in ("watch", "watch"), ("check", "decide"), ("follow_pods", "decide"):
-            if name in kueue.model_fields_set and kueue.way not in ("off", way):
+            if name in said_of_kueue and kueue.way not in ("off", way):
                 raise ValueError(f"kueue.{name} is set, and has no effect with `way: {kueue.way}`: leave it out, or set kueue.way to {way}")
-        if "policy_seconds" in self.model_fields_set and self.policy is None:
-            raise ValueError("policy_seconds is set, and there is no policy to look at: leave it out")
         return self
 
     @model_validator(mode="after")
@@ -289,6 +288,8 @@ class ServeSettings(BaseSettings):
         is_policy_used = self.activates_policy or self.guards
         if self.policy is None and (is_policy_used or not self.decides):
             raise ValueError("policy is missing: name a .gpol file")
+        if self.policy is None and "policy_seconds" in self.model_fields_set:
+            raise ValueError("policy_seconds is set, and to watch Kueue goes by no policy file: leave it out")
         if self.policy is not None and self.decides and not is_policy_used:
             raise ValueError("policy is set, and to watch Kueue goes by the cluster's own objects: leave it out, or set kueue.guard.mode")
         if "gpu" in self.model_fields_set and self.decides and not is_policy_used:

@@ -186,13 +186,22 @@ def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: 
     namespace have changed so that its queue admits it, or does so no more."""
     is_held = known.held_by_operator == KUEUE
     if observed.asks and not is_held and around.labels is not None and is_let_in_otherwise(around.graph, known, around.labels):
-        yield from gone(known, now)
+        yield from _asked_anew(observed, known, around, now)
         return
     if not observed.asks and not is_held:
         yield OperatorAction(time=now, by=KUEUE, action="hold", workload=known.name, note=_why_not(observed))
     yield from _updates(observed, known, now)
     if observed.asks and is_held:
         yield OperatorAction(time=now, by=KUEUE, action="release", workload=known.name, note="Kueue has reserved quota for it again")
+
+
+def _asked_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> Iterator[Fact]:
+    """A workload that waits asks for the same again. What was decided about it before stays as it is."""
+    asked = observed.asked
+    again = None if asked is None else _submission(replace(asked, replaces=known.fact.replaces or ""), observed.cluster_queue, around, now)
+    if isinstance(again, WorkloadSubmitted):
+        yield from gone(known, now)
+        yield again
 
 
 def _why_not(observed: Observed) -> str:

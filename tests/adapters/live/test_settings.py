@@ -99,7 +99,7 @@ def test_settings_of_a_part_that_nobody_has_switched_on(settings: Path, said: st
 
 @pytest.mark.parametrize(
     ("way", "setting", "other"),
-    [("decide", "watch: {}", "watch"), ("watch", "check: a", "decide"), ("watch", "follow_pods: true", "decide")],
+    [("decide", "watch: {settle_seconds: 3}", "watch"), ("watch", "check: a", "decide"), ("watch", "follow_pods: true", "decide")],
 )
 def test_settings_of_another_way(settings: Path, way: str, setting: str, other: str) -> None:
     """What counts for one way alone is refused with the other."""
@@ -110,5 +110,16 @@ def test_settings_of_another_way(settings: Path, way: str, setting: str, other: 
 
 
 def test_seconds_of_a_policy_that_is_not_there(settings: Path) -> None:
-    """Where gpol watches there is no file to look at."""
-    assert refused(settings, f"{WATCH}policy_seconds: 5\n")[1] == "policy_seconds is set, and there is no policy to look at: leave it out"
+    """Where gpol watches there is no file to look at; where a policy is forgotten, that is what is told."""
+    told = "policy_seconds is set, and to watch Kueue goes by no policy file: leave it out"
+    assert refused(settings, f"{WATCH}policy_seconds: 5\n") == ("", told)
+    assert refused(settings, "journal: j.db\nkueue: {way: decide}\npolicy_seconds: 5\n")[1] == "policy is missing: name a .gpol file"
+
+
+def test_seconds_of_a_shadow_that_do_not_go_together(settings: Path) -> None:
+    """Kueue has to have had its time for everybody before it is compared."""
+    told = "Kueue is compared before it has looked at everybody"
+    for said in "settle_seconds: 1", "requeue_seconds: 10", "requeue_seconds: 5, settle_seconds: 6":
+        assert told in refused(settings, WATCH.replace("watch}", f"watch, watch: {{{said}}}}}"))[1]
+    long = "requeue_seconds: 10, settle_seconds: 11, longest_seconds: 30"
+    assert read(settings, WATCH.replace("watch}", f"watch, watch: {{{long}}}}}")).kueue.watch.requeue_seconds == 10

@@ -61,8 +61,15 @@ def test_it_follows_a_journal_that_grows(place: Path, tools: Any, monkeypatch: p
 def test_in_cycles_the_definition_follows(tmp_path: Path, tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under a policy that decides in cycles no room is reserved, so the definition tells as soon as arrays would."""
     monkeypatch.setattr(core_to_ask, "FEW", 0)
-    tools.append(tmp_path / "lab.db", [tools.fact(0, **tools.submitted("waits", "guest", 9))], tools.IN_CYCLES)
-    assert not isinstance(JournalFollower(str(tmp_path / "lab.db")).catch_up().core, ArrayCore)
+    place = tmp_path / "lab.db"
+    tools.append(place, [tools.fact(0, **tools.submitted("waits", "guest", 9))], tools.POLICY)
+    follower = JournalFollower(str(place))
+    assert isinstance(follower.catch_up().core, ArrayCore)
+    tools.append(place, [tools.fact(1, **tools.submitted("waits too", "guest", 9))], tools.IN_CYCLES)
+    followed = follower.catch_up()
+    assert not isinstance(followed.core, ArrayCore)
+    with Journal.open(place) as journal:
+        assert freeze(followed.core) == freeze(core_at(journal))
 
 
 def test_nothing_is_read_twice(place: Path, tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from gpol.adapters.kueue.live.protocol import Mark
 from gpol.adapters.live.learned_facts import gone
 from gpol.engine.cores import Core
 from gpol.engine.default_core import new_core
+from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import PolicyActivated, WorkloadSubmitted
 from gpol.engine.workload import Workload
 from workload_states import JOURNAL, NOW, POLICY, STEPS, Json, after, plain, policy, seen
@@ -19,6 +20,7 @@ def core() -> Core:
     return made
 
 
+EIGHT = (PodSet(requests={"gpu": 8000}),)
 READS_TEAM = """queue research {
   for namespaces where label "team" in "nlp"
   owns 8 gpu on h100
@@ -112,11 +114,20 @@ def test_labels_of_its_namespace_that_let_one_in(core: Core) -> None:
     workload = after(plain(), STEPS.reserve)
     assert kinds(core, workload, team="speech") == ["WorkloadSubmitted"]
     assert kinds(core, workload, team="vision") == kinds(core, workload) == []
-    assert kinds(core, workload, team="nlp") == ["WorkloadCancelled"]
-    assert kinds(core, workload, team="nlp") == ["WorkloadSubmitted"]
+    assert kinds(core, workload, team="nlp") == ["WorkloadCancelled", "WorkloadSubmitted"]
     assert known(core).admitted is not None
     after(workload, ("Ready", 5), STEPS.admit)
     assert kinds(core, workload, 5) == []
+    after(workload, lambda it: STEPS.evict(it, "PodsReadyTimeout"), STEPS.stop)
+    assert kinds(core, workload, 5, team="nlp") == ["OperatorAction evict"]
+    fields = {"workload": "team/b", "queue": "research", "namespace_labels": {"team": "nlp"}, "priority": 10, "pod_sets": EIGHT}
+    core.step(WorkloadSubmitted.model_validate({"time": NOW, **fields}))
+    after(workload, STEPS.reserve)
+    assert kinds(core, workload, 7, team="nlp") == ["OperatorAction release"]
+    assert known(core).admitted is None
+    assert kinds(core, workload, 7, team="vision") == ["WorkloadCancelled", "WorkloadSubmitted"]
+    assert kinds(core, workload, 7, team="vision") == []
+    assert kinds(core, workload, 7, team="nlp") == ["WorkloadCancelled", "WorkloadSubmitted"]
 
 
 def test_a_decision_that_kueue_has_undone_is_not_carried_out_again(core: Core) -> None:

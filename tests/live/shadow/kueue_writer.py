@@ -133,7 +133,8 @@ class KueueWriter:
     def stop(self, key: str, requeued: bool = True) -> None:
         """A workload that was told to stop has stopped: it gives its quota back, and waits again once it is requeued."""
         status = self._managed(self.workload(key))
-        self._set(status, "QuotaReserved", "False", "Pending", "it was evicted")
+        why = next((row["message"] for row in status["conditions"] if row["type"] == "Evicted"), "")
+        self._set(status, "QuotaReserved", "False", "Pending", why)
         self._set(status, "Admitted", "False", "NoReservation", "")
         self._set(status, "Requeued", "True" if requeued else "False", "Stopped", "")
         status.pop("admission", None)

@@ -118,3 +118,47 @@ def test_one_that_waits_for_its_victims(tmp_path: Path, reason: str) -> None:
     scene.kueue.admit("ns/fresh", "speech", FLAVORS)
     assert scene.told() == []
     scene.bench.close()
+
+
+def test_a_long_queue_of_refused_ones(tmp_path: Path) -> None:
+    """Forty wait that would all fit one after the other; the new one takes its place before them, and some of them follow."""
+    scene = Scene(tmp_path, requeue_seconds=1)
+    for number in range(40):
+        scene.submit(f"more-{number}", 11, 1)
+        scene.kueue.wait(f"ns/more-{number}", "insufficient quota")
+    assert scene.told() == []
+    scene.at(40)
+    scene.kueue.delete("ns/holder")
+    scene.submit("fresh", 40, 2)
+    scene.at(41)
+    scene.kueue.admit("ns/fresh", "speech", FLAVORS)
+    scene.kueue.admit("ns/refused", "speech", FLAVORS)
+    assert scene.told() == []
+    scene.bench.close()
+
+
+def test_room_that_came_in_the_stretch_before(tmp_path: Path) -> None:
+    """Where changes never end, a stretch is compared though Kueue is not at rest; when there was room is known in the next one."""
+    scene = Scene(tmp_path, requeue_seconds=1)
+    scene.at(40)
+    scene.kueue.delete("ns/holder")
+    scene.bench.watch()
+    scene.bench.seconds += 10
+    assert scene.bench.look(is_quiet=False) == ()
+    scene.submit("fresh", 40, 4)
+    scene.at(41)
+    scene.kueue.admit("ns/fresh", "speech", FLAVORS)
+    assert scene.told() == []
+    scene.bench.close()
+
+
+def test_one_that_has_just_stopped(tmp_path: Path) -> None:
+    """It was evicted, and Kueue has not refused it since: it gets quota again before one that was refused."""
+    scene = Scene(tmp_path, requeue_seconds=1)
+    scene.at(40)
+    scene.kueue.evict("ns/holder", "PodsReadyTimeout")
+    scene.kueue.stop("ns/holder")
+    scene.at(41)
+    scene.kueue.admit("ns/holder", "speech", FLAVORS)
+    assert scene.told() == []
+    scene.bench.close()

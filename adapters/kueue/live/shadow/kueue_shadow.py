@@ -73,6 +73,7 @@ class KueueShadow:
         self._before = dict(self._writer.seen)
         self._expected: dict[str, int] = {}
         self._spare: Core | None = None
+        self._room: int | None = None
         self._is_in_step = False
         self._config_problem = ""
         self._played_problems: dict[str, str] = {}
@@ -227,7 +228,7 @@ class KueueShadow:
             return FoundCourse(course)
         goes_on = lambda: not self._is_over and self._clock() < until  # noqa: E731
         requeue = int(self.settings.requeue_seconds * SECOND)
-        return Explainer(self.decider.core, script, self._expected, names, left_out, requeue, goes_on).explain()
+        return Explainer(self.decider.core, script, self._expected, names, left_out, requeue, self._room, goes_on).explain()
 
     def _keep(self, found: FoundCourse, steps: Sequence[ScriptStep]) -> tuple[KueueDifference, ...]:
         """Play a course for good, commit it, and tell the differences."""
@@ -236,6 +237,7 @@ class KueueShadow:
         committed = self.decider.commit(lambda events: None) if seqs else []
         self._spare = course.core
         self._expected = course.expected
+        self._room = max(course.record.made_room, default=self._room)
         for step in steps:
             if step.seen is not None:
                 self._before[step.seen.key] = step.seen

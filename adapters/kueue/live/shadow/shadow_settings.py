@@ -22,7 +22,7 @@ class ShadowSettings(BaseModel):
     requeue_seconds: float = Field(
         default=1,
         ge=0,
-        le=60,
+        le=30,
         allow_inf_nan=False,
         description="how long after there is room again Kueue looks at those whom it has refused: a second in its releases, ten with "
         "the feature gate SchedulerLongRequeueInterval; whoever comes meanwhile may go before them, which is no difference",
@@ -59,6 +59,9 @@ class ShadowSettings(BaseModel):
     def _in_order(self) -> Self:
         if self.longest_seconds < self.settle_seconds:
             raise ValueError("longest_seconds is below settle_seconds; make it as long at least")
-        if self.settle_seconds <= self.requeue_seconds:
-            raise ValueError("settle_seconds is not above requeue_seconds: Kueue may not have looked at everybody by then; make it longer")
+        if self.settle_seconds <= self.requeue_seconds or self.longest_seconds / 2 <= self.requeue_seconds:
+            raise ValueError(
+                f"requeue_seconds is {self.requeue_seconds:g}, and Kueue is compared before it has looked at everybody: make "
+                "settle_seconds longer than that, and longest_seconds longer than twice that"
+            )
         return self

@@ -5,7 +5,17 @@ from typing import Literal, NamedTuple
 
 from ......engine.cores import Core
 from ......engine.events import AnyDecision
-from ......engine.facts import Fact, OperatorAction, WorkloadCancelled, WorkloadFinished
+from ......engine.facts import (
+    Fact,
+    OperatorAction,
+    TimeAdvanced,
+    UsageReported,
+    WorkloadAdopted,
+    WorkloadCancelled,
+    WorkloadFinished,
+    WorkloadSubmitted,
+    WorkloadUpdated,
+)
 from ......engine.policy_graph import PolicyGraph
 from ..decision_difference import KueueDifference
 from ..watch.seen_workload import SeenWorkload
@@ -33,6 +43,11 @@ class CourseRecord:
         decisions = self.core.step(fact, graph)
         self.played.append(PlayedFact(fact, graph))
         return decisions
+
+    @property
+    def made_room(self) -> list[int]:
+        """When something happened that may have made room for others, in order."""
+        return [played.fact.time for played in self.played if _makes_room(played.fact)]
 
     def mark(self, difference: KueueDifference | None, place: int) -> None:
         """Note which fact writes a difference down."""
@@ -88,4 +103,15 @@ class CourseRecord:
             self.play(seen.adopted(self.core.time, evicting=True))
 
     def _act(self, action: Literal["hold", "release"], name: str, note: str) -> None:
+        self._asleep.pop(name, None)
         self.play(OperatorAction(time=self.core.time, by=SHADOW, action=action, workload=name, note=note))
+
+
+def _makes_room(fact: Fact) -> bool:
+    match fact:
+        case WorkloadUpdated():  # it has stopped, or some of its pods are done
+            return fact.requeued is not None or fact.reclaimable is not None
+        case OperatorAction():
+            return fact.action == "evict"
+        case _:
+            return not isinstance(fact, TimeAdvanced | UsageReported | WorkloadAdopted | WorkloadSubmitted)

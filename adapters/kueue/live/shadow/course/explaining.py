@@ -17,7 +17,6 @@ from itertools import count
 from typing import NamedTuple
 
 from ......engine.cores import Core
-from ......engine.facts import OperatorAction, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted
 from ......engine.units import SECOND
 from ..decision_difference import KueueDifference
 from ..watch.script import AT_END, AT_START, Script
@@ -30,7 +29,7 @@ MOST_MOMENTS = 8
 """At so many moments before a decision, cycles are tried."""
 
 MOST_TRIES = 60
-"""So many courses are tried before something is called a difference."""
+"""So many plans are tried before something is called a difference, each with more and more asleep."""
 
 MOST_SEARCHED = 3
 """Of so many corrections, those that lead the farthest, other moments are tried for one difference."""
@@ -42,11 +41,11 @@ MOST_DIFFERENCES = 20
 """With so many differences in one stretch, gpol and Kueue are too far apart: the rest of it is taken as it is, unchecked."""
 
 
-MOST_ASLEEP = 20
-"""So often it is tried whether others come first, as Kueue looks at those whom it has refused a second later."""
+MOST_ASLEEP = 8
+"""So often more are put to sleep, as Kueue looks at those whom it has refused a second later. The first times those for whom gpol acts."""
 
-_NO_ROOM = (OperatorAction, TimeAdvanced, WorkloadAdopted, WorkloadSubmitted)
-"""Facts that make no room for anybody."""
+ONE_BY_ONE = 3
+"""After so many times all in their queues are put to sleep who were refused: where many wait, one comes after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,8 @@ class TriedPlan(NamedTuple):
 class Explainer:
     """Explains one script from one state. `expected` and `names` as a course has them; `left_out` as a difference has it.
 
-    `requeue` is how long after there is room again Kueue looks at those whom it has refused, in microseconds. `goes_on` says whether the
-    search may take longer.
+    `requeue` is how long after there is room again Kueue looks at those whom it has refused, in microseconds, and `room` when there was
+    room again last before the script. `goes_on` says whether the search may take longer.
     """
 
     base: Core
@@ -80,6 +79,7 @@ class Explainer:
     names: Callable[[str], str]
     left_out: int = 0
     requeue: int = 0
+    room: int | None = None
     goes_on: Callable[[], bool] = lambda: True
     tried: int = field(default=0)
 
@@ -87,10 +87,12 @@ class Explainer:
         """The course with the fewest differences. A decision of Kueue that gpol did not make is taken first, or what gpol did instead."""
         best = self._explain(CoursePlan(), taking_first=True)
         for plan in self._with_whom_was_set_aside() if best.differences else ():
-            best = self._explain(plan, taking_first=True, best=best)
-        if len(best.differences) > 1:
+            best = self._explain(plan, taking_first=True, best=best) if self.goes_on() else best
+        if len(best.differences) > 1 and self.goes_on():
             best = self._explain(CoursePlan(), taking_first=False, best=best)
-        return best if len(best.differences) <= 1 else self._with_one() or best
+        if len(best.differences) > 1 and self.goes_on():
+            best = self._with_one() or best
+        return best if self.goes_on() else replace(best, unchecked=True)
 
     def at_rest(self) -> Course:
         """A course without steps. Whoever gpol would act for is set aside and not told: Kueue looks at nobody until something changes."""
@@ -171,7 +173,7 @@ class Explainer:
     def _settled(self, plan: CoursePlan) -> TriedPlan:
         """A plan tried, without those of its added cycles that decide what Kueue did not."""
         tried = self._try(plan)
-        while tried.failure is not None and tried.failure.at_action:
+        while tried.failure is not None and tried.failure.at_action and self.goes_on():
             tried = self._try(tried.plan.without_cycles(tried.failure.serial))
         return tried
 
@@ -199,8 +201,8 @@ class Explainer:
     def _with_sleepers(self, tried: TriedPlan) -> TriedPlan:
         """The plan, with those asleep for whom gpol would act though Kueue had refused them: as far as that leads."""
         best = tried
-        for _ in range(MOST_ASLEEP):
-            plan = self._let_sleep(tried)
+        for number in range(MOST_ASLEEP):
+            plan = self._let_sleep(tried, with_queues=number >= ONE_BY_ONE)
             if plan == tried.plan or not self.goes_on():
                 break
             tried = self._try(plan)
@@ -210,7 +212,7 @@ class Explainer:
                 best = tried
         return best
 
-    def _let_sleep(self, tried: TriedPlan) -> CoursePlan:
+    def _let_sleep(self, tried: TriedPlan, with_queues: bool) -> CoursePlan:
         """The plan with more asleep where it failed: those whom Kueue has refused, while it decided about one that it had not refused."""
         plan, course, failure = tried
         step = failure.step if failure is not None else None
@@ -223,6 +225,10 @@ class Explainer:
             return plan
         later = [early for early in course.early.values() if early.decided.shown is not None and early.decided.shown.serial > serial]
         places = {early.decided.subject: early.serial for early in later} | {odd.subject: serial for odd in failure.odd}
+        if with_queues:
+            queues = {each.queue: places[each.name] for each in course.core.view.workloads() if each.name in places}
+            others = [each for each in self.base.view.workloads() if each.admitted is None and each.queue in queues]
+            places = {each.name: queues[each.queue] for each in others if each.name != subject} | places
         for name in places:
             sleep = Sleep(name, serial)
             if self._was_refused(name, serial) and sleep not in plan.actions.get(places[name], ()):
@@ -232,8 +238,8 @@ class Explainer:
     def _had_room(self, course: Course, decided: int) -> bool:
         """Whether something changed shortly before a decision that may have made room for those who were refused."""
         since = decided - self.requeue - SECOND  # times are whole seconds
-        changes = (played.fact for played in course.record.played if not isinstance(played.fact, _NO_ROOM))
-        return any(since <= fact.time <= decided for fact in changes)
+        before = [self.room] if self.room is not None else []
+        return any(since <= time <= decided for time in (*before, *course.record.made_room))
 
     def _was_refused(self, name: str, serial: int) -> bool:
         """Whether Kueue had said before a step that there is no room for a workload."""

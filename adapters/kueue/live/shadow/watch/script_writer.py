@@ -56,8 +56,8 @@ class ScriptWriter:
         return self._numbered(self._policy_step(time, received))
 
     def write(self, changes: Sequence[WatchedChange]) -> list[ScriptStep]:
-        """The steps of changes, in their order. What was listed comes in order of its last change: queues before the workloads in them."""
-        changes = sorted(changes, key=lambda change: not change.listed or change.kind == WORKLOAD)
+        """The steps of changes, in their order."""
+        changes = _objects_first(changes)
         steps: list[ScriptStep] = []
         is_pending = False  # several objects of a policy that change in a row make one policy
         for change in changes:
@@ -190,6 +190,16 @@ class ScriptWriter:
 
     def _numbered(self, steps: Iterable[ScriptStep]) -> list[ScriptStep]:
         return [replace(step, serial=next(self._serials)) for step in steps]
+
+
+def _objects_first(changes: Sequence[WatchedChange]) -> Sequence[WatchedChange]:
+    """Changes, with all other objects of lists before the workloads of lists.
+
+    Lists are in order of the last writes, and Kueue writes the status of a ClusterQueue after the workloads that hold quota in it.
+    """
+    first = next((place for place, change in enumerate(changes) if change.listed and change.kind == WORKLOAD), len(changes))
+    later = sorted(changes[first:], key=lambda change: not change.listed or change.kind == WORKLOAD)
+    return [*changes[:first], *later]
 
 
 def _second(change: WatchedChange) -> int:

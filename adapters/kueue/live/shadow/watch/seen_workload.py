@@ -151,9 +151,14 @@ class SeenWorkload:
 
     @property
     def was_refused(self) -> bool:
-        """Whether Kueue's scheduler has found no room for it, so that it waits until there may be some."""
-        reason, message = self.words.waits, self.words.waits_message
-        return self.standing == "waits" and bool(reason) and reason != _WAITS_FOR_VICTIMS and _PREEMPTS not in message
+        """Whether Kueue's scheduler has found no room for it, so that it waits until there may be some.
+
+        One that waits for its victims was not refused, nor one that has just stopped: of that one Kueue says why it was evicted.
+        """
+        words = self.words
+        has_stopped = bool(words.evicted_message) and words.waits_message == words.evicted_message
+        preempts = words.waits == _WAITS_FOR_VICTIMS or _PREEMPTS in words.waits_message
+        return self.standing == "waits" and bool(words.waits) and not has_stopped and not preempts
 
     @property
     def is_replaced(self) -> bool:
