@@ -145,7 +145,7 @@ class AnyCluster:
             finally:
                 working.cancel()
                 await asyncio.wait((working,))
-                if not working.cancelled() and (error := working.exception()) is not None and not (dies and _is_death(error)):
+                if not working.cancelled() and (error := working.exception()) is not None and not (dies and is_death(error)):
                     raise error
 
     async def submit(self, name: str, queue: str, gpus: int) -> None:
@@ -198,5 +198,6 @@ def is_admitted(workload: Json) -> bool:
     return is_true(workload, "Admitted") and not is_true(workload, "Evicted")
 
 
-def _is_death(error: BaseException) -> bool:
-    return all(map(_is_death, error.exceptions)) if isinstance(error, BaseExceptionGroup) else isinstance(error, DiedError)
+def is_death(error: BaseException) -> bool:
+    """Whether gpol died on purpose."""
+    return all(map(is_death, error.exceptions)) if isinstance(error, BaseExceptionGroup) else isinstance(error, DiedError)

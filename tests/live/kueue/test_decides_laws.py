@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from cycles_policy import QUEUES_IN_CYCLES
 from fake_kinds import KINDS, checks_stay_as_they_were
 from fake_store import FakeStore
 from gpol.adapters.kueue.live.decides import KueueDecisions
@@ -52,18 +53,7 @@ flavor h100 {
   label gpu = "h100"
 }
 
-cohort all {
-  queue wide {
-    owns 4 gpu on h100
-    reclaims from anyone
-  }
-  queue other {
-    owns 4 gpu on h100
-    reclaims from anyone
-  }
-}
 """
-"""Where capacity is what is owned, a tree has what its root owns."""
 
 NAMES, QUEUES = ["a", "b", "c", "d", "e"], ["wide", "other"]
 
@@ -279,7 +269,7 @@ class World(RuleBasedStateMachine):
 class WorldInCycles(World):
     """The same under a policy that decides in cycles."""
 
-    policy = IN_CYCLES
+    policy = IN_CYCLES + QUEUES_IN_CYCLES
 
 
 TestWorldInCycles = WorldInCycles.TestCase

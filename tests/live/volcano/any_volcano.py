@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import pytest
 from aiohttp import web
+from any_cluster import NAMED, DiedError, is_death
 from gpol.adapters.kubernetes.api import Api, ApiError
 from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, NODE, POD
 from gpol.adapters.live.decider import LiveDecider
@@ -30,7 +31,7 @@ from gpol.engine.default_core import thaw
 from gpol.sim.drive.policy import Policy
 
 Json = dict[str, Any]
-NAMED, EXTENDER = os.environ.get("GPOL_TEST_KUBECONFIG", ""), os.environ.get("GPOL_TEST_EXTENDER", "")
+EXTENDER = os.environ.get("GPOL_TEST_EXTENDER", "")
 SECONDS = 60
 RESOURCE = "gpol.dev/test"
 AMOUNT = 8
@@ -41,10 +42,6 @@ queue NAME-other {{ owns 4 gpu }}
 """
 DENIES = f'deny too-big {{ where workload.gpu > {AMOUNT} }} because "it never fits"\n'
 """What Volcano's Queues cannot say."""
-
-
-class DiedError(Exception):
-    """gpol died here."""
 
 
 class DyingDecisions(VolcanoDecisions):
@@ -202,7 +199,7 @@ class AnyVolcano:
                 working.cancel()
                 await asyncio.wait((working,))
                 await runner.cleanup()
-                if not working.cancelled() and (error := working.exception()) is not None and not _is_death(error):
+                if not working.cancelled() and (error := working.exception()) is not None and not is_death(error):
                     raise error
 
 
@@ -221,7 +218,3 @@ async def needs_volcano(api: Api) -> None:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
         pytest.skip("the cluster of GPOL_TEST_KUBECONFIG has no Volcano")
-
-
-def _is_death(error: BaseException) -> bool:
-    return all(map(_is_death, error.exceptions)) if isinstance(error, BaseExceptionGroup) else isinstance(error, DiedError)

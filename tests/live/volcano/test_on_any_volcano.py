@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from any_volcano import NAMED, AnyVolcano, DyingDecisions, needs_volcano, skip_reason
+from any_cluster import NAMED
+from any_volcano import AnyVolcano, DyingDecisions, needs_volcano, skip_reason
 from gpol.adapters.kubernetes.api import Api
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from gpol.engine.facts import WorkloadSubmitted

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from cycles_policy import QUEUES_IN_CYCLES
 from fake_kinds import POD_GROUP
 from fake_store import FakeStore
 from gpol.adapters.live.decider import LiveDecider
@@ -52,16 +53,6 @@ flavor h100 { gpu as owned }
 priority low 0
 priority high 10
 
-cohort all {
-  queue wide {
-    owns 4 gpu on h100
-    reclaims from anyone
-  }
-  queue other {
-    owns 4 gpu on h100
-    reclaims from anyone
-  }
-}
 """
 NAMES, QUEUES = ["a", "b", "c", "d", "e"], ["wide", "other"]
 names = st.sampled_from(NAMES)
@@ -248,7 +239,7 @@ class World(RuleBasedStateMachine):
 class WorldInCycles(World):
     """The same under a policy that decides in cycles."""
 
-    policy = IN_CYCLES
+    policy = IN_CYCLES + QUEUES_IN_CYCLES
 
 
 TestWorldInCycles = WorldInCycles.TestCase
