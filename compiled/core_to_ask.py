@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
-from ..engine.core.core import ArrayCore
 from ..engine.cores import Core, Probe
 from ..engine.default_core import thaw
 from ..engine.outcome.nomination import Nomination
-from .fast_core import fast_core
 
 FEW = 1000
 """Up to so many live workloads the definition is asked."""
@@ -56,8 +54,16 @@ def quick(core: Core) -> Core:
     That takes seconds to make, and finds out far sooner who has room reserved: with 10,000 live workloads in a fraction of a second, where
     the definition takes more than a minute. In cycles no room is reserved, and the definition tells at least as soon.
     """
+    if len(core.view.names()) <= FEW:
+        return core
+    from ..engine.core.core import ArrayCore  # with its kernels it takes longer to import than few workloads take to be asked about
+    from .fast_core import fast_core
+
     if core.decides_in_cycles:
         return thaw(core.freeze(), core.graph) if isinstance(core, ArrayCore) else core
-    if isinstance(core, ArrayCore) or len(core.view.names()) <= FEW:
-        return core
-    return fast_core(lambda _: None, is_long=True, frozen=(core.freeze(), core.graph))
+    return core if isinstance(core, ArrayCore) else fast_core(lambda _: None, is_long=True, frozen=(core.freeze(), core.graph))
+
+
+def quickly(core: Core) -> Core:
+    """A core to ask where many workloads stand, as long as nothing happens to this one."""
+    return resting(quick(core))

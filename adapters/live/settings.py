@@ -270,9 +270,9 @@ class ServeSettings(BaseSettings):
             ("volcano.guard", volcano.guard, "mode"),
         )
         for part, said, switch in switches:
-            found = next((name for name in type(said).model_fields if name in said.model_fields_set - {"guard"}), switch)
-            if switch not in said.model_fields_set and found != switch:
-                raise ValueError(f"{part}.{found} is set, and {part}.{switch} is not, so it has no effect: set both, or neither")
+            others = [name for name in type(said).model_fields if name in said.model_fields_set and name not in (switch, "guard")]
+            if others and switch not in said.model_fields_set:
+                raise ValueError(f"{part}.{others[0]} is set, and {part}.{switch} is not, so it has no effect: set both, or neither")
         said_of_kueue = kueue.model_fields_set - (set() if kueue.watch.model_fields_set else {"watch"})
         for name, way in ("watch", "watch"), ("check", "decide"), ("follow_pods", "decide"):
             if name in said_of_kueue and kueue.way not in ("off", way):

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 @with_format
 def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form: Format) -> int:
     """Say why a workload runs, waits or was evicted, and what would change that."""
-    from ...compiled.core_to_ask import quick, resting
     from ...dsl.syntax.names import closest
-    from ...engine.explain.pending import standing as standing_of
     from ...engine.units import format_time
     from ...journal.recorded_policies import last_activation
     from .state_output import moment_told, policy_data
@@ -48,7 +46,7 @@ def explain(journal: str, workload: str, at: str | None, no_snapshot: bool, form
                 rest = f"did you mean {near}?" if near else "`gpol log --kind WorkloadSubmitted` lists what was"
                 rest = f"its first event is {coming.seq}, at {format_time(coming.event.time)}" if coming is not None else rest
                 refuse(f"no workload `{workload}` was submitted up to event {core.seq}; {rest}")
-            standing = standing_of(resting(quick(core)), workload)
+            standing = _standing(core, workload)
             if form is Format.json:
                 events = [{"seq": recorded.seq, "event": recorded.event.model_dump()} for recorded in history]
                 where = standing.model_dump() if standing else None
@@ -71,6 +69,15 @@ def _at_moment(
 
     core = core_at(journal, find_moment(journal, at), snapshots=snapshots, progress=tick)
     return core, list(journal.of_workload(workload, upto=core.seq))
+
+
+def _standing(core: "Core", name: str) -> "Standing | None":
+    """Where a workload stands; for one that waits a core is asked that answers quickly."""
+    from ...compiled.core_to_ask import quickly
+    from ...engine.explain.pending import standing
+
+    known = core.view.workload(name)
+    return standing(quickly(core) if known is not None and known.admitted is None else core, name)
 
 
 def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Recorded]", standing: "Standing | None") -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @with_format
 def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_snapshot: bool, form: Format) -> int:
     """Show the cluster as it was: the policy, what existed, who owned and used how much, who ran and who waited."""
-    from ...compiled.core_to_ask import quick, resting
+    from ...compiled.core_to_ask import quickly
     from ...journal.read.as_of import core_at
     from ...journal.recorded_policies import last_activation
     from ...sim.measure.cluster_figures import cluster_of, live_workloads
@@ -40,8 +40,7 @@ def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_s
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = last_activation(read, core.seq)
-            asking = resting(quick(core)) if workloads else core
-            live = list(_live(cluster, live_workloads(asking, read, _queues(places, queue)))) if workloads else None
+            live = list(_live(cluster, live_workloads(quickly(core), read, _queues(places, queue)))) if workloads else None
             if form is Format.json:
                 print_json(cluster, policy, places, live)
             else:

@@ -34,7 +34,7 @@ def state(journal: str, at: str | None, out: str | None, force: bool, no_snapsho
     """Export who ran, who waited and why, and for whom room was kept, as JSON, one a line, or as a Parquet file."""
     from ...adapters.export.jsonl import json_lines
     from ...adapters.export.state_rows import STATE_ROWS, state_rows
-    from ...compiled.core_to_ask import quick, resting
+    from ...compiled.core_to_ask import quickly
     from ...journal.read.as_of import core_at
 
     in_parquet = out is not None and out.endswith(PARQUET)
@@ -45,7 +45,7 @@ def state(journal: str, at: str | None, out: str | None, force: bool, no_snapsho
             core = part.state(lambda: core_at(read, find_moment(read, at), snapshots=not no_snapshot, progress=tick))
         if core.graph is None:
             complain(f"gpol: no policy was active yet at event {core.seq}, so there is no state")
-        rows = state_rows(resting(quick(core)), read)
+        rows = state_rows(quickly(core), read)
         written = _parquet(target, rows) if target is not None and in_parquet else write_lines(target, json_lines(rows, STATE_ROWS))
     return tell_exported(out, form, written, "row", rows=written, seq=core.seq, time=core.time)
 

@@ -58,11 +58,11 @@ class Reader:
         self, name: str, workload: str = "", query: Mapping[str, str] | None = None, body: bytes = b"", seconds: float | None = None
     ) -> Answered:
         """The answer to a question. Raises UnansweredError where there is none in time: `seconds`, where it is another one than usual."""
-        late = _too_late(self._seconds, "ask for less, try again later, or raise `http.answer_seconds`")
-        if seconds is None:
-            seconds = self._seconds
-        else:
-            late = _too_late(seconds, "ask for less, or try again later")
+        remedy = (
+            "ask for less, or try again later" if seconds is not None else "ask for less, try again later, or raise `http.answer_seconds`"
+        )
+        seconds = self._seconds if seconds is None else seconds
+        late = _too_late(seconds, remedy)
         turns = self._trials if name == "try" else self._questions
         if name == "try" and turns.locked():
             raise UnansweredError(503, "Busy", "another trial is under way", "try again when it has ended")

@@ -172,14 +172,14 @@ def test_tables_are_tried_again_after_as_many_facts_as_there_are_workloads_and_n
     assert core._store is not None, "a new policy is tried at once"
 
 
-@pytest.mark.parametrize("way", ["step", "apply"])
-def test_what_is_over_is_forgotten_fact_by_fact(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+@pytest.mark.parametrize(("way", "end"), [("step", "WorkloadFinished"), ("apply", "WorkloadCancelled")])
+def test_what_is_over_is_forgotten_fact_by_fact(monkeypatch: pytest.MonkeyPatch, way: str, end: str) -> None:
     """Names and requests of those who are gone do not fill the memory of a core that decides, or follows another one, for months."""
     monkeypatch.setattr(core_module, "FORGET_AFTER", 20)
     policy, core = ('policy "p" { use gpol.fair }\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n',), ArrayCore()
     core.step(*fact_of(fact("PolicyActivated", 0, policy=0), policy))
     for number in range(100):
-        for each in (submitted(number, f"w{number}", queue="q"), fact("WorkloadCancelled", number, workload=f"w{number}")):
+        for each in (submitted(number, f"w{number}", queue="q"), fact(end, number, workload=f"w{number}")):
             getattr(core, way)(*fact_of(each, policy))
     assert core._store is not None
     assert len(core._store.names) < 20

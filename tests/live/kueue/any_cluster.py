@@ -5,7 +5,7 @@ On the tests' own, `job_player.py` plays Kueue. All that is made has a name of i
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -139,14 +139,8 @@ class AnyCluster:
             decider.activate(Policy.of(self.checked))
             api: Any = DyingApi(self.api, dies == "after") if dies else self.api
             decisions = KueueDecisions(api, decider, self.check)
-            working = asyncio.ensure_future(decisions.run())
-            try:
+            async with at_work(decisions.run(), may_die=bool(dies)):
                 yield decisions
-            finally:
-                working.cancel()
-                await asyncio.wait((working,))
-                if not working.cancelled() and (error := working.exception()) is not None and not (dies and is_death(error)):
-                    raise error
 
     async def submit(self, name: str, queue: str, gpus: int) -> None:
         """Create a job of one pod."""
@@ -198,6 +192,18 @@ def is_admitted(workload: Json) -> bool:
     return is_true(workload, "Admitted") and not is_true(workload, "Evicted")
 
 
-def is_death(error: BaseException) -> bool:
-    """Whether gpol died on purpose."""
-    return all(map(is_death, error.exceptions)) if isinstance(error, BaseExceptionGroup) else isinstance(error, DiedError)
+@asynccontextmanager
+async def at_work(work: Coroutine[Any, Any, None], may_die: bool) -> AsyncIterator[None]:
+    """gpol works meanwhile; whatever ends it before is raised, but its death where it may die."""
+    working = asyncio.ensure_future(work)
+    try:
+        yield
+    finally:
+        working.cancel()
+        await asyncio.wait((working,))
+        if not working.cancelled() and (error := working.exception()) is not None and not (may_die and _is_death(error)):
+            raise error
+
+
+def _is_death(error: BaseException) -> bool:
+    return all(map(_is_death, error.exceptions)) if isinstance(error, BaseExceptionGroup) else isinstance(error, DiedError)

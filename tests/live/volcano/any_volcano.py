@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import pytest
 from aiohttp import web
-from any_cluster import NAMED, DiedError, is_death
+from any_cluster import NAMED, DiedError, at_work
 from gpol.adapters.kubernetes.api import Api, ApiError
 from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, NODE, POD
 from gpol.adapters.live.decider import LiveDecider
@@ -192,15 +192,11 @@ class AnyVolcano:
             runner = web.AppRunner(extender_app(lambda: decisions.answers, f"/{prefix}"), access_log=None)
             await runner.setup()
             await web.TCPSite(runner, address, int(port), reuse_address=True).start()
-            working = asyncio.ensure_future(decisions.run())
             try:
-                yield decisions
+                async with at_work(decisions.run(), may_die=kind is DyingDecisions):
+                    yield decisions
             finally:
-                working.cancel()
-                await asyncio.wait((working,))
                 await runner.cleanup()
-                if not working.cancelled() and (error := working.exception()) is not None and not is_death(error):
-                    raise error
 
 
 def skip_reason() -> str:

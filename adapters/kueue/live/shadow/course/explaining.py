@@ -40,7 +40,6 @@ MOST_TAKEN_BACK = 4
 MOST_DIFFERENCES = 20
 """With so many differences in one stretch, gpol and Kueue are too far apart: the rest of it is taken as it is, unchecked."""
 
-
 MOST_ASLEEP = 8
 """So often more are put to sleep, as Kueue looks at those whom it has refused a second later. The first times those for whom gpol acts."""
 
