@@ -5,19 +5,16 @@ A variable is called like its setting, in capitals: `GPOL_JOURNAL`, with two und
 
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ..kueue.live.shadow.shadow_settings import ShadowSettings
+from ..kueue.read.documents.yaml_documents import yaml_documents
 
 LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
 """What Kubernetes takes for the value of a label."""
-
-
-_OFF = BeforeValidator(lambda value: "off" if value is False else value)
-"""`off` without quotes is `false` in YAML."""
 
 
 class _Part(BaseModel):
@@ -44,7 +41,7 @@ class Kubernetes(_Part):
 class Guarding(_Part):
     """Whether gpol keeps the objects in which the cluster has its quotas as the policy says."""
 
-    mode: Annotated[Literal["off", "report", "repair"], _OFF] = Field(
+    mode: Literal["off", "report", "repair"] = Field(
         default="off", description="`repair`: what differs from the policy is written over; `report`: it is only told"
     )
     name: str = Field(
@@ -78,7 +75,7 @@ class VolcanoGuarding(Guarding):
 class Kueue(_Part):
     """What gpol does for Kueue."""
 
-    way: Annotated[Literal["off", "decide", "watch"], _OFF] = Field(
+    way: Literal["off", "decide", "watch"] = Field(
         default="off",
         description="`decide`: gpol admits and evicts, as an admission check; `watch`: Kueue decides, and gpol tells where it would decide "
         "otherwise",
@@ -139,6 +136,10 @@ class Listening(_Part):
                 f"without TLS nothing is served at {self.address}, which others can reach: name a certificate and a key, listen at "
                 "127.0.0.1, or set insecure_plain_text, and whoever is on the way reads all tokens and answers"
             )
+        if self.insecure_plain_text and self.certificate is not None:
+            raise ValueError("insecure_plain_text and a certificate are both set, and one of them has no effect: leave one out")
+        if self.insecure_plain_text and self.address.is_loopback:
+            raise ValueError(f"insecure_plain_text is set, and others cannot reach {self.address} anyway: leave it out")
         return self
 
 
@@ -157,7 +158,7 @@ class Extender(Listening):
 class Volcano(_Part):
     """What gpol does for Volcano."""
 
-    way: Annotated[Literal["off", "decide"], _OFF] = Field(
+    way: Literal["off", "decide"] = Field(
         default="off", description="`decide`: gpol admits and evicts PodGroups, and the scheduler asks it as an extender"
     )
     guard: VolcanoGuarding = Field(default=VolcanoGuarding(), description=VolcanoGuarding.__doc__)
@@ -197,9 +198,10 @@ class Http(Listening):
         return self.enabled
 
     @model_validator(mode="after")
-    def _audience_of_tokens(self) -> Self:
-        if self.kubernetes_audience is not None and not self.kubernetes_tokens:
-            raise ValueError("kubernetes_audience is for tokens of the cluster; set kubernetes_tokens as well")
+    def _about_tokens_that_count(self) -> Self:
+        for name in ("kubernetes_audience", "kubernetes_seconds"):
+            if name in self.model_fields_set and getattr(self, name) is not None and not self.kubernetes_tokens:
+                raise ValueError(f"{name} is for tokens of the cluster; set kubernetes_tokens as well, or leave it out")
         return self
 
     @model_validator(mode="after")
@@ -302,7 +304,8 @@ class ServeSettings(BaseSettings):
 
 
 def read_settings(path: Path | None) -> ServeSettings:
-    """The settings in a file and in the environment. Raises pydantic's ValidationError, OSError or a YAML error."""
+    """The settings in a file and in the environment. Raises pydantic's ValidationError, OSError or ValueError."""
+    said = {} if path is None else _said_in(path)
 
     class FromFile(ServeSettings):
         """The settings, with this file."""
@@ -317,10 +320,20 @@ def read_settings(path: Path | None) -> ServeSettings:
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             """The environment before the file."""
-            file = () if path is None else (YamlConfigSettingsSource(settings_cls, path),)
-            return (env_settings, *file)
+            return env_settings, InitSettingsSource(settings_cls, said)
 
-    if path is not None:
-        path.open("rb").close()  # a file that is not there would count for an empty one
     made: Any = FromFile
     return made()  # type: ignore[no-any-return]
+
+
+def _said_in(path: Path) -> dict[str, Any]:
+    """What a file says; an empty one says nothing."""
+    try:
+        said = yaml_documents(path.read_text(encoding="utf-8-sig")) or [None]
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
+    if len(said) > 1:
+        raise ValueError(f"it has {len(said)} YAML documents; put all settings into one")
+    if not isinstance(said[0], dict | None):
+        raise ValueError("it holds no settings by name; write `name: value` lines")
+    return said[0] or {}

@@ -40,9 +40,7 @@ def serve(place: str | None, check: bool, form: Format) -> int:
 
     settings = _settings(place)
     if not settings.decides and not settings.guards:
-        refuse(
-            "the settings let gpol do nothing: set kueue.way, volcano.way, kueue.guard.mode or volcano.guard.mode", NO if check else FAILED
-        )
+        refuse("the settings let gpol do nothing: set kueue.way, volcano.way, kueue.guard.mode or volcano.guard.mode")
     policy = Policy.of(checked_policy(str(settings.policy), form)) if settings.policy is not None else None
     if check:
         return asyncio.run(_check(settings, policy, form))
@@ -52,7 +50,6 @@ def serve(place: str | None, check: bool, form: Format) -> int:
 
 def _settings(place: str | None) -> "ServeSettings":
     from pydantic import ValidationError
-    from yaml import YAMLError
 
     from ...adapters.live.settings import read_settings
 
@@ -64,8 +61,10 @@ def _settings(place: str | None) -> "ServeSettings":
             name = ".".join(str(part) for part in each["loc"])
             complain(f"{where}: {name + ': ' if name else ''}{each['msg'].removeprefix('Value error, ')}")
         refuse(f"the settings in {where} cannot be used; docs/live.md lists all settings")
-    except (OSError, YAMLError, ValueError) as error:
-        refuse(f"the settings in {where} cannot be read: {error}; give a YAML file")
+    except OSError as error:
+        refuse(f"the settings in {where} cannot be read: {error.strerror}; check the name and your rights")
+    except ValueError as error:
+        refuse(f"the settings in {where} cannot be read: {error}; docs/live.md lists all settings")
 
 
 async def _serve(settings: "ServeSettings", policy: "Policy | None") -> int:

@@ -39,8 +39,9 @@ def test_others_are_served_by_tls_alone(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
 def test_this_machine_may_be_served_without_tls(address: str) -> None:
-    """Loopback addresses need no TLS."""
+    """Loopback addresses need no TLS, so there is nothing to allow."""
     assert Http(address=ip_address(address))
+    assert "others cannot reach" in refused(address=address, insecure_plain_text=True)
 
 
 def test_settings_that_do_not_go_together() -> None:
@@ -48,6 +49,7 @@ def test_settings_that_do_not_go_together() -> None:
     assert "go together" in refused(certificate="c")
     assert "go together" in refused(key="k")
     assert "set kubernetes_tokens" in refused(kubernetes_audience="gpol")
+    assert "one of them has no effect" in refused(address="0.0.0.0", certificate="c", key="k", insecure_plain_text=True)
     assert "address" in refused(address="localhost")
     assert "port" in refused(port=70000)
     assert "Extra inputs" in refused(tls=True)

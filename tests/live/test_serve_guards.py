@@ -91,7 +91,7 @@ def test_settings_that_do_not_go_together(scene: ServeScene, ways: str, has_jour
     """They are refused, and nothing is started."""
     scene.settings(ways=ways, has_journal=has_journal)
     ended = scene.ended()
-    assert ended.returncode in (1, 3)
+    assert ended.returncode == 3
     assert told in ended.stderr
     assert "Traceback" not in ended.stderr
 

@@ -123,3 +123,48 @@ def test_seconds_of_a_shadow_that_do_not_go_together(settings: Path) -> None:
         assert told in refused(settings, WATCH.replace("watch}", f"watch, watch: {{{said}}}}}"))[1]
     long = "requeue_seconds: 10, settle_seconds: 11, longest_seconds: 30"
     assert read(settings, WATCH.replace("watch}", f"watch, watch: {{{long}}}}}")).kueue.watch.requeue_seconds == 10
+
+
+def test_tokens_of_the_cluster_that_do_not_count(settings: Path) -> None:
+    """Who may read is asked of the cluster only where its tokens count."""
+    told = "kubernetes_seconds is for tokens of the cluster; set kubernetes_tokens as well, or leave it out"
+    assert refused(settings, f"{DECIDE}http: {{kubernetes_seconds: 5}}\n") == ("http", told)
+    assert read(settings, f"{DECIDE}http: {{kubernetes_seconds: 5, kubernetes_tokens: true}}\n").http.kubernetes_seconds == 5
+
+
+def test_a_map_that_is_not_read(settings: Path) -> None:
+    """How often the ConfigMap of Kueue's manager is read counts only where it is read."""
+    said = WATCH.replace("watch}", "watch, watch: {config_map: %s, config_map_seconds: 5}}")
+    told = "config_map_seconds is set, and no config_map is read: name one, or leave config_map_seconds out"
+    assert refused(settings, said % '""') == ("kueue.watch", told)
+    assert read(settings, said % "a/b").kueue.watch.config_map_seconds == 5
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("http: {}\njournal: k.db\nhttp: {port: 1}\n", "line 3, column 1: has key `http` twice in one object; keep one"),
+        ("journal: &a j.db\n", "line 1, column 10: has the anchor &a; write the value where it is needed: kubectl does"),
+        ("journal: j.db\n---\ngpu: b\n", "it has 2 YAML documents; put all settings into one"),
+        ("- journal\n", "it holds no settings by name; write `name: value` lines"),
+        ("journal: [\n", "line 2, column 1: is no YAML: did not find expected node content; check its indentation and quotes"),
+    ],
+)
+def test_a_file_that_is_not_settings(settings: Path, said: str, told: str) -> None:
+    """The place, the cause and what to do."""
+    settings.write_text(said)
+    with pytest.raises(ValueError, match=r".") as error:
+        read_settings(settings)
+    assert str(error.value) == told
+
+
+def test_a_file_that_is_not_text(settings: Path) -> None:
+    """A file in another encoding is refused, with the place."""
+    settings.write_bytes("journal: J\xe4ger.db".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"^byte 11 is not UTF-8; save the file as UTF-8$"):
+        read_settings(settings)
+
+
+def test_an_empty_file_says_nothing(settings: Path) -> None:
+    """All may come from the environment."""
+    assert refused(settings, "")[1] == refused(settings, "# nothing yet\n")[1] == "policy is missing: name a .gpol file"

@@ -65,3 +65,9 @@ class ShadowSettings(BaseModel):
                 "settle_seconds longer than that, and longest_seconds longer than twice that"
             )
         return self
+
+    @model_validator(mode="after")
+    def _of_a_map_that_is_read(self) -> Self:
+        if "config_map_seconds" in self.model_fields_set and not self.config_map:
+            raise ValueError("config_map_seconds is set, and no config_map is read: name one, or leave config_map_seconds out")
+        return self
