@@ -1,9 +1,7 @@
 """What all tests share: hypothesis profiles, which tests are slow, the reference data beside the repository, a PostgreSQL server."""
 
-import fcntl
 import itertools
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ import postgres_server
 import pytest
 from commands import Gpol, in_place
 from hypothesis import HealthCheck, settings
+from kernel_cache import filled
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -57,13 +56,8 @@ def gpol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture(scope="session")
 def kernel_cache() -> Path:
-    """A cache with all compiled kernels, which stays for later runs. The first process that asks for it compiles, and the others wait."""
-    cache = ROOT / "build" / "kernels"
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([sys.executable, "-m", "gpol.cli.speed.kernels"], check=True, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
-    return cache
+    """A cache with all compiled kernels."""
+    return filled()
 
 
 @pytest.fixture
