@@ -14,6 +14,8 @@ FUZZ_MINUTES ?= 60
 BIN := $(VENV)/bin
 # Modules are compiled when they are first imported, and most of the dependencies' modules never are.
 PIP_OPTIONS := --quiet --disable-pip-version-check --no-compile
+# Hundreds of processes are started by the tests; where none may keep what it has compiled, each compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 ROOMS := engine compiled dsl journal policies sim adapters console cli
 
 .PHONY: demo test test-all test-live conformance faults fuzz bench lint types coverage install install-dev clean
