@@ -21,7 +21,7 @@ MOST_NARROW = 2**31
 DONE, MORE = range(2)
 """What a kernel returns: it has done all there is to do; or the tables have to grow first, and it is to be called again."""
 
-SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, LEAVE, END_WORKLOAD, PLAY, ONLY_WAITS = range(9)
+SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, ENTER_ALL, LEAVE, END_WORKLOAD, PLAY, ONLY_WAITS = range(10)
 """The kernels that are called from outside."""
 
 # --- state: one row -------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The core over arrays: one fact in, its decisions out. See `gpol.engine.cores.Core`.
 
-It decides over tables (`store.py`) by kernels (`kernels/`). What changes the policy or what exists is applied by the definition, and the
-tables are made anew. Where numbers are too large for the tables, the definition decides as well.
+It decides over tables (`store.py`) by kernels (`kernels/`). What changes the policy, or how large nodes are, is applied by the definition,
+and the tables are made anew. Where numbers are too large for the tables, the definition decides as well.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,12 @@ from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import (
+    AboutSupply,
+    CapacityChanged,
     Fact,
+    NodeAdded,
+    NodeChanged,
+    NodeRemoved,
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,
@@ -28,7 +33,7 @@ from ..facts import (
 from ..guard import Field
 from ..guard_truth import own_value
 from ..intake.at_once import decided_at_once
-from ..intake.capacity import Machine
+from ..intake.capacity import Machine, capacity, node_sizes, take_in
 from ..intake.changes import act, adopt, stops, submitted, update
 from ..intake.check import check_fact
 from ..intake.holds import turned_away
@@ -51,6 +56,7 @@ from .outcomes import Tape
 from .policy.policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
+from .supply import change_supply
 from .tables import Ints
 from .usage_books import UsageBooks
 from .view import TableView
@@ -59,6 +65,9 @@ _IN_TABLES = (
     TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
 )  # fmt: skip
 """The facts that change rows and no more; the others change the policy or what exists."""
+
+_OF_SUPPLY = (CapacityChanged, NodeAdded, NodeChanged, NodeRemoved)
+"""The facts about what exists."""
 
 FORGET_AFTER = 100_000
 """After how many facts (and eight more for each live workload) the tables are made anew, so that what is over is forgotten."""
@@ -211,6 +220,8 @@ class ArrayCore:
                 return
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
+        elif isinstance(event, _OF_SUPPLY) and event.time <= c.MOST_TIME and self._applied_to_supply(event):
+            return
         elif not isinstance(event, Fact) and self._tables.row(event.workload) != c.NONE:
             try:
                 apply_decision(self._tables, self._usage, event)
@@ -224,6 +235,27 @@ class ArrayCore:
         again = isinstance(event, PolicyActivated) or (isinstance(event, Fact) and core.seq >= self._tries_at)
         if self._definition is None or again:
             self._load(core)
+
+    def _applied_to_supply(self, fact: AboutSupply) -> bool:
+        """Change what exists, where the rows of workloads may stay: where nodes are as large as before, and within bounds."""
+        self.check(fact)
+        store, machines, overrides = self._tables, dict(self._around.machines), dict(self._around.overrides)
+        take_in(fact, store.graph, machines, overrides)
+        if node_sizes(store.graph, machines) != store.policy.sizes:
+            return False
+        exists = capacity(store.graph, machines, overrides)
+        if exists != store.capacity:
+            try:
+                change_supply(store, exists)
+            except BeyondBoundsError:
+                return False
+            if self._given is not None:
+                self._applied, self._given = self._applied + self._given.facts, None
+        self._around.machines, self._around.overrides = machines, overrides
+        self._count(fact)
+        self._tables.tables.state[c.WAKE_IS_KNOWN] = 0
+        self._applied += 1
+        return True
 
     def _apply_fact(self, fact: Fact) -> None:
         """Change rows by a fact. Raises BeyondBoundsError, with nothing changed."""

@@ -34,6 +34,10 @@ class KernelSet:
         """See `kernels/places.py`."""
         self.run(tables, c.ENTER, row)
 
+    def enter_all(self, tables: Tables) -> None:
+        """See `kernels/places.py`."""
+        self.run(tables, c.ENTER_ALL, 0)
+
     def leave(self, tables: Tables, row: int) -> None:
         """See `kernels/places.py`."""
         self.run(tables, c.LEAVE, row)

@@ -59,12 +59,13 @@ class TableStore(Rows):
         self.assigned: dict[tuple[object, ...], tuple[Assignment, ...]] = {}
         self.slot_of = {name: slot for slot, name in enumerate(graph.slot_names)}
         self.locals = sorted(local.name for queue in graph.queues for local in queue.local_queues)
-        self.tables = self._first_tables()
-        for queue in graph.queues:
-            self.tables.node[queue.node, c.INACTIVE] = is_inactive(graph, queue.node)
+        self.tables = self.first_tables(self.policy)
 
-    def _first_tables(self) -> Tables:
-        policy, queues, slots = self.policy, len(self.graph.queues), len(self.graph.slots)
+    def first_tables(self, policy: PolicyTables) -> Tables:
+        """Tables of this policy without workloads."""
+        queues, slots = len(self.graph.queues), len(self.graph.slots)
+        for queue in self.graph.queues:
+            policy.node[queue.node, c.INACTIVE] = is_inactive(self.graph, queue.node)
         for column in (
             c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..facts import AboutSupply, CapacityChanged, NodeAdded, NodeChanged, NodeRemoved
 from ..policy_graph import Flavor, PolicyGraph
 
 
@@ -32,6 +33,18 @@ def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
         for index, flavor in enumerate(graph.flavors)
         if flavor.nodes is not None and all(labels.get(key) == value for key, value in flavor.nodes)
     ]
+
+
+def take_in(fact: AboutSupply, graph: PolicyGraph, machines: dict[str, Machine], overrides: dict[tuple[str, str], int]) -> None:
+    """Note what a fact says of what exists, in all nodes by name and in the capacities set by facts, by (flavor name, resource)."""
+    match fact:
+        case CapacityChanged():
+            for resource in sorted(fact.capacity):
+                overrides[fact.flavor, resource] = fact.capacity[resource]
+        case NodeAdded() | NodeChanged():
+            machines[fact.node] = machine(graph, fact.labels, fact.capacity)
+        case NodeRemoved():
+            del machines[fact.node]
 
 
 def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Mapping[tuple[str, str], int]) -> list[int]:

@@ -7,7 +7,7 @@ from .. import columns as c
 from ..tables import Tables
 from .cycle import begin_cycle, next_cycle, run_cycle
 from .loop.play import only_waits, play
-from .places import end, enter, leave
+from .places import end, enter, enter_all, leave
 from .settle import settle
 
 
@@ -27,6 +27,8 @@ def run_kernel(t: Tables, which: int, number: int) -> int:
         begin_cycle(t)
     elif which == c.ENTER:
         enter(t, number)
+    elif which == c.ENTER_ALL:
+        enter_all(t)
     elif which == c.LEAVE:
         leave(t, number)
     elif which == c.END_WORKLOAD:

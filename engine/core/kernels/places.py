@@ -108,6 +108,16 @@ def enter(t: Tables, row: int) -> None:
         queue_up(t, row)
 
 
+def enter_all(t: Tables) -> None:
+    """Give all workloads their places, where nobody has one as yet; policies decide at once."""
+    for row in range(len(t.work)):
+        if t.when[row, c.NUMBER] > 0:
+            if t.work[row, c.WAIT] != c.NONE:
+                t.wait[t.work[row, c.WAIT], c.IN_LINE] = 0
+                wish_for_anything(t, row)
+            enter(t, row)
+
+
 def leave(t: Tables, row: int) -> None:
     """Undo `enter`, before anything about the workload changes."""
     queue = t.work[row, c.QUEUE]

@@ -5,7 +5,7 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 
 from ... import events, facts
 from ...event_parts import Assignment
-from ...intake.capacity import capacity, machine, node_sizes
+from ...intake.capacity import capacity, machine, node_sizes, take_in
 from ...intake.changes import act, admit, adopt, carry_over, evict, stops, submitted, update
 from ...intake.holds import is_queued
 from ...intake.local_usage import charge_admission, report_usage, sample, settle_usage
@@ -45,15 +45,8 @@ def _apply_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> No
         case facts.PolicyActivated():
             assert graph is not None
             activate(state, graph)
-        case facts.CapacityChanged():
-            for resource in sorted(fact.capacity):
-                state.overrides[fact.flavor, resource] = fact.capacity[resource]
-            rebuild(state)
-        case facts.NodeAdded() | facts.NodeChanged():
-            state.machines[fact.node] = machine(state.graph, fact.labels, fact.capacity)
-            rebuild(state)
-        case facts.NodeRemoved():
-            del state.machines[fact.node]
+        case facts.CapacityChanged() | facts.NodeAdded() | facts.NodeChanged() | facts.NodeRemoved():
+            take_in(fact, state.graph, state.machines, state.overrides)
             rebuild(state)
         case facts.WorkloadAdopted():
             _adopt(state, fact)
