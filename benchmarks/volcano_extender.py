@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import aiohttp
 from aiohttp import web
 from gpol.adapters.volcano.extender.committed_answers import CommittedAnswers
-from gpol.adapters.volcano.extender.extender_app import extender_app
+from gpol.adapters.volcano.extender.extender_handler import extender_handler
 from gpol.adapters.volcano.extender.verbs import VERBS
 from gpol.dsl import check
 from gpol.engine.default_core import new_core
@@ -99,16 +99,18 @@ def body(verb: str, length: int) -> bytes:
     return json.dumps(said, separators=(",", ":")).encode()
 
 
-async def _bare(request: web.Request) -> web.Response:
+async def _bare(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response(body=b'{"status":%d}' % (len(await request.read()) > 0), content_type="application/json")
 
 
 async def _serve(pipe: Connection, workloads: int) -> None:
     answers = decided(workloads)
-    app = web.Application(client_max_size=2**25)
-    app.router.add_post(f"/{BARE}", _bare)
-    app.add_subapp("/volcano", extender_app(lambda: answers, "/volcano"))
-    runner = web.AppRunner(app, access_log=None)
+    extender = extender_handler(lambda: answers, "/volcano")
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await (_bare if request.path == f"/{BARE}" else extender)(request)
+
+    runner = web.ServerRunner(web.Server(handle, access_log=None))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     pipe.send(runner.addresses[0][1])

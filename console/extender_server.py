@@ -7,9 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from aiohttp import web
 
 from ..adapters.live.settings import Extender
-from ..adapters.volcano.extender.extender_app import extender_app
+from ..adapters.volcano.extender.extender_handler import extender_handler
 from .access.secret_files import SecretFileError
 from .access.static_token import StaticToken
+from .connections import LIMITS, Listener
 from .listening import HttpSetupError, ListenPlace, certificate_of, keep_certificate, listen
 from .work.volcano_work import ExtenderAnswers
 
@@ -25,8 +26,8 @@ async def serve_extender(settings: Extender, answers: ExtenderAnswers) -> AsyncI
     except SecretFileError as error:
         raise HttpSetupError(str(error)) from None
     is_right = token.is_right if token is not None else None
-    app = extender_app(lambda: answers.now, settings.prefix, is_right, answers.tally)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2, handler_cancellation=True)
+    handler = extender_handler(lambda: answers.now, settings.prefix, is_right, answers.tally)
+    runner = web.ServerRunner(Listener(handler, handler_cancellation=True, **LIMITS), shutdown_timeout=2)
     async with AsyncExitStack() as stack:
         place = ListenPlace(settings.address, settings.port, "volcano.extender.port")
         url = await listen(stack, runner, place, certificate)

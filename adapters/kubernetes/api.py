@@ -230,7 +230,7 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 def _read(data: bytes) -> Plain:
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise ApiError(0, "NotJSON", "the server has not answered with a JSON object: something else stands in its place")
@@ -241,7 +241,7 @@ def _refused(response: aiohttp.ClientResponse, data: bytes) -> ApiError:
     """The error that a server has answered with."""
     try:
         said = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     error = _status_error(response.status, said)
     wait = response.headers.get("Retry-After", "")

@@ -112,6 +112,11 @@ class LiveDecider:
         """The policy that decides, or that is to decide from the next `begin` on; None where there is none yet."""
         return self._next_policy.graph if self._next_policy is not None else self.core.graph
 
+    @property
+    def is_ahead(self) -> bool:
+        """Whether something was decided that is not in the journal: a look is under way, or its commit has failed."""
+        return bool(self._played)
+
     def activate(self, policy: Policy) -> None:
         """Let a policy decide from the next `begin` on, unless it does already."""
         active = self.core.graph

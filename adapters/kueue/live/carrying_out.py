@@ -72,7 +72,9 @@ class CarryingOut:
         return None
 
     def _wanted(self, key: str, seen: Seen[Observed]) -> Plain | None:
-        """The body to write; None if there is nothing to write, or not yet."""
+        """The body to write; None if there is nothing to write, or not yet. Nothing is written of what the journal has not taken."""
+        if self._decider.is_ahead:
+            return None
         if seen.value.has_stale_answer:
             return self._undecided(key, seen, WITHDRAWN)
         desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(

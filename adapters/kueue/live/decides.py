@@ -4,7 +4,8 @@
     a write to a workload    what the journal wants, and the workload does not show yet
 
 Both start from the workload as it is, whenever it or what is wanted of it has changed. So nothing depends on how often, in which order or
-through which restart they come about. A name comes into the queue of writes after its decision was committed, never before.
+through which restart they come about. A name comes into the queue of writes after its decision was committed; one that stands there already
+is not written to while anything is decided that the journal has not taken.
 """
 
 import asyncio

@@ -119,6 +119,6 @@ def _flavors(update: Plain) -> dict[str, str]:
     """The flavor of each resource of a pod set, as gpol has written it into its annotations."""
     try:
         said = json.loads(str(part_of(update, "annotations").get(FLAVORS, "{}")))
-    except ValueError:
+    except (ValueError, RecursionError):
         said = {}
     return {str(resource): str(said[resource]) for resource in sorted(said)} if isinstance(said, dict) else {}

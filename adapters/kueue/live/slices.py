@@ -30,13 +30,14 @@ class Slices:
         return seen.value.asked.replaces if seen is not None and seen.value.asked is not None else ""
 
     def last(self, name: str) -> str | None:
-        """The slice to which the pods of a finished slice belong now; None if there is none."""
-        found = None
+        """The slice to which the pods of a finished slice belong now; None if there is none, or if slices stand in a circle."""
+        found, passed = None, {name}
         while (later := self._later.get(found or name)) is not None and self.replaces(later) == (found or name):
             seen = self._known[later]
-            if seen.value.is_finished and not seen.value.is_replaced:
+            if later in passed or (seen.value.is_finished and not seen.value.is_replaced):
                 return None
             found = later
+            passed.add(later)
         return found
 
     def earlier(self, name: str) -> list[str]:

@@ -22,7 +22,7 @@ from gpol.adapters.kubernetes.api import Api, ApiError
 from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, NODE, POD
 from gpol.adapters.live.decider import LiveDecider
 from gpol.adapters.volcano.export.export_to_volcano import export_to_volcano
-from gpol.adapters.volcano.extender.extender_app import extender_app
+from gpol.adapters.volcano.extender.extender_handler import extender_handler
 from gpol.adapters.volcano.live.volcano_decides import VolcanoDecisions
 from gpol.adapters.volcano.live.volcano_resources import POD_GROUP, QUEUE
 from gpol.dsl import compile_policy
@@ -189,7 +189,7 @@ class AnyVolcano:
         with LiveDecider.open(self.journal, lambda frozen: thaw(*frozen)) as decider:
             decider.activate(Policy.of(self.checked))
             decisions = kind(self.api, decider, RESOURCE)
-            runner = web.AppRunner(extender_app(lambda: decisions.answers, f"/{prefix}"), access_log=None)
+            runner = web.ServerRunner(web.Server(extender_handler(lambda: decisions.answers, f"/{prefix}"), access_log=None))
             await runner.setup()
             await web.TCPSite(runner, address, int(port), reuse_address=True).start()
             try:

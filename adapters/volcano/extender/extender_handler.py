@@ -1,15 +1,14 @@
 """The extender over HTTP: `POST PREFIX/VERB`, as Volcano's plugin `extender` sends it.
 
-    app = extender_app(lambda: service.volcano_answers, prefix="/volcano")
+    handler = extender_handler(lambda: service.volcano_answers, prefix="/volcano")
 
 Each request is decoded and answered in one go. Nothing is waited for but its body, so an answer never mixes two moments.
 """
 
 import asyncio
 import base64
-import binascii
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
@@ -34,21 +33,18 @@ _CHALLENGES = 'Bearer realm="gpol", Basic realm="gpol"'
 _NOT_DECIDING = NotDeciding()
 
 
-def extender_app(
+def extender_handler(
     current: Callable[[], VolcanoAnswers | None],
     prefix: str = "",
     is_right: Callable[[str], bool] | None = None,
     tally: ExtenderTally | None = None,
-) -> web.Application:
-    """The extender. `current` gives the answers of now; None while gpol does not decide, which is answered safely.
+) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+    """What answers requests. `current` gives the answers of now; None while gpol does not decide, which is answered safely.
 
     With `is_right` only those are answered who send a token that is right: as a bearer token, or as the password of the address
     (`http://gpol:TOKEN@HOST`), which Volcano's scheduler can do. `prefix` is the path before the verb, such as `/volcano`.
     """
-    extender = _Extender(current, prefix.rstrip("/"), is_right, tally if tally is not None else ExtenderTally())
-    app = web.Application(client_max_size=MOST_BODY)
-    app.router.add_route("*", "/{path:.*}", extender.handle)
-    return app
+    return _Extender(current, prefix.rstrip("/"), is_right, tally if tally is not None else ExtenderTally()).handle
 
 
 class _Extender:
@@ -60,7 +56,7 @@ class _Extender:
         self._current, self._prefix, self._is_right, self._tally = current, prefix, is_right, tally
         self._held = 0
 
-    async def handle(self, request: web.Request) -> web.Response:
+    async def handle(self, request: web.BaseRequest) -> web.Response:
         """The response to a request."""
         verb = request.path.removeprefix(f"{self._prefix}/") if request.path.startswith(f"{self._prefix}/") else ""
         try:
@@ -74,7 +70,7 @@ class _Extender:
         headers = {"WWW-Authenticate": _CHALLENGES} if refused.status == 401 else {"Allow": "POST"} if refused.status == 405 else {}
         return _response(refused.status, refused.body, headers)
 
-    async def _answer(self, verb: str, request: web.Request) -> bytes:
+    async def _answer(self, verb: str, request: web.BaseRequest) -> bytes:
         if self._is_right is not None and not self._is_right(_sent_token(request.headers.get("Authorization", ""))):
             raise refusals.unauthorized()
         if not verb or "/" in verb:
@@ -93,7 +89,7 @@ class _Extender:
         self._tally.answered(verb, answer.reasons, answer.examples)
         return answer.body
 
-    async def _body(self, verb: str, request: web.Request) -> bytes:
+    async def _body(self, verb: str, request: web.BaseRequest) -> bytes:
         """The body of a request, once there is room for it. Raises RefusedError."""
         if request.headers.get("Content-Encoding", "identity") != "identity":
             raise refusals.compressed(verb)
@@ -109,7 +105,7 @@ class _Extender:
             self._held -= length
 
 
-async def _whole(verb: str, request: web.Request) -> bytes:
+async def _whole(verb: str, request: web.BaseRequest) -> bytes:
     parts, length = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -134,7 +130,7 @@ def _sent_token(header: str) -> str:
         return ""
     try:
         return base64.b64decode(given, validate=True).decode().partition(":")[2]
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return ""
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import aiohttp
 import pytest
 from aiohttp import web
-from gpol.adapters.volcano.extender import extender_app as served
+from gpol.adapters.volcano.extender import extender_handler as served
 from gpol.adapters.volcano.extender import refusals
-from gpol.adapters.volcano.extender.extender_app import extender_app
+from gpol.adapters.volcano.extender.extender_handler import extender_handler
 from gpol.adapters.volcano.extender.tally import ExtenderTally
 from gpol.adapters.volcano.extender.verbs import VERBS
 from gpol.adapters.volcano.extender.verdicts import ExtenderVerdict, NotDeciding, Reason, VolcanoAnswers
@@ -50,7 +50,7 @@ async def serving(
 ) -> AsyncIterator[Send]:
     """The extender at an address, and what sends it a body."""
     known = (answers or lab().answers) if decides else None
-    runner = web.AppRunner(extender_app(lambda: known, prefix, **options), shutdown_timeout=1)
+    runner = web.ServerRunner(web.Server(extender_handler(lambda: known, prefix, **options)), shutdown_timeout=1)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
