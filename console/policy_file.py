@@ -5,6 +5,7 @@ the earlier one goes on, and it is said why.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from ..dsl.syntax.items import decode
 from ..sim.drive.policy import Policy
 from .health import Health
 
+LOG = logging.getLogger("gpol.service")
+
 PART = "policy"
 """The part under which the health of the service says that a changed policy was refused."""
 
@@ -22,6 +25,10 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 class BadPolicyError(Exception):
     """A policy that cannot be used. The message says why."""
+
+
+class NotKnownYetError(Exception):
+    """Nobody can say now whether a policy may take over."""
 
 
 def read_policy(path: Path) -> Policy:
@@ -51,6 +58,7 @@ class PolicyFile:
         self.path, self.current, self._health = path, current, health
         self.is_refused = self._is_current_refused = False
         self._seen: tuple[int, int, int] | None = None  # it may have changed since it was read
+        self._tried: Policy | None = None  # what the file says now, as long as it may not take over
 
     async def changed(self, seconds: float, may_take_over: Callable[[Policy], None]) -> None:
         """Return once the file has a policy that says something else and may take over: it is `current` then. See `look`."""
@@ -62,33 +70,42 @@ class PolicyFile:
     async def look(self, may_take_over: Callable[[Policy], None]) -> bool:
         """Read the file if it has changed; say whether another policy is `current` now.
 
-        `may_take_over` raises BadPolicyError for one that may not.
+        `may_take_over` raises BadPolicyError for one that may not as things stand, or NotKnownYetError. It is asked again in the next look.
         """
         stamp = _stamp(self.path)
-        if stamp == self._seen:
+        if stamp != self._seen:
+            self._seen, self._tried = stamp, None
+            try:
+                self._tried = await asyncio.to_thread(read_policy, self.path)
+            except BadPolicyError as error:
+                self._refuse(str(error))
+        if self._tried is None:
             return False
-        self._seen = stamp
+        is_other = self._is_current_refused or self._tried.graph.digest != self.current.graph.digest
         try:
-            found = await asyncio.to_thread(read_policy, self.path)
-            is_other = self._is_current_refused or found.graph.digest != self.current.graph.digest
             if is_other:
-                may_take_over(found)
+                may_take_over(self._tried)
+        except NotKnownYetError:
+            return False
         except BadPolicyError as error:
             self._refuse(str(error))
             return False
+        self.current, self._tried = self._tried, None
         self.is_refused = self._is_current_refused = False
         self._health.say(PART, "")
-        self.current = found
         return is_other
 
     def refuse(self, why: str) -> None:
-        """Say that `current` cannot take over. It is tried again once the file is written again, be it with the same text."""
-        self._is_current_refused = True
+        """Say that `current` cannot take over as things stand; it is tried again in each look."""
+        self._is_current_refused, self._tried = True, self.current
         self._refuse(why)
 
     def _refuse(self, why: str) -> None:
         self.is_refused = True
-        self._health.say(PART, f"the changed policy is refused, and the earlier one goes on: {why}")
+        problem = f"the changed policy is refused, and the earlier one goes on: {why}"
+        if problem != self._health.problems().get(PART):
+            LOG.warning("%s: %s", self.path, problem)
+        self._health.say(PART, problem)
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

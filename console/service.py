@@ -21,7 +21,7 @@ from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
 from .health import Health
 from .metrics import Metrics
-from .policy_file import BadPolicyError, PolicyFile
+from .policy_file import BadPolicyError, NotKnownYetError, PolicyFile
 from .reading.reader import Reader
 from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides, kueue_watches
@@ -55,7 +55,7 @@ class Service:
         self.metrics = Metrics(self.health.problems)
         if settings.decides:
             self.health.say("journal", "it is not open yet")
-        self._pause, self._has_failed, self._has_decided = FIRST_PAUSE, False, False
+        self._pause, self._has_failed, self._has_policy = FIRST_PAUSE, False, False
         self._policy_changed = asyncio.Event()
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.extender = ExtenderAnswers()
@@ -100,7 +100,7 @@ class Service:
 
     async def _keep_working(self) -> None:
         if self.policy is not None:
-            await self.policy.look(self._check)  # it may have changed while another one held the Lease
+            await self.policy.look(self._check_quotas)  # it may have changed while another one held the Lease
         self.guards = self._made_guards()  # those of an earlier Lease know the cluster as it was then
         self.health.say("service", "")
         async with asyncio.TaskGroup() as tasks:
@@ -144,6 +144,7 @@ class Service:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
         async with self._opened() as decider:
             self._policy_changed.clear()
+            self._has_policy = decider.core.graph is not None
             if self.settings.activates_policy:
                 self._activate(decider)
             if not self._has_failed:
@@ -156,7 +157,6 @@ class Service:
                 self._has_failed = False
             finally:
                 well.cancel()
-                self._has_decided |= decider.core.graph is not None and decider.graph is decider.core.graph
 
     def _journal_is_well(self) -> None:
         self._pause, self._has_failed = FIRST_PAUSE, False
@@ -201,9 +201,9 @@ class Service:
             decider.activate(self.policy.current)
 
     def _refuse_policy(self, why: str) -> None:
-        """Let the earlier policy go on, as the one of the file cannot take over. Raises ActivationError where none has decided yet."""
+        """Let the earlier policy go on, as the one of the file cannot take over. Raises ActivationError where the journal has none."""
         assert self.policy is not None
-        if not self._has_decided:
+        if not self._has_policy:
             raise ActivationError(f"`{self.policy.path}` cannot take over: {why}")
         self.policy.refuse(why)
 
@@ -219,14 +219,27 @@ class Service:
                 self._policy_changed.set()
 
     def _check(self, policy: Policy) -> None:
-        """Raise BadPolicyError for a policy that cannot take over as things stand."""
+        """Raise BadPolicyError for a policy that cannot take over as things stand.
+
+        While the journal is not open, one that was not refused may be tried, and for the other NotKnownYetError is raised.
+        """
         decider = self.metrics.decider
+        if self.settings.activates_policy:
+            if decider is None and self.policy is not None and self.policy.is_refused:
+                raise NotKnownYetError
+            try:
+                if decider is not None:
+                    decider.check(policy)
+            except TakeOverError as error:
+                raise BadPolicyError(str(error)) from None
+        self._check_quotas(policy)
+
+    def _check_quotas(self, policy: Policy) -> None:
+        """Raise BadPolicyError for a policy whose quotas cannot be kept."""
         try:
-            if decider is not None and self.settings.activates_policy:
-                decider.check(policy)
             for guard in self.guards:
                 guard.may_keep(policy.graph)
-        except (TakeOverError, ExportRefused) as error:
+        except ExportRefused as error:
             raise BadPolicyError(str(error)) from None
 
     # --- observing --------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from ..eligibility import groups_of
 from ..event_parts import Assignment
 from ..intake.capacity import NodeSizes
-from ..intake.holds import is_inactive, is_queued, turned_away
+from ..intake.holds import is_queued, turned_away
 from ..intake.sayings import KeptSaying, Sayings, kept, workload_of
 from ..intake.shapes import shape_of, tells_apart
 from ..outcome.decision import LastDeferral, Outcome, Replacement
@@ -64,8 +64,6 @@ class TableStore(Rows):
     def first_tables(self, policy: PolicyTables) -> Tables:
         """Tables of this policy without workloads."""
         queues, slots = len(self.graph.queues), len(self.graph.slots)
-        for queue in self.graph.queues:
-            policy.node[queue.node, c.INACTIVE] = is_inactive(self.graph, queue.node)
         for column in (
             c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,

@@ -7,10 +7,11 @@ from .policy.policy_tables import compile_policy
 from .store import TableStore
 
 _KEPT = [
-    c.TIME, c.SEQ, c.CAUSE, c.SUBMISSIONS, c.CYCLE, c.IDLE, c.FRESH, c.LIVE, c.FIRST_GAVE, c.ASKED_IN_ALL,
-    c.FREE_ROW, c.FREE_WAIT, c.FREE_CELL, c.FREE_CELLS, c.PASS,
+    c.TIME, c.SEQ, c.CAUSE, c.SUBMISSIONS, c.CYCLE, c.IDLE, c.FRESH, c.LIVE, c.FIRST_GAVE, c.FIRST_SUPERIOR,
+    c.ASKED_IN_ALL, c.FREE_ROW, c.FREE_WAIT, c.FREE_CELL, c.FREE_CELLS, c.PASS,
 ]  # fmt: skip
-"""What stays of the state: all else follows from the policy and what exists, from places, or is for one decision."""
+"""What stays of the state, as rows or names rest on it: all else follows from the policy and what exists, from places, or is for one
+decision."""
 
 
 def change_supply(store: TableStore, capacity: list[int]) -> None:

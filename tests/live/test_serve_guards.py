@@ -105,6 +105,16 @@ def test_a_policy_that_kueue_cannot_say(scene: ServeScene) -> None:
     assert "large" in ended.stderr
 
 
+def test_a_policy_with_an_error(scene: ServeScene) -> None:
+    """Nothing is started with it."""
+    scene.settings()
+    scene.policy(8, "queue other {")
+    ended = scene.ended()
+    assert ended.returncode == 3
+    assert "GP0" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_check_says_which_rights_are_missing(tmp_path: Path) -> None:
     """Who may only read may not keep anything; who only reports needs no more than that, and Events."""
     store = FakeStore((*KINDS, POD))

@@ -10,6 +10,7 @@ from ...eligibility import groups_of
 from ...event_parts import POD_COUNT
 from ...guard import Type, bounds_share, is_timeless, judges_by_kind, ranks_by_priority, reads_shares
 from ...intake.capacity import NodeSizes
+from ...intake.holds import is_inactive
 from ...policy_graph import PolicyGraph, Queue, covers
 from .. import columns as c
 from ..tables import Ints, zeros
@@ -217,6 +218,7 @@ def _queue(row: Ints, graph: PolicyGraph, queue: Queue) -> None:
     settings, preemption = graph.settings, queue.preemption
     row[c.QUEUE_INDEX], row[c.STRICT], row[c.RATHER_EVICT] = graph.nodes[queue.node].queue, queue.strict, queue.rather == "evict"
     row[c.LOOKS_ON_BORROWING], row[c.LOOKS_ON_EVICTING] = queue.looks_on_borrowing(settings), queue.looks_on_evicting(settings)
+    row[c.INACTIVE] = is_inactive(graph, queue.node)
     row[c.OWN], row[c.RECLAIMS] = _POLICIES[preemption.own], _POLICIES[preemption.reclaims]
     row[c.TO_BORROW], row[c.HAS_UP_TO] = preemption.borrowing != "nothing", preemption.borrowing_up_to is not None
     row[c.UP_TO], row[c.BY_USAGE] = preemption.borrowing_up_to or 0, queue.by_usage and settings.usage is not None

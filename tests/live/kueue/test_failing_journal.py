@@ -11,7 +11,7 @@ from failing_cluster import POLICY, FailingCluster, play
 from gpol.adapters.live import decider as module
 from gpol.adapters.live.stamps import Stamps
 from gpol.engine.events import WorkloadAdmitted
-from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.facts import PolicyActivated, WorkloadSubmitted
 
 
 @contextmanager
@@ -128,5 +128,26 @@ def test_a_policy_that_is_refused_changes_nothing(tmp_path: Path, monkeypatch: p
             cluster.write_policy(POLICY.replace("8", "10"))
             cluster.kueue.submit("c", 2)
             await cluster.until(lambda: "c" in cluster.kueue.running)
+
+    play(monkeypatch, tmp_path, act)
+
+
+def test_a_policy_that_is_refused_at_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The earlier one, which the journal has, decides on; and the changed one takes over as soon as nothing keeps it from that."""
+
+    async def act(cluster: FailingCluster) -> None:
+        async with cluster.gpol():
+            cluster.kueue.submit("a", 4)
+            await cluster.until(lambda: cluster.kueue.running == {"a"})
+        cluster.write_policy(POLICY.replace("queue wide", "queue narrow"))
+        async with cluster.gpol() as service:
+            await cluster.until(lambda: "is refused" in service.health.problems().get("policy", ""))
+            cluster.kueue.submit("b", 4)
+            await cluster.until(lambda: cluster.kueue.running == {"a", "b"})
+            cluster.kueue.finish("a")
+            cluster.kueue.finish("b")
+            await cluster.until(lambda: len(cluster.events(PolicyActivated)) == 2)
+            assert "policy" not in service.health.problems()
+        assert ["narrow" in event.text for event in cluster.events(PolicyActivated)] == [False, True]
 
     play(monkeypatch, tmp_path, act)
