@@ -26,6 +26,9 @@ Plain = dict[str, Any]
 APPLY, MERGE, JSON = "application/apply-patch+yaml", "application/merge-patch+json", "application/json"
 """Media types of bodies: server-side apply, merge patch, whole object."""
 
+SILENT_SECONDS = 120
+"""After how many seconds in which nothing came a watch is taken for dead: the server sends a bookmark about once a minute."""
+
 REQUEST_SECONDS = 30
 """After how many seconds without an answer a request has failed."""
 
@@ -141,15 +144,20 @@ class Api:
         return str((found.get("metadata") or {}).get("resourceVersion", ""))
 
     async def watch(self, kind: Kind, version: str, namespace: str = "", seconds: int = 300) -> AsyncIterator[Plain]:
-        """The changes after a version, as they come, until the server ends the watch. Raises ApiError where it does not end well."""
+        """The changes after a version, as they come, until the server ends the watch, or says nothing for `SILENT_SECONDS`.
+
+        Raises ApiError where it does not end well.
+        """
         query = [("watch", "1"), ("resourceVersion", version), ("allowWatchBookmarks", "true"), ("timeoutSeconds", str(seconds))]
-        response = await self._open("GET", kind.path(namespace), query, aiohttp.ClientTimeout(total=None, sock_read=seconds + 30))
+        response = await self._open("GET", kind.path(namespace), query, aiohttp.ClientTimeout(total=None, sock_read=SILENT_SECONDS))
         try:
             async for line in _lines(response):
                 event = _read(line)
                 if event.get("type") == "ERROR":
                     raise _status_error(500, event.get("object"))
                 yield event
+        except aiohttp.SocketTimeoutError:
+            return
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise _no_answer(error) from None
         finally:

@@ -101,7 +101,8 @@ class Reflector(Generic[Content]):
         found = {key_of(item): item for item in listed.items}
         changes: list[ObjectChange[Content]] = [ObjectChange(key, seen, None) for key, seen in self.known.items() if key not in found]
         for key, item in found.items():
-            changes += self._difference(key, item)
+            if not self._is_past(key, item):
+                changes += self._difference(key, item)
         self._take(changes)
         self._version, self._listed = listed.version, monotonic()
         self.problem = ""
@@ -133,14 +134,19 @@ class Reflector(Generic[Content]):
         """Take in an object as the server has answered it to a write: what is known is never older than what this program wrote."""
         key = key_of(item)
         old = self.known.get(key)
-        if old is not None and _number(old.version) < _number(str((item.get("metadata") or {}).get("resourceVersion", ""))):
+        if old is not None and _number(old.version) < _number(_version_of(item)):
             self._take(self._difference(key, item))
+
+    def _is_past(self, key: str, item: Plain) -> bool:
+        """Whether an object that was listed is an earlier state of what is known: this program has written to it since."""
+        old, metadata = self.known.get(key), item.get("metadata") or {}
+        return old is not None and old.uid == metadata.get("uid") and _number(_version_of(item)) < _number(old.version)
 
     def _on_event(self, event: Plain) -> None:
         item = event.get("object")
         if not isinstance(item, dict):
             return
-        version = str((item.get("metadata") or {}).get("resourceVersion", ""))
+        version = _version_of(item)
         if event.get("type") != "BOOKMARK":
             self.events += 1
             key = key_of(item)
@@ -162,8 +168,7 @@ class Reflector(Generic[Content]):
                 return
 
     def _difference(self, key: str, item: Plain) -> list[ObjectChange[Content]]:
-        metadata = item.get("metadata") or {}
-        uid, version = str(metadata.get("uid", "")), str(metadata.get("resourceVersion", ""))
+        uid, version = str((item.get("metadata") or {}).get("uid", "")), _version_of(item)
         old = self.known.get(key)
         if old is not None and (old.uid, old.version) == (uid, version):
             return []
@@ -187,6 +192,10 @@ def key_of(item: Plain) -> str:
     metadata: Any = item.get("metadata") or {}
     namespace, name = metadata.get("namespace"), str(metadata.get("name", ""))
     return f"{namespace}/{name}" if namespace else name
+
+
+def _version_of(item: Plain) -> str:
+    return str((item.get("metadata") or {}).get("resourceVersion", ""))
 
 
 def _number(version: str) -> int:

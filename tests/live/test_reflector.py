@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from fake_apiserver import FakeApiServer
@@ -11,6 +12,8 @@ from fake_kinds import WORKLOAD
 from fake_scenes import workload
 from fake_store import FakeStore
 from following import Following, connected, following, until
+from gpol.adapters.kubernetes import api
+from gpol.adapters.kubernetes.api import ObjectList
 
 
 class Scene:
@@ -135,6 +138,20 @@ def test_what_was_missed_is_found_in_the_end(tmp_path: Path) -> None:
     play(tmp_path, act, look_seconds=0.02, list_seconds=0.05)
 
 
+def test_a_watch_that_says_nothing_for_long_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connection may be dead, and neither side know it. The next watch goes on where it ended; nothing is listed."""
+    monkeypatch.setattr(api, "SILENT_SECONDS", 0.1)
+
+    async def act(scene: Scene) -> None:
+        scene.server.faults.hold_watches()
+        scene.create("c")
+        scene.server.faults.watches_held = False  # the open watches are not told
+        await scene.in_step()
+        assert scene.followed.reflector.lists == 1
+
+    play(tmp_path, act)
+
+
 def test_a_list_that_fails_is_tried_again(tmp_path: Path) -> None:
     """And it is said why it is out of step."""
 
@@ -179,3 +196,27 @@ def test_another_object_of_a_name_is_told_as_two_changes(tmp_path: Path) -> None
         assert told == [(False, True), (True, False), (False, True)]
 
     play(tmp_path, act)
+
+
+def test_a_list_takes_back_nothing_that_this_program_has_written() -> None:
+    """A list of many pages is as old as its first page; but an object of the name with another uid is a later one, whatever its version."""
+    versions, listed = {"a": ("1", "20")}, {"a": ("1", "10")}
+
+    class Listing:
+        async def list_all(self, kind: Any, namespace: str) -> ObjectList:
+            return ObjectList([item(name, *said) for name, said in listed.items()], "15")
+
+    def item(name: str, uid: str, version: str) -> dict[str, Any]:
+        return {"metadata": {"name": name, "uid": uid, "resourceVersion": version}}
+
+    followed = Following(cast("Any", Listing()))
+    for name, said in versions.items():
+        followed.reflector._take(followed.reflector._difference(name, item(name, *said)))
+    asyncio.run(followed.reflector._list())
+    assert followed.reflector.known["a"].version == "20"
+    listed["a"] = ("2", "12")
+    asyncio.run(followed.reflector._list())
+    assert (followed.reflector.known["a"].uid, followed.reflector.known["a"].version) == ("2", "12")
+    listed.clear()
+    asyncio.run(followed.reflector._list())
+    assert followed.reflector.known == {}
