@@ -1,6 +1,6 @@
 """Carries out what the journal wants: writes to each workload that does not show it yet, once those have stopped whom it waits for."""
 
-from time import perf_counter
+from time import monotonic, perf_counter
 
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api, ApiError, Plain
@@ -8,15 +8,22 @@ from ...kubernetes.reflector import Seen
 from ...live.desired import Desired
 from ...live.observer import Observer
 from ...live.work_queue import WorkQueue
+from .check_status import CheckStatus
 from .deciding import Deciding
 from .learned import was_carried_out
 from .observed import Observed
 from .occupancy import Occupancy
 from .protocol import CONTROLLER, WORKLOAD, Mark
-from .writes import BY_NO_DECISION, WITHDRAWN, body, undecided, write_of
+from .writes import BY_NO_DECISION, WITHDRAWN, body, safe_message, undecided, write_of
 
 POD_SECONDS = 1.0
 """After how many seconds it is looked again whether the pods of a stopped workload have ended."""
+
+CHECK_SECONDS = 1.0
+"""After how many seconds a write is tried again that waits for the AdmissionCheck to be gpol's."""
+
+TOLD_SECONDS = 10.0
+"""After how many seconds the check of a workload that waits for others to stop says so: most stop before that."""
 
 _REFUSED_SECONDS = 30.0
 """After how many seconds a write is tried again that the server has refused, though nobody else had changed the workload."""
@@ -25,29 +32,30 @@ _REFUSED_SECONDS = 30.0
 class CarryingOut:
     """Writes to the workloads of a cluster. `writes` are those that may need a write, `stops` those that may have stopped.
 
-    `reasons` are why workloads wait, as their checks are to say; `postponed` is who is admitted and waits for whom to stop; `problems` what
-    the server refuses. All by name.
+    `reasons` are why workloads wait, as their checks are to say; `postponed` is who is admitted and waits for others to stop, since when;
+    `problems` what the server refuses. All by name.
     """
 
-    def __init__(self, deciding: Deciding, occupancy: Occupancy, api: Api, check: str, observer: Observer) -> None:
+    def __init__(self, deciding: Deciding, occupancy: Occupancy, api: Api, check: CheckStatus, observer: Observer) -> None:
         self._observer = observer
         self._deciding, self._cluster, self._decider = deciding, deciding.cluster, deciding.decider
         self._occupancy, self._api, self._check = occupancy, api, check
         self.writes, self.stops = WorkQueue(), WorkQueue(longest_pause=POD_SECONDS)
         self.reasons: dict[str, str] = {}
-        self.postponed: dict[str, list[str]] = {}
+        self.postponed: dict[str, float] = {}
         self.problems: dict[str, str] = {}
 
     async def carry_out(self, key: str) -> float | None:
         """Write to a workload what the journal wants of it, if it does not show that yet. Seconds to wait: look again later."""
+        if self._check.unusable:
+            return CHECK_SECONDS
         try:
             if key in self._cluster.unsure:
                 self._cluster.answered(key, await self._api.get(_path(key)))
-            seen = self._cluster.workload(key)
-            self.postponed.pop(key, None)
+            seen, since = self._cluster.workload(key), self.postponed.pop(key, monotonic())
             if seen is None:
                 self.reasons.pop(key, None)
-            wanted = self._wanted(key, seen) if seen is not None else None
+            wanted = self._wanted(key, seen, since) if seen is not None else None
             if wanted is not None:
                 self._cluster.unsure.add(key)
                 begun = perf_counter()
@@ -56,7 +64,7 @@ class CarryingOut:
             self.problems.pop(key, None)
         except ApiError as error:
             return self._on_error(key, error)
-        return None
+        return TOLD_SECONDS if key in self.postponed else None
 
     async def see_stopped(self, key: str) -> float | None:
         """Look whether a workload has stopped; then those who are postponed may be let run. Seconds to wait: look again later."""
@@ -71,8 +79,11 @@ class CarryingOut:
             self.writes.add(name)
         return None
 
-    def _wanted(self, key: str, seen: Seen[Observed]) -> Plain | None:
-        """The body to write; None if there is nothing to write, or not yet. Nothing is written of what the journal has not taken."""
+    def _wanted(self, key: str, seen: Seen[Observed], since: float) -> Plain | None:
+        """The body to write; None if there is nothing to write, or not yet. Nothing is written of what the journal has not taken.
+
+        If it has to wait until others have stopped, it does so since a moment.
+        """
         if self._decider.is_ahead:
             return None
         if seen.value.has_stale_answer:
@@ -89,13 +100,15 @@ class CarryingOut:
             usage = self._occupancy.usage(desired.event)
             others = self._occupancy.places.waits_for(key, usage, self._occupancy.exists)
             if others:
-                self.postponed[key] = others
-                return None
+                self.postponed[key] = since
+                message = safe_message(f"event {desired.seq}: admitted, and waits for others to stop: {', '.join(others)}")
+                is_long = monotonic() - since >= TOLD_SECONDS
+                return self._undecided(key, seen, message) if is_long and message != seen.value.message else None
             self._occupancy.places.let_run(key, seen.uid, usage)
-        return body(key, seen.version, seen.value, desired, self._check, self._decider.identity, self._deciding.graph)
+        return body(key, seen.version, seen.value, desired, self._check.name, self._decider.identity, self._deciding.graph)
 
     def _undecided(self, key: str, seen: Seen[Observed], message: str) -> Plain:
-        return undecided(key, seen.version, seen.value, self._check, message, self._decider.stamps.now())
+        return undecided(key, seen.version, seen.value, self._check.name, message, self._decider.stamps.now())
 
     def _runs_by_no_decision(self, key: str, observed: Observed) -> bool:
         """Whether somebody else has let a workload run that waits for a decision of gpol, or of which gpol does not know yet."""

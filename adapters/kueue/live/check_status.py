@@ -24,13 +24,16 @@ class CheckSeen:
 
 @dataclass(slots=True)
 class CheckStatus:
-    """Says of the AdmissionCheck `name` that it is active. `problem` is why it cannot, empty where it is well."""
+    """Says of the AdmissionCheck `name` that it is active. `problem` is why it cannot, empty where it is well.
+
+    `unusable`: there is no such check, or it is somebody else's, who alone may answer it.
+    """
 
     api: Api
     name: str
     stamps: Stamps
     checks: Reflector[CheckSeen] = field(init=False)
-    _unusable: str = ""
+    unusable: str = ""
     _failure: str = ""
     _writes: WorkQueue = field(default_factory=WorkQueue)
 
@@ -40,7 +43,7 @@ class CheckStatus:
     @property
     def problem(self) -> str:
         """See the class."""
-        return self._unusable or self._failure
+        return self.unusable or self._failure
 
     async def follow(self) -> None:
         """Follow the AdmissionChecks of the cluster, until cancelled."""
@@ -54,17 +57,17 @@ class CheckStatus:
     def _see(self, changes: Sequence[ObjectChange[CheckSeen]]) -> None:
         seen = self.checks.known.get(self.name)
         if seen is None:
-            self._unusable = f"there is no AdmissionCheck `{self.name}`; `gpol export kueue --live` writes it, and all else that is needed"
+            self.unusable = f"there is no AdmissionCheck `{self.name}`; `gpol export kueue --live` writes it, and all else that is needed"
         elif seen.value.controller != CONTROLLER:
             controller = seen.value.controller or "nobody"
-            self._unusable = f"AdmissionCheck `{self.name}` belongs to controller {controller}; name another check in kueue.check"
+            self.unusable = f"AdmissionCheck `{self.name}` belongs to controller {controller}; name another check in kueue.check"
         else:
-            self._unusable = ""
+            self.unusable = ""
             self._writes.add(self.name)
 
     async def _write(self, name: str) -> float | None:
         seen = self.checks.known.get(name)
-        if seen is None or seen.value.is_active or self._unusable:
+        if seen is None or seen.value.is_active or self.unusable:
             self._failure = ""
             return None
         now = self.stamps.now()

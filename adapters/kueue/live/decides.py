@@ -52,8 +52,8 @@ class KueueDecisions:
         self.cluster = FollowedCluster(api, check)
         self.deciding = Deciding(self.cluster, decider, names_in_cluster(gpu), observed)
         self.occupancy = Occupancy(self.deciding, api, follow_pods)
-        self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, check, observed)
         self.status = CheckStatus(api, check, decider.stamps)
+        self.carrying_out = CarryingOut(self.deciding, self.occupancy, api, self.status, observed)
         self.events = events if events is not None else EventWriter(api, CONTROLLER, CONTROLLER)
         self.telling = Telling(self.cluster, decider, self.events, self.carrying_out, ask_why)
 
@@ -65,11 +65,12 @@ class KueueDecisions:
     async def run(self) -> None:
         """Decide and write until cancelled. Raises JournalError as soon as the journal takes nothing any more."""
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.status.follow())
+            await self.status.checks.synced()  # whose check it is has to be known before anything is written to it
             await self.cluster.run(tasks, with_nodes=follows_nodes(self.deciding.coming_graph))
             self.begin()
             for each in (
                 keep_looking(self.cluster, self.decider, self.take_a_look),
-                self.status.follow(),
                 self.status.keep_active(),
                 self.events.run(),
                 self.telling.ask_why(),

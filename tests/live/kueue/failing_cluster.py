@@ -45,7 +45,7 @@ queue wide { owns 8 gpu on h100 }
 
 
 class FailingCluster:
-    """A cluster, and a folder with all that gpol needs. `kueue_is_down` lets nothing of Kueue go on."""
+    """A cluster, and a folder with all that gpol needs. `kueue_is_down` lets nothing of Kueue go on; with `pods_stay` no pod ends."""
 
     def __init__(self, folder: Path, policy: str = POLICY) -> None:
         self.store = FakeStore((*KINDS, POD))
@@ -56,7 +56,7 @@ class FailingCluster:
         self.server = FakeApiServer(self.store)
         self.faults = self.server.faults
         self.folder, self.journal = folder, folder / "journal.db"
-        self.kueue_is_down = False
+        self.kueue_is_down = self.pods_stay = False
         self.at_work: list[Service] = []
         self.write_policy(policy)
 
@@ -112,7 +112,7 @@ class FailingCluster:
             return
         for name in self.kueue.names():
             any(step(name) for step in self.kueue.steps())
-        for name in {pod["metadata"]["labels"]["workload"] for pod in self.kueue.pods()}:
+        for name in set() if self.pods_stay else {pod["metadata"]["labels"]["workload"] for pod in self.kueue.pods()}:
             self.kueue.end_pods(name)
 
     # --- what there is ----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from failing_cluster import FailingCluster, play
 from fake_errors import ApiError as StoreError
+from fake_kinds import ADMISSION_CHECK
 from gpol.adapters.kueue.live.protocol import DECIDED
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted
 from gpol.engine.facts import WorkloadSubmitted
@@ -191,5 +192,26 @@ def test_the_check_is_taken_out_of_the_cluster_queue(tmp_path: Path, monkeypatch
             cluster.kueue.finish("runs")
             await cluster.until(lambda: cluster.kueue.running == {"waits"})
         assert len(cluster.events(WorkloadAdmitted)) == 2
+
+    play(monkeypatch, tmp_path, act)
+
+
+def test_the_check_is_given_to_another_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gpol answers it no more, and says so; once it is gpol's again, what was decided meanwhile is carried out."""
+
+    async def act(cluster: FailingCluster) -> None:
+        def controlled_by(controller: str) -> None:
+            cluster.store.merge_patch(ADMISSION_CHECK, "gpol", {"spec": {"controllerName": controller}})
+
+        controlled_by("example.com/other")
+        async with cluster.gpol() as service:
+            await cluster.until(lambda: "belongs to controller example.com/other" in str(service.health.problems()))
+            cluster.kueue.submit("a", 4)
+            await cluster.until(lambda: cluster.events(WorkloadAdmitted))
+            await cluster.settle()
+            assert cluster.check("a")["state"] == "Pending"
+            assert cluster.kueue.running == set()
+            controlled_by("gpol.dev/policy")
+            await cluster.until(lambda: cluster.kueue.running == {"a"})
 
     play(monkeypatch, tmp_path, act)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from failing_cluster import POLICY, FailingCluster, play
 from fake_kinds import NODE
+from gpol.adapters.kueue.live import carrying_out
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadReplaced
 from gpol.engine.facts import NodeAdded, NodeChanged, NodeRemoved, WorkloadFinished, WorkloadSubmitted
 from kueue_model import WORKLOADS
@@ -213,5 +214,25 @@ def test_a_template_that_says_what_gpol_writes(tmp_path: Path, monkeypatch: pyte
         workload = cluster.store.get(WORKLOADS, "a", "default")
         assert not is_true(workload, "Finished")
         assert [event.workload for event in cluster.events(WorkloadAdmitted)] == ["default/b"]
+
+    play(monkeypatch, tmp_path, act)
+
+
+def test_pods_that_do_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a node that is lost: whoever is to take their place waits, and its check says for whom."""
+    monkeypatch.setattr(carrying_out, "TOLD_SECONDS", 0.3)
+
+    async def act(cluster: FailingCluster) -> None:
+        async with cluster.gpol():
+            cluster.kueue.submit("low", 8)
+            await cluster.until(lambda: cluster.kueue.running == {"low"})
+            cluster.pods_stay = True
+            cluster.kueue.submit("high", 8, 5)
+            told = "admitted, and waits for others to stop: default/low"
+            await cluster.until(lambda: told in cluster.check("high").get("message", ""))
+            await cluster.settle()
+            assert "high" not in cluster.kueue.running
+            cluster.pods_stay = False
+            await cluster.until(lambda: cluster.kueue.running == {"high"})
 
     play(monkeypatch, tmp_path, act)
