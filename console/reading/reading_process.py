@@ -20,13 +20,13 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
 
-from ...engine.errors import describe_error
 from ...journal.errors import JournalError
 from ..answers import ExplainQuery, StateQuery, UnansweredError
 from .journal_follower import Followed, JournalFollower
 from .question import NAMES, QUESTION, REASONS, Question
 from .questions import explanation_of, head_of, reasons_of, state_of
 from .queue_metrics import queue_metrics
+from .said_wrong import said_wrong
 from .trial_run import read_request, trial_of
 
 LOG = logging.getLogger("gpol.reading")
@@ -67,17 +67,8 @@ def _query(kind: type[Any], question: Question) -> Any:
     try:
         return kind.model_validate(question.query)
     except ValidationError as error:
-        message = f"the query cannot be used: {describe_error(_Query(error))}"
+        message = f"the query cannot be used: {said_wrong(error)}"
         raise UnansweredError(400, "BadRequest", message, "/v1/openapi.json describes it") from None
-
-
-class _Query:
-    def __init__(self, error: ValidationError) -> None:
-        self._error = error
-
-    def errors(self, **options: Any) -> list[dict[str, Any]]:
-        """See pydantic's ValidationError. `describe_error` leaves out the first step of each place."""
-        return [{**item, "loc": ("query", *item["loc"])} for item in self._error.errors(**options)]
 
 
 # --- the process ----------------------------------------------------------------------------------------------------

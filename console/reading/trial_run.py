@@ -14,7 +14,7 @@ from ...dsl.diagnostics import Diagnostic, PolicyError
 from ...dsl.rendering import render
 from ...dsl.syntax.items import decode
 from ...engine.cores import PlayedBatch
-from ...engine.errors import FactError, describe_error
+from ...engine.errors import FactError
 from ...engine.explain.pending import standing
 from ...engine.facts import WorkloadSubmitted
 from ...sim.drive.player import EndlessError, Player
@@ -30,6 +30,7 @@ from ..answers import (
     UnansweredError,
 )
 from .journal_follower import Followed
+from .said_wrong import said_wrong
 
 FILE = "tried.gpol"
 """What a policy that is tried is called."""
@@ -152,17 +153,6 @@ def _tried_policy(checked: Checked, changes: bool) -> TriedPolicy:
     return TriedPolicy(digest=Policy.of(checked).graph.digest, changes=changes, warnings=_told(checked.diagnostics, checked.texts))
 
 
-class _Within:
-    """A ValidationError of a part of the body, with the places of its errors as those of the whole."""
-
-    def __init__(self, error: ValidationError, part: tuple[str, ...]) -> None:
-        self._error, self._part = error, part
-
-    def errors(self, **options: Any) -> list[dict[str, Any]]:
-        """See pydantic's ValidationError. `describe_error` leaves out the first step of each place."""
-        return [{**item, "loc": ("body", *self._part, *item["loc"])} for item in self._error.errors(**options)]
-
-
 def _invalid(error: ValidationError, *part: str) -> UnansweredError:
     remedy = "/v1/openapi.json describes the body"
-    return UnansweredError(422, "InvalidBody", f"the body is no such request: {describe_error(_Within(error, part))}", remedy)
+    return UnansweredError(422, "InvalidBody", f"the body is no such request: {said_wrong(error, *part)}", remedy)
