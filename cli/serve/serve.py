@@ -1,6 +1,7 @@
 """serve: gpol decides for a live cluster."""
 
 import asyncio
+import os
 import signal
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -31,7 +32,6 @@ def serve(place: str | None, check: bool, form: Format) -> int:
         import aiohttp  # noqa: F401
         import kubernetes.aio.config  # noqa: F401
         import prometheus_client  # noqa: F401
-        import pydantic_settings  # noqa: F401
     except ImportError as error:
         refuse(MISSING.format(name=error.name), FAILED)
     except RuntimeError as error:  # the client looks for its files in the home directory when it is loaded
@@ -49,22 +49,19 @@ def serve(place: str | None, check: bool, form: Format) -> int:
 
 
 def _settings(place: str | None) -> "ServeSettings":
-    from pydantic import ValidationError
+    from ...adapters.live.reading_settings import read_settings
+    from ...adapters.live.settings_problems import DOCUMENTED, ServeSettingsError
 
-    from ...adapters.live.settings import read_settings
-
-    where = f"`{place}`" if place else "the environment"
     try:
-        return read_settings(Path(place) if place else None)
-    except ValidationError as error:
-        for each in error.errors(include_url=False, include_context=False, include_input=False):
-            name = ".".join(str(part) for part in each["loc"])
-            complain(f"{where}: {name + ': ' if name else ''}{each['msg'].removeprefix('Value error, ')}")
-        refuse(f"the settings in {where} cannot be used; docs/live.md lists all settings")
+        return read_settings(Path(place) if place else None, os.environ)
+    except ServeSettingsError as error:
+        for line in error.lines:
+            complain(line)
+        refuse(f"the settings cannot be used; {DOCUMENTED}")
     except OSError as error:
-        refuse(f"the settings in {where} cannot be read: {error.strerror}; check the name and your rights")
+        refuse(f"the settings in `{place}` cannot be read: {error.strerror}; check the name and your rights")
     except ValueError as error:
-        refuse(f"the settings in {where} cannot be read: {error}; docs/live.md lists all settings")
+        refuse(f"the settings in `{place}` cannot be read: {error}; {DOCUMENTED}")
 
 
 async def _serve(settings: "ServeSettings", policy: "Policy | None") -> int:
