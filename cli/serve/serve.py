@@ -65,7 +65,8 @@ def _settings(place: str | None) -> "ServeSettings":
 
 
 async def _serve(settings: "ServeSettings", policy: "Policy | None") -> int:
-    from ...adapters.kubernetes.api import AccessError, Api
+    from ...adapters.kubernetes.api import Api
+    from ...adapters.kubernetes.kubeconfig import AccessError
     from ...compiled.fast_core import fast_core
     from ...console.listening import HttpSetupError
     from ...console.service import ActivationError, Service
@@ -102,7 +103,8 @@ async def _work(service: "Service", settings: "ServeSettings") -> None:
 
 async def _check(settings: "ServeSettings", policy: "Policy | None", form: Format) -> int:
     """Say what the cluster lacks."""
-    from ...adapters.kubernetes.api import AccessError, Api, ApiError
+    from ...adapters.kubernetes.api import Api, ApiError
+    from ...adapters.kubernetes.kubeconfig import AccessError
     from ...console.work.cluster_check import cluster_lacks
 
     found = []
@@ -114,7 +116,9 @@ async def _check(settings: "ServeSettings", policy: "Policy | None", form: Forma
                     say_json("lack", message=line)
                 else:
                     say(line)
-    except (AccessError, ApiError) as error:
+    except AccessError as error:
+        refuse(str(error))
+    except ApiError as error:
         refuse(f"the cluster cannot be asked: {error}", FAILED)
     if not found and form is not Format.json:
         say("good: the policy, the rights and the cluster are as gpol needs them")

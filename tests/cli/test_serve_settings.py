@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from commands import Gpol
+from fake_serving import write_kubeconfig
 
 pytest.importorskip("kubernetes", reason="needs the extra `live`")
 
@@ -48,6 +49,20 @@ def test_a_file_that_is_not_there(gpol: Gpol) -> None:
     done = gpol("serve", "--settings", "none.yaml")
     told = "gpol: the settings in `none.yaml` cannot be read: No such file or directory; check the name and your rights\n"
     assert (done.code, done.err) == (3, told)
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["serve", "check"])
+def test_a_kubeconfig_that_is_not_there(gpol: Gpol, check: tuple[str, ...]) -> None:
+    """It is a matter of the settings, whoever looks first; a server that does not answer is none."""
+    said = "journal: j.db\nkueue: {way: watch}\nkubernetes: {kubeconfig: k}\n"
+    Path("s.yaml").write_text(said)
+    done = gpol("serve", "--settings", "s.yaml", *check)
+    told = "gpol: kubeconfig `k` cannot be read: No such file or directory; check kubernetes.kubeconfig and your rights\n"
+    assert (done.code, done.err) == (3, told)
+    write_kubeconfig(Path("k"), "http://127.0.0.1:1")
+    done = gpol("serve", "--settings", "s.yaml", "--check")
+    assert done.code == 1
+    assert done.err.startswith("gpol: the cluster cannot be asked: no answer from the server: ")
 
 
 def test_variables_that_cannot_be_used(gpol: Gpol, monkeypatch: pytest.MonkeyPatch) -> None:
