@@ -12,12 +12,11 @@ from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
-from kubernetes.aio import config
-from kubernetes.aio.client import ApiClient, Configuration
+from kubernetes.aio.client import ApiClient
 from kubernetes.aio.client.exceptions import ApiException, OpenApiException
 from kubernetes.aio.config import ConfigException
-from yaml import YAMLError
 
+from .kubeconfig import configured
 from .resource_kinds import Kind
 
 Plain = dict[str, Any]
@@ -31,9 +30,6 @@ SILENT_SECONDS = 120
 
 REQUEST_SECONDS = 30
 """After how many seconds without an answer a request has failed."""
-
-_BAD_KUBECONFIG = (ConfigException, OSError, ValueError, TypeError, AttributeError, LookupError, YAMLError)
-"""How a kubeconfig fails: any text may stand there, and the client looks at little of it before it uses it."""
 
 MOST_LINE = 64 * 1024 * 1024
 """The longest line of a watch, in bytes. etcd takes objects of some megabytes at most."""
@@ -62,10 +58,6 @@ class ApiError(Exception):
         return self.status == 410 or self.reason == "Expired"
 
 
-class AccessError(Exception):
-    """There is no way to reach a server: no kubeconfig, or one that cannot be used. The message says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class ObjectList:
     """All objects of a kind, and the version of the list, from which a watch goes on."""
@@ -86,16 +78,7 @@ class Api:
 
         Raises AccessError.
         """
-        configuration = Configuration()
-        try:
-            if kubeconfig is None:
-                config.load_incluster_config(client_configuration=configuration)
-            else:
-                await config.load_kube_config(str(kubeconfig), context, client_configuration=configuration)
-        except _BAD_KUBECONFIG as error:
-            where = f"kubeconfig `{kubeconfig}` cannot be used" if kubeconfig else "this program does not run in a pod"
-            told = " ".join(str(error).split())
-            raise AccessError(f"{where}: {told}; name a kubeconfig, or run where a service account is mounted") from None
+        configuration = await configured(kubeconfig, context)
         configuration.connection_pool_maxsize = 100
         return cls(ApiClient(configuration))
 

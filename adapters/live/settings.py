@@ -1,20 +1,20 @@
-"""The settings of `gpol serve`: one file in YAML, and environment variables, which come before it.
+"""The settings of `gpol serve`, and which of them go together."""
 
-A variable is called like its setting, in capitals: `GPOL_JOURNAL`, with two underscores between a part and its setting: `GPOL_KUEUE__WAY`.
-"""
+from ipaddress import IPv4Address
+from typing import Annotated, Literal, Self
 
-from ipaddress import IPv4Address, IPv6Address
-from pathlib import Path
-from typing import Any, Literal, Self
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress, model_validator
 
 from ..kueue.live.shadow.shadow_settings import ShadowSettings
-from ..kueue.read.documents.yaml_documents import yaml_documents
+from .setting_texts import SettingPath, SettingPlace, of_form
 
-LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
-"""What Kubernetes takes for the value of a label."""
+_LABEL_VALUE = "[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?"
+"""What Kubernetes takes for the value of a label, and for the name in the name of a resource."""
+
+_PREFIX = "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+_NO_LABEL = "is no value of a label; write letters, digits, `-`, `_` and `.`, with a letter or digit at each end"
+_NO_RESOURCE = "is no name of a resource; write one as nodes have it, such as nvidia.com/gpu"
+_NO_URL_PATH = "is no path of a URL; write one such as /volcano, without a slash at its end"
 
 
 class _Part(BaseModel):
@@ -26,7 +26,7 @@ class _Part(BaseModel):
 class Kubernetes(_Part):
     """How the API server is reached."""
 
-    kubeconfig: Path | None = Field(default=None, description="the kubeconfig; without one, the service account of the pod counts")
+    kubeconfig: SettingPath | None = Field(default=None, description="the kubeconfig; without one, the service account of the pod counts")
     context: str | None = Field(default=None, description="the context of the kubeconfig; without one, its current context")
 
     @model_validator(mode="after")
@@ -44,9 +44,8 @@ class Guarding(_Part):
     mode: Literal["off", "report", "repair"] = Field(
         default="off", description="`repair`: what differs from the policy is written over; `report`: it is only told"
     )
-    name: str = Field(
+    name: Annotated[str, of_form(_LABEL_VALUE, _NO_LABEL)] = Field(
         default="gpol",
-        pattern=LABEL_VALUE,
         max_length=63,
         description="the name of this guard: a label of the objects that it keeps",
     )
@@ -101,18 +100,20 @@ class Lease(_Part):
 class Listening(_Part):
     """Where something is served, and how it is kept from strangers."""
 
-    address: IPv4Address | IPv6Address = Field(default=IPv4Address("127.0.0.1"), description="the address to listen at; 0.0.0.0: all")
+    address: IPvAnyAddress = Field(default=IPv4Address("127.0.0.1"), description="the address to listen at; 0.0.0.0: all")
     port: int = Field(default=8080, ge=0, le=65535, description="the port to listen at; 0 for any that is free")
-    certificate: Path | None = Field(
+    certificate: SettingPath | None = Field(
         default=None,
         description="the server's certificate and those of its chain, a PEM file; read again when it changes",
     )
-    key: Path | None = Field(default=None, description="the key of the certificate, a PEM file without a password that others may not read")
+    key: SettingPath | None = Field(
+        default=None, description="the key of the certificate, a PEM file without a password that others may not read"
+    )
     insecure_plain_text: bool = Field(
         default=False,
         description="whether others may reach this address without TLS: whoever is on the way then reads all tokens and answers",
     )
-    token_file: Path | None = Field(
+    token_file: SettingPath | None = Field(
         default=None,
         description="a file with the token that opens everything, of 16 characters at least, which others may not read; read again when it "
         "changes",
@@ -147,9 +148,8 @@ class Extender(Listening):
     """Where Volcano's scheduler asks gpol, once `volcano.way` is set."""
 
     port: int = Field(default=8082, ge=0, le=65535, description="the port to listen at; 0 for any that is free")
-    prefix: str = Field(
+    prefix: Annotated[str, of_form("(/[A-Za-z0-9._~-]+)*", _NO_URL_PATH)] = Field(
         default="/volcano",
-        pattern=r"^(/[A-Za-z0-9._~-]+)*$",
         max_length=200,
         description="the path before the verb, as in the scheduler's `extender.urlPrefix`",
     )
@@ -186,7 +186,7 @@ class Http(Listening):
     answer_seconds: float = Field(
         default=30, ge=1, le=600, allow_inf_nan=False, description="after how many seconds without an answer a question is given up"
     )
-    probe_address: IPv4Address | IPv6Address | None = Field(
+    probe_address: IPvAnyAddress | None = Field(
         default=None,
         description="a second address, without TLS, that serves /healthz and /readyz and nothing else, for probes that know no certificate",
     )
@@ -211,20 +211,16 @@ class Http(Listening):
         return self
 
 
-class ServeSettings(BaseSettings):
+class ServeSettings(_Part):
     """All settings."""
 
-    model_config = SettingsConfigDict(env_prefix="GPOL_", env_nested_delimiter="__", extra="forbid", frozen=True)
-
-    policy: Path | None = Field(default=None, description="the policy, a .gpol file; leave it out where gpol only watches Kueue")
-    journal: str | None = Field(
+    policy: SettingPath | None = Field(default=None, description="the policy, a .gpol file; leave it out where gpol only watches Kueue")
+    journal: SettingPlace | None = Field(
         default=None,
-        min_length=1,
         description="the journal: a file, or postgresql://...; it is made where there is none. A way needs it, a guard does not",
     )
-    gpu: str = Field(
+    gpu: Annotated[str, of_form(f"({_PREFIX}/)?{_LABEL_VALUE}", _NO_RESOURCE)] = Field(
         default="nvidia.com/gpu",
-        min_length=1,
         max_length=253,
         description="what the policy's `gpu` is called in the cluster; leave it out where gpol only watches Kueue",
     )
@@ -301,39 +297,3 @@ class ServeSettings(BaseSettings):
         if self.volcano.way == "decide" and self.volcano.extender.token_file is None:
             raise ValueError("volcano.extender.token_file is missing: the scheduler sends a token, as part of its `extender.urlPrefix`")
         return self
-
-
-def read_settings(path: Path | None) -> ServeSettings:
-    """The settings in a file and in the environment. Raises pydantic's ValidationError, OSError or ValueError."""
-    said = {} if path is None else _said_in(path)
-
-    class FromFile(ServeSettings):
-        """The settings, with this file."""
-
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            """The environment before the file."""
-            return env_settings, InitSettingsSource(settings_cls, said)
-
-    made: Any = FromFile
-    return made()  # type: ignore[no-any-return]
-
-
-def _said_in(path: Path) -> dict[str, Any]:
-    """What a file says; an empty one says nothing."""
-    try:
-        said = yaml_documents(path.read_text(encoding="utf-8-sig")) or [None]
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start + 1} is not UTF-8; save the file as UTF-8") from None
-    if len(said) > 1:
-        raise ValueError(f"it has {len(said)} YAML documents; put all settings into one")
-    if not isinstance(said[0], dict | None):
-        raise ValueError("it holds no settings by name; write `name: value` lines")
-    return said[0] or {}

@@ -1,6 +1,7 @@
 """serve: gpol decides for a live cluster."""
 
 import asyncio
+import os
 import signal
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -31,7 +32,6 @@ def serve(place: str | None, check: bool, form: Format) -> int:
         import aiohttp  # noqa: F401
         import kubernetes.aio.config  # noqa: F401
         import prometheus_client  # noqa: F401
-        import pydantic_settings  # noqa: F401
     except ImportError as error:
         refuse(MISSING.format(name=error.name), FAILED)
     except RuntimeError as error:  # the client looks for its files in the home directory when it is loaded
@@ -49,26 +49,24 @@ def serve(place: str | None, check: bool, form: Format) -> int:
 
 
 def _settings(place: str | None) -> "ServeSettings":
-    from pydantic import ValidationError
+    from ...adapters.live.reading_settings import read_settings
+    from ...adapters.live.settings_problems import DOCUMENTED, ServeSettingsError
 
-    from ...adapters.live.settings import read_settings
-
-    where = f"`{place}`" if place else "the environment"
     try:
-        return read_settings(Path(place) if place else None)
-    except ValidationError as error:
-        for each in error.errors(include_url=False, include_context=False, include_input=False):
-            name = ".".join(str(part) for part in each["loc"])
-            complain(f"{where}: {name + ': ' if name else ''}{each['msg'].removeprefix('Value error, ')}")
-        refuse(f"the settings in {where} cannot be used; docs/live.md lists all settings")
+        return read_settings(Path(place) if place else None, os.environ)
+    except ServeSettingsError as error:
+        for line in error.lines:
+            complain(line)
+        refuse(f"the settings cannot be used; {DOCUMENTED}")
     except OSError as error:
-        refuse(f"the settings in {where} cannot be read: {error.strerror}; check the name and your rights")
+        refuse(f"the settings in `{place}` cannot be read: {error.strerror}; check the name and your rights")
     except ValueError as error:
-        refuse(f"the settings in {where} cannot be read: {error}; docs/live.md lists all settings")
+        refuse(f"the settings in `{place}` cannot be read: {error}; {DOCUMENTED}")
 
 
 async def _serve(settings: "ServeSettings", policy: "Policy | None") -> int:
-    from ...adapters.kubernetes.api import AccessError, Api
+    from ...adapters.kubernetes.api import Api
+    from ...adapters.kubernetes.kubeconfig import AccessError
     from ...compiled.fast_core import fast_core
     from ...console.listening import HttpSetupError
     from ...console.service import ActivationError, Service
@@ -105,7 +103,8 @@ async def _work(service: "Service", settings: "ServeSettings") -> None:
 
 async def _check(settings: "ServeSettings", policy: "Policy | None", form: Format) -> int:
     """Say what the cluster lacks."""
-    from ...adapters.kubernetes.api import AccessError, Api, ApiError
+    from ...adapters.kubernetes.api import Api, ApiError
+    from ...adapters.kubernetes.kubeconfig import AccessError
     from ...console.work.cluster_check import cluster_lacks
 
     found = []
@@ -117,7 +116,9 @@ async def _check(settings: "ServeSettings", policy: "Policy | None", form: Forma
                     say_json("lack", message=line)
                 else:
                     say(line)
-    except (AccessError, ApiError) as error:
+    except AccessError as error:
+        refuse(str(error))
+    except ApiError as error:
         refuse(f"the cluster cannot be asked: {error}", FAILED)
     if not found and form is not Format.json:
         say("good: the policy, the rights and the cluster are as gpol needs them")

@@ -1,29 +1,31 @@
 """`gpol serve` with settings that cannot be used: each is told with its place, its cause and what to do, and nothing is started."""
 
+import os
 from pathlib import Path
 
 import pytest
 from commands import Gpol
+from fake_serving import write_kubeconfig
 
-pytest.importorskip("pydantic_settings", reason="needs the extra `live`")
+pytest.importorskip("kubernetes", reason="needs the extra `live`")
 
 LISTED = "; docs/live.md lists all settings\n"
-CANNOT = "gpol: the settings in {} cannot be used" + LISTED
+CANNOT = "gpol: the settings cannot be used" + LISTED
 
 
 @pytest.fixture(autouse=True)
 def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting comes from outside."""
-    for name in "GPOL_POLICY", "GPOL_JOURNAL", "GPOL_KUEUE", "GPOL_KUEUE__WAY":
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("GPOL_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("kueue: {wai: decide}\n", "`s.yaml`: kueue.wai: Extra inputs are not permitted\n" + CANNOT.format("`s.yaml`")),
-        ("http: {port: 70000}\n", "`s.yaml`: http.port: Input should be less than or equal to 65535\n" + CANNOT.format("`s.yaml`")),
-        ("kueue: {way: decide}\n", "`s.yaml`: journal is missing: decisions are kept in it\n" + CANNOT.format("`s.yaml`")),
+        ("kueue: {wai: decide}\n", "`s.yaml`: kueue.wai: is no setting; did you mean `kueue.way`?\n" + CANNOT),
+        ("http: {port: 70000}\n", "`s.yaml`: http.port: is above 65535; write at most that\n" + CANNOT),
+        ("kueue: {way: decide}\n", "`s.yaml`: journal is missing: decisions are kept in it\n" + CANNOT),
         (
             "gpu: a\ngpu: b\n",
             "gpol: the settings in `s.yaml` cannot be read: line 2, column 1: has key `gpu` twice in one object; keep one" + LISTED,
@@ -49,13 +51,26 @@ def test_a_file_that_is_not_there(gpol: Gpol) -> None:
     assert (done.code, done.err) == (3, told)
 
 
+@pytest.mark.parametrize("check", [(), ("--check",)], ids=["serve", "check"])
+def test_a_kubeconfig_that_is_not_there(gpol: Gpol, check: tuple[str, ...]) -> None:
+    """It is a matter of the settings, whoever looks first; a server that does not answer is none."""
+    said = "journal: j.db\nkueue: {way: watch}\nkubernetes: {kubeconfig: k}\n"
+    Path("s.yaml").write_text(said)
+    done = gpol("serve", "--settings", "s.yaml", *check)
+    told = "gpol: kubeconfig `k` cannot be read: No such file or directory; check kubernetes.kubeconfig and your rights\n"
+    assert (done.code, done.err) == (3, told)
+    write_kubeconfig(Path("k"), "http://127.0.0.1:1")
+    done = gpol("serve", "--settings", "s.yaml", "--check")
+    assert done.code == 1
+    assert done.err.startswith("gpol: the cluster cannot be asked: no answer from the server: ")
+
+
 def test_variables_that_cannot_be_used(gpol: Gpol, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a file, the environment is named."""
+    """The variable is named."""
     monkeypatch.setenv("GPOL_KUEUE__WAY", "decides")
     done = gpol("serve")
-    told = "the environment: kueue.way: Input should be 'off', 'decide' or 'watch'\n"
-    assert (done.code, done.err) == (3, told + CANNOT.format("the environment"))
-    monkeypatch.setenv("GPOL_KUEUE", "{")
+    told = "GPOL_KUEUE__WAY: is not one of the words that count; write 'off', 'decide' or 'watch'\n"
+    assert (done.code, done.err) == (3, told + CANNOT)
+    monkeypatch.setenv("GPOL_JOURNEL", "j.db")
     done = gpol("serve")
-    told = 'gpol: the settings in the environment cannot be read: error parsing value for field "kueue" from source "EnvSettingsSource"'
-    assert (done.code, done.err) == (3, told + LISTED)
+    assert (done.code, done.err) == (3, "GPOL_JOURNEL: is no setting; did you mean `GPOL_JOURNAL`?\n" + CANNOT)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.live.settings import Http, ServeSettings, read_settings
+from gpol.adapters.live.reading_settings import read_settings
+from gpol.adapters.live.settings import Http, ServeSettings
 from pydantic import ValidationError
 
 
@@ -55,13 +56,11 @@ def test_settings_that_do_not_go_together() -> None:
     assert "Extra inputs" in refused(tls=True)
 
 
-def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_come_from_file_and_environment(tmp_path: Path) -> None:
     """A part of the file, or variables."""
     file = tmp_path / "settings.yaml"
     file.write_text("policy: lab.gpol\njournal: lab.db\nhttp:\n  port: 9090\n  kubernetes_tokens: true\n")
-    monkeypatch.setenv("GPOL_HTTP__PORT", "9191")
-    monkeypatch.setenv("GPOL_HTTP__TOKEN_FILE", "/run/token")
-    settings = read_settings(file).http
+    settings = read_settings(file, {"GPOL_HTTP__PORT": "9191", "GPOL_HTTP__TOKEN_FILE": "/run/token"}).http
     assert (settings.port, settings.kubernetes_tokens, settings.token_file) == (9191, True, Path("/run/token"))
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from environment import without_variables_of_tests
 from fake_serving import ServingThread, write_kubeconfig
 from fake_store import FakeStore
 from kueue_model import KueueModel
@@ -60,7 +61,7 @@ class ServeScene:
     def gpol(self, *options: str) -> "Iterator[subprocess.Popen[bytes]]":
         """The process."""
         command = [GPOL, "serve", "--settings", str(self.folder / "settings.yaml"), *options]
-        environment = {**os.environ, "XDG_CACHE_HOME": os.devnull}
+        environment = {**without_variables_of_tests(), "XDG_CACHE_HOME": os.devnull}
         with (
             (self.folder / "log").open("ab") as log,
             subprocess.Popen(command, stderr=log, env=environment) as process,
@@ -73,7 +74,7 @@ class ServeScene:
     def ended(self, *options: str) -> "subprocess.CompletedProcess[str]":
         """The process, once it has ended by itself."""
         command = [GPOL, "serve", "--settings", str(self.folder / "settings.yaml"), *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=without_variables_of_tests())
 
     def metrics(self) -> str:
         """The metrics as text."""

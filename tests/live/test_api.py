@@ -12,7 +12,7 @@ from fake_scenes import workload
 from fake_store import FakeStore
 from following import connected
 from gpol.adapters.kubernetes.access import missing_rights, rights, served_versions
-from gpol.adapters.kubernetes.api import AccessError, Api, ApiError
+from gpol.adapters.kubernetes.api import Api, ApiError
 from gpol.adapters.kueue.live.protocol import CONTROLLER, WORKLOAD
 
 
@@ -118,19 +118,3 @@ def test_rights_that_are_missing_are_named(tmp_path: Path) -> None:
         assert await served_versions(api, "nobody.example") == []
 
     asked(tmp_path, act, Access({"right": User("gpol", grants=())}), "right")
-
-
-def test_without_a_kubeconfig_it_says_what_to_do(tmp_path: Path) -> None:
-    """Outside of a pod there has to be one."""
-
-    async def act() -> None:
-        with pytest.raises(AccessError, match="does not run in a pod"):
-            await Api.connect()
-        with pytest.raises(AccessError, match="cannot be used"):
-            await Api.connect(tmp_path / "absent")
-        for bad in ("[", "[]", "clusters: 3", "current-context: x\ncontexts: []", "\0"):
-            (tmp_path / "bad").write_text(bad)
-            with pytest.raises(AccessError, match="cannot be used"):
-                await Api.connect(tmp_path / "bad")
-
-    asyncio.run(act())

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from gpol.adapters.kueue.export.live.access_rights import ACCOUNT
 from gpol.adapters.kueue.export.live.live_objects import NAMESPACE, LiveChoices, export_live
-from gpol.adapters.live.settings import read_settings
+from gpol.adapters.live.reading_settings import read_settings
 from gpol.console.routes import ROUTES
 from gpol.dsl import check, compile_policy, format_text
 
@@ -90,7 +90,7 @@ def test_kernels_are_compiled_where_they_are_looked_for(steps: list[tuple[str, s
 
 def test_the_settings_and_the_policy_are_good(root: Path) -> None:
     """The settings are accepted, and the policy has no problem; where it is exported the rights name the base's account and namespace."""
-    settings = read_settings(root / BASE / "settings.yaml")
+    settings = read_settings(root / BASE / "settings.yaml", {})
     assert settings.kueue.way == "decide"
     text = (root / BASE / "policy.gpol").read_text()
     assert check(text, "policy.gpol").diagnostics == ()
@@ -102,7 +102,7 @@ def test_the_settings_and_the_policy_are_good(root: Path) -> None:
 
 def test_the_pod_has_what_the_settings_name(root: Path, pod: Json) -> None:
     """Each file of the settings lies where a volume is mounted, probes ask the port for them, and the account is that of the export."""
-    settings, container = read_settings(root / BASE / "settings.yaml"), pod["containers"][0]
+    settings, container = read_settings(root / BASE / "settings.yaml", {}), pod["containers"][0]
     mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
     assert settings.http.token_file is not None
     assert str(settings.policy.parent) in mounts
@@ -123,12 +123,11 @@ def test_the_pod_has_no_privileges(pod: Json) -> None:
     assert context == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 
 
-def test_the_component_is_accepted_as_well(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_component_is_accepted_as_well(root: Path) -> None:
     """Its variables come before the settings of the base, and together they are good."""
     patch = documents(root / "deploy" / "kustomize" / "tls" / "deployment-patch.yaml")[0]["spec"]["template"]["spec"]
-    for variable in patch["containers"][0]["env"]:
-        monkeypatch.setenv(variable["name"], variable["value"])
-    settings = read_settings(root / BASE / "settings.yaml")
+    variables = {variable["name"]: variable["value"] for variable in patch["containers"][0]["env"]}
+    settings = read_settings(root / BASE / "settings.yaml", variables)
     assert settings.http.kubernetes_tokens
     assert str(settings.http.address) == "0.0.0.0"
     assert settings.http.certificate is not None

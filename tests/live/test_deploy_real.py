@@ -15,6 +15,7 @@ from pathlib import Path
 
 import go_apiserver
 import pytest
+from environment import without_variables_of_tests
 from fake_serving import write_kubeconfig
 from go_apiserver import GoApiServer
 
@@ -84,7 +85,7 @@ def test_gpol_has_the_rights_it_needs_and_readers_have_theirs(root: Path, tmp_pa
     token = install(server, root, tmp_path)
     write_kubeconfig(tmp_path / "kubeconfig", server.url, token=token, authority=server.certificates)
     environment = {
-        **os.environ,
+        **without_variables_of_tests(),
         "GPOL_KUBERNETES__KUBECONFIG": str(tmp_path / "kubeconfig"),
         "GPOL_POLICY": str(root / "deploy" / "kustomize" / "base" / "policy.gpol"),
         "GPOL_JOURNAL": str(tmp_path / "journal.db"),

@@ -1,6 +1,5 @@
 """`gpol serve` as a process that only guards the quotas of Kueue: it needs no journal, and keeps what the policy says."""
 
-import os
 import subprocess
 import sys
 import urllib.error
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment import without_variables_of_tests
 from fake_access import Access, Grant, User
 from fake_kinds import CLUSTER_QUEUE, KINDS, RESOURCE_FLAVOR
 from fake_serving import ServingThread, write_kubeconfig
@@ -132,7 +132,7 @@ def test_check_says_which_rights_are_missing(tmp_path: Path) -> None:
 
 def test_without_a_home_directory(scene: ServeScene) -> None:
     """The Kubernetes client looks for one when it is loaded: it is said what is missing."""
-    environment = {name: value for name, value in os.environ.items() if name != "HOME"}
+    environment = {name: value for name, value in without_variables_of_tests().items() if name != "HOME"}
     loaded = "import pathlib\ndef none(self): raise RuntimeError('Could not determine home directory.')\npathlib.Path.expanduser = none\n"
     program = loaded + "import sys\nfrom gpol.cli.main import main\nsys.exit(main())"
     command = [sys.executable, "-c", program, "serve", "--settings", str(scene.folder / "settings.yaml"), "--check"]

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import go_apiserver
 import pytest
+from environment import without_variables_of_tests
 from go_apiserver import GoApiServer
 from gpol.adapters.kubernetes.api import Api
 from job_player import JobPlayer
@@ -141,7 +142,7 @@ def test_the_walk_through_comes_to_what_it_shows(root: Path, tmp_path: Path, ser
     shutil.copytree(root / "examples" / "live", folder)
     port = free_port()
     environment = {
-        **os.environ,
+        **without_variables_of_tests(),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "KUBECONFIG": str(server.kubeconfig),
         "HOME": str(tmp_path),

@@ -7,7 +7,7 @@ Requests are summed as Kubernetes does: containers and sidecars run together, ot
 from fractions import Fraction
 
 from ....engine.event_parts import Requirement, Toleration
-from .fields import Fields
+from .fields import Fields, shortened
 from .quantity import amount
 from .selectors import requirement, toleration
 
@@ -20,7 +20,7 @@ _OF_WHOLE_PODS = ("cpu", "memory", "hugepages-")
 
 
 def requests(spec: Fields) -> dict[str, int]:
-    """What one pod asks for by resource, in gpol's smallest unit, in order of name; never below 0."""
+    """What one pod asks for by resource, in gpol's smallest unit, in order of name."""
     total: Requested = {}
     for container in spec.subs("containers"):
         _add(total, _of_container(container))
@@ -30,8 +30,8 @@ def requests(spec: Fields) -> dict[str, int]:
         whole = _of_container(spec)
         total |= {resource: whole[resource] for resource in whole if resource.startswith(_OF_WHOLE_PODS)}
     if spec.has("overhead"):
-        _add(total, spec.requests("overhead"))
-    return {resource: max(0, amount(total[resource], resource)) for resource in sorted(total)}
+        _add(total, _quantities(spec, "overhead"))
+    return {resource: amount(total[resource], resource) for resource in sorted(total)}
 
 
 def _with_init_containers(total: Requested, spec: Fields) -> None:
@@ -52,7 +52,17 @@ def _with_init_containers(total: Requested, spec: Fields) -> None:
 
 def _of_container(container: Fields) -> Requested:
     resources = container.sub("resources")
-    return {**resources.requests("limits"), **resources.requests("requests")} if resources.has("limits") else resources.requests("requests")
+    requested = _quantities(resources, "requests")
+    return {**_quantities(resources, "limits"), **requested} if resources.has("limits") else requested
+
+
+def _quantities(said: Fields, name: str) -> Requested:
+    """Quantities by resource. One that is below 0 is reported, and left out."""
+    found = said.requests(name)
+    for resource in [resource for resource in found if found[resource] < 0]:
+        said.wrong(f"{name}.{shortened(resource)}", f"is {shortened(said.data[name][resource])}, below 0", "write 0 or more")
+        del found[resource]
+    return found
 
 
 def _add(total: Requested, more: Requested) -> None:

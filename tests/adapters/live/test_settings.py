@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from gpol.adapters.live.settings import ServeSettings, read_settings
-from pydantic import ValidationError
+from gpol.adapters.live.reading_settings import read_settings
+from gpol.adapters.live.settings import ServeSettings
+from gpol.adapters.live.settings_problems import ServeSettingsError
 
 WATCH = "journal: j.db\nkueue: {way: watch}\n"
 DECIDE = "policy: p.gpol\njournal: j.db\nkueue: {way: decide}\n"
@@ -12,25 +13,23 @@ GUARD = "policy: p.gpol\n%s: {guard: {mode: %s, deletes: true}}\n"
 
 
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file for settings, and no setting in the environment."""
-    for name in ("GPOL_GPU", "GPOL_KUBERNETES__CONTEXT", "GPOL_HTTP__PROBE_PORT"):
-        monkeypatch.delenv(name, raising=False)
+def settings(tmp_path: Path) -> Path:
+    """A file for settings."""
     return tmp_path / "settings.yaml"
 
 
-def read(file: Path, text: str) -> ServeSettings:
-    """The settings of a text."""
+def read(file: Path, text: str, **variables: str) -> ServeSettings:
+    """The settings of a text, and of variables."""
     file.write_text(text)
-    return read_settings(file)
+    return read_settings(file, variables)
 
 
-def refused(file: Path, text: str) -> tuple[str, str]:
+def refused(file: Path, text: str, **variables: str) -> tuple[str, str]:
     """The part of the settings that is refused, and why."""
-    with pytest.raises(ValidationError) as error:
-        read(file, text)
-    [told] = error.value.errors()
-    return ".".join(map(str, told["loc"])), told["msg"].removeprefix("Value error, ")
+    with pytest.raises(ServeSettingsError) as error:
+        read(file, text, **variables)
+    [problem] = error.value.problems
+    return problem.setting, problem.told
 
 
 def test_a_context_without_a_kubeconfig(settings: Path) -> None:
@@ -65,15 +64,14 @@ def test_deletes_where_a_guard_only_reports(settings: Path, system: str) -> None
     assert read(settings, GUARD.replace("true", "false") % (system, "report")).guards
 
 
-def test_a_port_for_probes_without_an_address(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_for_probes_without_an_address(settings: Path) -> None:
     """Nothing would listen there; a variable of the environment counts as well."""
     place, told = refused(settings, f"{DECIDE}http: {{probe_port: 8081}}\n")
     assert place == "http"
     assert told == "probe_port is set, and probes are served only at a probe_address: name one as well, or leave probe_port out"
     assert read(settings, f"{DECIDE}http: {{probe_port: 8181, probe_address: 0.0.0.0}}\n").http.probe_port == 8181
     assert read(settings, f"{DECIDE}http: {{probe_address: 0.0.0.0}}\n").http.probe_port == 8081
-    monkeypatch.setenv("GPOL_HTTP__PROBE_PORT", "8181")
-    assert refused(settings, DECIDE)[0] == "http"
+    assert refused(settings, DECIDE, GPOL_HTTP__PROBE_PORT="8181") == (place, told)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +152,7 @@ def test_a_file_that_is_not_settings(settings: Path, said: str, told: str) -> No
     """The place, the cause and what to do."""
     settings.write_text(said)
     with pytest.raises(ValueError, match=r".") as error:
-        read_settings(settings)
+        read_settings(settings, {})
     assert str(error.value) == told
 
 
@@ -162,7 +160,7 @@ def test_a_file_that_is_not_text(settings: Path) -> None:
     """A file in another encoding is refused, with the place."""
     settings.write_bytes("journal: J\xe4ger.db".encode("latin-1"))
     with pytest.raises(ValueError, match=r"^byte 11 is not UTF-8; save the file as UTF-8$"):
-        read_settings(settings)
+        read_settings(settings, {})
 
 
 def test_an_empty_file_says_nothing(settings: Path) -> None:

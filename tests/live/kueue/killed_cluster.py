@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from environment import without_variables_of_tests
 from go_apiserver import GoApiServer
 from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kueue.live.protocol import ADMISSION_CHECK, CONTROLLER, Mark
@@ -71,7 +72,7 @@ class Gpol:
         self._said = self._log.stat().st_size if self._log.exists() else 0
         command = [str(Path(sys.executable).with_name("gpol")), "serve", "--settings", str(self._settings)]
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(command, stderr=log, stdout=log)
+            self._process = subprocess.Popen(command, stderr=log, stdout=log, env=without_variables_of_tests())
 
     def has_committed(self) -> bool:
         """Whether it has committed anything since it was started."""

@@ -44,8 +44,7 @@ class ServedShadow:
             differences=self.file,
             settle_seconds=SETTLES,
             requeue_seconds=0,
-            config_map=CONFIG_MAP if config_map else "",
-            config_map_seconds=1,
+            **({"config_map": CONFIG_MAP, "config_map_seconds": 1} if config_map else {"config_map": ""}),
             configuration=configuration,
         )
 

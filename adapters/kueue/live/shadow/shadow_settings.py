@@ -1,13 +1,14 @@
 """How Kueue is watched, as settings of `gpol serve`."""
 
-from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ....live.setting_texts import SettingPath, of_form
 from ...read.kinds import CONFIG_MAP, CONFIG_NAMESPACE
 
 _NAME = "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+_NO_MAP = "names no ConfigMap; write NAMESPACE/NAME, or an empty text where none is read"
 
 
 class ShadowSettings(BaseModel):
@@ -15,7 +16,7 @@ class ShadowSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    differences: Path | None = Field(
+    differences: SettingPath | None = Field(
         default=None,
         description="the file to which each difference is appended, a JSON object a line; without one they are in the journal and the log",
     )
@@ -41,16 +42,15 @@ class ShadowSettings(BaseModel):
         allow_inf_nan=False,
         description="after how many seconds it is compared although changes never end for that long",
     )
-    config_map: str = Field(
+    config_map: Annotated[str, of_form(f"({_NAME}/{_NAME})?", _NO_MAP)] = Field(
         default=f"{CONFIG_NAMESPACE}/{CONFIG_MAP}",
         max_length=320,
-        pattern=f"^({_NAME}/{_NAME})?$",
         description="the ConfigMap with the Configuration of Kueue's manager, which says whether it shares fairly; empty: it is not read",
     )
     config_map_seconds: float = Field(
         default=60, ge=1, le=3600, allow_inf_nan=False, description="after how many seconds that ConfigMap is read again"
     )
-    configuration: Path | None = Field(
+    configuration: SettingPath | None = Field(
         default=None,
         description="a file with that Configuration, which counts until the ConfigMap can be read; without one, Kueue's defaults",
     )

@@ -40,13 +40,28 @@ SIDECAR = {"restartPolicy": "Always"}
         (spec(asks("1"), asks("1"), resources={"requests": {"cpu": "5"}}), 5000),
         (spec(asks("1"), asks("1"), resources={"limits": {"cpu": "5"}}), 5000),
         (spec(asks("1"), resources={"requests": {"cpu": "2"}}, overhead={"cpu": "1"}), 3000),
-        (spec(asks("-1")), 0),
         (spec(asks("1e30")), 2**63 - 1),
     ],
 )
 def test_the_sum_of_a_pod(pod: Fields, milli: int) -> None:
     """Containers add up with sidecars; init containers need their own and the sidecars' before them; overhead is on top; rounded once."""
     assert requests(pod) == {"cpu": milli}
+
+
+@pytest.mark.parametrize(
+    ("pod", "place"),
+    [
+        (spec(asks("1"), asks("-500m")), "containers[1].resources.requests.cpu"),
+        (spec(asks("1"), asks(limit="-500m")), "containers[1].resources.limits.cpu"),
+        (spec(asks("1"), initContainers=[asks("-500m")]), "initContainers[0].resources.requests.cpu"),
+        (spec(asks("1"), resources={"requests": {"cpu": "-500m"}}), "resources.requests.cpu"),
+        (spec(asks("1"), overhead={"cpu": "-500m"}), "overhead.cpu"),
+    ],
+)
+def test_nobody_asks_for_less_than_nothing(pod: Fields, place: str) -> None:
+    """It is a problem of the pod, and takes nothing away from what the others ask for."""
+    assert requests(pod) == {"cpu": 1000}
+    assert [str(problem) for problem in pod.found.problems] == [f"{place}: is -500m, below 0; write 0 or more"]
 
 
 def test_resources_come_in_order_of_name() -> None:

@@ -128,6 +128,10 @@ def test_a_container_beyond_its_limit_is_misconfigured(kueue: Maker) -> None:
             {"status": {"admission": {"clusterQueue": "a", "podSetAssignments": [{"name": "p"}, {"name": "p"}]}}},
             "status.admission.podSetAssignments: has pod set `p` twice; keep one",
         ),
+        (
+            {"spec": {"podSets": [{"template": {"spec": {"containers": [{"resources": {"requests": {"nvidia.com/gpu": "-5"}}}]}}}]}},
+            "spec.podSets[0].template.spec.containers[0].resources.requests.nvidia.com/gpu: is -5, below 0; write 0 or more",
+        ),
         ({"spec": {"podSets": [{"topologyRequest": {"required": "rack"}}]}}, "topologyRequest.required: asks for a topology"),
         ({"spec": {"podSets": [{"topologyRequest": {"unconstrained": True}}]}}, "topologyRequest.unconstrained: asks for a topology"),
         ({"spec": {"priority": 2**40}}, "spec.priority: is 1099511627776"),
