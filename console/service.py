@@ -23,6 +23,7 @@ from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, PolicyFile
 from .reading.reader import Reader
+from .work.decided_policy import undecidable
 from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides, kueue_watches
 from .work.volcano_work import ExtenderAnswers, volcano_decides
@@ -46,7 +47,7 @@ class Service:
 
     `guards` keep quotas, `extender` is what Volcano's scheduler is answered from, and `reader` answers from the journal, in a process
     beside this one, while the service runs. What is done now is in `metrics.works`, and `health` tells what keeps any of it from its work.
-    Raises ActivationError for a policy whose quotas cannot be kept.
+    Raises ActivationError for a policy whose quotas cannot be kept, or by which the system cannot go.
     """
 
     def __init__(self, settings: ServeSettings, policy: Policy | None, api: Api, make_core: MakeCore) -> None:
@@ -63,6 +64,8 @@ class Service:
         self.policy: PolicyFile | None = None
         if policy is not None and settings.policy is not None:
             self.policy = PolicyFile(settings.policy, policy, self.health)
+        if refused := undecidable(settings, policy):
+            raise ActivationError(refused)
         try:
             self.guards = self._made_guards()
         except ExportRefused as error:
