@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
-from ..adapters.kubernetes.api import Api
+from ..adapters.kubernetes.api import Api, ApiError
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
 from ..adapters.kueue.problems import ExportRefused, ImportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered, TakeOverError
+from ..adapters.live.journal_place import BY, JournalPlace, cluster_identity, refuse_other_place
 from ..adapters.live.settings import ServeSettings
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
@@ -58,6 +59,7 @@ class Service:
             self.health.say("journal", "it is not open yet")
         self._pause, self._has_failed, self._has_decided = FIRST_PAUSE, False, False
         self._policy_changed = asyncio.Event()
+        self._cluster: str | None = None  # it was not asked yet
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.extender = ExtenderAnswers()
         self.reader = Reader(settings.journal, settings.http.answer_seconds) if settings.journal is not None else None
@@ -145,6 +147,7 @@ class Service:
 
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
+        await self._know_cluster()
         async with self._opened() as decider:
             self._policy_changed.clear()
             if self.settings.activates_policy:
@@ -176,12 +179,41 @@ class Service:
         except ImportRefused as error:
             raise ActivationError(f"`{settings.kueue.watch.configuration}` cannot be used: {error}") from None
 
+    async def _know_cluster(self) -> None:
+        """Ask the cluster which one it is, until it answers."""
+        pause = FIRST_PAUSE
+        while self._cluster is None:
+            try:
+                self._cluster = await cluster_identity(self.api)
+                self.health.say("cluster", "")
+            except ApiError as error:
+                self.health.say("cluster", f"cannot follow namespaces: {error}")
+                await asyncio.sleep(max(pause, error.retry_after or 0))
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    @property
+    def _place(self) -> JournalPlace:
+        """Where this service decides."""
+        kueue, volcano = self.settings.kueue.way, self.settings.volcano.way
+        return JournalPlace(*(("kueue", kueue) if volcano == "off" else ("volcano", volcano)), self._cluster or "")
+
+    def _open(self) -> LiveDecider:
+        """Open the journal to append, unless it belongs elsewhere. Raises JournalError."""
+        assert self.settings.journal is not None
+        decider = LiveDecider.open(self.settings.journal, self._make_core)
+        try:
+            refuse_other_place(decider.journal, self._place)
+        except BaseException:
+            decider.close()
+            raise
+        decider.by, decider.note = BY, self._place.note
+        return decider
+
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[LiveDecider]:
         """The journal open to append, as the health and the metrics of the service tell."""
-        assert self.settings.journal is not None
         # In a thread: a long journal takes a while, and the Lease is to be renewed meanwhile.
-        opening = asyncio.ensure_future(asyncio.to_thread(LiveDecider.open, self.settings.journal, self._make_core))
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open))
         try:
             opened = await asyncio.shield(opening)
         except asyncio.CancelledError:
