@@ -16,7 +16,7 @@ from ..adapters.kubernetes.api import Api, ApiError
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
 from ..adapters.kueue.problems import ExportRefused, ImportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered, TakeOverError
-from ..adapters.live.journal_place import BY, JournalPlace, cluster_identity, refuse_other_place
+from ..adapters.live.journal_place import BY, cluster_identity, place_of, refuse_other_place
 from ..adapters.live.settings import ServeSettings
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
@@ -191,22 +191,16 @@ class Service:
                 await asyncio.sleep(max(pause, error.retry_after or 0))
                 pause = min(pause * 2, LONGEST_PAUSE)
 
-    @property
-    def _place(self) -> JournalPlace:
-        """Where this service decides."""
-        kueue, volcano = self.settings.kueue.way, self.settings.volcano.way
-        return JournalPlace(*(("kueue", kueue) if volcano == "off" else ("volcano", volcano)), self._cluster or "")
-
     def _open(self) -> LiveDecider:
         """Open the journal to append, unless it belongs elsewhere. Raises JournalError."""
         assert self.settings.journal is not None
-        decider = LiveDecider.open(self.settings.journal, self._make_core)
+        decider, place = LiveDecider.open(self.settings.journal, self._make_core), place_of(self.settings, self._cluster or "")
         try:
-            refuse_other_place(decider.journal, self._place)
+            refuse_other_place(decider.journal, place)
         except BaseException:
             decider.close()
             raise
-        decider.by, decider.note = BY, self._place.note
+        decider.by, decider.note = BY, place.note
         return decider
 
     @asynccontextmanager

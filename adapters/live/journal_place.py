@@ -12,6 +12,7 @@ from ...journal.errors import JournalError
 from ...journal.journal import Journal
 from ..kubernetes.api import Api, ApiError
 from ..kubernetes.resource_kinds import NAMESPACE
+from .settings import ServeSettings
 
 BY = "gpol serve"
 """Who activates a policy in a cluster."""
@@ -37,6 +38,12 @@ class JournalPlace(NamedTuple):
         """The place in a note; None for a text that names none."""
         found = _NOTE.fullmatch(note)
         return cls(found[1], found[2], found[3] or "") if found else None
+
+
+def place_of(settings: ServeSettings, cluster: str) -> JournalPlace:
+    """Where gpol decides in a cluster, as the settings say."""
+    kueue, volcano = settings.kueue.way, settings.volcano.way
+    return JournalPlace(*(("kueue", kueue) if volcano == "off" else ("volcano", volcano)), cluster)
 
 
 async def cluster_identity(api: Api) -> str:

@@ -9,11 +9,12 @@ from ...adapters.kubernetes.resource_kinds import LEASE
 from ...adapters.kueue.cluster_setup import lacks, watch_lacks
 from ...adapters.kueue.problems import ExportRefused
 from ...adapters.live.guard.guard_rights import guard_lacks
+from ...adapters.live.journal_place import cluster_identity, place_of
 from ...adapters.live.settings import ServeSettings
 from ...adapters.volcano.live.volcano_setup import volcano_lacks
 from ...sim.drive.policy import Policy
 from .decided_policy import undecidable
-from .files_check import unusable_files
+from .files_check import unusable_files, unusable_journal
 from .guard_work import guarded_systems
 
 
@@ -24,6 +25,9 @@ async def cluster_lacks(settings: ServeSettings, policy: Policy | None, api: Api
     """
     for line in unusable_files(settings):
         yield line
+    if settings.journal is not None:
+        for line in unusable_journal(settings.journal, place_of(settings, await cluster_identity(api))):
+            yield line
     if refused := undecidable(settings, policy):
         yield refused
     kueue = settings.kueue

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ...adapters.kueue.live.shadow.watch.cluster_objects import configuration_of_file
 from ...adapters.kueue.problems import ImportRefused
+from ...adapters.live.journal_place import JournalPlace, refuse_other_place
 from ...adapters.live.settings import Listening, ServeSettings
 from ...journal.errors import JournalError, MissingError
 from ...journal.journal import Journal
@@ -14,8 +15,6 @@ from ..listening import certificate_of
 
 def unusable_files(settings: ServeSettings) -> Iterator[str]:
     """What of the files cannot be used, a line each with what to do."""
-    if settings.journal is not None:
-        yield from _of_journal(settings.journal)
     if settings.http.enabled:
         yield from _of_listening("http", settings.http)
     if settings.volcano.way == "decide":
@@ -28,11 +27,13 @@ def unusable_files(settings: ServeSettings) -> Iterator[str]:
             yield f"kueue.watch.configuration: {error}"
 
 
-def _of_journal(place: str) -> Iterator[str]:
+def unusable_journal(place: str, here: JournalPlace) -> Iterator[str]:
+    """Why a journal cannot be used, with what to do; nothing where there is none yet. `here` is where it is to be used."""
     try:
         with Journal.open(place) as journal:
             if journal.head.seq:
                 journal.at(journal.head.seq)
+            refuse_other_place(journal, here)
     except MissingError:
         return
     except JournalError as error:

@@ -11,6 +11,7 @@ from fake_kinds import ADMISSION_CHECK, CLUSTER_QUEUE, LOCAL_QUEUE, Kind
 from fake_serving import write_kubeconfig
 from fake_store import FakeStore
 from gpol.adapters.kubernetes.api import Api
+from gpol.adapters.live.decider import LiveDecider
 from gpol.adapters.live.settings import ServeSettings
 from gpol.console.policy_file import read_policy
 from gpol.console.service import ActivationError, Service
@@ -131,6 +132,19 @@ def test_a_journal_that_is_none_is_named(site: Site) -> None:
     assert "is a SQLite file, but not a journal" in site.lacks()[0]
     site.said["journal"] = "mongo://host/journal"
     assert "journals in `mongo` are not supported" in site.lacks()[0]
+
+
+def test_a_journal_of_another_system_is_named(site: Site) -> None:
+    """It would be refused at the start."""
+    site.settings()
+    with LiveDecider.open(str(site.folder / "journal.db"), lambda frozen: thaw(*frozen)) as decider:
+        decider.by, decider.note = "gpol serve", "volcano.way decide"
+        decider.activate(read_policy(site.folder / "policy.gpol"))
+        decider.begin(lambda events: None)
+        decider.commit(lambda events: None)
+    [line] = site.lacks()
+    assert line.startswith("journal: ")
+    assert "was written by gpol for volcano" in line
 
 
 def test_secrets_are_read_as_at_the_start(site: Site) -> None:
