@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
-from ..adapters.kubernetes.api import Api
+from ..adapters.kubernetes.api import Api, ApiError
 from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
 from ..adapters.kueue.problems import ExportRefused, ImportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered, TakeOverError
+from ..adapters.live.journal_place import BY, cluster_identity, place_of, refuse_other_place
 from ..adapters.live.settings import ServeSettings
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
@@ -23,6 +24,7 @@ from .health import Health
 from .metrics import Metrics
 from .policy_file import BadPolicyError, NotKnownYetError, PolicyFile
 from .reading.reader import Reader
+from .work.decided_policy import undecidable
 from .work.guard_work import GuardWork, guarded_systems
 from .work.kueue_work import kueue_decides, kueue_watches
 from .work.volcano_work import ExtenderAnswers, volcano_decides
@@ -46,7 +48,7 @@ class Service:
 
     `guards` keep quotas, `extender` is what Volcano's scheduler is answered from, and `reader` answers from the journal, in a process
     beside this one, while the service runs. What is done now is in `metrics.works`, and `health` tells what keeps any of it from its work.
-    Raises ActivationError for a policy whose quotas cannot be kept.
+    Raises ActivationError for a policy whose quotas cannot be kept, or by which the system cannot go.
     """
 
     def __init__(self, settings: ServeSettings, policy: Policy | None, api: Api, make_core: MakeCore) -> None:
@@ -57,12 +59,15 @@ class Service:
             self.health.say("journal", "it is not open yet")
         self._pause, self._has_failed, self._has_policy = FIRST_PAUSE, False, False
         self._policy_changed = asyncio.Event()
+        self._cluster: str | None = None  # it was not asked yet
         self._holder = settings.lease.holder or f"{socket.gethostname()}_{os.getpid()}"
         self.extender = ExtenderAnswers()
         self.reader = Reader(settings.journal, settings.http.answer_seconds) if settings.journal is not None else None
         self.policy: PolicyFile | None = None
         if policy is not None and settings.policy is not None:
             self.policy = PolicyFile(settings.policy, policy, self.health)
+        if refused := undecidable(settings, policy):
+            raise ActivationError(refused)
         try:
             self.guards = self._made_guards()
         except ExportRefused as error:
@@ -142,6 +147,7 @@ class Service:
 
     async def _decide(self) -> None:
         """Decide with one opening of the journal and one policy, until the one fails or the other changes."""
+        await self._know_cluster()
         async with self._opened() as decider:
             self._policy_changed.clear()
             self._has_policy = decider.core.graph is not None
@@ -173,12 +179,35 @@ class Service:
         except ImportRefused as error:
             raise ActivationError(f"`{settings.kueue.watch.configuration}` cannot be used: {error}") from None
 
+    async def _know_cluster(self) -> None:
+        """Ask the cluster which one it is, until it answers."""
+        pause = FIRST_PAUSE
+        while self._cluster is None:
+            try:
+                self._cluster = await cluster_identity(self.api)
+                self.health.say("cluster", "")
+            except ApiError as error:
+                self.health.say("cluster", f"cannot follow namespaces: {error}")
+                await asyncio.sleep(max(pause, error.retry_after or 0))
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _open(self) -> LiveDecider:
+        """Open the journal to append, unless it belongs elsewhere. Raises JournalError."""
+        assert self.settings.journal is not None
+        decider, place = LiveDecider.open(self.settings.journal, self._make_core), place_of(self.settings, self._cluster or "")
+        try:
+            refuse_other_place(decider.journal, place)
+        except BaseException:
+            decider.close()
+            raise
+        decider.by, decider.note = BY, place.note
+        return decider
+
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[LiveDecider]:
         """The journal open to append, as the health and the metrics of the service tell."""
-        assert self.settings.journal is not None
         # In a thread: a long journal takes a while, and the Lease is to be renewed meanwhile.
-        opening = asyncio.ensure_future(asyncio.to_thread(LiveDecider.open, self.settings.journal, self._make_core))
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open))
         try:
             opened = await asyncio.shield(opening)
         except asyncio.CancelledError:

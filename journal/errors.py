@@ -22,6 +22,10 @@ class TakenError(JournalError):
     """A journal cannot be made where there is something already."""
 
 
+class MissingError(JournalError):
+    """There is no journal where one is to be opened."""
+
+
 class UnavailableError(JournalError):
     """The store cannot be used now, though journal and call are right: no server, no disk, no space."""
 

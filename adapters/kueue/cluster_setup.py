@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncIterator
 
+from ...engine.policy_graph import PolicyGraph
 from ..kubernetes.access import Right, missing_rights, not_served, rights
 from ..kubernetes.api import Api, Plain
+from ..kubernetes.nodes import follows_nodes
 from ..kubernetes.resource_kinds import EVENT, NAMESPACE, NODE, POD
 from .live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, CONTROLLER, GROUP, VERSION, WORKLOAD
 from .live.shadow.watch.cluster_objects import CONFIG_MAP
 from .live.shadow.watch.watched_cluster import FOLLOWED
+from .queue_matches import entries_of, unmatched
 from .read.quantity import QuantityError, parse
 
 _INSTALL = "install Kueue 0.15 or later"
@@ -18,8 +21,8 @@ _LEAST_MEMORY = 2**50
 """Bytes: less is no wide quota, but a number that was meant in another unit."""
 
 
-async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> AsyncIterator[str]:
-    """What a cluster lacks, a line each with what to do. Raises ApiError where it does not answer."""
+async def lacks(api: Api, check: str, graph: PolicyGraph, follow_pods: bool) -> AsyncIterator[str]:
+    """What a cluster lacks for a policy, a line each with what to do. Raises ApiError where it does not answer."""
     if too_old := await not_served(api, GROUP, VERSION, _INSTALL):
         yield too_old
         return
@@ -30,7 +33,7 @@ async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> As
         *rights(("patch",), ADMISSION_CHECK, "status", check),
         *rights(("list",), CLUSTER_QUEUE),
         *rights(("list", "watch"), NAMESPACE),
-        *(rights(("list", "watch"), NODE) if with_nodes else ()),
+        *(rights(("list", "watch"), NODE) if follows_nodes(graph) else ()),
         *(rights(("list",), POD) if follow_pods else ()),
         *rights(("create",), EVENT),
     ]
@@ -41,7 +44,7 @@ async def lacks(api: Api, check: str, with_nodes: bool, follow_pods: bool) -> As
         async for line in _of_check(api, check):
             yield line
     if not any(right.kind == CLUSTER_QUEUE for right in missing):
-        async for line in _of_queues(api, check):
+        async for line in _of_queues(api, check, graph):
             yield line
 
 
@@ -71,13 +74,17 @@ async def _of_check(api: Api, check: str) -> AsyncIterator[str]:
             yield f"AdmissionCheck `{check}` belongs to controller {controller}, not to {CONTROLLER}; name another check in kueue.check"
 
 
-async def _of_queues(api: Api, check: str) -> AsyncIterator[str]:
-    queues = [item for item in (await api.list_all(CLUSTER_QUEUE)).items if check in _checks(item)]
+async def _of_queues(api: Api, check: str, graph: PolicyGraph) -> AsyncIterator[str]:
+    there = (await api.list_all(CLUSTER_QUEUE)).items
+    queues = [item for item in there if check in _checks(item)]
     if not queues:
         yield f"no ClusterQueue needs AdmissionCheck `{check}`: gpol decides about nobody; `gpol export kueue --live` writes the queues"
     for queue in sorted(queues, key=_name):
         for line in _of_queue(queue, check):
             yield f"ClusterQueue `{_name(queue)}` {line}"
+    entries = await entries_of(api, graph)
+    for line in unmatched(graph, check, sorted(map(_name, queues)), {_name(item) for item in there}, entries):
+        yield line
 
 
 def _of_queue(queue: Plain, check: str) -> list[str]:

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 from ...engine.cores import Core, Frozen, PlayedBatch
 from ...engine.errors import FactError
 from ...engine.events import AnyEvent
-from ...engine.facts import Fact
+from ...engine.facts import Fact, PolicyActivated
 from ...engine.policy_graph import PolicyGraph
 from ...journal.errors import TakenError
 from ...journal.journal import Journal
@@ -54,12 +54,13 @@ class LiveDecider:
     """The core at the end of a journal, and the journal open to append; a context manager. `clock` gives nanoseconds since the epoch.
 
     `livelock` names workloads that evict one another in turns, as time passes; empty where there are none. Until another fact comes, time
-    alone decides nothing more then.
+    alone decides nothing more then. `by` and `note` are who activates policies, and where, as their activations are to say.
     """
 
     def __init__(self, journal: Journal, core: Core, stamps: Stamps) -> None:
         self.journal, self.core, self.stamps = journal, core, stamps
         self.livelock = ""
+        self.by, self.note = "", ""
         self._snapshots = Snapshotter(journal, core)
         self._player = Player(core, self._snapshots, group=_ALL_AT_ONCE)
         self._played: list[Numbered] = []
@@ -151,6 +152,8 @@ class LiveDecider:
         Raises FactError, with nothing changed, for one that cannot have happened.
         """
         self.livelock = ""
+        if isinstance(fact, PolicyActivated) and self.by:
+            fact = fact.model_copy(update={"by": self.by, "note": self.note})
         return self._keep(self._player.step(fact, graph))
 
     def commit(self, follows: Follows) -> list[Numbered]:

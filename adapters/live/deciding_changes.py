@@ -64,8 +64,15 @@ class DecidingChanges(ABC):
     def _has_ended(self, known: Workload) -> bool:
         """Whether a workload that the core knows is there no more, or is over."""
 
+    @abstractmethod
+    def _runs(self, key: str) -> bool:
+        """Whether a workload runs in the cluster, whatever the core knows of it."""
+
     def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
-        """Take in what has changed, decide and commit. Return what was committed; raises JournalError, and TakeOverError."""
+        """Take in what has changed, decide and commit. Return what was committed; raises JournalError, and TakeOverError.
+
+        Who runs comes first: one that is adopted holds its place before another one gets it.
+        """
         begun = perf_counter()
         if not self._has_looked:
             self._learn_ends()
@@ -73,7 +80,7 @@ class DecidingChanges(ABC):
         self.decider.begin(self._follow)
         if nodes:
             self._learn_nodes()
-        self._learn(keys)
+        self._learn(sorted(keys, key=lambda key: not self._runs(key)))
         committed = self.decider.commit(self._follow)
         if committed:
             self._observer.observe_decide(perf_counter() - begun - self.decider.commit_seconds)
@@ -113,7 +120,10 @@ class DecidingChanges(ABC):
                     self._refuse(fact, error)
 
     def _learn(self, keys: Iterable[str]) -> None:
-        """Play what is learned of some workloads, and of those that are evicted by it, until there is nothing more to learn of them."""
+        """Play what is learned of some workloads, and of those that are evicted by it, until there is nothing more to learn of them.
+
+        All of one workload comes before the next one.
+        """
         unseen = list(keys)
         while unseen:
             key = unseen.pop(0)
@@ -124,7 +134,7 @@ class DecidingChanges(ABC):
                     events = self.decider.play(fact)
                     self._take(events)
                     unseen += evicted(events)
-                unseen += [key] if learned.facts else []
+                unseen[:0] = [key] if learned.facts else []
             except FactError as error:
                 self._refuse(fact, error)
                 problem = str(error)

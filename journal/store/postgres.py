@@ -14,7 +14,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeDecorator
 
-from ..errors import JournalError, TakenError
+from ..errors import JournalError, MissingError, TakenError
 from .postgres_errors import damage, meaning
 from .postgres_url import Address, library
 from .schema import create_tables
@@ -106,7 +106,7 @@ class PostgresStore(Store):
     def _version(self, connection: Connection) -> str:
         usable = connection.exec_driver_sql("SELECT has_schema_privilege(to_regnamespace(%s)::oid, 'USAGE')", (self.schema,)).scalar()
         if usable is None:
-            raise JournalError(f"there is no journal at `{self.name}`", "check the URL, or create the journal first")
+            raise MissingError(f"there is no journal at `{self.name}`", "check the URL, or create the journal first")
         if not usable:
             raise JournalError(f"`{self.name}`: permission denied for schema {self.schema}", "ask the database's owner for the right")
         version = super()._version(connection)

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, cast, create_engine, fun
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from ..errors import DamagedError, JournalError, TakenError, UnavailableError
+from ..errors import DamagedError, JournalError, MissingError, TakenError, UnavailableError
 from .beside import BESIDE, LONGEST_NAME, beside, journal_beside, log_problem, refuse_other_logs
 from .durable_files import PRIVATE, rename_to_new, settled_names, sync_file
 from .first_bytes import CountedConnection, first_bytes
@@ -244,7 +244,7 @@ def _check_place(path: Path) -> None:
             raise JournalError(f"`{path}` is no plain file, and so no journal", "give the journal's file")
         size = path.stat().st_size
     except FileNotFoundError:
-        raise JournalError(f"there is no journal at `{path}`", "check the path, or create the journal first") from None
+        raise MissingError(f"there is no journal at `{path}`", "check the path, or create the journal first") from None
     except (OSError, ValueError) as error:
         raise JournalError(f"`{path}` cannot be read: {_reason(error)}", "check the path and its permissions") from None
     if size == 0 and any(beside(path, suffix).exists() for suffix in BESIDE):

@@ -16,6 +16,7 @@ from fake_kinds import KINDS
 from fake_serving import ServingThread
 from fake_store import FakeStore
 from gpol.adapters.kueue.cluster_setup import watch_rights
+from gpol.journal.journal import Journal
 from kueue_model import POD
 from kueue_writer import KueueWriter, SetClock, kind_called, typed
 from serve_scene import TOKEN, ServeScene, free_port
@@ -83,6 +84,9 @@ def test_what_kueue_does_is_explained_or_told(scene: ServeScene) -> None:
         assert scene.asked("/v1/explain/default/large")["standing"]["state"] == "running"
     versions = {item["metadata"]["name"]: item["metadata"]["managedFields"] for item in scene.store.list(kind_called("workloads"))["items"]}
     assert not any("gpol" in each["manager"] for fields in versions.values() for each in fields), "nothing is written"
+    with Journal.open(scene.folder / "journal.db") as journal:
+        notes = {(each.event.by, each.event.note) for each in journal.of_kinds(("PolicyActivated",))}  # type: ignore[union-attr]
+    assert notes == {("gpol serve", "kueue.way watch")}, "its activations say where; nobody knows the uid of kube-system here"
 
 
 def test_the_roles_to_watch_are_the_rights_that_are_asked_for(root: Path) -> None:

@@ -88,9 +88,7 @@ class CarryingOut:
             return None
         if seen.value.has_stale_answer:
             return self._undecided(key, seen, WITHDRAWN)
-        desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.desired.of(
-            key, seen.uid, is_marked=seen.value.mark is not None
-        )
+        desired = self._eviction_of_earlier_slice(key, seen.value) or self._deciding.wanted(key, seen)
         if desired is None or not write_of(desired, key, seen.value, self._decider.identity):
             if self._runs_by_no_decision(key, seen.value):
                 return self._undecided(key, seen, BY_NO_DECISION)

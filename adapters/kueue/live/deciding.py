@@ -3,11 +3,14 @@
 import logging
 from collections.abc import Mapping
 
+from ....engine.events import WorkloadAdmitted
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ....journal.errors import JournalError
+from ...kubernetes.reflector import Seen
 from ...live.decider import LiveDecider
 from ...live.deciding_changes import DecidingChanges
+from ...live.desired import Desired
 from ...live.learned_facts import Learned, gone
 from ...live.observer import Observer
 from .followed import FollowedCluster
@@ -26,13 +29,23 @@ class Deciding(DecidingChanges):
         self.cluster = cluster
         self._queues_of: tuple[PolicyGraph, dict[str, str]] | None = None
 
+    def wanted(self, key: str, seen: Seen[Observed]) -> Desired | None:
+        """What the journal wants of a workload; None where there is no decision that counts.
+
+        No admission counts of a life that is over in the journal, though the workload is there all the same, as after a restore of etcd:
+        it asks anew or, if it runs, is adopted.
+        """
+        desired = self.desired.of(key, seen.uid, is_marked=seen.value.mark is not None)
+        is_over = desired is not None and isinstance(desired.event, WorkloadAdmitted) and self.known(key) is None
+        return None if is_over else desired
+
     def _learned(self, key: str) -> Learned:
         """The next facts about a workload."""
         seen, known, now, graph = self.cluster.workload(key), self.known(key), self.decider.moment, self.graph
         if seen is None:
             return Learned(gone(known, now))
         self._check_mark(key, seen.value.mark)
-        desired = self.desired.of(key, seen.uid, is_marked=seen.value.mark is not None)
+        desired = self.wanted(key, seen)
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
         around = Surroundings(graph, self.cluster.labels(key.partition("/")[0]), self._names, self._queues(graph))
         return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
@@ -40,6 +53,10 @@ class Deciding(DecidingChanges):
     def _has_ended(self, known: Workload) -> bool:
         seen = self.cluster.workload(known.name)
         return seen is None or seen.uid != known.fact.uid or seen.value.is_finished
+
+    def _runs(self, key: str) -> bool:
+        seen = self.cluster.workload(key)
+        return seen is not None and seen.value.is_answered
 
     def _queues(self, graph: PolicyGraph) -> Mapping[str, str]:
         """The queues of the policy by what their ClusterQueues are called."""

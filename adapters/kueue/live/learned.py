@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from ....engine.event_parts import Placement
 from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ....engine.intake.routing import matching_queues
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
 from ...live.learned_facts import Learned, finished, gone, in_policy_names, is_let_in_otherwise
@@ -62,7 +63,7 @@ def learn(
     """The next facts about a workload that is there; there may be more once these were decided. None: all is known.
 
     `known` is what the core knows under its name, and `decided` the event of the journal that says what is to become of it: None where
-    there is none, as it waits for the first decision, or runs as it was adopted.
+    there is none, as it waits for the first decision, runs as it was adopted, or was let run in a life that is over in the journal.
     """
     if known is not None and known.fact.uid != observed.uid:
         return Learned(gone(known, now))
@@ -82,7 +83,8 @@ def learn(
 
 
 def _new(observed: Observed, decided: Mark | None, around: Surroundings, now: int, replaces: str) -> Learned:
-    """A workload that the core does not know: it asks, or it runs by a decision of another journal, and is adopted next.
+    """A workload that the core does not know: it asks, or it runs by a decision of another journal, or of a life that is over in this one,
+    and is adopted next. One that runs, and that no queue of the policy takes, is left alone: to submit it would turn it away.
 
     One that was turned away asks again only once that was carried out: Kueue has deactivated it then, and its owner activated it. One whose
     place another slice of its job has taken runs until Kueue has finished it.
@@ -99,7 +101,21 @@ def _new(observed: Observed, decided: Mark | None, around: Surroundings, now: in
     submitted = _submission(replace(observed.asked, replaces=replaces), observed.cluster_queue, around, now)
     if isinstance(submitted, str):
         return Learned(problem=submitted)
+    if is_running and (astray := _astray(submitted, observed.asked.queue, observed.cluster_queue, around.graph)):
+        return Learned(problem=f"{submitted.workload}: runs already, and {astray}; it is left alone, and counts for nothing until it ends")
     return Learned((submitted.model_copy(update={"hold": is_running}),))
+
+
+def _astray(submitted: WorkloadSubmitted, local_queue: str, cluster_queue: str, graph: PolicyGraph) -> str:
+    """Why a workload belongs to no queue of the policy, and what to do; empty where it belongs to one."""
+    found = matching_queues(graph, submitted)
+    if len(found) == 1:
+        return ""
+    if found:
+        names = ", ".join(f"`{graph.nodes[node].name}`" for node in found)
+        return f"belongs to several queues of the policy ({names}); let only one of them be for it"
+    names = f"ClusterQueue `{cluster_queue}`, its LocalQueue `{submitted.namespace}/{local_queue}`"
+    return f"no queue of the policy is for it: not by its {names} or a `for` rule; give the policy such a queue"
 
 
 def was_carried_out(observed: Observed, decided: Mark) -> bool:
@@ -133,8 +149,11 @@ def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, 
     if submitted is None:
         return f"{asked.key}: has no pods; give it at least one"
     by_local_queue = submitted.local_queue is not None and submitted.local_queue in around.graph.doors.by_local_queue
-    queue = None if by_local_queue else around.queues.get(cluster_queue)  # None: its LocalQueue or the match rules of the policy decide
-    return submitted.model_copy(update={"queue": queue})
+    if by_local_queue:
+        return submitted.model_copy(update={"queue": None})
+    queue = around.queues.get(cluster_queue)
+    entry = submitted.local_queue if queue is not None else None  # None: the match rules of the policy decide
+    return submitted.model_copy(update={"queue": queue, "local_queue": entry})
 
 
 def queues_by_cluster_queue(graph: PolicyGraph) -> dict[str, str]:
@@ -155,7 +174,7 @@ def _adoption(observed: Observed, known: Workload, graph: PolicyGraph, now: int)
         flavors = dict(observed.flavors.get(pods.name, {}))
         usage = {resource: amount * left for resource, amount in pods.requests.items() if resource in flavors}
         if len(usage) < sum(resource not in graph.ignored for resource in pods.requests) or known.queue == NOWHERE:
-            cause = "runs by a decision that this journal does not have, and its pods do not say on which flavors"
+            cause = "runs by no decision that counts in this journal, and its pods do not say on which flavors"
             return Learned(problem=f"{known.name}: {cause}; it is left alone, and counts for nothing until it ends")
         placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage))
     queue = graph.nodes[known.queue].name

@@ -50,3 +50,7 @@ class DecidingPodGroups(DecidingChanges):
     def _has_ended(self, known: Workload) -> bool:
         seen = self.cluster.pod_group(known.name)
         return seen is None or seen.uid != known.fact.uid or (seen.value.group is not None and seen.value.group.phase == "Completed")
+
+    def _runs(self, key: str) -> bool:
+        seen = self.cluster.pod_group(key)
+        return seen is not None and seen.value.group is not None and seen.value.group.runs

@@ -1,5 +1,7 @@
 """What gpol learns from a Workload: each fact, from the two states between which it lies."""
 
+from dataclasses import replace
+
 import pytest
 from gpol.adapters.kueue.live.learned import KUEUE, SliceStanding, Surroundings, learn
 from gpol.adapters.kueue.live.protocol import Mark
@@ -157,6 +159,37 @@ def test_who_runs_on_flavors_that_nobody_knows_is_told(core: Core) -> None:
     learned = learn(seen(workload), known(core), None, around(core), NOW)
     assert learned.facts == ()
     assert "do not say on which flavors" in learned.problem
+
+
+def test_who_runs_and_belongs_to_no_queue_is_left_alone(core: Core) -> None:
+    """It is not submitted: a policy that has no queue for it would turn it away, and Kueue would stop it. Who waits is submitted."""
+    running, waiting = after(plain(), STEPS.reserve, ("Ready", 3)), after(plain("b"), STEPS.reserve)
+    nowhere = replace(around(core), queues={})
+    learned = learn(seen(running), None, None, nowhere, NOW)
+    assert learned.facts == ()
+    assert learned.problem == (
+        "team/a: runs already, and no queue of the policy is for it: not by its ClusterQueue `research`, its LocalQueue `team/research` or "
+        "a `for` rule; give the policy such a queue; it is left alone, and counts for nothing until it ends"
+    )
+    assert [fact.kind for fact in learn(seen(waiting), None, None, nowhere, NOW).facts] == ["WorkloadSubmitted"]
+
+
+def test_match_rules_find_the_queue_where_no_name_does(core: Core) -> None:
+    """Neither its ClusterQueue nor its LocalQueue is one of the policy."""
+    text = POLICY + 'queue one { for namespace "team" }\n'
+    core.step(PolicyActivated(time=NOW, file="live.gpol", text=text, digest=policy(text).digest), policy(text))
+    (fact,) = learn(seen(after(plain(), STEPS.reserve)), None, None, replace(around(core), queues={}), NOW).facts
+    assert [decision.kind for decision in core.step(fact)] == ["WorkloadAdmitted"]
+
+
+def test_who_runs_and_belongs_to_two_queues_is_left_alone(core: Core) -> None:
+    """Both are named."""
+    text = POLICY + 'queue one { for namespace "team" }\nqueue other { for namespace "te*" }\n'
+    core.step(PolicyActivated(time=NOW, file="live.gpol", text=text, digest=policy(text).digest), policy(text))
+    workload = after(plain(), STEPS.reserve, ("Ready", 3))
+    learned = learn(seen(workload), None, None, replace(around(core), queues={}), NOW)
+    assert learned.facts == ()
+    assert "belongs to several queues of the policy (`one`, `other`)" in learned.problem
 
 
 def test_another_workload_of_the_name_ends_the_first(core: Core) -> None:

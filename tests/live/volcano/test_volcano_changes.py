@@ -91,6 +91,22 @@ def test_one_that_runs_and_is_denied(tmp_path: Path) -> None:
     run(test)
 
 
+def test_who_runs_comes_before_who_waits(tmp_path: Path) -> None:
+    """It ran before gpol came: nobody gets its place, also if he stands before it in the list."""
+    scene = VolcanoScene(tmp_path)
+
+    async def test() -> None:
+        for name in ("a-waits", "runs", "waits"):
+            scene.volcano.submit(name, 8, "wide")
+        scene.volcano.set_phase("runs", "Running")
+        async with scene.at_work() as gpol:
+            await holds(lambda: len(gpol.decider.core.view.names()) == 3)
+            admitted = [known.name for known in gpol.decider.core.view.workloads() if known.admitted is not None]
+            assert admitted == [f"{SPACE}/runs"]
+
+    run(test)
+
+
 def test_one_that_waits_and_can_no_longer_be_read(tmp_path: Path) -> None:
     """It is not decided by what it said before; once it can be read again, it asks again."""
     scene = VolcanoScene(tmp_path)
