@@ -111,13 +111,15 @@ def test_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_policy_that_is_refused_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither one with an error nor one without a queue in which somebody runs; the earlier one decides on, and it is said why."""
+    """Neither one with an error, nor one without a queue in which somebody runs, nor one that asks what Kueue does not say: the earlier one
+    decides on, and it is said why."""
 
     async def act(cluster: FailingCluster) -> None:
         async with cluster.gpol() as service:
             cluster.kueue.submit("a", 4)
             await cluster.until(lambda: cluster.kueue.running == {"a"})
-            for text in (POLICY + "queue other {", POLICY.replace("queue wide", "queue narrow")):
+            by_user = POLICY + 'deny ada { where workload.user = "ada" }\n'
+            for text in (POLICY + "queue other {", POLICY.replace("queue wide", "queue narrow"), by_user):
                 cluster.write_policy(text)
                 await cluster.until(lambda: "is refused" in service.health.problems().get("policy", ""))
                 running = len(cluster.kueue.running)
