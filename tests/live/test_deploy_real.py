@@ -21,9 +21,6 @@ from go_apiserver import GoApiServer
 pytestmark = pytest.mark.live
 
 GPOL = str(Path(sys.executable).with_name("gpol"))
-COMPONENT = """resources: [{base}]
-components: [{component}]
-"""
 
 
 @pytest.fixture
@@ -43,28 +40,28 @@ def kubectl(server: GoApiServer, *arguments: str, given: str = "") -> str:
     return done.stdout
 
 
-def install(server: GoApiServer, root: Path, folder: Path) -> str:
-    """Apply the export of the base's policy and the base with TLS; give a token of gpol's service account."""
+def install(server: GoApiServer, root: Path, folder: Path, *components: str) -> str:
+    """Apply the export of the base's policy and the base with some components; give a token of gpol's service account."""
     policy = str(root / "deploy" / "kustomize" / "base" / "policy.gpol")
     exported = subprocess.run([GPOL, "export", "kueue", "--live", "--reviews", policy], capture_output=True, text=True, check=True).stdout
     kubectl(server, "apply", "-f", "-", given=exported)
     overlay = folder / "overlay"
     overlay.mkdir()
-    places = {name: os.path.relpath(root / "deploy" / "kustomize" / name, overlay.resolve()) for name in ("base", "tls")}
-    (overlay / "kustomization.yaml").write_text(COMPONENT.format(base=places["base"], component=places["tls"]))
+    base, *others = (os.path.relpath(root / "deploy" / "kustomize" / name, overlay.resolve()) for name in ("base", *components))
+    (overlay / "kustomization.yaml").write_text(json.dumps({"resources": [base], "components": others}))
     kubectl(server, "apply", "-k", str(overlay))
     return kubectl(server, "create", "token", "gpol", "-n", "gpol-system").strip()
 
 
 def test_the_objects_are_taken(root: Path, tmp_path: Path, server: GoApiServer) -> None:
-    """Each of them passes the server's own checks, under the standard `restricted`, and applied again none changes."""
-    install(server, root, tmp_path)
+    """Each of them, those of the components too, passes the server's own checks, under `restricted`; applied again none changes."""
+    install(server, root, tmp_path, "tls", "volcano")
     kubectl(server, "label", "namespace", "gpol-system", "pod-security.kubernetes.io/enforce=restricted")
     template = json.loads(kubectl(server, "get", "deployment", "gpol", "-n", "gpol-system", "-o", "json"))["spec"]["template"]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gpol", "namespace": "gpol-system"}, "spec": template["spec"]}
     kubectl(server, "create", "-f", "-", given=json.dumps(pod))
     said = kubectl(server, "apply", "-k", str(tmp_path / "overlay")).splitlines()
-    assert len(said) == 6
+    assert len(said) == 7
     assert all(line.endswith(" unchanged") for line in said), said
 
 
@@ -81,7 +78,7 @@ def asked(port: int, path: str, token: str) -> int:
 
 def test_gpol_has_the_rights_it_needs_and_readers_have_theirs(root: Path, tmp_path: Path, server: GoApiServer) -> None:
     """With the token of its account nothing is missing; a token of the cluster opens what a role allows, and nothing else."""
-    token = install(server, root, tmp_path)
+    token = install(server, root, tmp_path, "tls")
     write_kubeconfig(tmp_path / "kubeconfig", server.url, token=token, authority=server.certificates)
     environment = {
         **os.environ,
