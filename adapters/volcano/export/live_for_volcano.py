@@ -69,11 +69,11 @@ def _to_guard(deletes: bool) -> list[Object]:
 def min_resources_policy(queues: Sequence[str]) -> list[Object]:
     """An admission policy that refuses PodGroups that do not say what they ask for, where they are made in these queues or moved there.
 
-    One that is in its queue and never said so may still be written to: Volcano's scheduler writes its status so, as there is no
-    subresource for it. The names must be ones that Kubernetes allows, since they stand in the expressions as they are.
+    An empty map says nothing. One that is in its queue and never said so may still be written to: Volcano's scheduler writes its status so,
+    as there is no subresource for it. The names must be ones that Kubernetes allows, since they stand in the expressions as they are.
     """
     named = ", ".join(f"'{name}'" for name in sorted(queues))
-    has_said = "has({0}.spec) && has({0}.spec.minResources)"
+    has_said = "has({0}.spec) && has({0}.spec.minResources) && size({0}.spec.minResources) > 0"
     never_said = f"oldObject != null && !({has_said.format('oldObject')}) && {_queue_of('oldObject')} == {_queue_of('object')}"
     return [
         {
@@ -96,7 +96,7 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
                 "validations": [
                     {
                         "expression": f"({has_said.format('object')}) || ({never_said})",
-                        "message": "spec.minResources is missing: set it to what minMember pods ask for together; gpol decides by it",
+                        "message": "spec.minResources is missing or empty: set it to what minMember pods ask for together",
                     }
                 ],
             },
