@@ -144,7 +144,7 @@ def test_a_map_that_is_not_read(settings: Path) -> None:
     ("said", "told"),
     [
         ("http: {}\njournal: k.db\nhttp: {port: 1}\n", "line 3, column 1: has key `http` twice in one object; keep one"),
-        ("journal: &a j.db\n", "line 1, column 10: has the anchor &a; write the value where it is needed: kubectl does"),
+        ("journal: &a j.db\n", "line 1, column 10: has the anchor &a; write the value where it is needed"),
         ("journal: j.db\n---\ngpu: b\n", "it has 2 YAML documents; put all settings into one"),
         ("- journal\n", "it holds no settings by name; write `name: value` lines"),
         ("journal: [\n", "line 2, column 1: is no YAML: did not find expected node content; check its indentation and quotes"),
