@@ -65,6 +65,38 @@ def test_the_objects_are_taken(root: Path, tmp_path: Path, server: GoApiServer) 
     assert all(line.endswith(" unchanged") for line in said), said
 
 
+@pytest.mark.parametrize("made_by", ["create", "apply"])
+def test_the_way_back_to_kueues_own_quotas(root: Path, tmp_path: Path, server: GoApiServer, made_by: str) -> None:
+    """What the page on live clusters saves before the export, and applies after it, gives each object the spec that it had."""
+    quota = {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "8"}]}
+    groups = [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota]}]
+    spec = {"cohortName": "team", "namespaceSelector": {}, "queueingStrategy": "StrictFIFO", "resourceGroups": groups}
+    old = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "everybody"}, "spec": spec}
+    cohort = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Cohort",
+        "metadata": {"name": "team"},
+        "spec": {"fairSharing": {"weight": "2"}},
+    }
+    for item in (old, cohort):
+        kubectl(server, made_by, "-f", "-", given=json.dumps(item))
+
+    def specs() -> object:
+        found = json.loads(kubectl(server, "get", "clusterqueues,cohorts", "-o", "json"))["items"]
+        return {item["metadata"]["name"]: item["spec"] for item in found}
+
+    before = specs()
+    save, back = re.findall(r"^kubectl .*before\.yaml$", (root / "docs" / "live.md").read_text(), re.MULTILINE)
+    environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig)}
+    subprocess.run(save, shell=True, cwd=tmp_path, env=environment, check=True)
+    policy = str(root / "deploy" / "kustomize" / "base" / "policy.gpol")
+    exported = subprocess.run([GPOL, "export", "kueue", "--live", policy], capture_output=True, text=True, check=True).stdout
+    kubectl(server, "apply", "-f", "-", given=exported)
+    assert "admissionChecksStrategy" in str(specs())
+    subprocess.run(back, shell=True, cwd=tmp_path, env=environment, check=True)
+    assert specs() == before
+
+
 def asked(port: int, path: str, token: str) -> int:
     """The status of an answer."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {token}"})
