@@ -25,7 +25,7 @@ from typing import Any
 
 from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.kueue.live.protocol import ADMISSION_CHECK, CONTROLLER
-from gpol.adapters.live.settings import Http, Kueue, Lease, ServeSettings
+from gpol.adapters.live.settings.serve_settings import Http, Kueue, Lease, ServeSettings
 from gpol.compiled.fast_core import fast_core
 from gpol.console.service import Service
 from gpol.dsl.analysis.checker import check

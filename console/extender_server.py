@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
-from ..adapters.live.settings import Extender
+from ..adapters.live.settings.serve_settings import Extender
 from ..adapters.volcano.extender.extender_handler import extender_handler
 from .access.secret_files import SecretFileError
 from .access.static_token import StaticToken

@@ -18,7 +18,7 @@ from typing import Protocol
 from aiohttp import web
 
 from ..adapters.kubernetes.api import Api
-from ..adapters.live.settings import Http
+from ..adapters.live.settings.serve_settings import Http
 from .access.certificates import ServerCertificate
 from .access.credentials import CHALLENGE, Credentials
 from .access.secret_files import SecretFileError

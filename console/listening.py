@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from ..adapters.live.settings import Listening
+from ..adapters.live.settings.serve_settings import Listening
 from .access.certificates import ServerCertificate
 
 LOOK_SECONDS = 10

@@ -17,7 +17,7 @@ from ..adapters.kubernetes.lease import LeaseHolder, LeasePlace, while_leading
 from ..adapters.kueue.problems import ExportRefused, ImportRefused
 from ..adapters.live.decider import LiveDecider, MakeCore, Numbered, TakeOverError
 from ..adapters.live.journal_place import BY, cluster_identity, place_of, refuse_other_place
-from ..adapters.live.settings import ServeSettings
+from ..adapters.live.settings.serve_settings import ServeSettings
 from ..journal.errors import JournalError
 from ..sim.drive.policy import Policy
 from .health import Health
@@ -187,7 +187,7 @@ class Service:
                 self._cluster = await cluster_identity(self.api)
                 self.health.say("cluster", "")
             except ApiError as error:
-                self.health.say("cluster", f"cannot follow namespaces: {error}")
+                self.health.say("cluster", f"it does not say which one it is: {error}")
                 await asyncio.sleep(max(pause, error.retry_after or 0))
                 pause = min(pause * 2, LONGEST_PAUSE)
 

@@ -5,12 +5,15 @@ A node that is not ready, is cordoned or is being deleted is no place for anybod
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...engine.facts import NodeAdded, NodeChanged, NodeRemoved
 from ...engine.policy_graph import PolicyGraph
 from ...journal.journal import Journal
 from ..kueue.read.quantity import QuantityError, amount, parse
-from .api import Plain
+
+if TYPE_CHECKING:
+    from .api import Plain  # what only asks about a policy, such as an export, does without the clients of a cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class NodeSeen:
     allocatable: Mapping[str, str]
 
 
-def read_node(plain: Plain) -> NodeSeen | None:
+def read_node(plain: "Plain") -> NodeSeen | None:
     """Read a Node; None for one that takes no pods now."""
     metadata, spec, status = plain.get("metadata") or {}, plain.get("spec") or {}, plain.get("status") or {}
     conditions = {each.get("type"): each.get("status") for each in status.get("conditions") or []}

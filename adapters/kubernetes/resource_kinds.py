@@ -6,6 +6,9 @@ from urllib.parse import quote
 FIELD_MANAGER = "gpol.dev/policy"
 """The field manager of all that gpol writes."""
 
+CLUSTER_NAMESPACE = "kube-system"
+"""The namespace that every cluster has. Its uid tells one cluster from another."""
+
 
 class Kind(NamedTuple):
     """A kind of objects at one version of its API; the group of the core kinds is empty."""

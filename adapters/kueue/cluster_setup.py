@@ -6,7 +6,7 @@ from ...engine.policy_graph import PolicyGraph
 from ..kubernetes.access import Right, missing_rights, not_served, rights
 from ..kubernetes.api import Api, Plain
 from ..kubernetes.nodes import follows_nodes
-from ..kubernetes.resource_kinds import EVENT, NAMESPACE, NODE, POD
+from ..kubernetes.resource_kinds import CLUSTER_NAMESPACE, EVENT, NAMESPACE, NODE, POD
 from .live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, CONTROLLER, GROUP, VERSION, WORKLOAD
 from .live.shadow.watch.cluster_objects import CONFIG_MAP
 from .live.shadow.watch.watched_cluster import FOLLOWED
@@ -33,6 +33,7 @@ async def lacks(api: Api, check: str, graph: PolicyGraph, follow_pods: bool) -> 
         *rights(("patch",), ADMISSION_CHECK, "status", check),
         *rights(("list",), CLUSTER_QUEUE),
         *rights(("list", "watch"), NAMESPACE),
+        *rights(("get",), NAMESPACE, name=CLUSTER_NAMESPACE),
         *(rights(("list", "watch"), NODE) if follows_nodes(graph) else ()),
         *(rights(("list",), POD) if follow_pods else ()),
         *rights(("create",), EVENT),
@@ -52,7 +53,8 @@ def watch_rights(config_map: str) -> list[Right]:
     """What gpol has to be allowed to watch Kueue; `config_map` is `namespace/name`, or empty where none is read."""
     namespace, _, name = config_map.partition("/")
     own = [Right("get", CONFIG_MAP, namespace=namespace, name=name)] if config_map else []
-    return [*(right for kind in FOLLOWED for right in rights(("list", "watch"), kind)), *own]
+    followed = [right for kind in FOLLOWED for right in rights(("list", "watch"), kind)]
+    return [*followed, *rights(("get",), NAMESPACE, name=CLUSTER_NAMESPACE), *own]
 
 
 async def watch_lacks(api: Api, config_map: str) -> AsyncIterator[str]:

@@ -11,8 +11,8 @@ from ...engine.facts import PolicyActivated
 from ...journal.errors import JournalError
 from ...journal.journal import Journal
 from ..kubernetes.api import Api, ApiError
-from ..kubernetes.resource_kinds import NAMESPACE
-from .settings import ServeSettings
+from ..kubernetes.resource_kinds import CLUSTER_NAMESPACE, NAMESPACE
+from .settings.serve_settings import ServeSettings
 
 BY = "gpol serve"
 """Who activates a policy in a cluster."""
@@ -49,13 +49,12 @@ def place_of(settings: ServeSettings, cluster: str) -> JournalPlace:
 async def cluster_identity(api: Api) -> str:
     """What tells a cluster from all others; empty where gpol may not know it. Raises ApiError where the cluster does not answer."""
     try:
-        listed = await api.list_all(NAMESPACE)
+        found = await api.get(NAMESPACE.path(name=CLUSTER_NAMESPACE))
     except ApiError as error:
         if error.status in (403, 404):
             return ""
         raise
-    metadata = (item.get("metadata") or {} for item in listed.items)
-    return next((str(each.get("uid", "")) for each in metadata if each.get("name") == "kube-system"), "")
+    return str((found.get("metadata") or {}).get("uid", ""))
 
 
 def refuse_other_place(journal: Journal, here: JournalPlace) -> None:

@@ -15,7 +15,7 @@ from ..shared.policies import checked_policy
 from .log_lines import start_log
 
 if TYPE_CHECKING:
-    from ...adapters.live.settings import ServeSettings
+    from ...adapters.live.settings.serve_settings import ServeSettings
     from ...console.service import Service
     from ...sim.drive.policy import Policy
 
@@ -49,8 +49,8 @@ def serve(place: str | None, check: bool, form: Format) -> int:
 
 
 def _settings(place: str | None) -> "ServeSettings":
-    from ...adapters.live.reading_settings import read_settings
-    from ...adapters.live.settings_problems import DOCUMENTED, ServeSettingsError
+    from ...adapters.live.settings.reading_settings import read_settings
+    from ...adapters.live.settings.settings_problems import DOCUMENTED, ServeSettingsError
 
     try:
         return read_settings(Path(place) if place else None, os.environ)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from ...adapters.kubernetes.api import Api
-from ...adapters.live.settings import Http
+from ...adapters.live.settings.serve_settings import Http
 from ..answers import UnansweredError
 from .kubernetes_tokens import KubernetesTokens
 from .static_token import LONGEST, TOKEN, StaticToken

@@ -10,7 +10,7 @@ from ...adapters.kueue.cluster_setup import lacks, watch_lacks
 from ...adapters.kueue.problems import ExportRefused
 from ...adapters.live.guard.guard_rights import guard_lacks
 from ...adapters.live.journal_place import cluster_identity, place_of
-from ...adapters.live.settings import ServeSettings
+from ...adapters.live.settings.serve_settings import ServeSettings
 from ...adapters.volcano.live.volcano_setup import volcano_lacks
 from ...sim.drive.policy import Policy
 from .decided_policy import undecidable

@@ -2,7 +2,7 @@
 
 from ...adapters.kueue.export.live.live_objects import LiveChoices, export_live
 from ...adapters.kueue.problems import ExportRefused
-from ...adapters.live.settings import ServeSettings
+from ...adapters.live.settings.serve_settings import ServeSettings
 from ...adapters.volcano.export.live_for_volcano import VolcanoLiveChoices, export_live_for_volcano
 from ...sim.drive.policy import Policy
 

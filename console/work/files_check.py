@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...adapters.kueue.live.shadow.watch.cluster_objects import configuration_of_file
 from ...adapters.kueue.problems import ImportRefused
 from ...adapters.live.journal_place import JournalPlace, refuse_other_place
-from ...adapters.live.settings import Listening, ServeSettings
+from ...adapters.live.settings.serve_settings import Listening, ServeSettings
 from ...journal.errors import JournalError, MissingError
 from ...journal.journal import Journal
 from ..access.secret_files import SecretFileError

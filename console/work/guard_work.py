@@ -15,7 +15,7 @@ from ...adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED
 from ...adapters.live.guard.drift import Drift
 from ...adapters.live.guard.guarded_system import GuardedSystem
 from ...adapters.live.guard.quota_guard import DriftStep, GuardMode, QuotaGuard
-from ...adapters.live.settings import Guarding, ServeSettings
+from ...adapters.live.settings.serve_settings import Guarding, ServeSettings
 from ...adapters.volcano.live.guarded_queues import volcano_guarded
 from ...engine.policy_graph import PolicyGraph
 from .work import ServiceWork

@@ -17,7 +17,7 @@ from ...adapters.kueue.live.decides import KueueDecisions
 from ...adapters.kueue.live.shadow.kueue_shadow import KueueShadow
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
-from ...adapters.live.settings import ServeSettings
+from ...adapters.live.settings.serve_settings import ServeSettings
 from ..answers import UnansweredError
 from ..reading.question import NAMES, REASONS
 from ..reading.reader import Reader

@@ -10,7 +10,7 @@ from ...adapters.kubernetes.object_events import EventWriter
 from ...adapters.kubernetes.resource_kinds import FIELD_MANAGER
 from ...adapters.live.decider import LiveDecider
 from ...adapters.live.observer import Observer
-from ...adapters.live.settings import ServeSettings
+from ...adapters.live.settings.serve_settings import ServeSettings
 from ...adapters.volcano.extender.tally import ExtenderTally
 from ...adapters.volcano.extender.verdicts import VolcanoAnswers
 from ...adapters.volcano.live.volcano_decides import VolcanoDecisions

@@ -16,7 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from gpol.adapters.live.settings import Http
+from gpol.adapters.live.settings.serve_settings import Http
 from gpol.console.health import Health
 from gpol.console.http_server import serve_http
 from gpol.console.metrics import Metrics

@@ -12,7 +12,7 @@ from fake_serving import write_kubeconfig
 from fake_store import FakeStore
 from gpol.adapters.kubernetes.api import Api
 from gpol.adapters.live.decider import LiveDecider
-from gpol.adapters.live.settings import ServeSettings
+from gpol.adapters.live.settings.serve_settings import ServeSettings
 from gpol.console.policy_file import read_policy
 from gpol.console.service import ActivationError, Service
 from gpol.console.work.cluster_check import cluster_lacks

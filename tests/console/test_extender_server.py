@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from gpol.adapters.live.settings import Extender
+from gpol.adapters.live.settings.serve_settings import Extender
 from gpol.console import connections
 from gpol.console.extender_server import serve_extender
 from gpol.console.work.volcano_work import ExtenderAnswers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from gpol.adapters.live.settings import Http
+from gpol.adapters.live.settings.serve_settings import Http
 from gpol.console.http_server import serve_http
 from gpol.console.routes import ROUTES, Route
 from hypothesis import HealthCheck, Phase, given, settings

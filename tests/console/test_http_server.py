@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.live.settings import Http
+from gpol.adapters.live.settings.serve_settings import Http
 from gpol.console import http_server
 from gpol.console.http_server import serve_http
 from gpol.console.listening import HttpSetupError

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.adapters.live.reading_settings import read_settings
-from gpol.adapters.live.settings import Http, ServeSettings
+from gpol.adapters.live.settings.reading_settings import read_settings
+from gpol.adapters.live.settings.serve_settings import Http, ServeSettings
 from pydantic import ValidationError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from gpol.adapters.live.decider import LiveDecider
-from gpol.adapters.live.settings import Http, Kueue, Lease, ServeSettings
+from gpol.adapters.live.settings.serve_settings import Http, Kueue, Lease, ServeSettings
 from gpol.console.service import Service
 from gpol.engine.cores import Core, Frozen
 from gpol.engine.default_core import thaw

@@ -1,17 +1,15 @@
-"""What installs gpol fits the project: the container file, the kustomize base, the roles of those who ask."""
+"""What installs gpol fits the project: the container file, the kustomize base, the roles of gpol and of those who ask."""
 
 import re
-import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from gpol.adapters.kueue.export.live.access_rights import ACCOUNT
+from gpol.adapters.kueue.export.live.access_rights import ACCOUNT, AccessChoices, access_objects
 from gpol.adapters.kueue.export.live.live_objects import NAMESPACE, LiveChoices, export_live
-from gpol.adapters.live.reading_settings import read_settings
+from gpol.adapters.live.settings.reading_settings import read_settings
 from gpol.console.routes import ROUTES
 from gpol.dsl import check, compile_policy, format_text
 
@@ -141,15 +139,12 @@ def test_the_roles_are_the_rights_that_are_compared(root: Path) -> None:
     assert {(path, verb) for rule in rules for path in rule["nonResourceURLs"] for verb in rule["verbs"]} == wanted
 
 
-@pytest.mark.parametrize("folder", ["deploy/kustomize/base", "examples/live"])
-def test_kustomize_takes_them(root: Path, folder: str) -> None:
-    """They build, all objects lie in gpol's namespace, and the Deployment mounts the ConfigMaps that are made."""
-    if shutil.which("kubectl") is None:
-        pytest.skip("kubectl is not installed")
-    built = subprocess.run(["kubectl", "kustomize", str(root / folder)], capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
-    objects = [item for item in yaml.safe_load_all(built.stdout) if item]
-    assert {item["metadata"]["namespace"] for item in objects} == {NAMESPACE}
-    maps = {item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"}
-    volumes = next(item for item in objects if item["kind"] == "Deployment")["spec"]["template"]["spec"]["volumes"]
-    assert {volume["configMap"]["name"] for volume in volumes if "configMap" in volume} == maps
+def test_the_account_to_watch_is_the_one_of_the_export(root: Path) -> None:
+    """`deploy/access/watch.yaml` has the same Namespace and ServiceAccount, and all its roles are bound to that account."""
+    objects = documents(root / "deploy" / "access" / "watch.yaml")
+    exported = access_objects(AccessChoices("guard", NAMESPACE, "gpol"))
+    account = [item for item in exported if item["kind"] in ("Namespace", "ServiceAccount")]
+    assert objects[:2] == account
+    subjects = [subject for item in objects for subject in item.get("subjects", ())]
+    assert len(subjects) == sum(item["kind"] in ("Role", "ClusterRole") for item in objects)
+    assert all(subject == {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE} for subject in subjects)

@@ -22,9 +22,6 @@ from go_apiserver import GoApiServer
 pytestmark = pytest.mark.live
 
 GPOL = str(Path(sys.executable).with_name("gpol"))
-COMPONENT = """resources: [{base}]
-components: [{component}]
-"""
 
 
 @pytest.fixture
@@ -44,29 +41,61 @@ def kubectl(server: GoApiServer, *arguments: str, given: str = "") -> str:
     return done.stdout
 
 
-def install(server: GoApiServer, root: Path, folder: Path) -> str:
-    """Apply the export of the base's policy and the base with TLS; give a token of gpol's service account."""
+def install(server: GoApiServer, root: Path, folder: Path, *components: str) -> str:
+    """Apply the export of the base's policy and the base with some components; give a token of gpol's service account."""
     policy = str(root / "deploy" / "kustomize" / "base" / "policy.gpol")
     exported = subprocess.run([GPOL, "export", "kueue", "--live", "--reviews", policy], capture_output=True, text=True, check=True).stdout
     kubectl(server, "apply", "-f", "-", given=exported)
     overlay = folder / "overlay"
     overlay.mkdir()
-    places = {name: os.path.relpath(root / "deploy" / "kustomize" / name, overlay.resolve()) for name in ("base", "tls")}
-    (overlay / "kustomization.yaml").write_text(COMPONENT.format(base=places["base"], component=places["tls"]))
+    base, *others = (os.path.relpath(root / "deploy" / "kustomize" / name, overlay.resolve()) for name in ("base", *components))
+    (overlay / "kustomization.yaml").write_text(json.dumps({"resources": [base], "components": others}))
     kubectl(server, "apply", "-k", str(overlay))
     return kubectl(server, "create", "token", "gpol", "-n", "gpol-system").strip()
 
 
 def test_the_objects_are_taken(root: Path, tmp_path: Path, server: GoApiServer) -> None:
-    """Each of them passes the server's own checks, under the standard `restricted`, and applied again none changes."""
-    install(server, root, tmp_path)
+    """Each of them, those of the components too, passes the server's own checks, under `restricted`; applied again none changes."""
+    install(server, root, tmp_path, "tls", "volcano")
     kubectl(server, "label", "namespace", "gpol-system", "pod-security.kubernetes.io/enforce=restricted")
     template = json.loads(kubectl(server, "get", "deployment", "gpol", "-n", "gpol-system", "-o", "json"))["spec"]["template"]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "gpol", "namespace": "gpol-system"}, "spec": template["spec"]}
     kubectl(server, "create", "-f", "-", given=json.dumps(pod))
     said = kubectl(server, "apply", "-k", str(tmp_path / "overlay")).splitlines()
-    assert len(said) == 6
+    assert len(said) == 7
     assert all(line.endswith(" unchanged") for line in said), said
+
+
+@pytest.mark.parametrize("made_by", ["create", "apply"])
+def test_the_way_back_to_kueues_own_quotas(root: Path, tmp_path: Path, server: GoApiServer, made_by: str) -> None:
+    """What the page on live clusters saves before the export, and applies after it, gives each object the spec that it had."""
+    quota = {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "8"}]}
+    groups = [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota]}]
+    spec = {"cohortName": "team", "namespaceSelector": {}, "queueingStrategy": "StrictFIFO", "resourceGroups": groups}
+    old = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "everybody"}, "spec": spec}
+    cohort = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Cohort",
+        "metadata": {"name": "team"},
+        "spec": {"fairSharing": {"weight": "2"}},
+    }
+    for item in (old, cohort):
+        kubectl(server, made_by, "-f", "-", given=json.dumps(item))
+
+    def specs() -> object:
+        found = json.loads(kubectl(server, "get", "clusterqueues,cohorts", "-o", "json"))["items"]
+        return {item["metadata"]["name"]: item["spec"] for item in found}
+
+    before = specs()
+    save, back = re.findall(r"^kubectl .*before\.yaml$", (root / "docs" / "live.md").read_text(), re.MULTILINE)
+    environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig)}
+    subprocess.run(save, shell=True, cwd=tmp_path, env=environment, check=True)
+    policy = str(root / "deploy" / "kustomize" / "base" / "policy.gpol")
+    exported = subprocess.run([GPOL, "export", "kueue", "--live", policy], capture_output=True, text=True, check=True).stdout
+    kubectl(server, "apply", "-f", "-", given=exported)
+    assert "admissionChecksStrategy" in str(specs())
+    subprocess.run(back, shell=True, cwd=tmp_path, env=environment, check=True)
+    assert specs() == before
 
 
 def asked(port: int, path: str, token: str) -> int:
@@ -82,7 +111,7 @@ def asked(port: int, path: str, token: str) -> int:
 
 def test_gpol_has_the_rights_it_needs_and_readers_have_theirs(root: Path, tmp_path: Path, server: GoApiServer) -> None:
     """With the token of its account nothing is missing; a token of the cluster opens what a role allows, and nothing else."""
-    token = install(server, root, tmp_path)
+    token = install(server, root, tmp_path, "tls")
     write_kubeconfig(tmp_path / "kubeconfig", server.url, token=token, authority=server.certificates)
     environment = {
         **without_variables_of_tests(),

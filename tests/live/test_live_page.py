@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gpol.adapters.live.settings import ServeSettings
+from gpol.adapters.live.settings.serve_settings import ServeSettings
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 

@@ -10,8 +10,9 @@ from typing import Literal
 
 from ....engine.guard import fields
 from ....engine.policy_graph import PolicyGraph
+from ...kubernetes.nodes import follows_nodes
 from ...kueue.export.kubernetes_names import is_namespace, is_subdomain, place, suggestion
-from ...kueue.export.live.access_rights import EVENTS_RULE, REVIEW_RULES, access_rule, account_objects
+from ...kueue.export.live.access_rights import EVENTS_RULE, REVIEW_RULES, access_rule, account_objects, surroundings_rules
 from ...kueue.export.yaml_text import Object
 from ...kueue.problems import ExportRefused, Findings
 from ..queue_names import DEFAULT_QUEUE, volcano_name
@@ -43,7 +44,7 @@ def export_live_for_volcano(graph: PolicyGraph, choices: VolcanoLiveChoices) -> 
     if not is_namespace(choices.namespace):
         found.problem("", f"`{choices.namespace}` is no name of a namespace", "use small letters, digits and `-`, at most 63 of them")
     decides = choices.way == "decide"
-    own = _to_decide() if decides else _to_guard(choices.deletes)
+    own = _to_decide(follows_nodes(graph)) if decides else _to_guard(choices.deletes)
     rules = [*own, EVENTS_RULE, *(REVIEW_RULES if choices.reviews else ())]
     objects = account_objects("gpol:volcano" if decides else "gpol:volcano-guard", choices.namespace, rules)
     if decides:
@@ -55,9 +56,9 @@ def export_live_for_volcano(graph: PolicyGraph, choices: VolcanoLiveChoices) -> 
     return VolcanoExport(objects, found.notes())
 
 
-def _to_decide() -> list[Object]:
+def _to_decide(nodes: bool) -> list[Object]:
     """PodGroups are read, and nothing is written to them."""
-    return [access_rule(GROUP, ("podgroups",), "list", "watch"), access_rule("", ("namespaces", "nodes"), "list", "watch")]
+    return [access_rule(GROUP, ("podgroups",), "list", "watch"), *surroundings_rules(nodes)]
 
 
 def _to_guard(deletes: bool) -> list[Object]:
@@ -68,11 +69,11 @@ def _to_guard(deletes: bool) -> list[Object]:
 def min_resources_policy(queues: Sequence[str]) -> list[Object]:
     """An admission policy that refuses PodGroups that do not say what they ask for, where they are made in these queues or moved there.
 
-    One that is in its queue and never said so may still be written to: Volcano's scheduler writes its status so, as there is no
-    subresource for it. The names must be ones that Kubernetes allows, since they stand in the expressions as they are.
+    An empty map says nothing. One that is in its queue and never said so may still be written to: Volcano's scheduler writes its status so,
+    as there is no subresource for it. The names must be ones that Kubernetes allows, since they stand in the expressions as they are.
     """
     named = ", ".join(f"'{name}'" for name in sorted(queues))
-    has_said = "has({0}.spec) && has({0}.spec.minResources)"
+    has_said = "has({0}.spec) && has({0}.spec.minResources) && size({0}.spec.minResources) > 0"
     never_said = f"oldObject != null && !({has_said.format('oldObject')}) && {_queue_of('oldObject')} == {_queue_of('object')}"
     return [
         {
@@ -95,7 +96,7 @@ def min_resources_policy(queues: Sequence[str]) -> list[Object]:
                 "validations": [
                     {
                         "expression": f"({has_said.format('object')}) || ({never_said})",
-                        "message": "spec.minResources is missing: set it to what minMember pods ask for together; gpol decides by it",
+                        "message": "spec.minResources is missing or empty: set it to what minMember pods ask for together",
                     }
                 ],
             },

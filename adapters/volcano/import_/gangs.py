@@ -16,7 +16,7 @@ from ..read.volcano_objects import AmountsByResource, PodGroup, VolcanoObjects
 
 _NO_QUEUE = "is not there: the PodGroup is left out, as Volcano schedules none of its pods"
 _NO_CLASS = "is not there: the default priority counts, as in Volcano"
-_UNKNOWN_SIZE = "is missing, and the PodGroup waits: it is left out, as nothing says how much it asks for. {}"
+_UNKNOWN_SIZE = "is missing or empty, and the PodGroup waits: it is left out, as nothing says how much it asks for. {}"
 _REMEDY = "Let its owner set spec.minResources to what minMember pods ask for together"
 _UNEVEN = "is no multiple of minMember: one pod of the gang counts with the rest, as nothing says what each pod asks for"
 _MORE = "is above minMember: the pods beyond it are not charged, as nothing says what they use"
@@ -73,7 +73,7 @@ class _GangWriter:
     def _report_unknown_size(self, group: PodGroup) -> None:
         """A gang of unknown size that waits is left out; one that runs would be charged nothing, and others would get what it uses."""
         if group.runs:
-            cause = "is missing, and the PodGroup runs: nothing says how much it uses"
+            cause = "is missing or empty, and the PodGroup runs: nothing says how much it uses"
             self.found.problem("spec.minResources", cause, "set it to what minMember pods ask for together, or leave the PodGroup out")
         else:
             self.found.note("spec.minResources", _UNKNOWN_SIZE.format(_REMEDY))

@@ -27,7 +27,7 @@ def check_queues(tree: QueueTree, found: Findings) -> None:
     for queue in tree.queues.values():
         found.begin("Queue", queue.name, queue.file)
         _check_own(queue, found)
-    if len(found.problems) + found.more > before:
+    if len(found.problems) + found.more > before or "" in tree.queues:  # one without a name, which was told, would count as the root
         return
     for queue in tree.queues.values():
         found.begin("Queue", queue.name, queue.file)
@@ -41,7 +41,7 @@ def check_queues(tree: QueueTree, found: Findings) -> None:
 
 
 def _check_parents(tree: QueueTree, found: Findings) -> None:
-    """Report each parent that is not there, each circle once, and once a tree that is too deep."""
+    """Report each parent that is not there, each circle once, and once a tree that is too deep. Who has no name is no parent."""
     told: set[str] = set()
     too_deep = False
     for queue in tree.queues.values():
@@ -49,10 +49,10 @@ def _check_parents(tree: QueueTree, found: Findings) -> None:
         path, above = [queue.name], tree.parent(queue)
         if above and above not in tree.queues:
             found.problem("spec.parent", f"names `{above}`, which is not there", "give that Queue, too, or correct the name")
-        while above in tree.queues and above not in path and len(path) <= MOST_LEVELS:
+        while above and above in tree.queues and above not in path and len(path) <= MOST_LEVELS:
             path.append(above)
             above = tree.parent(tree.queues[above])
-        if above == queue.name and queue.name not in told:
+        if above and above == queue.name and queue.name not in told:
             told.update(path)
             found.problem("spec.parent", f"goes round in a circle: {' -> '.join([*path, above])}", "let one of them have no parent")
         elif len(path) > MOST_LEVELS and not too_deep:

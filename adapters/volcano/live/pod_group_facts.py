@@ -95,7 +95,7 @@ def _submission(group: PodGroup, policy: NamesInCluster, labels: Mapping[str, st
     """The submission of a PodGroup, on hold if it runs already; or why there can be none."""
     about = f"PodGroup {group.key}"
     if group.min_resources is None:
-        cause = "spec.minResources is missing, so nothing says how much it asks for"
+        cause = "spec.minResources is missing or empty, so nothing says how much it asks for"
         return f"{about}: {cause}; set it to what minMember pods ask for together"
     if policy_name(group.queue) not in policy.graph.doors.named:
         return f"{about}: spec.queue: the policy has no queue `{group.queue}`; name a queue of the policy"

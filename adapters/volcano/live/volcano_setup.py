@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from ...kubernetes.access import missing_rights, not_served, rights
 from ...kubernetes.api import Api
-from ...kubernetes.resource_kinds import EVENT, NAMESPACE, NODE
+from ...kubernetes.resource_kinds import CLUSTER_NAMESPACE, EVENT, NAMESPACE, NODE
 from .volcano_resources import POD_GROUP, VOLCANO_GROUP, VOLCANO_VERSION
 
 
@@ -16,6 +16,7 @@ async def volcano_lacks(api: Api, with_nodes: bool) -> AsyncIterator[str]:
     wanted = [
         *rights(("list", "watch"), POD_GROUP),
         *rights(("list", "watch"), NAMESPACE),
+        *rights(("get",), NAMESPACE, name=CLUSTER_NAMESPACE),
         *(rights(("list", "watch"), NODE) if with_nodes else ()),
         *rights(("create",), EVENT),
     ]

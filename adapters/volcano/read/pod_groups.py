@@ -41,7 +41,7 @@ def pod_group(namespace: str, name: str, file: str, whole: Fields) -> PodGroup:
         queue=spec.optional_name("queue") or DEFAULT_QUEUE,
         priority_class=spec.optional_name("priorityClassName"),
         min_member=_pods(spec),
-        min_resources=asked(spec, "minResources") if spec.has("minResources") else None,
+        min_resources=asked(spec, "minResources") if spec.data.get("minResources") else None,
         phase=phase,
         running=status.whole("running", 0, 0),
         scheduled=_scheduled(whole),

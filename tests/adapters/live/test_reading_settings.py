@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from gpol.adapters.live.reading_settings import read_settings
-from gpol.adapters.live.settings import ServeSettings
-from gpol.adapters.live.settings_problems import ServeSettingsError
+from gpol.adapters.live.settings.reading_settings import read_settings
+from gpol.adapters.live.settings.serve_settings import ServeSettings
+from gpol.adapters.live.settings.settings_problems import ServeSettingsError
 
 GOOD = "policy: p.gpol\njournal: j.db\nkueue: {way: decide}\n"
 LISTED = "is no setting; docs/live.md lists all settings"

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from gpol.adapters.live.reading_settings import read_settings
-from gpol.adapters.live.settings import ServeSettings
-from gpol.adapters.live.settings_problems import ServeSettingsError
+from gpol.adapters.live.settings.reading_settings import read_settings
+from gpol.adapters.live.settings.serve_settings import ServeSettings
+from gpol.adapters.live.settings.settings_problems import ServeSettingsError
 
 WATCH = "journal: j.db\nkueue: {way: watch}\n"
 DECIDE = "policy: p.gpol\njournal: j.db\nkueue: {way: decide}\n"
@@ -142,7 +142,7 @@ def test_a_map_that_is_not_read(settings: Path) -> None:
     ("said", "told"),
     [
         ("http: {}\njournal: k.db\nhttp: {port: 1}\n", "line 3, column 1: has key `http` twice in one object; keep one"),
-        ("journal: &a j.db\n", "line 1, column 10: has the anchor &a; write the value where it is needed: kubectl does"),
+        ("journal: &a j.db\n", "line 1, column 10: has the anchor &a; write the value where it is needed"),
         ("journal: j.db\n---\ngpu: b\n", "it has 2 YAML documents; put all settings into one"),
         ("- journal\n", "it holds no settings by name; write `name: value` lines"),
         ("journal: [\n", "line 2, column 1: is no YAML: did not find expected node content; check its indentation and quotes"),

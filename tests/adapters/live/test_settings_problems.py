@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from gpol.adapters.live.reading_settings import read_settings
-from gpol.adapters.live.settings_problems import ServeSettingsError
+from gpol.adapters.live.settings.reading_settings import read_settings
+from gpol.adapters.live.settings.settings_problems import ServeSettingsError
 
 GOOD = "policy: p.gpol\njournal: j.db\nkueue: {way: decide}\n"
 EMPTY = "is empty; write what belongs there, or leave it out"

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from gpol.adapters.live.settings import Http
+from gpol.adapters.live.settings.serve_settings import Http
 from gpol.console import listening
 from gpol.console.access.certificates import ServerCertificate
 from gpol.console.access.secret_files import SecretFileError

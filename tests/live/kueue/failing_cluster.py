@@ -23,7 +23,7 @@ from gpol.adapters.kubernetes.reflector import Reflector
 from gpol.adapters.kueue.live import carrying_out, check_status, followed
 from gpol.adapters.kueue.live.protocol import Mark
 from gpol.adapters.live import followed_objects
-from gpol.adapters.live.settings import ServeSettings
+from gpol.adapters.live.settings.serve_settings import ServeSettings
 from gpol.console import service as service_module
 from gpol.console.policy_file import read_policy
 from gpol.console.service import Service

@@ -64,6 +64,34 @@ def test_one_that_asks_is_submitted_with_what_it_asks_for(core: Core) -> None:
     assert fact.created == NOW - 3_600_000_000
 
 
+@pytest.mark.parametrize(
+    ("queue", "cluster_queues", "outcome"),
+    [
+        ('queue other { local queue "team/research" }', {"research": "research"}, ("WorkloadAdmitted", "other")),
+        ('queue other { for namespace "team" }', {"research": "research"}, ("WorkloadAdmitted", "research")),
+        ('queue other { for namespace "team" }', {}, ("WorkloadAdmitted", "other")),
+        ('queue other { for namespace "others" }', {}, ("WorkloadRejected", None)),
+    ],
+)
+def test_which_queue_comes_first(core: Core, queue: str, cluster_queues: dict[str, str], outcome: tuple[str, str | None]) -> None:
+    """That of the LocalQueue, then that of the ClusterQueue, then that whose `for` lines match; without any it is rejected."""
+    graph = policy(POLICY + queue)
+    core.step(PolicyActivated(time=NOW, file="live.gpol", text=POLICY + queue, digest=graph.digest), graph)
+    surroundings = Surroundings(graph, {}, {"gpu": "nvidia.com/gpu"}, cluster_queues)
+    [fact] = learn(seen(after(plain(), STEPS.reserve)), None, None, surroundings, NOW).facts
+    [decision] = core.step(fact)
+    assert (decision.kind, getattr(decision, "queue", None)) == outcome
+
+
+def test_a_priority_boost_counts_for_nothing(core: Core) -> None:
+    """The annotation has an effect in Kueue's own order only."""
+    workload = after(plain(), STEPS.reserve)
+    workload["metadata"]["annotations"] = {"kueue.x-k8s.io/priority-boost": "7"}
+    [fact] = learn(seen(workload), None, None, around(core), NOW).facts
+    assert isinstance(fact, WorkloadSubmitted)
+    assert (fact.priority, fact.boost) == (3, 0)
+
+
 @pytest.mark.parametrize("step", ["nothing", "inactive", "evicted", "no check", "running without a check of ours", "finished", "deleted"])
 def test_nothing_is_learned_of_one_that_does_not_ask(core: Core, step: str) -> None:
     """Kueue has to have reserved quota, and nothing of the workload may run."""

@@ -83,6 +83,7 @@ def test_who_does_not_say_it_is_refused_when_it_is_made(installed: Callable[[lis
     admin = installed([GUARDED, ALSO_GUARDED])
     assert refused(admin.call("POST", PATH, group(GUARDED)))
     assert refused(admin.call("POST", PATH, group(ALSO_GUARDED)))
+    assert refused(admin.call("POST", PATH, group(GUARDED, {})))
     assert not refused(admin.call("POST", PATH, group(GUARDED, ASKED)))
     assert not refused(admin.call("POST", PATH, group(OTHER)))
     assert not refused(admin.call("POST", PATH, group(None)))
@@ -103,6 +104,7 @@ def test_who_does_not_say_it_cannot_come_by_a_change(installed: Callable[[list[s
     assert not merged(admin, path, queue="another")
     assert not merged(admin, path, queue=GUARDED, minResources=ASKED)
     assert merged(admin, path, minResources=None)
+    assert merged(admin, path, minResources=dict.fromkeys(ASKED))  # what is left is an empty map
     assert not merged(admin, path, minResources={"cpu": "1"})
     assert not merged(admin, path, queue=ALSO_GUARDED)
     assert merged(admin, path, queue=GUARDED, minResources=None)
@@ -114,11 +116,11 @@ def test_who_does_not_say_it_cannot_come_by_a_change(installed: Callable[[list[s
 def test_who_never_said_it_can_still_be_written_to(installed: Callable[[list[str]], Client]) -> None:
     """One from before the admission policy stays where it is: its status and its labels are written, and it may begin to say it."""
     admin = installed([ALSO_GUARDED])
-    path = made(admin, group(GUARDED))
+    path, empty = made(admin, group(GUARDED)), made(admin, group(GUARDED, {}))
     unsaid = made(admin, group(None))
     without_spec = made(admin, {key: value for key, value in group(None).items() if key != "spec"})
     installed([GUARDED, ALSO_GUARDED, "default"])
-    for each in (path, unsaid, without_spec):
+    for each in (path, empty, unsaid, without_spec):
         assert not refused(admin.call("PATCH", each, {"status": {"phase": "Running", "running": 2}}, MERGE))
         assert not refused(admin.call("PATCH", each, {"metadata": {"labels": {"a": "b"}, "finalizers": ["example.com/x"]}}, MERGE))
         assert not refused(admin.call("PATCH", each, {"metadata": {"finalizers": None}}, MERGE))

@@ -84,7 +84,7 @@ def test_one_that_says_no_resources(tmp_path: Path) -> None:
 def test_capacity_from_nodes_with_the_rights_of_the_export(tmp_path: Path) -> None:
     """Nodes give room as they come; all that gpol asks of the API server is what its role allows."""
     scene = VolcanoScene(tmp_path, FROM_NODES)
-    graph: PolicyGraph | None = check(POLICY, "live.gpol").graph
+    graph: PolicyGraph | None = check(FROM_NODES, "live.gpol").graph
     assert graph is not None
     objects = export_live_for_volcano(graph, VolcanoLiveChoices()).objects
     rules = [rule for item in objects if item["kind"] == "ClusterRole" for rule in item["rules"]]

@@ -7,6 +7,7 @@ ClusterRole that is called as the check alone could replace one of Kubernetes.
 from dataclasses import dataclass
 from typing import Literal
 
+from ....kubernetes.resource_kinds import CLUSTER_NAMESPACE
 from ...live.protocol import GROUP
 from ..yaml_text import Object
 
@@ -25,13 +26,14 @@ _RBAC = "rbac.authorization.k8s.io"
 @dataclass(frozen=True, slots=True)
 class AccessChoices:
     """What gpol is to do: `reviews`: find out who calls its HTTP interface, and what they may do; `deletes`: delete what the policy no
-    longer has. `check` is the name of its AdmissionCheck."""
+    longer has; `nodes`: take the capacity of flavors from nodes. `check` is the name of its AdmissionCheck."""
 
     way: LiveWay
     namespace: str
     check: str
     reviews: bool = False
     deletes: bool = False
+    nodes: bool = False
 
 
 def access_objects(choices: AccessChoices) -> list[Object]:
@@ -59,7 +61,7 @@ def access_rule(group: str, resources: tuple[str, ...], *verbs: str, names: tupl
 
 
 LEASE_RULE = access_rule("coordination.k8s.io", ("leases",), "get", "create", "patch")
-EVENTS_RULE = access_rule("events.k8s.io", ("events",), "create", "patch")
+EVENTS_RULE = access_rule("events.k8s.io", ("events",), "create")
 REVIEW_RULES = (
     access_rule("authentication.k8s.io", ("tokenreviews",), "create"),
     access_rule("authorization.k8s.io", ("subjectaccessreviews",), "create"),
@@ -68,11 +70,19 @@ REVIEW_RULES = (
 
 
 def _rules(choices: AccessChoices) -> list[Object]:
-    own = _to_decide(choices.check) if choices.way == "decide" else _to_guard(choices.deletes)
+    own = _to_decide(choices.check, choices.nodes) if choices.way == "decide" else _to_guard(choices.deletes)
     return [*own, EVENTS_RULE, *(REVIEW_RULES if choices.reviews else ())]
 
 
-def _to_decide(check: str) -> list[Object]:
+def surroundings_rules(nodes: bool) -> list[Object]:
+    """What gpol reads beside workloads where it decides: namespaces, and nodes if the policy takes the capacity of flavors from them."""
+    return [
+        access_rule("", ("namespaces", *(("nodes",) if nodes else ())), "list", "watch"),
+        access_rule("", ("namespaces",), "get", names=(CLUSTER_NAMESPACE,)),
+    ]
+
+
+def _to_decide(check: str, nodes: bool) -> list[Object]:
     """Workloads are read and answered; their pods tell when those have stopped that Kueue counts no longer."""
     return [
         access_rule(GROUP, ("workloads",), "get", "list", "watch"),
@@ -80,8 +90,8 @@ def _to_decide(check: str) -> list[Object]:
         access_rule(GROUP, ("admissionchecks",), "get", "list", "watch"),
         access_rule(GROUP, ("admissionchecks/status",), "patch", names=(check,)),
         access_rule(GROUP, ("clusterqueues",), "list"),
-        access_rule("", ("namespaces", "nodes"), "list", "watch"),
         access_rule("", ("pods",), "list"),
+        *surroundings_rules(nodes),
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .....engine.policy_graph import PolicyGraph
+from ....kubernetes.nodes import follows_nodes
 from ...policy_names import kueue_name
 from ...problems import ExportRefused, Findings
 from ..cluster_queues import plain
@@ -47,7 +48,8 @@ def export_live(graph: PolicyGraph, choices: LiveChoices) -> Exported:
     """
     found = Findings()
     _check_choices(choices, found)
-    access = AccessChoices(choices.way, choices.namespace, choices.check, choices.reviews, choices.deletes)
+    nodes = follows_nodes(graph)
+    access = AccessChoices(choices.way, choices.namespace, choices.check, choices.reviews, choices.deletes, nodes)
     objects = [*access_objects(access), *(_to_decide(graph, choices, found) if choices.way == "decide" else ())]
     found.check(ExportRefused)
     return Exported(objects, found.notes())

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ....live.setting_texts import SettingPath, of_form
+from ....live.settings.setting_texts import SettingPath, of_form
 from ...read.kinds import CONFIG_MAP, CONFIG_NAMESPACE
 
 _NAME = "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"

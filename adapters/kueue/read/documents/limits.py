@@ -15,4 +15,4 @@ class UnreadableError(ValueError):
 
 def too_deep(place: str = "") -> UnreadableError:
     """The error for what is nested deeper than `MOST_DEPTH`."""
-    return UnreadableError(place, f"is nested more than {MOST_DEPTH} deep", "no object of Kueue is")
+    return UnreadableError(place, f"is nested more than {MOST_DEPTH} deep", f"nest at most {MOST_DEPTH} deep")

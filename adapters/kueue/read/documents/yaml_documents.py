@@ -50,7 +50,7 @@ def yaml_documents(text: str) -> list[Any]:
 def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
     """The value that begins with an event; consumes all events that belong to it."""
     if isinstance(event, yaml.AliasEvent):
-        raise _refused(event, f"has the alias *{event.anchor}", "write the value itself: kubectl does")
+        raise _refused(event, f"has the alias *{event.anchor}", "write the value itself")
     _check_plain(event)
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event)
@@ -61,7 +61,7 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
 
 def _check_plain(event: Any) -> None:
     if event.anchor is not None:
-        raise _refused(event, f"has the anchor &{event.anchor}", "write the value where it is needed: kubectl does")
+        raise _refused(event, f"has the anchor &{event.anchor}", "write the value where it is needed")
     if event.tag is not None:
         raise _refused(event, f"has the tag {event.tag[:60]}", "write plain data")
 

@@ -15,22 +15,27 @@ TEXT = (
 )
 
 
-def made(**choices: Any) -> dict[tuple[str, str], Json]:
+FROM_NODES = TEXT.replace("flavor f { gpu 8 }", 'flavor f { gpu from nodes where model = "f" }')
+
+
+def made(text: str = TEXT, **choices: Any) -> dict[tuple[str, str], Json]:
     """The objects by kind and name."""
-    exported = export_live_for_volcano(compile_policy(TEXT, "p.gpol"), VolcanoLiveChoices(**choices))
+    exported = export_live_for_volcano(compile_policy(text, "p.gpol"), VolcanoLiveChoices(**choices))
     return {(item["kind"], item["metadata"]["name"]): item for item in exported.objects}
 
 
 def verbs(objects: dict[tuple[str, str], Json], role: str) -> dict[str, list[str]]:
-    """What a ClusterRole allows, by resource."""
-    return {resource: rule["verbs"] for rule in objects["ClusterRole", role]["rules"] for resource in rule["resources"]}
+    """What a ClusterRole allows, by resource, with the one object that it is about."""
+    rules = objects["ClusterRole", role]["rules"]
+    return {"/".join([resource, *rule.get("resourceNames", ())]): rule["verbs"] for rule in rules for resource in rule["resources"]}
 
 
 def test_the_rights_to_decide() -> None:
-    """Everything is only read, but for Events and its own Lease."""
+    """Everything is only read, but for Events and its own Lease; nodes are read only where the policy counts them."""
     found = verbs(made(), "gpol:volcano")
-    read = {name: ["list", "watch"] for name in ("podgroups", "namespaces", "nodes")}
-    assert found == {**read, "events": ["create", "patch"]}
+    read = {name: ["list", "watch"] for name in ("podgroups", "namespaces")}
+    assert found == {**read, "namespaces/kube-system": ["get"], "events": ["create"]}
+    assert verbs(made(FROM_NODES), "gpol:volcano") == {**found, "nodes": ["list", "watch"]}
     assert "tokenreviews" in verbs(made(reviews=True), "gpol:volcano")
 
 

@@ -1,5 +1,7 @@
 """Gangs: what PodGroups become, waiting or running, and which ones are left out."""
 
+from typing import Any
+
 import pytest
 from gpol.engine.default_core import new_core
 from gpol.engine.facts import PolicyActivated
@@ -86,25 +88,27 @@ def test_pods_beyond_the_minimum_are_noted() -> None:
     assert note.startswith("PodGroup ns/w: status.running: is above minMember: the pods beyond it are not charged")
 
 
-def test_a_waiting_gang_of_unknown_size_is_left_out() -> None:
+@pytest.mark.parametrize("asked", [None, {}])
+def test_a_waiting_gang_of_unknown_size_is_left_out(asked: Any) -> None:
     """With what its owner has to do; the others come along."""
-    groups = [pod_group("w", minResources=None), pod_group("v")]
+    groups = [pod_group("w", minResources=asked), pod_group("v")]
     assert [fact["workload"] for fact in facts(queue(), *groups)] == ["ns/v"]
     [note] = notes(queue(), *groups)
-    assert note.startswith("PodGroup ns/w: spec.minResources: is missing, and the PodGroup waits: it is left out")
+    assert note.startswith("PodGroup ns/w: spec.minResources: is missing or empty, and the PodGroup waits: it is left out")
     assert note.endswith("Let its owner set spec.minResources to what minMember pods ask for together")
 
 
-def test_a_running_gang_of_unknown_size_is_refused() -> None:
+@pytest.mark.parametrize("asked", [None, {}])
+def test_a_running_gang_of_unknown_size_is_refused(asked: Any) -> None:
     """It would be charged nothing, and others would get what it uses."""
-    cause = "is missing, and the PodGroup runs: nothing says how much it uses"
+    cause = "is missing or empty, and the PodGroup runs: nothing says how much it uses"
     remedy = "set it to what minMember pods ask for together, or leave the PodGroup out"
-    assert problems(queue(), pod_group(phase="Running", minResources=None)) == [f"PodGroup ns/w: spec.minResources: {cause}; {remedy}"]
+    assert problems(queue(), pod_group(phase="Running", minResources=asked)) == [f"PodGroup ns/w: spec.minResources: {cause}; {remedy}"]
 
 
 def test_a_gang_that_asks_for_nothing_is_one() -> None:
-    """To say nothing and to ask for nothing are two things."""
-    assert facts(queue(), pod_group(minResources={}))[0]["pod_sets"][0]["requests"] == {}
+    """To say nothing and to ask for nothing that counts are two things: Volcano's controller names the pods of all gangs."""
+    assert facts(queue(), pod_group(minResources={"pods": "4", "count/pods": "4"}))[0]["pod_sets"][0]["requests"] == {}
 
 
 def test_a_gang_of_an_unknown_queue_is_left_out() -> None:

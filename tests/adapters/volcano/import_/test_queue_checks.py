@@ -1,5 +1,7 @@
 """What Queues may not say together: the rules of Volcano's webhook, which is not always there."""
 
+from typing import Any
+
 import pytest
 
 from ..volcano_objects import GPU, Json, guaranteed, pod_group, problems, queue, text
@@ -21,6 +23,15 @@ def test_a_circle_is_told_once() -> None:
         "Queue a: spec.parent: goes round in a circle: a -> b -> c -> a; let one of them have no parent",
     ]
     assert problems(queue("a", parent="a"))[0] == "Queue a: spec.parent: goes round in a circle: a -> a; let one of them have no parent"
+
+
+@pytest.mark.parametrize("name", [None, 7])
+def test_a_queue_without_a_name_is_in_no_circle(name: Any) -> None:
+    """What is wrong with its name is all that is told, also where it names a parent that hangs below the root."""
+    for nameless in (queue(deserved={GPU: "8"}), queue(parent="b")):
+        nameless["metadata"] = {} if name is None else {"name": name}
+        [told] = problems(nameless, queue("b", deserved={GPU: "8"}))
+        assert "metadata.name" in told
 
 
 def test_a_tree_that_is_too_deep() -> None:

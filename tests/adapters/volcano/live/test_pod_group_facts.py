@@ -140,7 +140,8 @@ def test_changes_of_what_is_admitted() -> None:
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ({"minResources": None}, "spec.minResources is missing"),
+        ({"minResources": None}, "spec.minResources is missing or empty"),
+        ({"minResources": {}}, "spec.minResources is missing or empty"),
         ({"queue": "nobody"}, "the policy has no queue `nobody`"),
         ({"queue": None}, "the policy has no queue `default`"),
         ({"priorityClassName": "x"}, "the policy has no priority `x`"),

@@ -23,14 +23,15 @@ def granted(kind: str = "ClusterRole", **choices: Any) -> set[tuple[str, str, st
 
 
 KUEUE = "kueue.x-k8s.io"
-EVENTS = {("events.k8s.io", "events", verb, "") for verb in ("create", "patch")}
+EVENTS = {("events.k8s.io", "events", "create", "")}
 DECIDE = {
     *((KUEUE, "workloads", verb, "") for verb in ("get", "list", "watch")),
     (KUEUE, "workloads/status", "patch", ""),
     *((KUEUE, "admissionchecks", verb, "") for verb in ("get", "list", "watch")),
     (KUEUE, "admissionchecks/status", "patch", "gpol"),
     (KUEUE, "clusterqueues", "list", ""),
-    *(("", resource, verb, "") for resource in ("namespaces", "nodes") for verb in ("list", "watch")),
+    *(("", "namespaces", verb, "") for verb in ("list", "watch")),
+    ("", "namespaces", "get", "kube-system"),
     ("", "pods", "list", ""),
     *EVENTS,
 }
@@ -39,6 +40,11 @@ DECIDE = {
 def test_rights_to_decide() -> None:
     """Workloads are read and their status written; no quota, no pod and no other check can be changed."""
     assert granted() == DECIDE
+
+
+def test_nodes_are_read_where_they_are_counted() -> None:
+    """A policy that says itself what exists needs no right to nodes."""
+    assert granted(nodes=True) - granted() == {("", "nodes", verb, "") for verb in ("list", "watch")}
 
 
 def test_rights_to_guard() -> None:

@@ -56,8 +56,8 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
 @pytest.mark.parametrize(
     ("dump", "why"),
     [
-        (BOMB.encode(), "line 1, column 4: has the anchor &a"),
-        (b"a: *x\n", "line 1, column 4: has the alias *x"),
+        (BOMB.encode(), "line 1, column 4: has the anchor &a; write the value where it is needed"),
+        (b"a: *x\n", "line 1, column 4: has the alias *x; write the value itself"),
         (b"a: !!python/object/apply:os.system [x]\n", "line 1, column 4: has the tag tag:yaml.org,2002:python/object/apply:os.system"),
         (b"a: !env HOME\n", "has the tag !env"),
         (b"!!set {a, b}\n", "has the tag"),
@@ -81,10 +81,10 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
         (b"[[[[{}]]]]", "Lists in Lists in Lists"),
         (b"just text\n", "holds something that is no object"),
         (b"- 1\n- 2\n", "holds something that is no object"),
-        (b"[" * 200_000, "is nested more than 64 deep"),
-        (b"[" * 70 + b"]" * 70, "is nested more than 64 deep"),
-        (b"a: " + b"[" * 20_000, "is nested more than 64 deep"),
-        (b"- " * 5000 + b"a\n", "is nested more than 64 deep"),
+        (b"[" * 200_000, "is nested more than 64 deep; nest at most 64 deep"),
+        (b"[" * 70 + b"]" * 70, "is nested more than 64 deep; nest at most 64 deep"),
+        (b"a: " + b"[" * 20_000, "is nested more than 64 deep; nest at most 64 deep"),
+        (b"- " * 5000 + b"a\n", "is nested more than 64 deep; nest at most 64 deep"),
         (
             b'{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "A"}]}]}]}',
             "Lists in Lists in Lists",

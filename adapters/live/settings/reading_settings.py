@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ..kueue.read.documents.yaml_documents import yaml_documents
-from .settings import ServeSettings
+from ...kueue.read.documents.yaml_documents import yaml_documents
+from .serve_settings import ServeSettings
 from .settings_problems import MOST_PROBLEMS, ServeSettingsError, WrongSetting, settings_error, unknown
 
 _PREFIX = "GPOL_"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, IPvAnyAddress, model_validator
 
-from ..kueue.live.shadow.shadow_settings import ShadowSettings
+from ...kueue.live.shadow.shadow_settings import ShadowSettings
 from .setting_texts import SettingPath, SettingPlace, of_form
 
 _LABEL_VALUE = "[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?"

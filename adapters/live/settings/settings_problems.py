@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ...dsl.syntax.names import closest, shortened
+from ....dsl.syntax.names import closest, shortened
 
 MOST_PROBLEMS = 10
 """The most problems that are told one by one."""

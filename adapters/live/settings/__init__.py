@@ -1,0 +1,1 @@
+"""The settings of `gpol serve`: what they are, how they are read, and what is told of those that are wrong."""
