@@ -118,15 +118,18 @@ def test_a_policy_that_is_refused_changes_nothing(tmp_path: Path, monkeypatch: p
         async with cluster.gpol() as service:
             cluster.kueue.submit("a", 4)
             await cluster.until(lambda: cluster.kueue.running == {"a"})
-            by_user = POLICY + 'deny ada { where workload.user = "ada" }\n'
+            by_user = POLICY + 'deny ada { where workload.user = "ada" } because "she left"\n'
+            told: list[str] = []
             for text in (POLICY + "queue other {", POLICY.replace("queue wide", "queue narrow"), by_user):
                 cluster.write_policy(text)
                 await cluster.until(lambda: "is refused" in service.health.problems().get("policy", ""))
+                told.append(service.health.problems()["policy"].partition("goes on: ")[2])
                 running = len(cluster.kueue.running)
-                cluster.kueue.submit(f"b{running}", 2)
+                cluster.kueue.submit(f"b{running}", 1)
                 await cluster.until(lambda: f"b{running}" in cluster.kueue.running)  # noqa: B023
                 cluster.write_policy(POLICY)
                 await cluster.until(lambda: "policy" not in service.health.problems())
+            assert ["GP004" in told[0], "runs there" in told[1], "who has submitted it" in told[2]] == [True] * 3
             cluster.write_policy(POLICY.replace("8", "10"))
             cluster.kueue.submit("c", 2)
             await cluster.until(lambda: "c" in cluster.kueue.running)
