@@ -1,4 +1,4 @@
-"""Where a journal was written: for which system, and beside which cluster. A journal of another place is not gone on with.
+"""Where a journal was written: for which system, in which way, and beside which cluster. A journal of another place is not gone on with.
 
 All workloads of a journal that are not in the cluster are taken for gone. So each policy that `gpol serve` activates says where, in the
 note of its activation, and the last one that does counts. A cluster is known by the uid of its namespace kube-system.
@@ -58,14 +58,15 @@ async def cluster_identity(api: Api) -> str:
 
 
 def refuse_other_place(journal: Journal, here: JournalPlace) -> None:
-    """Raise JournalError for a journal of another system, of another cluster, or of a simulation."""
+    """Raise JournalError for a journal of another system or another way, of another cluster, or of a simulation."""
     written = _place_of(journal)
     if written is None:
         if next(journal.of_kinds(("SimulationStarted",)), None) is not None:
             raise JournalError(f"`{journal.name}` is the journal of a simulation", _REMEDY)
         return
-    if written.system != here.system:
-        raise JournalError(f"`{journal.name}` was written by gpol for {written.system}, and this one works for {here.system}", _REMEDY)
+    if written[:2] != here[:2]:
+        ways = f"`{written.system}.way: {written.way}`, and this one works with `{here.system}.way: {here.way}`"
+        raise JournalError(f"`{journal.name}` was written by gpol with {ways}", _REMEDY)
     if written.cluster and here.cluster and written.cluster != here.cluster:
         cause = f"`{journal.name}` belongs to another cluster: the uid of kube-system is {written.cluster} there, and {here.cluster} here"
         raise JournalError(cause, _REMEDY)

@@ -144,7 +144,7 @@ def test_a_journal_of_another_system_is_named(site: Site) -> None:
         decider.commit(lambda events: None)
     [line] = site.lacks()
     assert line.startswith("journal: ")
-    assert "was written by gpol for volcano" in line
+    assert "was written by gpol with `volcano.way: decide`" in line
 
 
 def test_secrets_are_read_as_at_the_start(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""A journal of another cluster, of another system or of a simulation is not gone on with: its workloads would be taken for gone."""
+"""A journal of another cluster, system or way, or of a simulation, is not gone on with: its workloads would be taken for gone."""
 
 from pathlib import Path
 
@@ -62,7 +62,8 @@ def test_the_journal_of_another_cluster(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("note", "is_simulated", "told"),
     [
-        ("volcano.way decide", False, "was written by gpol for volcano, and this one works for kueue"),
+        ("volcano.way decide", False, "by gpol with `volcano.way: decide`, and this one works with `kueue.way: decide`"),
+        ("kueue.way watch", False, "by gpol with `kueue.way: watch`, and this one works with `kueue.way: decide`"),
         ("", True, "is the journal of a simulation"),
     ],
 )
