@@ -237,7 +237,7 @@ def _why_not(observed: Observed) -> str:
 
 
 def _updates(observed: Observed, known: Workload, now: int) -> Iterator[Fact]:
-    """What it asks for has changed: its priority, its boost, pods that are done."""
+    """What it asks for has changed: its priority, pods that are done."""
     asked = observed.asked
     if asked is None:
         return
