@@ -15,11 +15,7 @@ from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import (
     AboutSupply,
-    CapacityChanged,
     Fact,
-    NodeAdded,
-    NodeChanged,
-    NodeRemoved,
     OperatorAction,
     PolicyActivated,
     TimeAdvanced,
@@ -65,9 +61,6 @@ _IN_TABLES = (
     TimeAdvanced, UsageReported, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated, OperatorAction,
 )  # fmt: skip
 """The facts that change rows and no more; the others change the policy or what exists."""
-
-_OF_SUPPLY = (CapacityChanged, NodeAdded, NodeChanged, NodeRemoved)
-"""The facts about what exists."""
 
 FORGET_AFTER = 100_000
 """After how many facts (and eight more for each live workload) the tables are made anew, so that what is over is forgotten."""
@@ -220,7 +213,7 @@ class ArrayCore:
                 return
             except BeyondBoundsError:
                 core = DefinitionCore(self.state())
-        elif isinstance(event, _OF_SUPPLY) and event.time <= c.MOST_TIME and self._applied_to_supply(event):
+        elif isinstance(event, AboutSupply) and event.time <= c.MOST_TIME and self._applied_to_supply(event):
             return
         elif not isinstance(event, Fact) and self._tables.row(event.workload) != c.NONE:
             try:
