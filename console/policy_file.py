@@ -52,10 +52,13 @@ def read_policy(path: Path) -> Policy:
 
 
 class PolicyFile:
-    """Follows the file of a policy. `current` is the one that is to decide; `is_refused`: the file says another one, which may not."""
+    """Follows the file of a policy. `current` is the one that is to decide; `is_refused`: the file says another one, which may not.
 
-    def __init__(self, path: Path, current: Policy, health: Health) -> None:
-        self.path, self.current, self._health = path, current, health
+    `unfit` says of a policy why it cannot be used, however things stand; empty where it can. It may take long, so a thread asks it.
+    """
+
+    def __init__(self, path: Path, current: Policy, health: Health, unfit: Callable[[Policy], str] = lambda policy: "") -> None:
+        self.path, self.current, self._health, self._unfit = path, current, health, unfit
         self.is_refused = self._is_current_refused = False
         self._seen: tuple[int, int, int] | None = None  # it may have changed since it was read
         self._tried: Policy | None = None  # what the file says now, as long as it may not take over
@@ -76,7 +79,7 @@ class PolicyFile:
         if stamp != self._seen:
             self._seen, self._tried = stamp, None
             try:
-                self._tried = await asyncio.to_thread(read_policy, self.path)
+                self._tried = await asyncio.to_thread(self._read)
             except BadPolicyError as error:
                 self._refuse(str(error))
         if self._tried is None:
@@ -94,6 +97,13 @@ class PolicyFile:
         self.is_refused = self._is_current_refused = False
         self._health.say(PART, "")
         return is_other
+
+    def _read(self) -> Policy:
+        """What the file says. Raises BadPolicyError."""
+        found = read_policy(self.path)
+        if refused := self._unfit(found):
+            raise BadPolicyError(refused)
+        return found
 
     def refuse(self, why: str) -> None:
         """Say that `current` cannot take over as things stand; it is tried again in each look."""

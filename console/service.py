@@ -65,7 +65,7 @@ class Service:
         self.reader = Reader(settings.journal, settings.http.answer_seconds) if settings.journal is not None else None
         self.policy: PolicyFile | None = None
         if policy is not None and settings.policy is not None:
-            self.policy = PolicyFile(settings.policy, policy, self.health)
+            self.policy = PolicyFile(settings.policy, policy, self.health, lambda changed: undecidable(settings, changed))
         if refused := undecidable(settings, policy):
             raise ActivationError(refused)
         try:
@@ -105,7 +105,7 @@ class Service:
 
     async def _keep_working(self) -> None:
         if self.policy is not None:
-            await self.policy.look(self._check_alone)  # it may have changed while another one held the Lease
+            await self.policy.look(self._check_quotas)  # it may have changed while another one held the Lease
         self.guards = self._made_guards()  # those of an earlier Lease know the cluster as it was then
         self.health.say("service", "")
         async with asyncio.TaskGroup() as tasks:
@@ -261,12 +261,10 @@ class Service:
                     decider.check(policy)
             except TakeOverError as error:
                 raise BadPolicyError(str(error)) from None
-        self._check_alone(policy)
+        self._check_quotas(policy)
 
-    def _check_alone(self, policy: Policy) -> None:
-        """Raise BadPolicyError for a policy by which the system cannot go, or whose quotas cannot be kept."""
-        if refused := undecidable(self.settings, policy):
-            raise BadPolicyError(refused)
+    def _check_quotas(self, policy: Policy) -> None:
+        """Raise BadPolicyError for a policy whose quotas cannot be kept."""
         try:
             for guard in self.guards:
                 guard.may_keep(policy.graph)
