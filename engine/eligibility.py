@@ -6,16 +6,18 @@ that says nothing about them matches (Kueue: pkg/scheduler/flavorassigner, flavo
 
 from collections.abc import Collection, Iterable
 
-from . import event_parts, policy_graph
+from . import event_parts
 from .event_parts import PodSet, asked_by_one
 from .intake.capacity import NodeSizes
+from .nodes import conditions
+from .nodes.conditions import Taint
 from .outcome.nomination import Obstacle
-from .policy_graph import Flavor, Group, PolicyGraph, Queue, Taint
+from .policy_graph import Flavor, Group, PolicyGraph, Queue
 
-LabelCondition = event_parts.Requirement | policy_graph.Requirement
+LabelCondition = event_parts.Requirement | conditions.Requirement
 """A condition on labels, of a fact or of the policy."""
 
-Tolerance = event_parts.Toleration | policy_graph.Toleration
+Tolerance = event_parts.Toleration | conditions.Toleration
 """A toleration, of a fact or of the policy."""
 
 _REPELLING = ("NoSchedule", "NoExecute")

@@ -4,9 +4,10 @@ Times are integer microseconds since the epoch, UTC. Amounts are integers in a r
 text such as `"8"` or `"80Gi"` is accepted as well.
 """
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
 from .units import INT64_MAX, UnitError, parse_amount, parse_time
 
@@ -109,11 +110,37 @@ class Toleration(Part):
     effect: Literal["", "NoSchedule", "NoExecute", "PreferNoSchedule"] = ""
 
 
+class Taint(Part):
+    """What keeps pods off a node unless they tolerate it."""
+
+    key: NameText
+    value: Annotated[str, Field(max_length=4096)] = ""
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"]
+
+
+class Slice(Part):
+    """Pods of a pod set in slices: `size` pods of each stand in one domain of a level."""
+
+    level: NameText
+    size: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+
+
+class PlacedPods(Part):
+    """Pods in one of the lowest domains of a topology: the values of its levels from the widest down, or the name of a node alone."""
+
+    domain: Annotated[tuple[NameText, ...], Field(min_length=1, max_length=16)]
+    pods: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+
+
 class PodSet(Part):
     """`count` equal pods of a workload, each asking for `requests`; `flavors` names those that will do (none: any).
 
     With `min_count` fewer pods will do as well. `node_selector` and `affinity` (alternatives, each a conjunction) choose among
     flavors by the labels these declare; `tolerations` let taints pass. Pod sets of one `group` get their flavors together.
+
+    Its pods get places, on a flavor with a topology: all `within` one domain of a level; or `near` one another, as low as it can be from
+    that level up; or `anywhere`. `slices` are from the widest level down, each a part of the one before. Of a `group` with places one pod
+    set is the leader: the one pod beside the workers, where they stand.
     """
 
     name: NameText = "main"
@@ -125,6 +152,24 @@ class PodSet(Part):
     affinity: Annotated[tuple[Annotated[tuple[Requirement, ...], Field(max_length=64)], ...], Field(max_length=64)] = later(())
     tolerations: Annotated[tuple[Toleration, ...], Field(max_length=64)] = later(())
     group: Annotated[str, Field(max_length=MOST_NAME)] = later("")
+    within: Annotated[str, Field(max_length=MOST_NAME)] = later("")
+    near: Annotated[str, Field(max_length=MOST_NAME)] = later("")
+    anywhere: StrictBool = later(False)
+    slices: Annotated[tuple[Slice, ...], Field(max_length=16)] = later(())
+
+    @property
+    def asks_for_places(self) -> bool:
+        """Whether it says anything of where its pods are to stand."""
+        return bool(self.within or self.near or self.anywhere or self.slices)
+
+    @model_validator(mode="after")
+    def _one_wish(self) -> "PodSet":
+        if sum(map(bool, (self.within, self.near, self.anywhere))) > 1:
+            raise ValueError("it is one of: within a level, near one another, anywhere")
+        for wide, narrow in pairwise(self.slices):
+            if wide.size % narrow.size:
+                raise ValueError(f"slices of {wide.size} pods are no whole number of slices of {narrow.size}")
+        return self
 
     @model_validator(mode="after")
     def _no_more_than_all(self) -> "PodSet":
@@ -234,20 +279,22 @@ class Charge(Part):
 
 
 class Assignment(Part):
-    """The flavor of each resource of a pod set, by resource."""
+    """The flavor of each resource of a pod set, by resource; and the places of its pods, where they get any, in order of their domains."""
 
     pod_set: str
     count: int
     flavors: dict[str, str]
+    places: tuple[PlacedPods, ...] = later(())
 
 
 class Placement(Part):
-    """What an outside system gave a pod set: pods, the flavor of each resource, and all that is charged by resource."""
+    """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places."""
 
     pod_set: NameText
     count: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
     flavors: Annotated[dict[NameText, NameText], BeforeValidator(sort_keys), Field(max_length=64)]
     usage: Resources
+    places: Annotated[tuple[PlacedPods, ...], Field(max_length=10_000)] = later(())
 
 
 class Tried(Part):

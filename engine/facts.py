@@ -14,6 +14,7 @@ from .event_parts import (
     Placement,
     PodSet,
     Resources,
+    Taint,
     Time,
     Version,
     as_json,
@@ -77,6 +78,9 @@ class SimulationStarted(Event):
     source_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 
 
+Taints = Annotated[tuple[Taint, ...], Field(max_length=64)]
+
+
 class CapacityChanged(Event):
     """A flavor of fixed capacity now has so much of each resource in `capacity`; of others as much as before."""
 
@@ -86,21 +90,28 @@ class CapacityChanged(Event):
 
 
 class NodeAdded(Event):
-    """A machine joined; it belongs to the flavor whose node selector its labels match."""
+    """A machine joined; it belongs to the flavor whose node selector its labels match.
+
+    Pods stay off it where they do not tolerate its `taints`, and new ones where it is `cordoned`.
+    """
 
     kind: Literal["NodeAdded"] = "NodeAdded"
     node: NameText
     labels: Labels = Field(default_factory=dict)
     capacity: Resources
+    taints: Taints = later(())
+    cordoned: StrictBool = later(False)
 
 
 class NodeChanged(Event):
-    """A machine's labels or capacity are now these."""
+    """All that is known of a machine is now this."""
 
     kind: Literal["NodeChanged"] = "NodeChanged"
     node: NameText
     labels: Labels = Field(default_factory=dict)
     capacity: Resources
+    taints: Taints = later(())
+    cordoned: StrictBool = later(False)
 
 
 class NodeRemoved(Event):

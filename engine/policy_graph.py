@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from .guard import Expr, Field, fields
+from .nodes.conditions import Requirement, Taint, Toleration
 from .policy_settings import LATER, OrderKey, Settings, later
 
 ROOT = "cluster"
@@ -27,31 +28,29 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Taint:
-    """What keeps pods off a flavor's nodes unless they tolerate it; effect NoSchedule, NoExecute or PreferNoSchedule."""
+class Level:
+    """A level of a topology: its nodes are apart where they differ in `label`; without a label each node is a domain of its own."""
 
-    key: str
-    value: str
-    effect: str
-
-
-@dataclass(frozen=True, slots=True)
-class Toleration:
-    """What a taint is forgiven for. `key` "" with Exists: every key; `effect` "": every effect."""
-
-    key: str
-    operator: Literal["Equal", "Exists"]
-    value: str
-    effect: str
+    name: str
+    label: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """A condition on labels, as in Kubernetes: key, operator In, NotIn, Exists, DoesNotExist, Gt or Lt, values."""
+class Topology:
+    """How far nodes are from one another: levels from the widest down. A domain of the lowest level is where a pod is placed."""
 
-    key: str
-    operator: str
-    values: tuple[str, ...]
+    name: str
+    levels: tuple[Level, ...]
+    source: Source
+
+    def level(self, name: str) -> int | None:
+        """The index of a level by name; None where there is none."""
+        return next((index for index, level in enumerate(self.levels) if level.name == name), None)
+
+    @property
+    def ends_at_nodes(self) -> bool:
+        """Whether each of the lowest domains is one node."""
+        return self.levels[-1].label is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,8 @@ class Flavor:
     `capacity` lists (resource, amount) in the smallest unit. With `nodes`, a label selector of (key, value) pairs, the
     capacity is instead the sum of the nodes that match, and `capacity` lists each resource with 0. `labels` are those of
     its nodes, which a pod set's node selector is compared with; `tolerations` are given to every pod set that gets the flavor.
-    `missing` says that queues name the flavor and nothing defines it: those queues admit nothing.
+    `missing` says that queues name the flavor and nothing defines it: those queues admit nothing. `topology` is the index of the one in
+    which its pods get places (-1: they get none, and the flavor is an amount).
     """
 
     name: str
@@ -73,6 +73,7 @@ class Flavor:
     taints: tuple[Taint, ...] = later(())
     tolerations: tuple[Toleration, ...] = later(())
     missing: bool = later(False)
+    topology: int = later(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +346,7 @@ class PolicyGraph:
     protect: tuple[ProtectRule, ...]
     admission: tuple[AdmissionRule, ...]
     settings: Settings
+    topologies: tuple[Topology, ...] = later(())
 
     def path(self, node: int) -> list[int]:
         """The nodes from a node up to the top of its tree, both included."""

@@ -18,6 +18,7 @@ MOST_MODULES = 14
 
 ONE_MEANING: dict[str, str] = {
     "Requirement": "a fact's is read and checked as JSON, a policy's is plain data that the digest goes over",
+    "Taint": "a fact's is read and checked as JSON, a policy's is plain data that the digest goes over",
     "Toleration": "a fact's is read and checked as JSON, a policy's is plain data that the digest goes over",
 }
 """Type names that stand in two modules and mean the same there, each with the reason why they are two types."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...engine.policy_graph import Condition, Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Requirement, Source
+from ...engine.nodes.conditions import Requirement
+from ...engine.policy_graph import Condition, Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Source
 from ...engine.units import format_amount
 from ..print.printer import quoted
 from .statements import Less, Said, Statement, next_flavor, yes_or_no

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ...engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Source, Taint, Toleration
+from ...engine.nodes.conditions import Taint, Toleration
+from ...engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Source
 from ...engine.policy_settings import Cycles, OrderKey
 from ...engine.units import format_amount, format_duration
 from ..print.printer import quoted

@@ -9,7 +9,8 @@ from ...dsl.syntax.names import listed
 from ...engine.eligibility import untolerated
 from ...engine.event_parts import PodSet
 from ...engine.guard import Type, fields
-from ...engine.policy_graph import Flavor, PolicyGraph, Taint
+from ...engine.nodes.conditions import Taint
+from ...engine.policy_graph import Flavor, PolicyGraph
 from .boundary_values import guards
 
 _NOTHING = "nothing is decided by it"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from gpol.dsl.analysis.checker import check
 from gpol.engine.guard import And, Compare, Const, Field, Not, Type
-from gpol.engine.policy_graph import Check, Condition, Group, PolicyGraph, Quota, Requirement, Slot, Taint, Toleration
+from gpol.engine.nodes.conditions import Requirement, Taint, Toleration
+from gpol.engine.policy_graph import Check, Condition, Group, PolicyGraph, Quota, Slot
 from gpol.engine.policy_settings import Cycles, OrderKey, Usage
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"

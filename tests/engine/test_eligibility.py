@@ -9,13 +9,13 @@ import pytest
 from gpol.engine import policy_graph as graph
 from gpol.engine.eligibility import barrier, holds, selects, untolerated
 from gpol.engine.event_parts import PodSet, Requirement, Toleration
+from gpol.engine.nodes import conditions
+from gpol.engine.nodes.conditions import Taint
 
-SPOT = graph.Taint("pool", "spot", "NoSchedule")
+SPOT = Taint("pool", "spot", "NoSchedule")
 
 
-def flavor(
-    labels: dict[str, str] | None = None, taints: tuple[graph.Taint, ...] = (), tolerations: tuple[graph.Toleration, ...] = ()
-) -> graph.Flavor:
+def flavor(labels: dict[str, str] | None = None, taints: tuple[Taint, ...] = (), tolerations: tuple[Toleration, ...] = ()) -> graph.Flavor:
     """A flavor called `f`."""
     return graph.Flavor(
         name="f",
@@ -60,7 +60,7 @@ def test_the_labels_that_select_its_nodes_are_those_of_a_flavor() -> None:
 def test_tolerations(toleration: dict[str, str], tolerated: bool) -> None:
     """A taint is forgiven by key, value and effect, as Kubernetes compares them; those of the flavor count like the pod set's."""
     theirs = Toleration.model_validate(toleration)
-    given = graph.Toleration(theirs.key, theirs.operator, theirs.value, theirs.effect)
+    given = conditions.Toleration(theirs.key, theirs.operator, theirs.value, theirs.effect)
 
     assert (untolerated(flavor(taints=(SPOT,)), pods(tolerations=[toleration])) is None) == tolerated
     assert (untolerated(flavor(taints=(SPOT,), tolerations=(given,)), pods()) is None) == tolerated
@@ -68,7 +68,7 @@ def test_tolerations(toleration: dict[str, str], tolerated: bool) -> None:
 
 def test_the_first_taint_that_is_not_tolerated_is_told() -> None:
     """`PreferNoSchedule` keeps nobody away; of the others the first in order is named."""
-    soft, hard = graph.Taint("a", "", "PreferNoSchedule"), graph.Taint("z", "1", "NoExecute")
+    soft, hard = Taint("a", "", "PreferNoSchedule"), Taint("z", "1", "NoExecute")
 
     assert untolerated(flavor(taints=(soft,)), pods()) is None
     assert untolerated(flavor(taints=(soft, hard, SPOT)), pods()) is hard

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ....engine.policy_graph import ROOT, Node, PolicyGraph, Preemption, Queue, Requirement
+from ....engine.nodes.conditions import Requirement
+from ....engine.policy_graph import ROOT, Node, PolicyGraph, Preemption, Queue
 from ..policy_names import kueue_name
 from ..problems import Findings
 from .amounts import decimal_text

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ....engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Taint, Toleration
+from ....engine.nodes.conditions import Taint, Toleration
+from ....engine.policy_graph import Flavor, PolicyGraph, PriorityClass
 from ....engine.policy_settings import Usage
 from ..import_.excluded_resources import shortest
 from ..problems import ConversionNote, ExportRefused, Findings

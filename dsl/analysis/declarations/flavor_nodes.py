@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ....engine import policy_graph as graph
+from ....engine.nodes.conditions import Taint, Toleration
 from ...syntax import tree
 from ..context import Context
 
@@ -11,8 +12,8 @@ def with_nodes(context: Context, item: tree.FlavorItem, flavor: graph.Flavor) ->
     """The flavor, with what its statements say of its nodes."""
     seen: dict[str, tree.Spanned] = {}
     labels: list[tuple[str, str]] = []
-    taints: list[graph.Taint] = []
-    tolerations: list[graph.Toleration] = []
+    taints: list[Taint] = []
+    tolerations: list[Toleration] = []
     missing = False
     for statement in item.body:
         match statement:
@@ -40,19 +41,19 @@ def with_nodes(context: Context, item: tree.FlavorItem, flavor: graph.Flavor) ->
     )
 
 
-def _taint(context: Context, statement: tree.TaintStatement) -> graph.Taint:
+def _taint(context: Context, statement: tree.TaintStatement) -> Taint:
     _check_key(context, statement.key, statement)
-    return graph.Taint(statement.key, "" if statement.value is None else statement.value.text, statement.effect)
+    return Taint(statement.key, "" if statement.value is None else statement.value.text, statement.effect)
 
 
-def _toleration(context: Context, statement: tree.Tolerates) -> graph.Toleration:
+def _toleration(context: Context, statement: tree.Tolerates) -> Toleration:
     effect = statement.effect or ""
     if statement.key is None:
-        return graph.Toleration("", "Exists", "", effect)
+        return Toleration("", "Exists", "", effect)
     _check_key(context, statement.key, statement)
     if statement.value is None:
-        return graph.Toleration(statement.key, "Exists", "", effect)
-    return graph.Toleration(statement.key, "Equal", statement.value.text, effect)
+        return Toleration(statement.key, "Exists", "", effect)
+    return Toleration(statement.key, "Equal", statement.value.text, effect)
 
 
 def _check_key(context: Context, key: str, place: tree.Spanned) -> None:

@@ -5,10 +5,11 @@ from fractions import Fraction
 from typing import Literal
 
 from ....engine import policy_graph as graph
+from ....engine.nodes.conditions import Requirement
 from ...syntax import tree
 from ..context import Context
 
-_NOBODY = (graph.Requirement("", "In", ()),)
+_NOBODY = (Requirement("", "In", ()),)
 """A condition that no labels meet."""
 
 _OPERATORS = {"in": "In", "not in": "NotIn", "exists": "Exists", "absent": "DoesNotExist"}
@@ -21,7 +22,7 @@ def stop(statement: tree.Spanned | None) -> Literal["", "hold", "drain"]:
     return "drain" if statement.drained else "hold"
 
 
-def namespaces(context: Context, statement: tree.Spanned | None) -> tuple[graph.Requirement, ...] | None:
+def namespaces(context: Context, statement: tree.Spanned | None) -> tuple[Requirement, ...] | None:
     """The conditions on the labels of a workload's namespace, in an order of their own; None where all may come."""
     if not isinstance(statement, tree.Namespaces):
         return None
@@ -31,7 +32,7 @@ def namespaces(context: Context, statement: tree.Spanned | None) -> tuple[graph.
         context.named(test.key, "label")
         values: dict[str, tree.Spanned] = {}
         kept = sorted(value.text for value in test.values if context.once(values, value.text, value, f'"{value.text}"'))
-        requirement = graph.Requirement(test.key.text, _OPERATORS[test.test], tuple(kept))
+        requirement = Requirement(test.key.text, _OPERATORS[test.test], tuple(kept))
         if context.once(seen, repr(requirement), test, "this condition"):
             made.append(requirement)
     return tuple(sorted(made, key=repr)) if statement.tests else _NOBODY

@@ -2,7 +2,8 @@
 
 import pytest
 from gpol.dsl.analysis.checker import compile_policy
-from gpol.engine.policy_graph import Flavor, Taint, Toleration
+from gpol.engine.nodes.conditions import Taint, Toleration
+from gpol.engine.policy_graph import Flavor
 
 
 def text(*statements: str, use: str = "gpol.fair") -> str:

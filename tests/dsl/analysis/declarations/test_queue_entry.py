@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 from gpol.dsl.analysis.checker import compile_policy
-from gpol.engine.policy_graph import Check, LocalQueue, Queue, Requirement, Source
+from gpol.engine.nodes.conditions import Requirement
+from gpol.engine.policy_graph import Check, LocalQueue, Queue, Source
 
 HEADER = 'policy "p" { use kueue.classical }\nflavor a100 { gpu as owned }\nflavor h100 { gpu as owned }\n'
 
