@@ -18,7 +18,7 @@ def new_core() -> Core:
 
 def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
     """Questions about a policy over what exists, by slot, where nobody uses anything."""
-    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, {}))))
+    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, {}), {})))
 
 
 def freeze(core: Core) -> bytes:

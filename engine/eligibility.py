@@ -39,6 +39,29 @@ def barrier(graph: PolicyGraph, sizes: NodeSizes, flavor: int, pod_set: PodSet, 
     return _too_large(sizes, flavor, pod_set, resources) if selects(known, pod_set) else Obstacle("not-selected", flavor)
 
 
+def without_places(graph: PolicyGraph, queue: Queue, group: Group, flavor: int, pod_set: PodSet) -> Obstacle | None:
+    """What keeps a pod set off a flavor of a queue's group by what is said of places: it asks for some that the flavor does not give.
+
+    Where the policy decides in cycles, a pod set that says nothing of places gets a flavor that gives some only in a queue of which all
+    flavors do (Kueue: pkg/scheduler/flavorassigner/tas_flavorassigner.go, checkPodSetAndFlavorMatchForTAS).
+    """
+    topology = graph.flavors[flavor].topology
+    if not pod_set.asks_for_places:
+        apart = graph.settings.places_are_asked_for and not gives_places_only(graph, queue)
+        return Obstacle("only-with-places", flavor) if topology >= 0 and apart else None
+    if topology < 0:
+        asked = any(resource in pod_set.requests for resource in group.resources)
+        return Obstacle("without-places", flavor) if asked else None
+    asked_levels = [level for level in (pod_set.within, pod_set.near, *(part.level for part in pod_set.slices)) if level]
+    lacking = any(graph.topologies[topology].level(level) is None for level in asked_levels)
+    return Obstacle("no-level", flavor) if lacking else None
+
+
+def gives_places_only(graph: PolicyGraph, queue: Queue) -> bool:
+    """Whether each flavor that a queue may use gives places."""
+    return all(graph.flavors[flavor].topology >= 0 for group in groups_of(graph, queue) for flavor in group.flavors)
+
+
 def _too_large(sizes: NodeSizes, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
     """One pod of a pod set is larger than every node of a flavor, as if all of them were empty.
 
@@ -57,8 +80,12 @@ def _too_large(sizes: NodeSizes, flavor: int, pod_set: PodSet, resources: Collec
 
 def untolerated(flavor: Flavor, pod_set: PodSet) -> Taint | None:
     """The first taint of a flavor that keeps the pod set off it."""
-    tolerations: list[Tolerance] = [*pod_set.tolerations, *flavor.tolerations]
-    for taint in flavor.taints:
+    return repelling(flavor.taints, [*pod_set.tolerations, *flavor.tolerations])
+
+
+def repelling(taints: Iterable[Taint], tolerations: Collection[Tolerance]) -> Taint | None:
+    """The first of some taints that keeps pods with these tolerations off."""
+    for taint in taints:
         if taint.effect in _REPELLING and not any(_tolerates(toleration, taint) for toleration in tolerations):
             return taint
     return None

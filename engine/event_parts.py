@@ -240,7 +240,21 @@ class Why(Part):
 
 
 ObstacleKind = Literal[
-    "unserved", "lacks-resource", "missing", "taint", "not-selected", "too-large", "not-nominated", "other-flavor", "exceeds", "short"
+    "unserved",
+    "lacks-resource",
+    "missing",
+    "taint",
+    "not-selected",
+    "too-large",
+    "not-nominated",
+    "other-flavor",
+    "exceeds",
+    "short",
+    "without-places",
+    "only-with-places",
+    "no-level",
+    "no-places",
+    "several-placed",
 ]
 """Why a flavor does not serve a resource at once."""
 

@@ -79,8 +79,9 @@ class WorkloadRejected(Decision):
 
 
 DeferralReason = Literal[
-    "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "WaitingForPreemptedWorkloads", "PendingEvaluation", "Misconfigured"
-]
+    "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "TopologyPlacementFailed", "WaitingForPreemptedWorkloads",
+    "PendingEvaluation", "Misconfigured",
+]  # fmt: skip
 """Why the head of a queue was not admitted, in Kueue's words."""
 
 

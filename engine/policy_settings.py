@@ -125,6 +125,16 @@ class Settings:
         return self.cycles is not None
 
     @property
+    def places_are_asked_for(self) -> bool:
+        """Whether pods get places only where they ask for some, as long as their queue has flavors without."""
+        return self.cycles is not None
+
+    @property
+    def tries_places_apart(self) -> bool:
+        """Whether what is tried out on nodes counts under the pods' own flavor alone, though other flavors have the same nodes."""
+        return self.cycles is not None
+
+    @property
     def heads_keep_room(self) -> bool:
         """Whether a workload that needs victims and has none keeps room all the same, for as long as a cycle; several may keep the same."""
         return self.cycles is not None

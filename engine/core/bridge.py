@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 from ..definition.queue.line import line_key
 from ..definition.state.state import ActivePolicy, QueueState, State
-from ..intake.capacity import Machine, capacity, node_sizes
+from ..intake.capacity import capacity, node_sizes
 from ..intake.local_usage import Books
+from ..nodes.inventory import Machine
 from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
@@ -29,6 +30,8 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is used no more, unless that is refused. Raises BeyondBoundsError."""
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
+    if any(flavor.topology >= 0 for flavor in state.graph.flavors):
+        raise BeyondBoundsError("pods get places")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
     exists = capacity(state.graph, state.machines, state.overrides)
     store = TableStore(state.graph, exists, node_sizes(state.graph, state.machines), kernels)
@@ -63,7 +66,7 @@ def _load_queue(store: TableStore, node: int, queue: QueueState) -> None:
 def unloaded(store: TableStore, around: Around) -> State:
     """The state that tables hold, as the definition has it; it goes its own way."""
     t, graph = store.tables, store.graph
-    policy = ActivePolicy.of(graph, store.capacity, store.policy.sizes)
+    policy = ActivePolicy.of(graph, store.capacity, store.policy.sizes, around.machines)
     state = State(policy=policy, overrides=dict(around.overrides), machines=dict(around.machines))
     state.consumed = {name: around.consumed[name].copy() for name in sorted(around.consumed)}
     for name in sorted(_COUNTS):

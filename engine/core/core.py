@@ -29,12 +29,13 @@ from ..facts import (
 from ..guard import Field
 from ..guard_truth import own_value
 from ..intake.at_once import decided_at_once
-from ..intake.capacity import Machine, capacity, node_sizes, take_in
+from ..intake.capacity import capacity, node_sizes, take_in
 from ..intake.changes import act, adopt, stops, submitted, update
 from ..intake.check import check_fact
 from ..intake.holds import turned_away
 from ..intake.local_usage import report_usage
 from ..intake.routing import route
+from ..nodes.inventory import Machine
 from ..outcome.decision import Hold, Outcome
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph

@@ -7,11 +7,11 @@ from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
 from ..facts import Fact, TimeAdvanced, WorkloadSubmitted
 from ..intake.at_once import decided_at_once
-from ..intake.capacity import Machine
 from ..intake.changes import submitted, waits
 from ..intake.check import check_fact
 from ..intake.rejection import rejection
 from ..intake.routing import route
+from ..nodes.inventory import Machine
 from ..outcome.history import Columns
 from ..policy_graph import PolicyGraph
 from ..questions.probe import DefinitionProbe

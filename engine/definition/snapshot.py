@@ -10,14 +10,15 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from ..event_parts import Int64, NameText, Part, as_json
-from ..intake.capacity import Machine, machine
+from ..intake.capacity import machine
 from ..intake.decayed_usage import Consumed
+from ..nodes.inventory import Machine
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
 from .state.state import State
 from .transition.apply import enter, take_over
 
-FORMAT: Literal[3] = 3
+FORMAT: Literal[4] = 4
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""
 
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -39,7 +40,7 @@ class _Queue(Part):
 class _Content(Part):
     """A whole state. `policy` is the digest of the policy's meaning, None before the first policy; `queues` are there where it defers."""
 
-    format: Literal[3] = FORMAT
+    format: Literal[4] = FORMAT
     seq: Count
     cause: Count
     time: Count
@@ -133,7 +134,7 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
     if any(not 0 <= usage.updated <= content.time for usage in content.consumed.values()):
         raise SnapshotError("usage of a local queue was counted at no moment until now")
     if graph is not None:
-        state.machines = {name: machine(graph, known.labels, known.capacity) for name, known in content.machines.items()}
+        state.machines = {name: machine(graph, known) for name, known in content.machines.items()}
         take_over(state, graph)
         for workload in content.workloads:
             _check(graph, workload)

@@ -96,6 +96,16 @@ def obstacle_told(obstacle: FlavorObstacle) -> str:
         case "too-large":
             asked, limit = (format_amount(amount, obstacle.resource) for amount in (obstacle.asked, obstacle.limit))
             return f"one of its pods asks for {asked} {obstacle.resource}, and its largest node has {limit}"
+        case "without-places":
+            return "it gives pods no places, and the pod set asks for some"
+        case "only-with-places":
+            return "it is for pods that say where they are to stand"
+        case "no-level":
+            return "its topology lacks a level that the pod set names"
+        case "several-placed":
+            return "the pod set would stand in several topologies at once"
+        case "no-places":
+            return f"there are places for {obstacle.limit} of {obstacle.asked}"
         case "not-nominated":
             return "another flavor was nominated"
         case "other-flavor":

@@ -1,29 +1,21 @@
 """What exists: the nodes of the cluster, the flavors that they belong to, the capacity of each slot, and how large a pod may be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ..facts import AboutSupply, CapacityChanged, NodeAdded, NodeChanged, NodeRemoved
+from ..nodes.conditions import Taint
+from ..nodes.inventory import Machine
 from ..policy_graph import Flavor, PolicyGraph
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A node of the cluster, by the last fact about it, and the flavor that it belongs to (-1: none)."""
-
-    labels: dict[str, str]
-    capacity: dict[str, int]
-    flavor: int
-
 
 NodeSizes = tuple[tuple[Mapping[str, int], ...], ...]
 """By flavor, what its largest nodes have of its resources, in the smallest unit: nodes that no other one exceeds in everything. Of a flavor
 whose capacity does not come from nodes, or that has none, there is nothing."""
 
 
-def machine(graph: PolicyGraph, labels: dict[str, str], amounts: dict[str, int]) -> Machine:
+def machine(graph: PolicyGraph, known: Machine) -> Machine:
     """A node as the policy sees it: of the flavor whose node selector its labels match."""
-    return Machine(labels, amounts, next(iter(flavors_of_node(graph, labels)), -1))
+    return replace(known, flavor=next(iter(flavors_of_node(graph, known.labels)), -1))
 
 
 def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
@@ -42,7 +34,8 @@ def take_in(fact: AboutSupply, graph: PolicyGraph, machines: dict[str, Machine],
             for resource in sorted(fact.capacity):
                 overrides[fact.flavor, resource] = fact.capacity[resource]
         case NodeAdded() | NodeChanged():
-            machines[fact.node] = machine(graph, fact.labels, fact.capacity)
+            taints = tuple(Taint(taint.key, taint.value, taint.effect) for taint in fact.taints)
+            machines[fact.node] = machine(graph, Machine(fact.labels, fact.capacity, -1, taints, fact.cordoned))
         case NodeRemoved():
             del machines[fact.node]
 
@@ -50,7 +43,8 @@ def take_in(fact: AboutSupply, graph: PolicyGraph, machines: dict[str, Machine],
 def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Mapping[tuple[str, str], int]) -> list[int]:
     """What exists, by slot: the nodes of a flavor, or the last capacity fact, or what the policy says.
 
-    `machines` are all nodes by name, `overrides` the capacities set by facts, by (flavor name, resource).
+    `machines` are all nodes by name, `overrides` the capacities set by facts, by (flavor name, resource). A node that is cordoned counts
+    where pods get places, as those who run there do; elsewhere it counts as gone.
     """
     amounts = []
     for slot in graph.slots:
@@ -59,7 +53,7 @@ def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Map
             amounts.append(_declared(flavor, slot.resource))
         elif flavor.nodes is not None:
             of_flavor = (machines[name] for name in sorted(machines) if machines[name].flavor == slot.flavor)
-            amounts.append(sum(each.capacity.get(slot.resource, 0) for each in of_flavor))
+            amounts.append(sum(each.capacity.get(slot.resource, 0) for each in of_flavor if flavor.topology >= 0 or not each.cordoned))
         else:
             amounts.append(overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
     return amounts

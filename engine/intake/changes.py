@@ -53,7 +53,8 @@ def adopt(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: Worklo
     workload.admitted, workload.started_by, workload.evicting, workload.held_by_owner = fact.since, seq, fact.evicting, False
     workload.usage = as_request(amounts)
     workload.assignments = tuple(
-        Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors) for placement in fact.placements
+        Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors, places=placement.places)
+        for placement in fact.placements
     )
 
 

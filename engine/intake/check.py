@@ -5,9 +5,10 @@ from typing import Protocol
 
 from .. import facts
 from ..errors import FactError
+from ..nodes.inventory import Machine
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
-from .capacity import Machine, flavors_of_node
+from .capacity import flavors_of_node
 from .routing import effective_priority, entered_by, queue_named
 
 
@@ -125,8 +126,9 @@ def _check_usage(graph: PolicyGraph, fact: facts.UsageReported) -> None:
 
 
 def _check_node(graph: PolicyGraph, machines: Mapping[str, Machine], fact: facts.NodeAdded | facts.NodeChanged | facts.NodeRemoved) -> None:
-    if graph.settings.forest:
-        raise FactError("the policy decides in cycles, by what is owned alone, and counts no nodes: change what queues own instead")
+    if graph.settings.forest and not any(flavor.topology >= 0 for flavor in graph.flavors):
+        cause = "the policy decides in cycles, by what is owned alone, and places no pods on nodes"
+        raise FactError(f"{cause}: change what queues own instead, or let a flavor be `placed`")
     known = fact.node in machines
     if isinstance(fact, facts.NodeAdded) and known:
         raise FactError(f"node `{fact.node}` is already there; use NodeChanged")

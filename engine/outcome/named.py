@@ -28,6 +28,7 @@ def assignments(graph: PolicyGraph, flavors: FlavorAssignment) -> tuple[Assignme
             pod_set=pods.name,
             count=pods.count,
             flavors={resource: graph.flavors[pods.flavors[resource].flavor].name for resource in sorted(pods.flavors)},
+            places=pods.places,
         )
         for pods in flavors.pod_sets
     )

@@ -5,12 +5,12 @@ Typed numbers and indices only: flavors, slots, nodes and rules are indices into
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from ..event_parts import EvictionKind, ObstacleKind
+from ..event_parts import EvictionKind, ObstacleKind, PlacedPods
 
 Request = tuple[tuple[int, int], ...]
 """(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
@@ -25,7 +25,7 @@ ComparedShares = tuple[Share, Share, Share]
 Value = int | str | Share
 """The value of a field: a number in the smallest unit, a text, or a share."""
 
-FlavorReason = Literal["", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor"]
+FlavorReason = Literal["", "TopologyPlacementFailed", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor"]
 """Why a flavor, or a whole workload, fits nowhere; from the mildest to the most severe. Empty: it does fit, or others could go."""
 
 
@@ -72,7 +72,8 @@ class Obstacle:
     `exceeds` and `short` are about quota: `assumed` was asked for by earlier pod sets, `asked` here, `limit` is the most there could be,
     or what is available. With `too-large` one pod asks for `asked`, and the largest node of the flavor has `limit`; without a resource it
     takes several resources to say that no node is large enough. With `taint` the `index` is that of the flavor's taint. With
-    `other-flavor` it is that of the flavor on which the workload runs whose place is taken (-1: on none, for this resource).
+    `other-flavor` it is that of the flavor on which the workload runs whose place is taken (-1: on none, for this resource). With
+    `no-places` there is room for `limit` of `asked` slices or pods.
     """
 
     kind: ObstacleKind
@@ -87,6 +88,41 @@ class Obstacle:
     def by_quota(self) -> bool:
         """Whether an amount is missing, and not the flavor the wrong one."""
         return self.kind in ("exceeds", "short")
+
+
+class LayerRoom(NamedTuple):
+    """How many slices of a layer fit into the best domain, of how many."""
+
+    level: str
+    fit: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoPlaces:
+    """Why pod sets, which are placed together, have no places in the topology of a flavor.
+
+    `no-room`: of `of` slices (of `size` pods each, 1: single pods) `fit` have room in the best domain of `level`, or in all ("": of no
+    level); `layers` say more of slices within slices. Of `nodes`, the lowest domains, `kept_off` take no pod at all: a cause, what it is
+    about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one; `slice-above`: the slices' `level` is not
+    below `asked`.
+    """
+
+    kind: Literal["no-room", "no-level", "no-domains", "slice-above"]
+    pod_sets: tuple[str, ...] = ()
+    flavor: int = -1
+    level: str = ""
+    asked: str = ""
+    fit: int = 0
+    of: int = 0
+    size: int = 1
+    layers: tuple[LayerRoom, ...] = ()
+    nodes: int = 0
+    kept_off: tuple[tuple[str, str, int], ...] = ()
+
+    def about(self, pod_sets: tuple[str, ...], flavor: int) -> "NoPlaces":
+        """The same of these pod sets on a flavor."""
+        return replace(self, pod_sets=pod_sets, flavor=flavor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +149,8 @@ class Chosen:
 
 @dataclass(slots=True)
 class PodSetFlavors:
-    """What a pod set gets: pods, amounts by resource, the flavor of each resource (none: it cannot be served), what stood in the way."""
+    """What a pod set gets: pods, amounts by resource, the flavor of each resource (none: it cannot be served), what stood in the way; and
+    where its pods stand, on a flavor that gives places."""
 
     name: str
     count: int
@@ -122,6 +159,7 @@ class PodSetFlavors:
     obstacles: tuple[Obstacle, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     failed: bool = False
+    places: tuple[PlacedPods, ...] = ()
 
     @property
     def mode(self) -> Mode:
@@ -138,7 +176,8 @@ class FlavorAssignment:
     """Flavors for a whole workload, as far as they were found.
 
     `whole` is all that it would be charged, by slot, and `usage` that without what a workload holds whose place it takes. `level` is the
-    highest of all resources, `needing` the slots on which somebody else has to go.
+    highest of all resources, `needing` the slots on which somebody else has to go. `unplaced` is why it has no places though it fits by
+    quota, `unplaced_if_empty` why it has none on empty nodes.
     """
 
     pod_sets: list[PodSetFlavors] = field(default_factory=list)
@@ -148,6 +187,8 @@ class FlavorAssignment:
     mode: Mode = Mode.FIT
     reason: FlavorReason = ""
     needing: set[int] = field(default_factory=set)
+    unplaced: NoPlaces | None = None
+    unplaced_if_empty: NoPlaces | None = None
 
     @property
     def request(self) -> Request:

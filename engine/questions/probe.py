@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
-from ..definition.admission.nominate import nominate, search
+from ..definition.admission.nominate import nominate, preemptor_of, search
 from ..definition.admission.settle import reservations
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
@@ -49,7 +49,7 @@ class DefinitionProbe:
         policy = self._policy
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
-            policy = policy.over(graph or policy.graph, exists, policy.sizes)
+            policy = policy.over(graph or policy.graph, exists, policy.sizes, policy.places.machines)
         gone = [self._state.workloads[name] for name in sorted(set(without) - self._out)]
         if charges or gone:
             policy = policy.copy()
@@ -57,6 +57,7 @@ class DefinitionProbe:
                 policy.tree.add(queue, request)
             for each in gone:
                 policy.tree.remove(each.queue, each.usage)
+                policy.places.remove(policy.places.holdings(each))
         return DefinitionProbe(self._state, policy, self._out.union(without), instead or self._instead)
 
     @property
@@ -140,7 +141,8 @@ class DefinitionProbe:
 
     def _preemptor(self, nomination: Nomination) -> Preemptor:
         flavors = nomination.flavors
-        return Preemptor(self._workload(nomination.workload), flavors.request, sorted(flavors.needing))
+        workload = self._workload(nomination.workload)
+        return preemptor_of(self._trial(), workload, flavors.request, sorted(flavors.needing), flavors)
 
     def reservations(self) -> Sequence[Nomination]:
         if self.graph.settings.defers:

@@ -8,13 +8,15 @@ may give it to others a second time within the cycle; here it is free for the ne
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from ...eligibility import groups_of
 from ...event_parts import DeferralOutcome
 from ...intake.holds import is_inactive, turned_away
 from ...outcome.decision import Deferral, Eviction, Hold, LastDeferral, Outcome, SearchState
-from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Victim, as_request
+from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Request, Victim, as_request
 from ...workload import Workload
+from ..placement.places import Holding, Places
 from ..preemption.candidates import preemption_of
 from ..queue.line import anything_waits, head
 from ..state.state import State
@@ -23,6 +25,7 @@ from ..transition.apply import carry_out
 from .binding_limit import binding_limit
 from .entry_order import Entries, next_entry
 from .nominate import nominate
+from .place_pods import places_held
 from .settle import admission_of
 
 MOST_IDLE = 3
@@ -54,7 +57,7 @@ def run_cycle(state: State) -> list[Outcome]:
             refused.append((workload, hold))
         else:
             entries[queue.node] = nominate(trial, workload, goes_on_from(state, workload))
-    ended = _Cycle(trial).run(entries)
+    ended = _Cycle(trial, state.active.places.copy()).run(entries)
     uncharged = Trial(state)
     admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(uncharged, each.nomination)]
     waiting = [_deferral(state, each) for each in ended if each.outcome is not None]
@@ -93,9 +96,13 @@ class _Ended:
 
 @dataclass(slots=True)
 class _Cycle:
-    """One cycle over the heads of the queues; what is charged in its course stays charged in its trial."""
+    """One cycle over the heads of the queues; what is charged in its course stays charged in its trial.
+
+    `standing` has the places of those who run and of those that the cycle has admitted so far.
+    """
 
     trial: Trial
+    standing: Places
     evicted: list[Workload] = field(default_factory=list)
     replaced: list[Workload] = field(default_factory=list)
 
@@ -108,31 +115,66 @@ class _Cycle:
         return ended
 
     def _process(self, nomination: Nomination) -> _Ended:
-        workloads = self.trial.state.workloads
         if self._overlaps(nomination):
             nomination = self._again(nomination)
+        elif self._fits(nomination) == "no places":
+            nomination = nominate(self.trial, self._workload(nomination), only=nomination.flavors.nominated())
         flavors, queue = nomination.flavors, nomination.queue
         if flavors.mode is Mode.NO_FIT:
             return _Ended(nomination, "no fit")
         if flavors.mode is Mode.PREEMPT and not nomination.victims:
             if preemption_of(self.trial, queue).reclaims != "any":
-                self.trial.tree.add(queue, as_request(to_reserve(self.trial, queue, flavors)))
+                self._charge(nomination, as_request(to_reserve(self.trial, queue, flavors)))
             return _Ended(nomination, "no candidates")
         if self._overlaps(nomination):
             return _Ended(nomination, "overlapping")
-        with self.trial.without([*self.evicted, *(workloads[victim.workload] for victim in nomination.victims)]):
-            fits = self.trial.tree.fits(queue, flavors.request)
-        if not fits:
+        if self._fits(nomination) or (flavors.mode is Mode.FIT and not self._has_room(nomination)):
             return _Ended(nomination, "overtaken")
+        workloads = self.trial.state.workloads
         if flavors.mode is Mode.FIT:
             if nomination.replaced is not None:
                 self.trial.take(workloads[nomination.replaced])
                 self.replaced.append(workloads[nomination.replaced])
-            self.trial.tree.add(queue, as_request(flavors.whole))
+            self._charge(nomination, as_request(flavors.whole))
             return _Ended(nomination, None)
-        self.trial.tree.add(queue, flavors.request)
+        self._charge(nomination, flavors.request)
         self.evicted += [workloads[victim.workload] for victim in nomination.victims]
         return _Ended(nomination, "preempting" if flavors.mode is Mode.PREEMPT else "deferred")
+
+    def _workload(self, nomination: Nomination) -> Workload:
+        return self.trial.state.workloads[nomination.workload]
+
+    def _takes(self, nomination: Nomination) -> list[Holding]:
+        """What a nomination takes of places."""
+        return places_held(self.trial.places, self._workload(nomination), nomination.flavors)
+
+    def _fits(self, nomination: Nomination) -> Literal["", "no quota", "no places"]:
+        """What a nomination lacks once its victims and those of others are gone, with all that is charged so far; nothing if it fits."""
+        workloads = self.trial.state.workloads
+        gone = [*self.evicted, *(workloads[victim.workload] for victim in nomination.victims)]
+        replaced = [] if nomination.replaced is None else [workloads[nomination.replaced]]
+        with self.trial.without(gone):
+            if not self.trial.tree.fits(nomination.queue, nomination.flavors.request):
+                return "no quota"
+            with self.trial.without(replaced):
+                return "" if self.trial.places.has_room(self._takes(nomination)) else "no places"
+
+    def _has_room(self, nomination: Nomination) -> bool:
+        """Whether there is room for an admission where its pods are to stand, whatever the flavor of those who stand there."""
+        if not self.trial.gives_places:
+            return True
+        takes = self._takes(nomination)
+        if nomination.replaced is not None:
+            self.standing.remove(self.standing.holdings(self.trial.state.workloads[nomination.replaced]))
+        if not self.standing.has_room(takes):
+            return False
+        self.standing.add(takes)
+        return True
+
+    def _charge(self, nomination: Nomination, request: Request) -> None:
+        """Keep others from a request and from the places of a nomination for the rest of the cycle."""
+        self.trial.tree.add(nomination.queue, request)
+        self.trial.places.add(self._takes(nomination), everywhere=False)
 
     def _overlaps(self, nomination: Nomination) -> bool:
         """Whether somebody whom it would evict, or whose place it would take, is gone already."""
@@ -142,7 +184,7 @@ class _Cycle:
     def _again(self, nomination: Nomination) -> Nomination:
         """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
         with self.trial.without(self.evicted):
-            again = nominate(self.trial, self.trial.state.workloads[nomination.workload], only=nomination.flavors.nominated())
+            again = nominate(self.trial, self._workload(nomination), only=nomination.flavors.nominated())
         if again.flavors.mode is Mode.FIT:
             again.flavors = replace(again.flavors, mode=Mode.DEFERRED_FIT)
         return again

@@ -14,6 +14,7 @@ from ..flavor.assigner import FlavorAssigner
 from ..preemption import classical, fair_sharing, lookahead
 from ..preemption.rules import Found, Preemptor
 from ..state.trial import Trial
+from .place_pods import judge_places, places_then, pod_sets_to_place
 
 T = TypeVar("T")
 
@@ -33,6 +34,12 @@ def nominate(trial: Trial, workload: Workload, tried: SearchState = (), only: di
 def search(trial: Trial, preemptor: Preemptor) -> Found:
     """The victims for a preemptor, in the way that the policy chose."""
     return SEARCHES[trial.graph.settings.victims](trial, preemptor)
+
+
+def preemptor_of(trial: Trial, workload: Workload, request: Request, slots: list[int], placed: FlavorAssignment | None) -> Preemptor:
+    """A workload that looks for victims; with an assignment it has to find places for it as well."""
+    to_place = pod_sets_to_place(trial.policy.places, workload, placed) if placed is not None and trial.gives_places else []
+    return Preemptor(workload, request, slots, tuple(to_place))
 
 
 class Nominator:
@@ -67,7 +74,13 @@ class Nominator:
     def _attempt(self, counts: Sequence[int]) -> Nomination:
         """Flavors and victims for so many pods of each pod set."""
         flavors = self.assigner.assign(counts)
+        with self.trial.without([] if self.replaced is None else [self.replaced]):
+            judge_places(self.trial.policy, self.workload, flavors)
         found = self._victims(flavors)
+        if flavors.mode is Mode.PREEMPT and self.trial.gives_places:
+            gone = [self.trial.state.workloads[victim.workload] for victim in found.victims]
+            with self.trial.without(gone):
+                places_then(self.trial.policy.places, self.workload, flavors, victims_gone=bool(gone))
         replaced = self.replaced.name if self.replaced is not None else None
         return Nomination(self.workload.name, self.workload.queue, flavors, tuple(found.victims), found.until, replaced=replaced)
 
@@ -76,7 +89,7 @@ class Nominator:
         hopeless = self.trial.graph.settings.judges_together and flavors.grade is Grade.NO_VICTIMS
         if flavors.mode is not Mode.PREEMPT or hopeless:
             return Found()
-        return self._search(flavors.request, sorted(flavors.needing))
+        return self._search(flavors.request, sorted(flavors.needing), flavors)
 
     def _simulate(self, amounts: dict[int, int]) -> Verdict:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
@@ -86,8 +99,8 @@ class Nominator:
             levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
         return found.grade, max(levels)
 
-    def _search(self, request: Request, slots: list[int]) -> Found:
-        found = search(self.trial, Preemptor(self.workload, request, slots))
+    def _search(self, request: Request, slots: list[int], placed: FlavorAssignment | None = None) -> Found:
+        found = search(self.trial, preemptor_of(self.trial, self.workload, request, slots, placed))
         if found.until is not None:
             self.ahead.append((found.until, request))
         return found

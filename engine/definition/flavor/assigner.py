@@ -8,8 +8,8 @@ demand of 0 does not count, and a pod set that has no pods left gets no flavors;
 
 from collections.abc import Callable, Sequence
 
-from ...eligibility import barrier, companions, groups_of
-from ...event_parts import POD_COUNT, PodSet
+from ...eligibility import barrier, companions, groups_of, without_places
+from ...event_parts import POD_COUNT, ObstacleKind, PodSet
 from ...intake.slices import Held
 from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict
@@ -25,7 +25,9 @@ Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 
 BEST: Verdict = (Grade.FIT, 0)
 
-_SEVERITY: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
+_SEVERITY: tuple[FlavorReason, ...] = (
+    "", "TopologyPlacementFailed", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor",
+)  # fmt: skip
 
 
 class FlavorAssigner:
@@ -126,13 +128,31 @@ class FlavorAssigner:
         for pod_set in pod_sets:
             pod_set.obstacles, pod_set.attempts = tuple(obstacles), tuple(attempts)
             pod_set.flavors = {} if failed else {resource: found[resource] for resource in pod_set.requests if resource in found}
+            if not pod_set.requests:
+                pod_set.flavors = {} if failed else self._of_companions(pod_set.name, found)
             pod_set.failed = failed or (not pod_set.flavors and any(pod_set.requests.values()))
+            if not pod_set.failed:
+                self._check_places(pod_set)
             self._charge(assignment, pod_set)
+
+    def _of_companions(self, name: str, found: dict[str, Chosen]) -> dict[str, Chosen]:
+        """The flavors of a pod set that asks for nothing: those of its companions that give places, as it stands with them."""
+        pod_set = next(each for each in self.workload.fact.pod_sets if each.name == name)
+        given = {resource: found[resource] for resource in sorted(found) if self.policy.graph.flavors[found[resource].flavor].topology >= 0}
+        return given if pod_set.group and pod_set.asks_for_places else {}
+
+    def _check_places(self, pods: PodSetFlavors) -> None:
+        """A pod set stands in one topology: refuse it where several of its flavors give places, or none does and it asks for some."""
+        pod_set = next(each for each in self.workload.fact.pod_sets if each.name == pods.name)
+        placed = {chosen.flavor for chosen in pods.flavors.values() if self.policy.graph.flavors[chosen.flavor].topology >= 0}
+        if len(placed) > 1 or (not placed and pods.count > 0 and pod_set.asks_for_places):
+            kind: ObstacleKind = "several-placed" if placed else "without-places"
+            pods.obstacles, pods.failed = (*pods.obstacles, Obstacle(kind, min(placed, default=-1))), True
 
     def _charge(self, assignment: FlavorAssignment, pod_set: PodSetFlavors) -> None:
         for resource in sorted(pod_set.flavors):
             chosen = pod_set.flavors[resource]
-            slot, asked = self.policy.slot(chosen.flavor, resource), pod_set.requests[resource]
+            slot, asked = self.policy.slot(chosen.flavor, resource), pod_set.requests.get(resource, 0)
             assert slot is not None
             _, before = self.held.get(pod_set.name, {}).get(resource, (-1, 0))
             assignment.whole[slot] = assignment.whole.get(slot, 0) + asked
@@ -159,7 +179,7 @@ class FlavorAssigner:
         last = -1
         for last in range(self.tried.get((pod_sets[0].name, next(iter(wanted))), -1) + 1, len(group.flavors)):
             flavor = group.flavors[last]
-            kept_off = self._barrier(flavor, pod_sets, wanted)
+            kept_off = self._barrier(group, flavor, pod_sets, wanted)
             if kept_off is not None:
                 obstacles.append(kept_off)
                 if kept_off.kind != "not-nominated":
@@ -182,8 +202,8 @@ class FlavorAssigner:
         found = {resource: Chosen(flavor, verdict[0], verdict[1], tried) for resource, (flavor, verdict) in best.items()}
         return found, [] if best_verdict[0] is Grade.FIT else obstacles, attempts
 
-    def _barrier(self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int]) -> Obstacle | None:
-        """What keeps these pod sets off a flavor, whatever is free there."""
+    def _barrier(self, group: Group, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int]) -> Obstacle | None:
+        """What keeps these pod sets off a flavor of a group, whatever is free there."""
         if self.only is not None and not any(
             self.only.get((pod_set.name, resource)) == flavor for pod_set in pod_sets for resource in wanted
         ):
@@ -191,7 +211,11 @@ class FlavorAssigner:
         for resource in wanted:
             if self.policy.slot(flavor, resource) is None:
                 return Obstacle("lacks-resource", flavor, resource)
-        found = (barrier(self.policy.graph, self.policy.sizes, flavor, pod_set, wanted) for pod_set in pod_sets)
+        graph = self.policy.graph
+        found = (
+            without_places(graph, self.queue, group, flavor, pod_set) or barrier(graph, self.policy.sizes, flavor, pod_set, wanted)
+            for pod_set in pod_sets
+        )
         return next((each for each in found if each is not None), None)
 
     def _judge(self, flavor: int, pod_sets: list[PodSet], wanted: dict[str, int], usage: dict[int, int]) -> Judgement:

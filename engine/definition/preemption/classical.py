@@ -118,7 +118,7 @@ def _take(trial: Trial, preemptor: Preemptor, in_order: list[ClassicalCandidate]
 
     def fits() -> bool:
         within = borrowing or not any(trial.tree.exceeds_owned(queue, slot, amount) for slot, amount in preemptor.request)
-        return within and trial.tree.fits(queue, preemptor.request)
+        return within and preemptor.fits(trial)
 
     taken: list[Victim] = []
     with trial.undone():

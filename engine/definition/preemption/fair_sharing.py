@@ -56,7 +56,7 @@ class _Search:
 
     def _fits(self) -> bool:
         """Whether the workload fits without those who are out; the workload itself must not be charged."""
-        return self.tree.fits(self.queue, self.preemptor.request)
+        return self.preemptor.fits(self.trial)
 
     def _take(self, candidate: Workload, kind: EvictionKind, shares: ComparedShares | None = None) -> bool:
         """Take a victim out, and say whether that is enough."""

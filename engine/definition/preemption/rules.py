@@ -22,6 +22,7 @@ from ...intake.slices import takes_place_of
 from ...outcome.nomination import CandidateOutcome, ComparedShares, Grade, Note, Request, RunnerUp, Victim
 from ...policy_graph import PreemptRule, ProtectRule, covers
 from ...workload import Workload, victim
+from ..placement.placer import ToPlace, find_places
 from ..queue.line import directed
 from ..state.guard_values import GuardValues
 from ..state.trial import Trial
@@ -32,11 +33,21 @@ Ranked = tuple[tuple[object, ...], Workload]
 
 @dataclass(frozen=True, slots=True)
 class Preemptor:
-    """A workload that looks for victims: the request that is to fit, and the slots on which somebody has to go for it."""
+    """A workload that looks for victims: the request that is to fit, the slots on which somebody has to go for it, and the pod sets that
+    are to find places."""
 
     workload: Workload
     request: Request
     slots: list[int]
+    to_place: tuple[ToPlace, ...] = ()
+
+    def fits(self, trial: Trial) -> bool:
+        """Whether it fits as things stand in a trial: its request by quota, and its pods on places."""
+        return trial.tree.fits(self.workload.queue, self.request) and self.has_places(trial)
+
+    def has_places(self, trial: Trial) -> bool:
+        """Whether its pods find places as things stand in a trial."""
+        return not self.to_place or not find_places(trial.policy.places, self.to_place).failures
 
 
 class RuleSearch:
@@ -58,6 +69,8 @@ class RuleSearch:
         """The search as of the present moment; the request is not charged yet."""
         state, workload = trial.state, preemptor.workload
         short = trial.tree.short(workload.queue, preemptor.request)
+        if preemptor.to_place and not preemptor.has_places(trial):
+            short = sorted({*short, *preemptor.slots})
         return cls(trial, preemptor, short, state.time, state.superiors(workload.name), state.cause)
 
     def at(self, moment: int) -> "RuleSearch":
@@ -76,7 +89,7 @@ class RuleSearch:
     def fits(self) -> bool:
         """Whether the request fits."""
         with self.trial.uncharged(self.queue, self.preemptor.request):
-            return self.tree.fits(self.queue, self.preemptor.request)
+            return self.preemptor.fits(self.trial)
 
     def _sweep(self, index: int, rule: PreemptRule, taken: list[Victim]) -> bool:
         """Take victims by one rule, best first, until the request fits; say whether it does."""

@@ -1,15 +1,18 @@
 """The state of a cluster under a policy: what exists, what runs, what waits. Only events change it (`transition/apply.py`)."""
 
 from bisect import bisect_left, insort
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from ...intake.capacity import Machine, NodeSizes
+from ...intake.capacity import NodeSizes
 from ...intake.decayed_usage import Consumed
 from ...intake.shapes import tells_apart
+from ...nodes.inventory import Machine
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
+from ..placement.places import Places
 from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
 
@@ -18,7 +21,8 @@ _NUMBER, _PLACE = attrgetter("number"), attrgetter("place")
 
 @dataclass(slots=True)
 class ActivePolicy:
-    """What an active policy brings: the graph, the tree with its charges, the shares; and how large the nodes of its flavors are.
+    """What an active policy brings: the graph, the tree with its charges, the shares; how large the nodes of its flavors are, and what pods
+    use of them.
 
     `slot_index` finds slots by (flavor name, resource). `tells_apart`: some guard reads a field in which two
     workloads that ask for the same may differ.
@@ -30,10 +34,11 @@ class ActivePolicy:
     sizes: NodeSizes
     slot_index: dict[tuple[str, str], int]
     tells_apart: bool
+    places: Places
 
     @classmethod
-    def of(cls, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
-        """A policy over what exists, by slot, on nodes of these sizes; nobody uses anything yet."""
+    def of(cls, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, machines: Mapping[str, Machine]) -> "ActivePolicy":
+        """A policy over what exists, by slot, on nodes (by name) of these sizes; nobody uses anything yet."""
         tree = QuotaTree(graph, capacity)
         return cls(
             graph=graph,
@@ -42,6 +47,7 @@ class ActivePolicy:
             sizes=sizes,
             slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
             tells_apart=tells_apart(graph),
+            places=Places(graph, machines),
         )
 
     def slot(self, flavor: int, resource: str) -> int | None:
@@ -52,16 +58,17 @@ class ActivePolicy:
         """The node at the top of a queue's tree."""
         return self.tree.paths[queue][-1]
 
-    def over(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> "ActivePolicy":
-        """The same charges under a policy of the same nodes and slots, over what exists there."""
-        other = ActivePolicy.of(graph, capacity, sizes)
+    def over(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, machines: Mapping[str, Machine]) -> "ActivePolicy":
+        """The same charges under a policy of the same queues and slots, over what exists there."""
+        other = ActivePolicy.of(graph, capacity, sizes, machines)
+        other.places = self.places.over(graph, machines)
         for queue in graph.queues:
             other.tree.add(queue.node, as_request(dict(enumerate(self.tree.usage[queue.node]))))
         return other
 
     def copy(self) -> "ActivePolicy":
         """The same policy with charges that go their own way."""
-        return self.over(self.graph, self.tree.capacity, self.sizes)
+        return self.over(self.graph, self.tree.capacity, self.sizes, self.places.machines)
 
 
 @dataclass(slots=True)

@@ -18,7 +18,14 @@ class Trial:
         self.state = state
         self.policy = policy or state.active
         self.graph, self.tree, self.shares = self.policy.graph, self.policy.tree, self.policy.shares
+        self.places = self.policy.places
+        self._everywhere = not self.graph.settings.tries_places_apart
         self._out = set(out)
+
+    @property
+    def gives_places(self) -> bool:
+        """Whether some flavor gives pods places."""
+        return any(tree is not None for tree in self.places.trees)
 
     def running(self, queue: int) -> list[Workload]:
         """Who runs in a queue and is not taken out, in the order of the submissions."""
@@ -31,11 +38,13 @@ class Trial:
     def take(self, workload: Workload) -> None:
         """Take a running workload out."""
         self.tree.remove(workload.queue, workload.usage)
+        self.places.remove(self.places.holdings(workload), self._everywhere)
         self._out.add(workload.name)
 
     def give_back(self, workload: Workload) -> None:
         """Undo `take`."""
         self.tree.add(workload.queue, workload.usage)
+        self.places.add(self.places.holdings(workload), self._everywhere)
         self._out.discard(workload.name)
 
     @contextmanager

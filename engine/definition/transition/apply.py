@@ -195,8 +195,7 @@ def _defer(state: State, name: str, deferred: LastDeferral) -> None:
 def activate(state: State, graph: PolicyGraph) -> None:
     """Let a policy decide from now on. Whoever runs keeps its queue, its flavors and amounts; whoever waits is matched anew."""
     for name in sorted(state.machines):
-        known = state.machines[name]
-        state.machines[name] = machine(graph, known.labels, known.capacity)
+        state.machines[name] = machine(graph, state.machines[name])
     before = state.policy
     take_over(state, graph)
     for workload in state.in_order():
@@ -207,7 +206,8 @@ def activate(state: State, graph: PolicyGraph) -> None:
 
 def take_over(state: State, graph: PolicyGraph) -> None:
     """Make a policy the active one, over what exists; no workload has its place in it yet."""
-    state.policy = ActivePolicy.of(graph, capacity(graph, state.machines, state.overrides), node_sizes(graph, state.machines))
+    exists, sizes = capacity(graph, state.machines, state.overrides), node_sizes(graph, state.machines)
+    state.policy = ActivePolicy.of(graph, exists, sizes, state.machines)
     state.queues, state.stirred = [QueueState() for _ in graph.nodes], set()
     state.cycle, state.idle, state.fresh = 0, 0, True
 
@@ -215,7 +215,7 @@ def take_over(state: State, graph: PolicyGraph) -> None:
 def rebuild(state: State) -> None:
     """Make the quota tree anew for the capacity there is now, and charge it for all that runs."""
     exists = capacity(state.graph, state.machines, state.overrides)
-    state.policy = state.active.over(state.graph, exists, node_sizes(state.graph, state.machines))
+    state.policy = state.active.over(state.graph, exists, node_sizes(state.graph, state.machines), state.machines)
 
 
 # --- the places of a workload: among those of its queue, in its line or in the charges of the quota tree -----------------
@@ -230,6 +230,7 @@ def enter(state: State, workload: Workload) -> None:
     if workload.admitted is not None:
         settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
         policy.tree.add(workload.queue, workload.usage)
+        policy.places.add(policy.places.holdings(workload))
     elif is_queued(policy.graph, workload):
         workload.place, workload.shape = line_key(policy.graph, workload), shape_of(workload, policy.tells_apart)
         workload.parked = workload.shape in queue.hopeless
@@ -243,6 +244,7 @@ def leave(state: State, workload: Workload) -> None:
     policy, queue = state.active, state.queues[workload.queue]
     if workload.admitted is not None:
         policy.tree.remove(workload.queue, workload.usage)
+        policy.places.remove(policy.places.holdings(workload))
         settle_usage(policy.graph, state.consumed, workload, state.time, state.running)
     workload.place, workload.parked = None, False
     if queue.preemptor is workload:

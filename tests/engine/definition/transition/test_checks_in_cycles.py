@@ -48,7 +48,7 @@ def test_an_adoption_may_say_another_queue(cycles: Callable[[str], Any]) -> None
 def test_nodes(cycles: Callable[[str], Any], kind: str, said: dict[str, Any]) -> None:
     """There is what is owned, so what machines there are is refused, as a change of capacity is."""
     c = cycles(POLICY)
-    with pytest.raises(FactError, match="counts no nodes: change what queues own instead"):
+    with pytest.raises(FactError, match="places no pods on nodes: change what queues own instead"):
         c.fact(kind, node="n", **said)
 
 

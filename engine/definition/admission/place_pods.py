@@ -1,0 +1,86 @@
+"""Places for the pods of a workload once its flavors are found; and what it means for the assignment where there are none.
+
+Kueue: pkg/scheduler/flavorassigner/flavorassigner.go, the end of assignFlavors; pkg/scheduler/scheduler.go, updateAssignmentForTAS. A
+workload that fits by quota and finds no places needs victims, as if quota were short. One that finds none even on empty nodes never fits.
+"""
+
+from dataclasses import replace
+
+from ...outcome.nomination import FlavorAssignment, Grade, Mode, NoPlaces, Obstacle, PodSetFlavors
+from ...workload import Workload
+from ..placement.placer import Found, ToPlace, find_places, to_place
+from ..placement.places import Holding, Places, held
+from ..state.state import ActivePolicy
+
+
+def pod_sets_to_place(places: Places, workload: Workload, assignment: FlavorAssignment) -> list[ToPlace]:
+    """The pod sets of an assignment whose flavor gives places, with their pods."""
+    flavors = {pods.name: flavor for pods in assignment.pod_sets if (flavor := placed_flavor(places, pods)) is not None}
+    counts = {pods.name: pods.count for pods in assignment.pod_sets}
+    return to_place(workload, [counts.get(pod_set.name, 0) for pod_set in workload.fact.pod_sets], flavors)
+
+
+def placed_flavor(places: Places, pods: PodSetFlavors) -> int | None:
+    """The flavor of a pod set that gives places; None where none does."""
+    found = (pods.flavors[resource].flavor for resource in sorted(pods.flavors))
+    return next((flavor for flavor in found if places.trees[flavor] is not None), None)
+
+
+def judge_places(policy: ActivePolicy, workload: Workload, assignment: FlavorAssignment) -> None:
+    """Give pods places where the workload fits by quota, and change the assignment where there are none, now or ever."""
+    places = policy.places
+    wanted = pod_sets_to_place(places, workload, assignment)
+    if not wanted or assignment.mode is Mode.NO_FIT:
+        return
+    if assignment.mode is Mode.FIT:
+        found = find_places(places, wanted)
+        if not found.failures:
+            give(assignment, found)
+            return
+        assignment.unplaced, assignment.mode = found.failures[0], Mode.PREEMPT
+        _grade(policy, assignment, found.failures[0].pod_sets[:1], Grade.PREEMPT, found.failures[0])
+    on_empty = find_places(places, wanted, empty=True)
+    if on_empty.failures:
+        first = on_empty.failures[0]
+        assignment.unplaced_if_empty, assignment.mode, assignment.reason = first, Mode.NO_FIT, "TopologyPlacementFailed"
+        _grade(policy, assignment, first.pod_sets[:1], Grade.NO_MATCH, first)
+    else:
+        _grade(policy, assignment, tuple(each.pod_set.name for each in wanted), Grade.PREEMPT, None)
+
+
+def _grade(policy: ActivePolicy, assignment: FlavorAssignment, names: tuple[str, ...], grade: Grade, failure: NoPlaces | None) -> None:
+    """Grade all flavors of some pod sets anew: places are found for all of them, or others have to go on all of them."""
+    for pods in assignment.pod_sets:
+        if pods.name not in names:
+            continue
+        for resource, chosen in sorted(pods.flavors.items()):
+            if chosen.grade.mode > grade.mode:
+                pods.flavors[resource] = replace(chosen, grade=grade)
+        if failure is not None and not any(each.kind == "no-places" for each in pods.obstacles):
+            pods.obstacles = (*pods.obstacles, Obstacle("no-places", failure.flavor, asked=failure.of, limit=failure.fit))
+        slots = {policy.slot(chosen.flavor, resource) for resource, chosen in pods.flavors.items()}
+        assignment.needing |= {slot for slot in slots if slot is not None and grade.mode is Mode.PREEMPT}
+
+
+def give(assignment: FlavorAssignment, found: Found) -> None:
+    """Note the places that were found."""
+    for pods in assignment.pod_sets:
+        pods.places = found.places.get(pods.name, ())
+
+
+def places_then(places: Places, workload: Workload, assignment: FlavorAssignment, victims_gone: bool) -> None:
+    """The places of a workload that needs victims: with them gone, or where nobody can go, those it would keep free on empty nodes."""
+    wanted = pod_sets_to_place(places, workload, assignment)
+    if wanted:
+        give(assignment, find_places(places, wanted, empty=not victims_gone))
+
+
+def places_held(places: Places, workload: Workload, assignment: FlavorAssignment) -> list[Holding]:
+    """What an assignment takes of places."""
+    pod_sets = {pod_set.name: pod_set for pod_set in workload.fact.pod_sets}
+    return [
+        holding
+        for pods in assignment.pod_sets
+        if pods.places and (flavor := placed_flavor(places, pods)) is not None
+        for holding in held(flavor, pod_sets[pods.name], pods.places)
+    ]

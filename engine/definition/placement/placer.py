@@ -1,0 +1,183 @@
+"""The places of a whole workload: pod set by pod set, each beside those that were placed before it; a leader together with its workers.
+
+Kueue: pkg/cache/scheduler/tas_flavor_snapshot.go, FindTopologyAssignmentsForFlavor. Flavors come in the order of their names. The first pod
+set of a flavor that finds no places ends the search in that flavor.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ...eligibility import companions
+from ...event_parts import PlacedPods, PodSet
+from ...nodes.domains import DomainTree
+from ...outcome.nomination import LayerRoom, NoPlaces
+from ...workload import Workload
+from .fill import Filler, TooLittleRoom
+from .places import Holding, Places, each_pod, held
+from .room import Amounts, Room, Tally, Wish, count_rooms, less
+
+
+@dataclass(frozen=True, slots=True)
+class ToPlace:
+    """A pod set that needs places: so many pods of it, on a flavor."""
+
+    pod_set: PodSet
+    pods: int
+    flavor: int
+    joined: str
+
+
+@dataclass(slots=True)
+class Found:
+    """The places of each pod set by name, and why others have none, in the order of the search."""
+
+    places: dict[str, tuple[PlacedPods, ...]] = field(default_factory=dict)
+    failures: list[NoPlaces] = field(default_factory=list)
+
+
+def to_place(workload: Workload, counts: Sequence[int], flavors: Mapping[str, int]) -> list[ToPlace]:
+    """The pod sets of a workload that need places, with so many pods of each; `flavors` has those that do by name."""
+    return [
+        ToPlace(pod_set, count, flavors[pod_set.name], companions(index, pod_set))
+        for index, (pod_set, count) in enumerate(zip(workload.fact.pod_sets, counts, strict=True))
+        if pod_set.name in flavors and count > 0
+    ]
+
+
+def find_places(places: Places, wanted: Sequence[ToPlace], empty: bool = False) -> Found:
+    """Places for pod sets, as things stand or, with `empty`, as if nobody used anything."""
+    found = Found()
+    search = _Search(places, empty)
+    for flavor in sorted({each.flavor for each in wanted}, key=lambda flavor: places.graph.flavors[flavor].name):
+        for joined in _groups([each for each in wanted if each.flavor == flavor]):
+            failure = search.place(flavor, joined, found)
+            if failure is not None:
+                found.failures.append(failure)
+                break
+    return found
+
+
+def _groups(wanted: Sequence[ToPlace]) -> list[list[ToPlace]]:
+    """Pod sets that are placed together: a leader of one pod and its workers; any other one by itself."""
+    groups: dict[str, list[ToPlace]] = {}
+    for each in wanted:
+        groups.setdefault(each.joined, []).append(each)
+    return [part for group in groups.values() for part in ([group] if _is_led(group) else [[each] for each in group])]
+
+
+def _is_led(group: Sequence[ToPlace]) -> bool:
+    return len(group) == 2 and min(each.pods for each in group) == 1
+
+
+class _Search:
+    """Places for one workload; what its pod sets take counts against those that come later."""
+
+    def __init__(self, places: Places, empty: bool) -> None:
+        self.places, self.empty = places, empty
+        self.taken: list[Holding] = []
+
+    def place(self, flavor: int, group: Sequence[ToPlace], found: Found) -> NoPlaces | None:
+        """Place a pod set, or workers with their leader; say why where there is no room."""
+        workers, leader = _workers_and_leader(group)
+        tree = self.places.tree(flavor)
+        names = tuple(each.pod_set.name for each in group)
+        wish = wish_of(tree, workers.pod_set, workers.pods, each_pod(leader.pod_set) if leader is not None else None)
+        if isinstance(wish, NoPlaces):
+            return wish.about(names, flavor)
+        if not tree.levels[wish.level]:
+            return NoPlaces("no-domains", names, flavor, tree.topology.levels[wish.level].name)
+        rooms, tally = count_rooms(
+            tree, wish, lambda leaf: self._free(flavor, leaf), lambda leaf: self.places.keeps_off(flavor, leaf, workers.pod_set)
+        )
+        filled = Filler(tree, wish, rooms).fill()
+        if isinstance(filled, TooLittleRoom):
+            return _too_little(tree, workers.pod_set, wish, rooms, filled, tally).about(names, flavor)
+        self._take(found, workers, [(tree.place(leaf), pods) for leaf, pods, _ in filled])
+        if leader is not None:
+            self._take(found, leader, [(tree.place(leaf), leaders) for leaf, _, leaders in filled])
+        return None
+
+    def _take(self, found: Found, given: ToPlace, where: Sequence[tuple[tuple[str, ...], int]]) -> None:
+        placed = tuple(PlacedPods(domain=place, pods=pods) for place, pods in where if pods > 0)
+        found.places[given.pod_set.name] = placed
+        self.taken += held(given.flavor, given.pod_set, placed)
+
+    def _free(self, flavor: int, leaf: int) -> Amounts:
+        """What is free in a domain beside what this workload takes there already, of its flavor or of others on the same nodes."""
+        place = self.places.tree(flavor).place(leaf)
+        free: Amounts = self.places.capacity(flavor, leaf) if self.empty else self.places.free(flavor, leaf)
+        for each in self.taken:
+            if each.place == place and self.places.see_the_same(flavor, each.flavor):
+                free = less(free, each.each, each.pods)
+        return free
+
+
+def _workers_and_leader(group: Sequence[ToPlace]) -> tuple[ToPlace, ToPlace | None]:
+    """The pod set with more pods, and the one with fewer; where both have as many, the first has the workers."""
+    if len(group) == 1:
+        return group[0], None
+    first, second = group
+    return (second, first) if second.pods > first.pods else (first, second)
+
+
+# --- what is asked for ------------------------------------------------------------------------------------------------
+
+
+def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None) -> Wish | NoPlaces:
+    """What a pod set asks for, by the levels of a topology. NoPlaces where that lacks a level, or slices are wider than the whole."""
+    topology, lowest = tree.topology, len(tree.levels) - 1
+    slices = pod_set.slices
+    said = pod_set.within or pod_set.near
+    level = topology.level(said) if said else 0 if slices else lowest
+    levels = [topology.level(part.level) for part in slices]
+    for name, found in zip([said, *(part.level for part in slices)], [level, *levels], strict=True):
+        if found is None:
+            return NoPlaces("no-level", level=name)
+    known = [found for found in levels if found is not None]
+    assert level is not None
+    if known and level > known[0]:
+        return NoPlaces("slice-above", level=slices[0].level, asked=topology.levels[level].name)
+    for above, below in pairwise(known):
+        if below <= above:
+            return NoPlaces("slice-above", level=topology.levels[above].name, asked=topology.levels[below].name)
+    inner = {
+        depth: part.size for (above, below), part in zip(pairwise(known), slices[1:], strict=True) for depth in range(above + 1, below + 1)
+    }
+    return Wish(
+        pods=pods,
+        each=each_pod(pod_set),
+        level=level,
+        slice_level=known[0] if known else lowest,
+        required=bool(pod_set.within),
+        loose=not said,
+        slice_size=slices[0].size if slices else 1,
+        inner=inner,
+        leader=leader,
+    )
+
+
+# --- why there is no place --------------------------------------------------------------------------------------------
+
+
+def _too_little(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], found: TooLittleRoom, tally: Tally) -> NoPlaces:
+    kept_off = tuple((cause.cause, cause.detail, tally.kept_off[cause]) for cause in sorted(tally.kept_off))
+    layers = tuple(_layers(tree, pod_set, wish, rooms, found.level)) if len(pod_set.slices) > 1 else ()
+    return NoPlaces(
+        "no-room", level=pod_set.within, fit=found.fit, of=wish.slices, size=wish.slice_size, layers=layers, nodes=tally.nodes,
+        kept_off=kept_off,
+    )  # fmt: skip
+
+
+def _layers(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], level: int) -> list[LayerRoom]:
+    """How many slices of each layer fit into the best domain of the level at which the search ended."""
+    best = max(tree.levels[level], key=lambda domain: (rooms[domain].slices, -domain))
+    found = []
+    for part in pod_set.slices:
+        below, at = [best], level
+        target = tree.topology.level(part.level)
+        assert target is not None
+        while at < target:
+            below, at = [child for domain in below for child in tree.domains[domain].children], at + 1
+        found.append(LayerRoom(part.level, sum(rooms[domain].pods // part.size for domain in below), wish.pods // part.size))
+    return found

@@ -1,0 +1,142 @@
+"""The places of a cluster: the domains of each flavor, and what running pods use there.
+
+Where domains are nodes, flavors may share them, and what a pod uses of a node is used of it under every flavor. Kueue tries evictions and
+admissions out under the pod's own flavor alone, so that within a cycle another flavor still sees its nodes as they were
+(`updateTASUsage` in pkg/cache/scheduler/clusterqueue_snapshot.go); a policy that decides in cycles does the same.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ...eligibility import Tolerance
+from ...event_parts import POD_COUNT, PlacedPods, PodSet
+from ...nodes.domains import DomainTree, Path, domain_trees
+from ...nodes.inventory import Machine
+from ...nodes.kept_off import KeptOff, kept_off
+from ...policy_graph import PolicyGraph
+from ...workload import Workload
+from .room import Amounts, fitting, less
+
+
+class Holding(NamedTuple):
+    """Pods at a place of a flavor, each of which uses so much there."""
+
+    flavor: int
+    place: Path
+    pods: int
+    each: Amounts
+
+
+def each_pod(pod_set: PodSet) -> dict[str, int]:
+    """What one pod of a pod set uses where it stands."""
+    return {**pod_set.requests, POD_COUNT: 1}
+
+
+class Places:
+    """What there is and what is used at the places of each flavor."""
+
+    def __init__(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> None:
+        self.graph, self.machines = graph, machines
+        self.trees: tuple[DomainTree | None, ...] = domain_trees(graph, machines)
+        self._index = {flavor.name: index for index, flavor in enumerate(graph.flavors)}
+        self._used: dict[tuple[int, Path], dict[str, int]] = {}
+
+    # --- what is there --------------------------------------------------------------------------------------------------
+
+    def tree(self, flavor: int) -> DomainTree:
+        """The domains of a flavor whose pods get places."""
+        tree = self.trees[flavor]
+        assert tree is not None
+        return tree
+
+    def capacity(self, flavor: int, leaf: int) -> dict[str, int]:
+        """What there is in a domain of the lowest level."""
+        machines = [self.machines[name].capacity for name in self.tree(flavor).domains[leaf].machines]
+        return {
+            resource: sum(amounts.get(resource, 0) for amounts in machines)
+            for resource in sorted({resource for amounts in machines for resource in amounts})
+        }
+
+    def free(self, flavor: int, leaf: int) -> dict[str, int]:
+        """What is free in a domain of the lowest level; below 0 where more is used than there is."""
+        return less(self.capacity(flavor, leaf), self.used(flavor, self.tree(flavor).place(leaf)))
+
+    def used(self, flavor: int, place: Path) -> Amounts:
+        """What is used at a place, as a flavor sees it."""
+        return self._used.get((flavor, place), {})
+
+    def keeps_off(self, flavor: int, leaf: int, pod_set: PodSet) -> KeptOff | None:
+        """What keeps pods of a pod set off a domain, whatever is free there. Only nodes keep pods off, and no wider domain."""
+        tree = self.tree(flavor)
+        if not tree.topology.ends_at_nodes:
+            return None
+        tolerations: list[Tolerance] = [*pod_set.tolerations, *self.graph.flavors[flavor].tolerations]
+        return kept_off(self.machines[tree.domains[leaf].machines[0]], pod_set, tolerations)
+
+    # --- what is used ---------------------------------------------------------------------------------------------------
+
+    def holdings(self, workload: Workload) -> Iterator[Holding]:
+        """What a running workload holds of places."""
+        for given in workload.assignments:
+            if given.places:
+                found = (self._index[name] for name in sorted(set(given.flavors.values())) if name in self._index)
+                pod_set = next(each for each in workload.fact.pod_sets if each.name == given.pod_set)
+                for flavor in (flavor for flavor in found if self.trees[flavor] is not None):
+                    yield from held(flavor, pod_set, given.places)
+
+    def add(self, holdings: Iterable[Holding], everywhere: bool = True) -> None:
+        """Note that pods stand somewhere; `everywhere`: under each flavor of the same nodes, else under their own alone."""
+        self._change(holdings, 1, everywhere)
+
+    def remove(self, holdings: Iterable[Holding], everywhere: bool = True) -> None:
+        """Undo `add`."""
+        self._change(holdings, -1, everywhere)
+
+    def _change(self, holdings: Iterable[Holding], sign: int, everywhere: bool) -> None:
+        for each in holdings:
+            for flavor in self._sharing(each.flavor) if everywhere else (each.flavor,):
+                self._used[flavor, each.place] = less(self.used(flavor, each.place), each.each, -sign * each.pods)
+
+    def _sharing(self, flavor: int) -> list[int]:
+        """The flavors that see the same places: those of nodes all of them, any other one itself alone."""
+        if not self.tree(flavor).topology.ends_at_nodes:
+            return [flavor]
+        return [other for other, tree in enumerate(self.trees) if tree is not None and tree.topology.ends_at_nodes]
+
+    def see_the_same(self, flavor: int, other: int) -> bool:
+        """Whether a place of one flavor is the place of that name of another one."""
+        return other in self._sharing(flavor)
+
+    def has_room(self, holdings: Iterable[Holding]) -> bool:
+        """Whether pods find room just where they are to stand, all of them together."""
+        left: dict[tuple[int, Path], dict[str, int]] = {}
+        for each in holdings:
+            key = (each.flavor, each.place)
+            leaf = self._leaf(*key)
+            if leaf is None:
+                return False
+            free = left.get(key) or self.free(each.flavor, leaf)
+            if fitting(each.each, free)[0] < each.pods:
+                return False
+            left[key] = less(free, each.each, each.pods)
+        return True
+
+    def _leaf(self, flavor: int, place: Path) -> int | None:
+        tree = self.tree(flavor)
+        return next((leaf for leaf in tree.lowest if tree.place(leaf) == place), None)
+
+    def copy(self) -> "Places":
+        """The same places, whose use goes its own way."""
+        return self.over(self.graph, self.machines)
+
+    def over(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> "Places":
+        """The same use under a policy of the same flavors, over what there is now."""
+        other = Places(graph, machines)
+        other._used = {key: dict(self._used[key]) for key in self._used}
+        return other
+
+
+def held(flavor: int, pod_set: PodSet, places: Iterable[PlacedPods]) -> Iterator[Holding]:
+    """What pods of a pod set hold at places of a flavor."""
+    for place in places:
+        yield Holding(flavor, place.domain, place.pods, each_pod(pod_set))

@@ -1,0 +1,92 @@
+"""The domains of a topology: the nodes of a flavor in a tree, from the widest level down to where pods are placed.
+
+Kueue: pkg/cache/scheduler/tas_topology_tree.go. A node belongs to the flavor where it has all labels by which the flavor knows its nodes,
+and to the tree where it has a label for each level. A node that is cordoned takes no part.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..policy_graph import Flavor, PolicyGraph, Topology
+from .inventory import Machine
+
+Path = tuple[str, ...]
+"""A domain by the values of its levels, from the widest down; the last one of a node is its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain: its parent (-1: it is of the widest level), its children in order, and, of the lowest level, the nodes in it."""
+
+    path: Path
+    parent: int
+    children: tuple[int, ...]
+    machines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainTree:
+    """The domains of a flavor. `levels` has the domains of each level: numbers that stand in the order of their paths."""
+
+    topology: Topology
+    domains: tuple[Domain, ...]
+    levels: tuple[range, ...]
+
+    @property
+    def lowest(self) -> range:
+        """The domains in which pods are placed."""
+        return self.levels[-1]
+
+    def level_of(self, domain: int) -> int:
+        """The level of a domain."""
+        return len(self.domains[domain].path) - 1
+
+    def place(self, domain: int) -> Path:
+        """How a domain of the lowest level is told as a place: a node by its name alone."""
+        path = self.domains[domain].path
+        return path[-1:] if self.topology.ends_at_nodes else path
+
+
+def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machine]) -> DomainTree:
+    """The domains of a flavor in a topology; `machines` are all nodes by name."""
+    members: dict[Path, list[str]] = {}
+    for name in sorted(machines):
+        path = _path(topology, name, machines[name]) if belongs_to(flavor, machines[name]) else None
+        if path is not None:
+            members.setdefault(path, []).append(name)
+    by_level = [sorted({path[: depth + 1] for path in members}) for depth in range(len(topology.levels))]
+    numbers = {path: number for number, path in enumerate(path for paths in by_level for path in paths)}
+    children: dict[Path, list[int]] = {path: [] for path in numbers}
+    for path, number in numbers.items():
+        if len(path) > 1:
+            children[path[:-1]].append(number)
+    domains = tuple(Domain(path, numbers.get(path[:-1], -1), tuple(children[path]), tuple(members.get(path, ()))) for path in numbers)
+    return DomainTree(topology, domains, _ranges([len(paths) for paths in by_level]))
+
+
+def domain_trees(graph: PolicyGraph, machines: Mapping[str, Machine]) -> tuple[DomainTree | None, ...]:
+    """The domains of each flavor; None for one whose pods get no places."""
+    return tuple(
+        None if flavor.topology < 0 else domain_tree(graph.topologies[flavor.topology], flavor, machines) for flavor in graph.flavors
+    )
+
+
+def belongs_to(flavor: Flavor, machine: Machine) -> bool:
+    """Whether a node that takes pods has all the labels by which a flavor knows its nodes."""
+    return not machine.cordoned and all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
+
+
+def _path(topology: Topology, name: str, machine: Machine) -> Path | None:
+    """The path of a node; None where it lacks the label of a level."""
+    values = [name if level.label is None else machine.labels.get(level.label) for level in topology.levels]
+    path = tuple(value for value in values if value is not None)
+    return path if len(path) == len(values) else None
+
+
+def _ranges(sizes: Sequence[int]) -> tuple[range, ...]:
+    found: list[range] = []
+    first = 0
+    for size in sizes:
+        found.append(range(first, first + size))
+        first += size
+    return tuple(found)
