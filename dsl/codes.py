@@ -36,6 +36,7 @@ MEANING: dict[str, str] = {
     "GP040": "resource groups that overlap",
     "GP041": "a quota on what a queue does not serve",
     "GP042": "a local queue without a namespace",
+    "GP043": "levels of a topology that do not fit",
 }
 
 WARNINGS: dict[str, str] = {

@@ -1,8 +1,9 @@
 """A policy graph as plain data that JSON holds exactly: what `gpol compile` prints. `docs/policy-graph.md` describes it.
 
 Every part of the graph is an object with its fields in declared order, all of them, those with defaults too. Integers are integers,
-fractions are text such as `3/4`, pairs are objects. Flavors, nodes, queues and slots are referred to by index, as in the graph; fields
-named `index`, `*_name` and `*_names` repeat an index, or what it leads to, for whoever reads. Expressions say by `form` what they are.
+fractions are text such as `3/4`, pairs are objects. Topologies, flavors, nodes, queues and slots are referred to by index, as in the
+graph; fields named `index`, `*_name` and `*_names` repeat an index, or what it leads to, for whoever reads. Expressions say by `form`
+what they are.
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ PAIRS: dict[tuple[str, str], tuple[str, str]] = {
 """The fields that hold pairs, by type and field, and what the two are called."""
 
 REFERENCES: dict[tuple[str, str], str] = {
+    ("Flavor", "topology"): "topologies",
     ("Slot", "flavor"): "flavors",
     ("Node", "parent"): "nodes",
     ("Node", "children"): "nodes",
@@ -45,6 +47,7 @@ REFERENCES: dict[tuple[str, str], str] = {
 """The fields that refer by index to things with names, by type and field, and what they index."""
 
 INDEXED: dict[tuple[str, str], str] = {
+    ("PolicyGraph", "topologies"): "Topology",
     ("PolicyGraph", "flavors"): "Flavor",
     ("PolicyGraph", "slots"): "Slot",
     ("PolicyGraph", "nodes"): "Node",
@@ -67,7 +70,11 @@ class _GraphJson:
 
     def __init__(self, graph: PolicyGraph) -> None:
         self._graph = graph
-        self._names = {"flavors": [flavor.name for flavor in graph.flavors], "nodes": [node.name for node in graph.nodes]}
+        self._names = {
+            "flavors": [flavor.name for flavor in graph.flavors],
+            "nodes": [node.name for node in graph.nodes],
+            "topologies": [topology.name for topology in graph.topologies],
+        }
 
     def part(self, part: object) -> dict[str, Any]:
         """An object of a part's fields."""
@@ -100,7 +107,7 @@ class _GraphJson:
 
     @staticmethod
     def _named(field: str, value: int | Sequence[int] | None, names: list[str]) -> dict[str, Any]:
-        """What an index, or several, lead to; null for no node above, and for a rule that is about all."""
+        """What an index, or several, lead to; null for none, such as above the root, and for a rule that is about all."""
         if isinstance(value, int):
             return {f"{field}_name": names[value] if value >= 0 else None}
         return {f"{field}_names": None if value is None else [names[index] for index in value]}

@@ -38,6 +38,8 @@ def without_cascading_errors(parsed: Parsed, found: Iterable[Diagnostic], profil
                 return True
             case "GP020":
                 return not _within(diagnostic, faulty, parsed) and bool(_words(parsed, diagnostic) & missing)
+            case "GP034" if diagnostic.message.startswith("no flavor of the policy "):
+                return bool(faulty) or "flavor" in unparsed
             case "GP026":
                 return bool(faulty) or "flavor" in unparsed
             case "GP028":

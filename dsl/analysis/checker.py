@@ -13,7 +13,7 @@ from ..syntax.parser import Parsed, parse
 from . import header as settings
 from .cascading_errors import without_cascading_errors
 from .context import Context
-from .declarations import queues, quotas, rules
+from .declarations import queues, quotas, rules, topologies
 from .declarations import resources as places
 from .digest import digest
 from .policy_tests import tests
@@ -119,7 +119,7 @@ def _check_header(context: Context, headers: list[tree.Header], parsed: Parsed) 
 def _check_profile(context: Context, header: tree.Header) -> None:
     """A profile brings choices, rules and priorities; what exists and who owns it is a policy's to say."""
     for item in context.parsed.tree.items:
-        if isinstance(item, tree.CohortItem | tree.QueueItem | tree.FlavorItem | tree.ResourceItem | tree.PolicyTest):
+        if isinstance(item, _NOT_IN_PROFILES):
             message = f"a profile has no {_ITEMS[type(item)]}"
             context.error("GP029", message, item.name, "in a profile", "move it to a policy that uses the profile")
     for choice in header.choices:
@@ -127,10 +127,13 @@ def _check_profile(context: Context, header: tree.Header) -> None:
             context.error("GP029", "a profile uses no other profile", choice, "in a profile", "say its choices here")
 
 
+_NOT_IN_PROFILES = tree.CohortItem | tree.QueueItem | tree.TopologyItem | tree.FlavorItem | tree.ResourceItem | tree.PolicyTest
+
 _ITEMS = {
     tree.CohortItem: "cohort",
     tree.QueueItem: "queue",
     tree.FlavorItem: "flavor",
+    tree.TopologyItem: "topology",
     tree.ResourceItem: "resource",
     tree.PolicyTest: "test",
 }
@@ -139,6 +142,7 @@ _ITEMS = {
 def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
     """The policy as a graph. Wrong parts are reported and left out."""
     places.declare(context)
+    levels = topologies.topologies(context)
     flavors = places.flavors(context)
     # A flavor or a `from nodes` said twice counts once: amounts can be had of what was made only.
     context.flavors = {flavor.name: [resource for resource, _ in flavor.capacity] for flavor in flavors}
@@ -164,6 +168,7 @@ def _graph(context: Context, parsed: Parsed) -> PolicyGraph:
         protect=rules.protect_rules(context, index),
         admission=rules.admission_rules(context, index),
         settings=settings.settings(context),
+        topologies=levels,
     )
 
 

@@ -33,6 +33,8 @@ class Context:
     indexes: dict[str, LineIndex] = field(default_factory=dict)
     resources: list[str] = field(default_factory=list)
     flavors: dict[str, list[str]] = field(default_factory=dict)
+    topologies: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The levels of each topology by name, from the widest down."""
     priorities: dict[str, int] = field(default_factory=dict)
     queues: list[str] = field(default_factory=list)
     cohorts: list[str] = field(default_factory=list)

@@ -61,8 +61,20 @@ def _for_cycles(context: Context) -> Iterator[_Offence]:
                 yield _Offence(choice, "`usage weighs`", "remove it", own)
     for flavor in context.merged.flavors:
         yield from (_Offence(part, "`missing`", "remove it", own=True) for part in flavor.body if isinstance(part, tree.Missing))
+        yield from (_Offence(part, *above, own=True) for part in flavor.body if (above := _above_nodes(context, part)) is not None)
     for queue in queues.items(context).values():
         yield from (_Offence(part, what, "remove it", own=True) for part in queue.body if (what := _in_queue(part)))
+
+
+def _above_nodes(context: Context, statement: tree.Spanned) -> tuple[str, str] | None:
+    """What a flavor is placed in, and the remedy, if the topology has no level of nodes; None for any other statement."""
+    if not isinstance(statement, tree.PlacedIn) or statement.topology is None:
+        return None
+    name = statement.topology.text
+    item = next((item for item in context.merged.topologies if item.name.text == name), None)
+    if item is None or not item.levels or item.levels[-1].label is None:
+        return None
+    return f"placing in `{name}`, whose lowest level `{item.levels[-1].name.text}` is above nodes,", "add a level `from node` to it"
 
 
 def _in_queue(statement: tree.Spanned) -> str:

@@ -8,6 +8,7 @@ from ..syntax import tree
 from ..syntax.names import closest, listed
 from .context import Context
 from .declarations.resources import flavor_with
+from .places_in_tests import check_expected_nodes, check_node, check_places, check_there
 
 REASONS = (
     "WaitingForQuota",
@@ -45,9 +46,12 @@ def _test(context: Context, item: tree.PolicyTest) -> None:
     now = 0
     submitted: set[str] = set()
     live: dict[str, tree.Name] = {}
+    nodes: set[str] = set()
+    added: set[str] = set()
     for step in item.steps:
         if isinstance(step, tree.Expect):
             _expect(context, step, submitted)
+            check_expected_nodes(context, step.nodes, added)
             if step.state == "rejected":
                 live.pop(step.workload.text, None)
             continue
@@ -67,6 +71,13 @@ def _test(context: Context, item: tree.PolicyTest) -> None:
                     live.pop(workload.text, None)
             case tree.SetCapacity(flavor, amount):
                 _set_capacity(context, flavor, amount)
+            case tree.SetNode(node):
+                check_node(context, step.action)
+                nodes.add(node.text)
+                added.add(node.text)
+            case tree.RemoveNode(node):
+                check_there(context, node, nodes)
+                nodes.discard(node.text)
 
 
 def _must_be_submitted(context: Context, workload: tree.Name, submitted: set[str]) -> None:
@@ -93,8 +104,9 @@ def _set_capacity(context: Context, flavor: tree.Name, amount: tree.Amount) -> N
         message = "a policy that decides in cycles has what is owned, which a test cannot change"
         context.error("GP034", message, flavor, "as owned", "remove this step, or own less")
     elif any(isinstance(statement, tree.FromNodes) for statement in item.body):
-        message = f"flavor `{flavor.text}` takes its capacity from nodes, which a test cannot change"
-        context.error("GP034", message, flavor, "from nodes", "use a flavor of fixed amounts")
+        message = f"flavor `{flavor.text}` takes its capacity from nodes"
+        help_text = f"change its nodes, such as `node n1 {{ {amount.number.text} {amount.resource.text}, label ... }}`"
+        context.error("GP034", message, flavor, "from nodes", help_text)
 
 
 def _submit(context: Context, action: tree.Submit) -> None:
@@ -144,6 +156,7 @@ def _pods(context: Context, pods: tree.Pods, totals: dict[str, int]) -> None:
             if totals[resource] > INT64_MAX:
                 message = f"the workload asks for more {resource} than 64 bits hold"
                 context.error("GP023", message, amount, "too much in all", "ask for less")
+    check_places(context, pods)
     _at_most(context, pods.flavors, _MOST_FLAVORS, "flavors")
     seen: dict[str, tree.Spanned] = {}
     for flavor in pods.flavors:

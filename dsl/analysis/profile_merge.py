@@ -13,6 +13,7 @@ class Merged:
     header: tree.Header | None = None
     choices: dict[str, tree.Choice] = field(default_factory=dict)
     resources: list[tree.ResourceItem] = field(default_factory=list)
+    topologies: list[tree.TopologyItem] = field(default_factory=list)
     flavors: list[tree.FlavorItem] = field(default_factory=list)
     priorities: list[tree.PriorityItem] = field(default_factory=list)
     cohorts: list[tree.CohortItem] = field(default_factory=list)
@@ -77,6 +78,8 @@ def _add(merged: Merged, item: tree.Item, parsed: Parsed) -> None:
             _choose(merged, item, parsed)
         case tree.ResourceItem():
             merged.resources.append(item)
+        case tree.TopologyItem():
+            merged.topologies.append(item)
         case tree.FlavorItem():
             merged.flavors.append(item)
         case tree.PriorityItem():

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ...engine.policy_graph import Node, PolicyGraph, Source
+from ...engine.policy_graph import Level, Node, PolicyGraph, Source
 from . import queue_statements as places
 from . import rule_statements as rules
-from .statements import Entry, Subject, SubjectKind, Table, Thing, flavor, policy, priority, spoken
+from .statements import Entry, Subject, SubjectKind, Table, Thing, flavor, policy, priority, spoken, topology
 
 Direction = Literal["larger", "smaller", "new", "gone", "renamed", "changed"]
 """From old to new. `changed`: there is no order between the two, or none that is certain."""
@@ -76,8 +76,14 @@ def differences(old: PolicyGraph, new: PolicyGraph) -> tuple[Change, ...]:
 def table(graph: PolicyGraph) -> Table:
     """Everything that a graph says, by subject."""
     said: Table = {Subject("policy", ""): Entry(spoken(policy(graph)), graph.nodes[0].source)}
+    for levels in graph.topologies:
+        if (levels.name, levels.levels) != (
+            "nodes",
+            (Level("node", None),),
+        ):  # nobody declares it: it is there where a flavor is placed on nodes
+            said[Subject("topology", levels.name)] = Entry(spoken(topology(levels)), levels.source)
     for each in graph.flavors:
-        said[Subject("flavor", each.name)] = Entry(spoken(flavor(each)), each.source)
+        said[Subject("flavor", each.name)] = Entry(spoken(flavor(graph, each)), each.source)
     for grade in graph.priorities:
         said[Subject("priority", grade.name)] = Entry(spoken(priority(grade)), grade.source)
     for node in graph.nodes:

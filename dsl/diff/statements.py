@@ -10,26 +10,26 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ...engine.nodes.conditions import Taint, Toleration
-from ...engine.policy_graph import Flavor, PolicyGraph, PriorityClass, Source
+from ...engine.policy_graph import Flavor, Level, PolicyGraph, PriorityClass, Source, Topology
 from ...engine.policy_settings import Cycles, OrderKey
 from ...engine.units import format_amount, format_duration
 from ..print.printer import quoted
 
 SubjectKind = Literal[
-    "policy", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
+    "policy", "topology", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
 ]  # fmt: skip
 
 Thing = Literal[
     "name", "ignore", "resources from one flavor", "order queues", "order workloads", "share", "when borrowing", "when evicting",
     "preempt by", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
-    "has", "nodes where", "worth", "label", "taint", "tolerates", "missing",
+    "has", "nodes where", "worth", "label", "taint", "tolerates", "missing", "placed in", "levels",
     "value", "never evicted",
     "in", "weight", "owns", "borrows", "lends", "for", "flavors", "serves", "priority at most", "default priority",
     "default is never evicted", "queueing", "by usage", "rather", "evicts its own of", "reclaims from", "borrows by evicting",
     "stopped", "for namespaces where", "needs check", "leads to",
     "when", "evict from", "where", "order by", "because",
 ]  # fmt: skip
-"""What a statement is about, by the subjects that say it: the policy, flavors, priorities, cohorts and queues, rules."""
+"""What a statement is about, by the subjects that say it: the policy, flavors, topologies, priorities, cohorts and queues, rules."""
 
 
 class Subject(NamedTuple):
@@ -188,8 +188,18 @@ def keys(order: tuple[OrderKey, ...]) -> str:
 # --- what exists ----------------------------------------------------------------------------------------------------
 
 
-def flavor(each: Flavor) -> Iterator[Statement]:
-    """What there is of a flavor, its worth, and what its nodes are like."""
+def topology(each: Topology) -> Iterator[Statement]:
+    """The levels of a topology, which have an order."""
+    levels = Said(tuple((level.name, level.label) for level in each.levels), ", ".join(map(_level, each.levels)))
+    yield Statement("levels", levels, None, each.source, ("levels",))
+
+
+def _level(level: Level) -> str:
+    return f"{level.name} from " + ("node" if level.label is None else f"label {quoted(level.label)}")
+
+
+def flavor(graph: PolicyGraph, each: Flavor) -> Iterator[Statement]:
+    """What there is of a flavor, its worth, what its nodes are like, and in which topology its pods get places."""
     for resource, amount in each.capacity:
         there = Said(amount, format_amount(amount, resource), amount) if each.nodes is None else Said(("nodes", amount), "from nodes")
         slot = each.name, resource
@@ -203,6 +213,8 @@ def flavor(each: Flavor) -> Iterator[Statement]:
     yield Statement("taint", taints, Said((), "none", Less(frozenset())), each.source, ("taints",))
     tolerations = Said(each.tolerations, ", ".join(map(_toleration, each.tolerations)), frozenset(each.tolerations))
     yield Statement("tolerates", tolerations, Said((), "nothing", frozenset()), each.source, ("tolerations",))
+    placed = graph.topologies[each.topology].name if each.topology >= 0 else None
+    yield Statement("placed in", Said(placed, str(placed)), Said(None, "none"), each.source, ("topology",))
     yield Statement("missing", yes_or_no(each.missing, more=False), yes_or_no(False, more=False), each.source, ("missing",))
 
 

@@ -9,13 +9,13 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 KEYWORDS = frozenset(
     """
-    absent admits admitted all and any anyone anything as asc at because best borrow borrowed borrowing borrows but by cancel
-    capacity check classically cohort cycles decide default deny desc drained effort every evict evicted evicting evicts exists
-    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label
-    lends local lower missing most namespace namespaces needs never newer next no nodes none not nothing of on once only or order
-    own owned owns pending policy preempt prefer priority profile protect queue queueing queues rather reclaims rejected release
-    resource rounded same sampled serves share stopped strict submit taint take test than that the to tolerates try up usage use used user
-    weighs weight what when where workload workloads worth x
+    absent admits admitted all and any anyone anything anywhere as asc at because best borrow borrowed borrowing borrows but by cancel
+    capacity check classically cohort cordoned cycles decide default deny desc drained effort every evict evicted evicting evicts exists
+    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label lends
+    level local lower missing most namespace namespaces near needs never newer next no node nodes none not nothing of on once only or
+    order own owned owns pending placed policy preempt prefer priority profile protect queue queueing queues rather reclaims rejected
+    release remove resource rounded same sampled serves share slices stopped strict submit taint take test than that the to tolerates
+    topology try up usage use used user weighs weight what when where within workload workloads worth x
     """.split()  # noqa: SIM905
 )
 """Every word of the grammar. A name that is one of them is quoted, though not every place would need it."""
@@ -85,6 +85,8 @@ def head(item: tree.Spanned) -> str:
     match item:
         case tree.Header(keyword, title):
             return f"{keyword} {quoted(title.text)}"
+        case tree.TopologyItem(title):
+            return f"topology {name(title)}"
         case tree.FlavorItem(title):
             return f"flavor {name(title)}"
         case tree.PriorityItem(title, value):
@@ -124,7 +126,7 @@ def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
             | tree.PreemptItem(body=statements)
         ):
             return statements
-        case tree.LocalQueueStatement(body=statements):
+        case tree.LocalQueueStatement(body=statements) | tree.TopologyItem(levels=statements):
             return statements
         case tree.ProtectItem(where=where) | tree.AdmissionItem(where=where):
             return () if where is None else (where,)
@@ -248,6 +250,10 @@ def _flavor_statement(node: tree.Spanned) -> str:
             return f"tolerates {what}" + (f" {effect}" if effect is not None else "")
         case tree.Missing():
             return "missing"
+        case tree.PlacedIn(topology):
+            return "placed on nodes" if topology is None else f"placed in {name(topology)}"
+        case tree.LevelStatement(title, label):
+            return f"level {name(title)} from {'node' if label is None else f'label {quoted(label)}'}"
         case _:
             return _step(node)
 
@@ -271,6 +277,9 @@ def _condition(node: tree.MatchCondition) -> str:
     return f"{node.attribute} {quoted(node.pattern.text)}"
 
 
+# --- tests ----------------------------------------------------------------------------------------------------------
+
+
 def _step(node: tree.Spanned) -> str:
     match node:
         case tree.At(time, action):
@@ -279,6 +288,7 @@ def _step(node: tree.Spanned) -> str:
             parts = [f"expect {name(node.workload)} {node.state}"]
             parts += ["borrowing"] if node.borrowing else []
             parts += [f"on {name(node.flavor)}"] if node.flavor is not None else []
+            parts += [f"on nodes {names(node.nodes)}"] if node.nodes else []
             parts += [f"because {name(node.reason)}"] if node.reason is not None else []
             parts += [f"by {name(node.rule)}"] if node.rule is not None else []
             return " ".join(parts)
@@ -286,7 +296,7 @@ def _step(node: tree.Spanned) -> str:
             raise TypeError(type(node).__name__)
 
 
-def _action(node: tree.Submit | tree.Act | tree.SetCapacity) -> str:
+def _action(node: tree.Action) -> str:
     match node:
         case tree.Submit(workload, queue, pods, attributes):
             entries = [_pods(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
@@ -296,12 +306,25 @@ def _action(node: tree.Submit | tree.Act | tree.SetCapacity) -> str:
             return f"{action} {name(workload)}"
         case tree.SetCapacity(flavor, what):
             return f"capacity {name(flavor)} {amount(what)}"
+        case tree.SetNode(node=title, entries=said):
+            return f"node {name(title)} {{ {', '.join(_node_entry(entry) for entry in said)} }}"
+        case tree.RemoveNode(node=title):
+            return f"remove node {name(title)}"
 
 
 def _pods(node: tree.Pods) -> str:
     gang = f"gang of {node.count.text} x " if node.count is not None else ""
     flavors = f" on {' or '.join(name(flavor) for flavor in node.flavors)}" if node.flavors else ""
-    return gang + " and ".join(amount(entry) for entry in node.amounts) + flavors
+    slices = "".join(f" in slices of {each.size.text} within {name(each.level)}" for each in node.slices)
+    return gang + _amounts(node.amounts) + flavors + (_place_wish(node.place) if node.place is not None else "") + slices
+
+
+def _amounts(nodes: tuple[tree.Amount, ...]) -> str:
+    return " and ".join(amount(each) for each in nodes)
+
+
+def _place_wish(node: tree.PlaceWish) -> str:
+    return f" {node.wish}" + (f" {name(node.level)}" if node.level is not None else "")
 
 
 def _attribute(node: tree.Attribute) -> str:
@@ -310,3 +333,13 @@ def _attribute(node: tree.Attribute) -> str:
     if isinstance(node.value, tree.Name):
         return f"{node.attribute} {name(node.value)}"
     return f"{node.attribute} {quoted(node.value.text) if isinstance(node.value, tree.Text) else node.value.text}"
+
+
+def _node_entry(node: tree.NodeAmounts | tree.NodeLabel | tree.TaintStatement | tree.Cordoned) -> str:
+    match node:
+        case tree.NodeAmounts(amounts):
+            return _amounts(amounts)
+        case tree.Cordoned():
+            return "cordoned"
+        case tree.NodeLabel() | tree.TaintStatement():
+            return _flavor_statement(node)

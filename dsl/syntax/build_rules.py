@@ -89,7 +89,20 @@ class BuildRules:
 
     def pods(self, parts: list[Child]) -> tree.Pods:
         gang = first_of(parts, Gang)
-        return tree.Pods(gang.count if gang else None, all_of(parts, tree.Amount), all_of(parts, tree.Name), span=span_of(parts))
+        return tree.Pods(
+            gang.count if gang else None,
+            all_of(parts, tree.Amount),
+            all_of(parts, tree.Name),
+            first_of(parts, tree.PlaceWish),
+            all_of(parts, tree.InSlices),
+            span=span_of(parts),
+        )
+
+    def place_wish(self, parts: list[Child]) -> tree.PlaceWish:
+        return tree.PlaceWish(str(parts[0]), first_of(parts, tree.Name), span=span_of(parts))  # type: ignore[arg-type]
+
+    def in_slices(self, parts: list[Child]) -> tree.InSlices:
+        return tree.InSlices(parts[3], parts[5], span=span_of(parts))
 
     def attribute(self, parts: list[Child]) -> tree.Attribute:
         key = first_of(parts[:-1], tree.Text)
@@ -101,6 +114,21 @@ class BuildRules:
 
     def set_capacity(self, parts: list[Child]) -> tree.SetCapacity:
         return tree.SetCapacity(parts[1], parts[2], span=span_of(parts))
+
+    def set_node(self, parts: list[Child]) -> tree.SetNode:
+        return tree.SetNode(parts[1], all_of(parts[2:], tree.Spanned), span=span_of(parts))
+
+    def node_amounts(self, parts: list[Child]) -> tree.NodeAmounts:
+        return tree.NodeAmounts(all_of(parts, tree.Amount), span=span_of(parts))
+
+    def cordoned(self, parts: list[Child]) -> tree.Cordoned:
+        return tree.Cordoned(span=span_of(parts))
+
+    def remove_node(self, parts: list[Child]) -> tree.RemoveNode:
+        return tree.RemoveNode(parts[2], span=span_of(parts))
+
+    def on_nodes(self, parts: list[Child]) -> KeywordNames:
+        return KeywordNames("on nodes", all_of(parts, tree.Name), span=span_of(parts))
 
     def because(self, parts: list[Child]) -> KeywordNames:
         return KeywordNames("because", (parts[1],), span=span_of(parts))
@@ -117,6 +145,7 @@ class BuildRules:
             flavor=first_of(parts[2:], tree.Name),
             reason=next(iter(names_behind(parts, "because")), None),
             rule=next(iter(names_behind(parts, "by")), None),
+            nodes=names_behind(parts, "on nodes"),
             span=span_of(parts),
         )
 

@@ -18,18 +18,32 @@ MAX_LINES = 60_000
 MAX_WORD = 4096
 """Characters of one word, or of one text in quotes."""
 
-ITEM_WORDS = ("policy", "profile", "resource", "flavor", "priority", "cohort", "queue", "preempt", "protect", "deny", "hold", "test")
+ITEM_WORDS = (
+    "policy",
+    "profile",
+    "resource",
+    "topology",
+    "flavor",
+    "priority",
+    "cohort",
+    "queue",
+    "preempt",
+    "protect",
+    "deny",
+    "hold",
+    "test",
+)
 """The words that start a top-level item."""
 
 STATEMENT_WORDS = frozenset(
     """
-    use share decide order queueing when default usage ignore worth label taint tolerates missing owns borrows lends guarantees weight
-    for prefer only serves rather evicts reclaims stopped needs admits local evict where at expect
+    use share decide order queueing when default usage ignore level worth label taint tolerates missing placed owns borrows lends
+    guarantees weight for prefer only serves rather evicts reclaims stopped needs admits local evict where at expect
     """.split()  # noqa: SIM905
 )
 """The words that start a statement of a block and no item."""
 
-FUTURE_ITEMS = ("topology", "budget", "age", "invariant")
+FUTURE_ITEMS = ("budget", "age", "invariant")
 """Items of coming versions."""
 
 FUTURE_WORDS = ("during", "otherwise", "zone")

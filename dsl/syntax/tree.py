@@ -232,6 +232,22 @@ class ResourceItem(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class LevelStatement(Spanned):
+    """`level rack from label "cloud/rack"` in a topology; without a label `level host from node`."""
+
+    name: Name
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyItem(Spanned):
+    """`topology fabric { ... }`: levels from the widest down."""
+
+    name: Name
+    levels: tuple[LevelStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CapacityStatement(Spanned):
     """`gpu 256` in a flavor."""
 
@@ -300,11 +316,18 @@ class Missing(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedIn(Spanned):
+    """`placed in fabric` in a flavor: its pods get places in a topology; `placed on nodes`, without one."""
+
+    topology: Name | None
+
+
+@dataclass(frozen=True, slots=True)
 class FlavorItem(Spanned):
     """`flavor h100 { ... }`."""
 
     name: Name
-    body: tuple[CapacityStatement | FromNodes | AsOwned | Worth | NodeLabel | TaintStatement | Tolerates | Missing, ...]
+    body: tuple[CapacityStatement | FromNodes | AsOwned | Worth | NodeLabel | TaintStatement | Tolerates | Missing | PlacedIn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,12 +590,30 @@ class Attribute(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceWish(Spanned):
+    """`within rack`, `near rack`, `anywhere`: how far from one another pods may stand."""
+
+    wish: Literal["within", "near", "anywhere"]
+    level: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class InSlices(Spanned):
+    """`in slices of 4 within host`: so many pods of a set stand in one domain of a level."""
+
+    size: Number
+    level: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Pods(Spanned):
-    """`16 gpu and 64 cpu on a100 or h100`; with a gang, `gang of 64 x 1 gpu`."""
+    """`16 gpu and 64 cpu on a100 or h100`; with a gang, `gang of 64 x 1 gpu`; with places, `within rack in slices of 4 within host`."""
 
     count: Number | None
     amounts: tuple[Amount, ...]
     flavors: tuple[Name, ...]
+    place: PlaceWish | None = None
+    slices: tuple[InSlices, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -602,16 +643,49 @@ class SetCapacity(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class NodeAmounts(Spanned):
+    """`8 gpu and 64 cpu` of a node."""
+
+    amounts: tuple[Amount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cordoned(Spanned):
+    """`cordoned`: the node takes no new pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetNode(Spanned):
+    """`node n1 { 8 gpu, label rack = "r1", taint maintenance NoSchedule, cordoned }`: all that is known of the node now."""
+
+    node: Name
+    entries: tuple[NodeAmounts | NodeLabel | TaintStatement | Cordoned, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveNode(Spanned):
+    """`remove node n1`."""
+
+    node: Name
+
+
+Action = Submit | Act | SetCapacity | SetNode | RemoveNode
+
+
+@dataclass(frozen=True, slots=True)
 class At(Spanned):
     """`at T` with the action that follows, if one does."""
 
     time: Number
-    action: Submit | Act | SetCapacity | None
+    action: Action | None
 
 
 @dataclass(frozen=True, slots=True)
 class Expect(Spanned):
-    """`expect W admitted borrowing on h100`, `... pending because R by RULE`, `... evicted by RULE`, `... rejected by RULE`."""
+    """`expect W admitted borrowing on h100`, `... pending because R by RULE`, `... evicted by RULE`, `... rejected by RULE`.
+
+    `nodes` are those of `... admitted on nodes n1, n2`; empty where the test says nothing of them.
+    """
 
     workload: Name
     state: Literal["admitted", "pending", "evicted", "rejected"]
@@ -619,6 +693,7 @@ class Expect(Spanned):
     flavor: Name | None = None
     reason: Name | None = None
     rule: Name | None = None
+    nodes: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,7 +704,19 @@ class PolicyTest(Spanned):
     steps: tuple[At | Expect, ...]
 
 
-Item = Header | ResourceItem | FlavorItem | PriorityItem | CohortItem | QueueItem | PreemptItem | ProtectItem | AdmissionItem | PolicyTest
+Item = (
+    Header
+    | ResourceItem
+    | TopologyItem
+    | FlavorItem
+    | PriorityItem
+    | CohortItem
+    | QueueItem
+    | PreemptItem
+    | ProtectItem
+    | AdmissionItem
+    | PolicyTest
+)
 
 
 @dataclass(frozen=True, slots=True)

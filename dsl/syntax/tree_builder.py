@@ -99,6 +99,13 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
     def resource(self, parts: list[Child]) -> tree.ResourceItem:
         return tree.ResourceItem(parts[1], span=span_of(parts))
 
+    def topology(self, parts: list[Child]) -> tree.TopologyItem:
+        return tree.TopologyItem(parts[1], all_of(parts, tree.LevelStatement), span=span_of(parts))
+
+    def level(self, parts: list[Child]) -> tree.LevelStatement:
+        label = first_of(parts, tree.Text)
+        return tree.LevelStatement(parts[1], None if label is None else label.text, span=span_of(parts))
+
     def flavor(self, parts: list[Child]) -> tree.FlavorItem:
         return tree.FlavorItem(parts[1], all_of(parts[2:], tree.Spanned), span=span_of(parts))
 
@@ -134,6 +141,9 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
 
     def missing(self, parts: list[Child]) -> tree.Missing:
         return tree.Missing(span=span_of(parts))
+
+    def placed(self, parts: list[Child]) -> tree.PlacedIn:
+        return tree.PlacedIn(first_of(parts, tree.Name), span=span_of(parts))
 
     def priority(self, parts: list[Child]) -> tree.PriorityItem:
         return tree.PriorityItem(parts[1], parts[2], "never" in words_of(parts), span=span_of(parts))

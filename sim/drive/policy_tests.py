@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from ...dsl.diagnostics import LineIndex
 from ...dsl.syntax import tree
 from ...engine.errors import FactError
-from ...engine.event_parts import PodSet
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
-from ...engine.facts import CapacityChanged, Fact, OperatorAction, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ...engine.facts import NodeAdded, NodeRemoved
 from ...engine.policy_graph import AdmissionRule, PreemptRule, ProtectRule
-from ...engine.units import parse_amount, parse_duration
+from ...engine.units import parse_duration
 from .player import EndlessError, Player
 from .policy import Policy
+from .step_facts import fact_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TestResult:
 
 @dataclass(slots=True)
 class TestPlay:
-    """A test being played: the last admission and eviction of each workload, and rejections."""
+    """A test being played: the last admission and eviction of each workload, rejections, and the nodes that are there."""
 
     __test__ = False  # not a test of pytest's
 
@@ -46,6 +46,7 @@ class TestPlay:
     admitted: dict[str, WorkloadAdmitted] = field(default_factory=dict)
     evicted: dict[str, WorkloadEvicted] = field(default_factory=dict)
     rejected: dict[str, WorkloadRejected] = field(default_factory=dict)
+    nodes: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, policy: Policy) -> "TestPlay":
@@ -56,14 +57,19 @@ class TestPlay:
 
     def again(self) -> "TestPlay":
         """A play that begins where this one stands, before anything was submitted; this one stays as it is."""
-        return TestPlay(Player(self.player.core.copy()))
+        return TestPlay(Player(self.player.core.copy()), nodes={*self.nodes})
 
     def at(self, step: tree.At) -> None:
         """Play a step, after the wakes before it. Raises FactError, EndlessError."""
         time = parse_duration(step.time.text)
-        fact = _fact(step.action, time)
+        fact = None if step.action is None else fact_of(step.action, time, self.nodes)
         for _, decisions in self.player.advance(time) if fact is None else self.player.play(fact):
             self._note(decisions)
+        match fact:
+            case NodeAdded(node=node):
+                self.nodes.add(node)
+            case NodeRemoved(node=node):
+                self.nodes.discard(node)
 
     def rest(self, before: int | None = None) -> None:
         """If the policy decides in cycles, run the cycles that are due, or those before a given time. Raises EndlessError."""
@@ -103,46 +109,6 @@ def run_test(policy: Policy, test: tree.PolicyTest) -> TestResult:
             failures.append(UnmetExpectation(line, "the decisions come to rest", str(error)))
             break
     return TestResult(test.name.text, index.line(test.span.start), tuple(failures))
-
-
-def _fact(action: tree.Submit | tree.Act | tree.SetCapacity | None, time: int) -> Fact | None:
-    match action:
-        case None:
-            return None
-        case tree.Submit():
-            return _submission(action, time)
-        case tree.SetCapacity(flavor, amount):
-            resource = amount.resource.text
-            return CapacityChanged(time=time, flavor=flavor.text, capacity={resource: parse_amount(amount.number.text, resource)})
-        case tree.Act("finish", workload):
-            return WorkloadFinished(time=time, workload=workload.text)
-        case tree.Act("cancel", workload):
-            return WorkloadCancelled(time=time, workload=workload.text)
-        case tree.Act(deed, workload):
-            return OperatorAction.model_validate({"time": time, "by": "test", "action": deed, "workload": workload.text})
-
-
-def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
-    pod_sets = []
-    for number, pods in enumerate(action.pods):
-        requests = {amount.resource.text: parse_amount(amount.number.text, amount.resource.text) for amount in pods.amounts}
-        count = int(pods.count.text) if pods.count is not None else 1
-        flavors = tuple(flavor.text for flavor in pods.flavors)
-        pod_sets.append(PodSet(name=f"pods-{number + 1}" if number else "main", count=count, requests=requests, flavors=flavors))
-    said: dict[str, object] = {}
-    labels: dict[str, dict[str, str]] = {"label": {}, "namespace label": {}}
-    for attribute in action.attributes:
-        value = attribute.value.text
-        if attribute.key is not None:
-            labels[attribute.attribute][attribute.key.text] = value
-        elif attribute.attribute == "priority":
-            said["priority"] = int(value) if isinstance(attribute.value, tree.Number) else value
-        else:
-            said["workload_kind" if attribute.attribute == "kind" else attribute.attribute] = value
-    queue = action.queue.text if action.queue is not None else None
-    common = {"time": time, "workload": action.workload.text, "queue": queue, "pod_sets": tuple(pod_sets)}
-    common |= {"labels": labels["label"], "namespace_labels": labels["namespace label"]}
-    return WorkloadSubmitted.model_validate({**common, **said})
 
 
 def _expect(play: TestPlay, step: tree.Expect) -> tuple[str, str] | None:
@@ -193,7 +159,18 @@ def _expect_admitted(play: TestPlay, step: tree.Expect, expected: str, now: str,
     flavors = sorted({charge.flavor for charge in decision.usage})
     if step.flavor is not None and flavors != [step.flavor.text]:
         return f"{expected} on {step.flavor.text}", f"{step.workload.text} runs on {', '.join(flavors)}"
-    return None
+    return _expect_nodes(step, expected, decision)
+
+
+def _expect_nodes(step: tree.Expect, expected: str, decision: WorkloadAdmitted) -> tuple[str, str] | None:
+    """The nodes of all pods together; where the lowest level is above nodes, its domains."""
+    if not step.nodes:
+        return None
+    wanted = sorted(node.text for node in step.nodes)
+    found = sorted({placed.domain[-1] for assignment in decision.assignments for placed in assignment.places})
+    if found == wanted:
+        return None
+    return f"{expected} on nodes {', '.join(wanted)}", f"{step.workload.text} runs on {', '.join(found) or 'no known nodes'}"
 
 
 def _by(expected: str, step: tree.Expect, decision: WorkloadEvicted | WorkloadRejected) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from ...engine.policy_graph import Node, PolicyGraph, Slot
 from ..drive.policy import Policy
 
 _LISTS = {
+    "topology": "topologies",
     "flavor": "flavors",
     "priority": "priorities",
     "cohort": "nodes",
@@ -42,13 +43,30 @@ def _graph_with_change(base: PolicyGraph, other: PolicyGraph, change: Change) ->
     name, mine, theirs = _LISTS[kind], _part(base, change), _part(other, change)
     parts: tuple[Any, ...] = getattr(base, name)
     if mine is None or theirs is None:
-        return None if name in ("flavors", "nodes") else _with_list(base, name, _added_or_dropped(base, other, parts, mine, theirs))
+        return (
+            None
+            if name in ("topologies", "flavors", "nodes")
+            else _with_list(base, name, _added_or_dropped(base, other, parts, mine, theirs))
+        )
     if name == "nodes":
         return _with_node(base, other, change, parts.index(mine), theirs)
     if name == "flavors" and [resource for resource, _ in mine.capacity] != [resource for resource, _ in theirs.capacity]:
         return None  # other slots
+    if change.fields == ("topology",):
+        return _placed(base, other, parts.index(mine), theirs.topology)
     made = _with_fields(mine, _carried(base, other, theirs, change.fields), change.fields)
     return _with_list(base, name, _with_part(parts, parts.index(mine), made))
+
+
+def _placed(base: PolicyGraph, other: PolicyGraph, flavor: int, topology: int) -> PolicyGraph:
+    """The graph with one of its flavors placed in a topology of the other, which comes along where the base has none of its name."""
+    topologies = base.topologies
+    if topology >= 0:
+        found = _renumbered(other.topologies, topologies, [topology])
+        topologies = topologies if found else (*topologies, other.topologies[topology])
+        topology = found[0] if found else len(base.topologies)
+    flavors = _with_part(base.flavors, flavor, replace(base.flavors[flavor], topology=topology))
+    return replace(base, topologies=topologies, flavors=flavors)
 
 
 def _with_list(base: PolicyGraph, name: str, parts: tuple[Any, ...]) -> PolicyGraph:

@@ -1,4 +1,7 @@
-"""Changes that no test can show, with the reason: they affect no decision, or only workloads that a test cannot describe."""
+"""Changes for which no test is looked for, with the reason.
+
+They affect no decision, or only workloads that a test cannot describe, or they show only where there are nodes, which are not tried.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -16,14 +19,18 @@ from .boundary_values import guards
 _NOTHING = "nothing is decided by it"
 _NO_TEST = "no test can show it"
 
+_NO_NODES = "not looked for: the tests that are tried have no nodes; one that adds nodes may show it"
+
 _ANY_POD_SET = PodSet(requests={"gpu": 1})
 """A pod set as tests have them: without tolerations and selectors."""
 
 
 def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
-    """Why no test can show a change; empty if one may."""
+    """Why no test is looked for that shows a change; empty if one is."""
     if change.subject.kind == "local queue":
         return f"{_NO_TEST}: tests have no local queues"
+    if change.subject.kind == "topology":
+        return _of_topology(old, new, change)
     if change.subject.kind == "flavor" and change.thing is not None:
         return _of_flavor(old, new, change)
     match change.thing:
@@ -37,13 +44,20 @@ def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
             return ""
 
 
+def _of_topology(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    placed = {graph.topologies[flavor.topology].name for graph in (old, new) for flavor in graph.flavors if flavor.topology >= 0}
+    return _NO_NODES if change.subject.name in placed else f"{_NOTHING}: no flavor is placed in it"
+
+
 def _of_flavor(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
     before, after = (next(each for each in graph.flavors if each.name == change.subject.name) for graph in (old, new))
     match change.thing:
         case "has" if old.settings.cycles is not None and new.settings.cycles is not None:
             return f"{_NOTHING}: in cycles there is what is owned"
         case "nodes where" if before.nodes is not None and after.nodes is not None:
-            return f"{_NO_TEST}: tests have no nodes"
+            return _NO_NODES
+        case "placed in" if (before.topology >= 0 and after.topology >= 0) or (before.nodes is not None and after.nodes is not None):
+            return _NO_NODES
         case "label":
             keys = {key for key, _ in {*before.labels} ^ {*after.labels}}
             return f"{_NO_TEST}: tests have no selectors, and it decides about pod sets alone that select nodes by {listed(keys)}"

@@ -51,7 +51,9 @@ def policy_text(draw: Draw, world: World) -> str:
     lines = ['policy "generated" {', *header, "}"]
     lines += [f"resource {named(resource)}" for resource in world.resources if resource not in ("gpu", "cpu", "memory")]
     room: dict[tuple[str, str], int] = {}
-    flavors = [line for flavor in world.flavors for line in _flavor(draw, world, flavor, room)]
+    topologies = _topologies(draw, world) if draw.chance(4) else {}
+    flavors = [line for each in topologies.values() for line in each]
+    flavors += [line for flavor in world.flavors for line in _flavor(draw, world, flavor, room, [*topologies])]
     priorities = [line for name in world.priorities for line in _priority(draw, name)]
     tree = Tree(draw, world, room, by_usage).lines()
     for number in range(draw.pick([0, 0, 0, 0, 1, 1, 2])):
@@ -81,7 +83,22 @@ def _priority(draw: Draw, name: str) -> list[str]:
 # --- flavors --------------------------------------------------------------------------------------------------------
 
 
-def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int]) -> list[str]:
+def _topologies(draw: Draw, world: World) -> dict[str, list[str]]:
+    """The lines of some topologies by their names; one that is for all policies ends at nodes."""
+    found = {}
+    for name in draw.some(["fabric", "islands"], least=1):
+        levels = [f'level {level} from label "{label}"' for level, label in draw.some([("block", "zone"), ("rack", "size")])]
+        if not world.in_cycles or not levels or draw.chance(2):
+            levels.append("level host from node")
+        found[name] = [f"topology {name} {{", *levels, "}"]
+    return found
+
+
+def _placed(draw: Draw, topologies: list[str]) -> str:
+    return f"placed in {draw.pick(topologies)}" if topologies and draw.chance(2) else "placed on nodes"
+
+
+def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int], topologies: list[str]) -> list[str]:
     resources = world.flavors[name]
     way = "owned" if world.in_cycles else draw.pick(["amounts", "amounts", "amounts", "nodes", "nodes", "owned", "mixed"])
     room |= {(name, resource): INT64_MAX for resource in resources}
@@ -105,6 +122,8 @@ def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int
         lines.append("missing")
     else:
         lines += _labels(draw)
+        if (world.in_cycles or way == "nodes") and draw.chance(6):
+            lines.append(_placed(draw, topologies))
     return [f"flavor {name} {{", *lines, "}"]
 
 

@@ -24,15 +24,23 @@ DERIVED = {
 }
 """Fields that mean nothing by themselves. So do places: fields called source, and those that end in it."""
 
-NUMBERED = {("PolicyGraph", "flavors"), ("PolicyGraph", "nodes"), ("PolicyGraph", "queues"), ("Node", "quotas")}
+NUMBERED = {("PolicyGraph", field) for field in ("flavors", "nodes", "queues", "topologies")} | {("Node", "quotas")}
 """Lists that others point into by number: their parts are changed, and none is left out."""
 
 INDICES = {("Queue", "flavors"), ("Group", "flavors"), ("Check", "flavors"), ("ProtectRule", "nodes"), ("AdmissionRule", "nodes")}
 """Lists of numbers for other parts."""
 
-ORDERED = {("Queue", "flavors"), ("Group", "flavors"), ("Queue", "groups"), ("Cycles", "strategies"), ("PolicyGraph", "preempt")} | {
-    (where, field) for where, field in (("PreemptRule", "order"), ("Settings", "queue_order"), ("Settings", "workload_order"))
-}
+INDEXES = {("Node", "parent"), ("Flavor", "topology")}
+"""Numbers for other parts, of which there are two at least."""
+
+ORDERED = {
+    ("Queue", "flavors"),
+    ("Group", "flavors"),
+    ("Queue", "groups"),
+    ("Cycles", "strategies"),
+    ("PolicyGraph", "preempt"),
+    ("Topology", "levels"),
+} | {(where, field) for where, field in (("PreemptRule", "order"), ("Settings", "queue_order"), ("Settings", "workload_order"))}
 """Lists whose order means something."""
 
 Path = tuple[tuple[str, str], ...]
@@ -70,7 +78,7 @@ def _others(where: tuple[str, str], hint: Any, value: Any, outermost: bool) -> I
         yield from mutants(value)
     if isinstance(value, tuple):
         yield from _of_list(where, value, outermost)
-    elif where == ("Node", "parent"):
+    elif where in INDEXES:
         yield (), 1 if value == 0 else 0
     else:
         yield from (((), other) for other in _values(hint, value))

@@ -1,4 +1,4 @@
-"""What a flavor says about its nodes: labels, taints and tolerations, or that the flavor is missing."""
+"""What a flavor says about its nodes: labels, taints, tolerations and places, or that the flavor is missing."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ from ....engine import policy_graph as graph
 from ....engine.nodes.conditions import Taint, Toleration
 from ...syntax import tree
 from ..context import Context
+from .topologies import placed_in
 
 
 def with_nodes(context: Context, item: tree.FlavorItem, flavor: graph.Flavor) -> graph.Flavor:
@@ -38,6 +39,7 @@ def with_nodes(context: Context, item: tree.FlavorItem, flavor: graph.Flavor) ->
         taints=tuple(sorted(taints, key=repr)),
         tolerations=tuple(sorted(tolerations, key=repr)),
         missing=missing,
+        topology=placed_in(context, item),
     )
 
 
@@ -61,11 +63,10 @@ def _check_key(context: Context, key: str, place: tree.Spanned) -> None:
 
 
 def _check_missing(context: Context, item: tree.FlavorItem) -> None:
-    """Report labels, taints and tolerations of a missing flavor."""
+    """Report labels, taints, tolerations and places of a missing flavor."""
     missing = next((statement for statement in item.body if isinstance(statement, tree.Missing)), None)
-    said = next(
-        (statement for statement in item.body if isinstance(statement, tree.NodeLabel | tree.TaintStatement | tree.Tolerates)), None
-    )
+    about_nodes = tree.NodeLabel | tree.TaintStatement | tree.Tolerates | tree.PlacedIn
+    said = next((statement for statement in item.body if isinstance(statement, about_nodes)), None)
     if missing is not None and said is not None:
-        message = f"flavor `{item.name.text}` is missing, and has labels, taints or tolerations"
+        message = f"flavor `{item.name.text}` is missing, and has labels, taints, tolerations or places"
         context.error("GP027", message, said, "of what nothing defines", "remove it, or remove `missing`")

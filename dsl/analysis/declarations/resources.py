@@ -22,6 +22,7 @@ def declare(context: Context) -> None:
     """Fill the tables of names, and report what is declared twice."""
     merged = context.merged
     _unique(context, "resource", merged.resources)
+    _unique(context, "topology", merged.topologies)
     _unique(context, "flavor", merged.flavors)
     _unique(context, "priority", merged.priorities)
     for kind, rules in (("preempt", merged.preempt), ("protect", merged.protect)):
@@ -55,6 +56,7 @@ def _unique(
     context: Context,
     what: str,
     items: list[tree.ResourceItem]
+    | list[tree.TopologyItem]
     | list[tree.FlavorItem]
     | list[tree.PriorityItem]
     | list[tree.PreemptItem]

@@ -21,6 +21,7 @@ from gpol.adapters.published.policy_graph_schema import policy_graph_schema
 from gpol.cli.main import run_command
 from gpol.dsl import check, compile_policy
 from gpol.engine import guard, policy_graph, policy_settings
+from gpol.engine.nodes import conditions
 from gpol.engine.policy_graph import NO_PREEMPTION
 from gpol.engine.policy_settings import LATER
 
@@ -56,7 +57,7 @@ def _corpus() -> dict[str, str]:
     """Policies that differ in one thing each, by what it is, and those of the examples."""
     root = Path(__file__).resolve().parents[3]
     digests = load(root / "tests" / "dsl" / "analysis" / "test_digest.py")
-    found = {"rules": RULES, "rich": digests.RICH, "cycles": digests.CYCLES}
+    found = {"rules": RULES, "rich": digests.RICH, "cycles": digests.CYCLES, "places": digests.PLACES}
     for name in ("test_another_way_to_say_the_same_keeps_the_digest", "test_another_meaning_has_another_digest"):
         for written, otherwise in getattr(digests, name).pytestmark[0].args[1]:
             text = digests.RICH.replace(written, otherwise, 1)
@@ -64,6 +65,8 @@ def _corpus() -> dict[str, str]:
     for name in ("test_cycles_said_another_way_keep_the_digest", "test_cycles_of_another_meaning_have_another_digest"):
         for written, otherwise in getattr(digests, name).pytestmark[0].args[1]:
             found[f"cycles {otherwise}"] = digests.CYCLES.replace(written, otherwise, 1)
+    for written, otherwise in digests.test_places_of_another_meaning_have_another_digest.pytestmark[0].args[1]:
+        found[f"places {otherwise}"] = digests.PLACES.replace(written, otherwise, 1)
     for path in [*sorted((root / "examples").rglob("*.gpol")), *sorted((root / "tests" / "dsl" / "doubtful").glob("*.gpol"))]:
         found[path.name] = path.read_text()
     return {name: text for name, text in found.items() if check(text, "p.gpol").graph is not None}
@@ -269,7 +272,7 @@ def test_the_program_knows_every_field(program: Path) -> None:
     exec(program.read_text().split("def plain")[0], tables)
     parts = [
         kind
-        for module in (policy_graph, policy_settings, guard)
+        for module in (policy_graph, policy_settings, guard, conditions)
         for kind in vars(module).values()
         if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind.__module__ == module.__name__ and kind.__name__ != "Source"
     ]

@@ -75,6 +75,24 @@ queue nlp {
 """
 
 
+PLACES = """policy "p" { use kueue.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+topology islands { level island from label "island" }
+flavor h100 {
+  gpu as owned
+  placed in fabric
+}
+flavor a100 {
+  gpu as owned
+  placed on nodes
+}
+queue nlp { serves gpu from h100, a100 }
+"""
+
+
 def of(text: str, file: str = "p.gpol") -> str:
     """The digest of a policy's text."""
     return compile_policy(text, file).digest
@@ -189,6 +207,42 @@ def test_cycles_of_another_meaning_have_another_digest(written, otherwise):
     """Every statement of the way of cycles counts."""
     assert written in CYCLES
     assert of(CYCLES.replace(written, otherwise, 1)) != of(CYCLES)
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ("topology fabric", 'topology "fabric"'),
+        ("placed in fabric", 'placed in "fabric"'),
+        ("flavor h100", "# a comment\nflavor h100"),
+        ("level host from node", 'level "host" from node'),
+    ],
+)
+def test_places_said_another_way_keep_the_digest(written, otherwise):
+    """Quotes and layout do not count in topologies either."""
+    assert written in PLACES
+    assert of(PLACES.replace(written, otherwise, 1)) == of(PLACES)
+
+
+@pytest.mark.parametrize(
+    ("written", "otherwise"),
+    [
+        ("  placed in fabric\n", ""),
+        ("placed in fabric", "placed in islands"),
+        ("placed in fabric", "placed on nodes"),
+        ("  placed on nodes\n", ""),
+        ("topology islands", "topology isles"),
+        ('topology islands { level island from label "island" }\n', ""),
+        ("level rack", "level row"),
+        ('label "rack"', 'label "row"'),
+        ("  level host from node\n", ""),
+        ('  level rack from label "rack"\n', ""),
+    ],
+)
+def test_places_of_another_meaning_have_another_digest(written, otherwise):
+    """Topologies, their levels and who is placed in them count."""
+    assert written in PLACES
+    assert of(PLACES.replace(written, otherwise, 1)) != of(PLACES)
 
 
 def test_neither_the_file_nor_its_lines_count():

@@ -20,7 +20,15 @@ flavor h100 {
   license 4
   worth 2.5
 }
-flavor a100 { gpu from nodes where zone = "b" and rack = "7" }
+flavor a100 {
+  gpu from nodes where zone = "b" and rack = "7"
+  placed in fabric
+}
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+topology islands { level host from node }
 priority production 1000 { never evicted }
 priority batch 100
 cohort research {
@@ -69,7 +77,12 @@ flavor h100 {
   tolerates pool = "a" NoExecute
   tolerates zone
 }
-flavor a100 { gpu as owned }
+topology fabric { level rack from label "rack" }
+topology islands { level host from node }
+flavor a100 {
+  gpu as owned
+  placed in islands
+}
 flavor lost {
   memory as owned
   missing
@@ -182,6 +195,11 @@ def test_a_profile_written_out_is_no_difference() -> None:
             ("deny rule too-big", "where", "larger", "workload.gpu > 8 gpu", "workload.gpu >= 8 gpu"),
         ),
         ("where workload.gpu > 8 }", "}", ("deny rule too-big", "where", "larger", "workload.gpu > 8 gpu", "always")),
+        ('label "rack"\n', 'label "row"\n', (
+            "topology fabric", "levels", "changed", 'rack from label "rack", host from node', 'rack from label "row", host from node')),
+        ("placed in fabric", "placed in islands", ("flavor a100", "placed in", "changed", "fabric", "islands")),
+        ("  placed in fabric\n", "", ("flavor a100", "placed in", "changed", "fabric", "none")),
+        ("placed in fabric", "placed on nodes", ("flavor a100", "placed in", "changed", "fabric", "nodes")),
         ('"moving"', '"moved"', ("hold rule racks", "because", "changed", '"moving"', '"moved"')),
         (", in the same cohort", "", (
             "preempt rule cohorts", "evict from", "larger", "queues that borrow, in the same cohort", "queues that borrow")),

@@ -12,6 +12,7 @@ flavor h100 {
 flavor a100 { gpu 8 }
 flavor rest { cpu 64 }
 flavor v100 { gpu from nodes where zone = "b" }
+topology fabric { level host from node }
 queue nlp { owns nothing }
 deny big { where workload.gpu > 4 } because "too big"
 """
@@ -33,6 +34,8 @@ queue nlp {
 
 
 NO_TEST = "no test can show it"
+NO_NODES = "not looked for: the tests that are tried have no nodes; one that adds nodes may show it"
+NOTHING = "nothing is decided by it"
 
 
 def told(old: str, new: str, text: str = TEXT) -> list[tuple[str, str]]:
@@ -60,7 +63,14 @@ def tainted(old: str, new: str) -> list[tuple[str, str]]:
             'gpu 8\n  label pool = "spot"\n  label zone = "b"',
             [("label", f"{NO_TEST}: tests have no selectors, and it decides about pod sets alone that select nodes by `pool`, `zone`")],
         ),
-        ('zone = "b"', 'zone = "c"', [("nodes where", f"{NO_TEST}: tests have no nodes")]),
+        ('zone = "b"', 'zone = "c"', [("nodes where", NO_NODES)]),
+        ('{ gpu from nodes where zone = "b" }', '{\n  gpu from nodes where zone = "b"\n  placed in fabric\n}', [("placed in", NO_NODES)]),
+        ("level host", "level server", [("levels", f"{NOTHING}: no flavor is placed in it")]),
+        (
+            "topology fabric",
+            "topology more { level host from node }\ntopology fabric",
+            [("topology more", f"{NOTHING}: no flavor is placed in it")],
+        ),
         ('gpu from nodes where zone = "b"', "gpu 2", [("has gpu", ""), ("nodes where", "")]),
     ],
 )  # fmt: skip
