@@ -300,11 +300,34 @@ class Missing(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedIn(Spanned):
+    """`placed in dc` in a flavor."""
+
+    topology: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelStatement(Spanned):
+    """`level rack from label "topology.example/rack"`; without a label `level host from node`."""
+
+    name: Name
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyItem(Spanned):
+    """`topology dc { ... }`, its levels from the widest down."""
+
+    name: Name
+    levels: tuple[LevelStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FlavorItem(Spanned):
     """`flavor h100 { ... }`."""
 
     name: Name
-    body: tuple[CapacityStatement | FromNodes | AsOwned | Worth | NodeLabel | TaintStatement | Tolerates | Missing, ...]
+    body: tuple[CapacityStatement | FromNodes | AsOwned | Worth | NodeLabel | TaintStatement | Tolerates | Missing | PlacedIn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,7 +652,19 @@ class PolicyTest(Spanned):
     steps: tuple[At | Expect, ...]
 
 
-Item = Header | ResourceItem | FlavorItem | PriorityItem | CohortItem | QueueItem | PreemptItem | ProtectItem | AdmissionItem | PolicyTest
+Item = (
+    Header
+    | ResourceItem
+    | TopologyItem
+    | FlavorItem
+    | PriorityItem
+    | CohortItem
+    | QueueItem
+    | PreemptItem
+    | ProtectItem
+    | AdmissionItem
+    | PolicyTest
+)
 
 
 @dataclass(frozen=True, slots=True)
