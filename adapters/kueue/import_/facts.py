@@ -12,6 +12,7 @@ from ....engine.units import INT64_MAX, format_time
 from ..policy_names import PolicyNames
 from ..problems import Findings
 from ..read.objects import Configuration, KueueAdmission, KueueWorkload, Objects
+from .topologies import places_that_count, topologies_of_flavors
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class _Writer:
         self.now, self.in_cycles, self.assigned, self.found = moment.now, moment.in_cycles, moment.queues, found
         self.clock = moment.now if moment.clock is None else moment.clock
         self.names, self.namespaces = PolicyNames(objects), objects.namespaces
+        self.topologies = topologies_of_flavors(objects)
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
         self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
@@ -119,6 +121,10 @@ class _Writer:
                     affinity=pods.affinity,
                     tolerations=pods.tolerations,
                     group=pods.group,
+                    within=pods.within,
+                    near=pods.near,
+                    anywhere=pods.anywhere,
+                    slices=pods.slices,
                 )
                 for pods in workload.pod_sets
             ),
@@ -200,7 +206,14 @@ class _Writer:
         if since > self.now:
             self.found.problem("status.conditions", "has a reservation of later than the import's time", "import as of a later time")
         placements = tuple(
-            Placement(pod_set=given.pod_set, count=given.count, flavors=given.flavors, usage=given.usage) for given in admission.assignments
+            Placement(
+                pod_set=given.pod_set,
+                count=given.count,
+                flavors=given.flavors,
+                usage=given.usage,
+                places=places_that_count(given, self.topologies, self.found),
+            )
+            for given in admission.assignments
         )
         return WorkloadAdopted(
             time=self.clock,

@@ -14,8 +14,10 @@ from ..read.kinds import Raw, read_objects
 from ..read.objects import Configuration, Objects
 from .excluded_resources import leave_out_excluded
 from .facts import Moment, facts
+from .node_facts import node_facts
 from .policy import CLASSICAL, FAIR, PROFILES, PolicyChoice, policy
 from .revoked_reservations import take_back
+from .topologies import check_topologies
 from .validation import leave_out_pods, validate
 
 __all__ = [
@@ -40,6 +42,9 @@ KINDS_BY_KEY = {
     "admissionChecks": "AdmissionCheck",
     "priorityClasses": "WorkloadPriorityClass",
     "namespaces": "Namespace",
+    "topologies": "Topology",
+    "nodes": "Node",
+    "pods": "Pod",
 }
 """The kinds of the objects in a scenario, which do not say it themselves, by the scenario's keys."""
 
@@ -115,7 +120,8 @@ def load(
     leave_out_excluded(objects, found)
     if not wanted.in_cycles:
         leave_out_pods(objects, found)
-    made = policy(objects, wanted, found)
-    played = facts(objects, Moment(now, wanted.in_cycles, queues or {}, clock), found)
+    check_topologies(objects, wanted.in_cycles, found)
+    made, moment = policy(objects, wanted, found), Moment(now, wanted.in_cycles, queues or {}, clock)
+    played = [*node_facts(objects, now if clock is None else clock, found), *facts(objects, moment, found)]
     found.check()
     return Imported(made, played, found.notes(), objects, PolicyNames(objects))

@@ -13,6 +13,7 @@ from ..read.objects import ClusterQueue, Configuration, KueueCohort, Objects, Pr
 from ..read.quantity import number_text
 from .excluded_resources import ignored
 from .quota_tree import QuotaTreeBuilder
+from .topologies import lacking, placed_in, topology_items
 from .tree_shorthands import name, number
 
 CLASSICAL, FAIR, AT_ONCE = "kueue.classical", "kueue.fair", "gpol.fair"
@@ -53,6 +54,7 @@ def policy(objects: Objects, wanted: PolicyChoice, found: Findings) -> tree.File
     left_out = ignored(objects, found)
     items: list[tree.Item] = [_header(settings, wanted, resources, left_out, found)]
     items += [tree.ResourceItem(name(resource)) for resource in sorted({*resources, *left_out}) if resource not in _BUILT_IN]
+    items += topology_items(objects)
     items += _flavors(objects, slots, wanted.in_cycles, found)
     items += [tree.PriorityItem(name(item.name), number(str(item.value)), never_evicted=False) for item in _priorities(objects)]
     items += QuotaTreeBuilder(objects, names, found, wanted.in_cycles, by_usage).items()
@@ -110,7 +112,7 @@ def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, foun
         having = sorted(slots[flavor]) or ["cpu"]  # nobody owns any of it, but a flavor has to have something
         resources = tuple(name(resource) for resource in having)
         missing = (tree.Missing(),) if in_cycles else ()
-        about = tuple(_nodes(given[flavor])) if flavor in given else missing
+        about = (*_nodes(given[flavor]), *placed_in(given[flavor], objects)) if flavor in given else missing
         if flavor not in given:
             found.begin("ResourceFlavor", flavor, "")
             found.note("", "is not there: the ClusterQueues that name it admit nothing")
@@ -155,6 +157,8 @@ def _inactive(queue: ClusterQueue, objects: Objects, in_cycles: bool) -> Iterato
             yield f"{CHECK_INACTIVE}{rule.check} is {'not active' if rule.check in checks else 'not there'}"
     if queue.inactive:
         yield f"{INACTIVE}{queue.inactive}"
+    for flavor, topology in lacking(queue, objects):
+        yield f"{INACTIVE}topology {topology} of flavor {flavor} is not there"
     if not in_cycles:
         given = {flavor.name for flavor in objects.flavors}
         for flavor in sorted({flavor.flavor for group in queue.groups for flavor in group.flavors} - given):

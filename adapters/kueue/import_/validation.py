@@ -5,7 +5,7 @@ from dataclasses import replace
 from ....engine.event_parts import POD_COUNT
 from ....engine.units import INT64_MAX
 from ..problems import Findings
-from ..read.objects import ClusterQueue, FlavorQuotas, KueueAdmission, KueueCohort, Objects, ResourceFlavor, ResourceGroup
+from ..read.objects import ClusterQueue, FlavorQuotas, KueueAdmission, KueueCohort, Objects, ResourceGroup
 
 MOST_LEVELS = 30
 """Cohorts above one another, at most: the language nests no deeper."""
@@ -16,7 +16,6 @@ def validate(objects: Objects, found: Findings) -> None:
     _check_tree(objects.cohorts, found)
     owners: list[ClusterQueue | KueueCohort] = [*objects.cluster_queues, *objects.cohorts]
     _check_sums(owners, found)
-    _check_topologies(objects.flavors, owners, found)
 
 
 def leave_out_pods(objects: Objects, found: Findings) -> None:
@@ -79,13 +78,12 @@ def _check_sums(owners: list[ClusterQueue | KueueCohort], found: Findings) -> No
                         found.problem("spec.resourceGroups", cause, "let at most one of them be without limit, or own less")
 
 
-def _check_topologies(flavors: list[ResourceFlavor], owners: list[ClusterQueue | KueueCohort], found: Findings) -> None:
-    """Topology is refused on a flavor that somebody has a quota of; on any other it counts for nothing."""
+def refuse_topologies(objects: Objects, found: Findings) -> None:
+    """Report each flavor of a topology that somebody has a quota of, where gpol decides no places; any other one counts for nothing."""
+    owners: list[ClusterQueue | KueueCohort] = [*objects.cluster_queues, *objects.cohorts]
     used = {flavor.flavor for owner in owners for group in owner.groups for flavor in group.flavors}
-    for flavor in flavors:
-        found.begin("ResourceFlavor", flavor.name, flavor.file)
+    for flavor in objects.flavors:
         if flavor.topology and flavor.name in used:
-            cause = "asks for topology-aware scheduling, which gpol does not decide yet"
+            found.begin("ResourceFlavor", flavor.name, flavor.file)
+            cause = "asks for topology-aware scheduling, which gpol does not decide on a live cluster yet"
             found.problem("spec.topologyName", cause, "remove it to import the quotas without their topology")
-        elif flavor.topology:
-            found.note("spec.topologyName", "is left out: nobody has a quota of the flavor")

@@ -10,6 +10,7 @@ from ...kubernetes.plain_parts import part_of, rows_of
 from ..problems import Findings
 from ..read.fields import Fields
 from ..read.objects import KueueWorkload
+from ..read.topology.refused_places import refuse_places
 from ..read.workloads import workload as read_workload
 from .protocol import DECIDED, DECISION, FLAVORS, SLICE_REPLACED, WORKLOAD_UID, Mark
 
@@ -82,6 +83,7 @@ def observe(plain: Plain, check: str) -> Observed:
     answer = next((each for each in rows_of(status, "admissionChecks") if each.get("name") == check), {})
     marked = next((each for each in rows_of(status, "conditions") if each.get("type") == DECIDED), {})
     asked = read_workload(namespace, name, "", Fields(plain, "", found))
+    refuse_places(asked, found)
     problem = str(found.problems[0]) if found.problems else _reserved(f"{namespace}/{name}", spec)
     return Observed(
         uid=str(metadata.get("uid", "")),

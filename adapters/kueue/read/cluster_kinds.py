@@ -15,7 +15,7 @@ def resource_flavor(name: str, file: str, whole: Fields) -> ResourceFlavor:
         labels=tuple(spec.text_map("nodeLabels").items()),
         taints=tuple(dict.fromkeys(taint(row) for row in spec.subs("nodeTaints"))),
         tolerations=tuple(dict.fromkeys(toleration(row) for row in spec.subs("tolerations"))),
-        topology=spec.text("topologyName"),
+        topology=spec.optional_name("topologyName"),
     )
 
 
@@ -28,6 +28,6 @@ def priority_class(name: str, file: str, whole: Fields) -> WorkloadPriorityClass
 
 def admission_check(name: str, file: str, whole: Fields) -> AdmissionCheck:
     """An AdmissionCheck: Kueue uses it once its controller has said that it is active."""
-    whole.sub("spec").known(known.ADMISSION_CHECK)
+    spec = whole.sub("spec").known(known.ADMISSION_CHECK)
     said = [condition.text("status") for condition in conditions(whole) if condition.text("type") == "Active"]
-    return AdmissionCheck(name, file, said == ["True"])
+    return AdmissionCheck(name, file, said == ["True"], spec.text("controllerName"))

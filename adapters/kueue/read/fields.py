@@ -197,6 +197,10 @@ class Fields:
                 found[item] = None
         return tuple(found)
 
+    def all_texts(self, name: str) -> list[str]:
+        """The texts of a list as they stand, also those that are there twice; a wrong one is reported, and counts as empty."""
+        return [item if self._is_text(f"{name}[{number}]", item) else "" for number, item in enumerate(self.rows(name))]
+
     def text_map(self, name: str) -> dict[str, str]:
         """Texts by key, such as labels, in order of key."""
         fields = self.sub(name)

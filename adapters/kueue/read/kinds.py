@@ -11,6 +11,7 @@ from . import queues
 from .configuration import configuration
 from .fields import Fields
 from .objects import Objects
+from .topology import cluster_nodes, topology_levels
 from .workloads import workload
 
 GROUP = "kueue.x-k8s.io"
@@ -91,7 +92,7 @@ class _Reader:
         name = metadata.name("name")
         shown = f"{namespace}/{name}" if namespaced else name
         self.found.begin(kind, shown, raw.file)
-        if namespaced and metadata.lacks("namespace") and (kind != "Workload" or not raw.kind):  # scenarios leave it out
+        if namespaced and metadata.lacks("namespace") and (kind == "LocalQueue" or not raw.kind):  # scenarios leave it out
             metadata.wrong("namespace", "is missing", f"a {kind} lives in a namespace")
         if namespaced and len(shown) > _LONGEST:
             metadata.wrong("name", f"has {len(shown)} characters with its namespace", f"use {_LONGEST} at most")
@@ -160,6 +161,19 @@ def _workload(made: Objects, namespace: str, name: str, file: str, whole: Fields
     made.workloads.append(workload(namespace, name, file, whole))
 
 
+def _topology(made: Objects, _: str, name: str, file: str, whole: Fields) -> None:
+    made.topologies.append(topology_levels.topology(name, file, whole))
+
+
+def _node(made: Objects, _: str, name: str, file: str, whole: Fields) -> None:
+    made.nodes.append(cluster_nodes.node(name, file, whole))
+
+
+def _pod(made: Objects, namespace: str, name: str, file: str, whole: Fields) -> None:
+    pod = cluster_nodes.other_pod(f"{namespace}/{name}", file, whole)
+    made.pods += [] if pod is None else [pod]
+
+
 _Read = Callable[[Objects, str, str, str, Fields], None]
 _KINDS: dict[str, _Read] = {
     "ClusterQueue": _cluster_queue,
@@ -170,6 +184,13 @@ _KINDS: dict[str, _Read] = {
     "AdmissionCheck": _admission_check,
     "Namespace": _namespace,
     "Workload": _workload,
+    "Topology": _topology,
+    "Node": _node,
+    "Pod": _pod,
 }
-_NAMESPACED = ("LocalQueue", "Workload")
-_GROUPS = {**dict.fromkeys(_KINDS, (GROUP,)), "Namespace": ("", "core"), "Configuration": (CONFIG_GROUP,)}
+_NAMESPACED = ("LocalQueue", "Workload", "Pod")
+_GROUPS = {
+    **dict.fromkeys(_KINDS, (GROUP,)),
+    **dict.fromkeys(("Namespace", "Node", "Pod"), ("", "core")),
+    "Configuration": (CONFIG_GROUP,),
+}

@@ -33,9 +33,11 @@ CHECKS_STRATEGY = _fields("admissionChecks")
 CHECK_RULE = _fields("name onFlavors")
 ADMISSION_SCOPE = _fields("admissionMode")
 
-# --- ResourceFlavor, WorkloadPriorityClass, AdmissionCheck
+# --- ResourceFlavor, Topology, WorkloadPriorityClass, AdmissionCheck
 
 RESOURCE_FLAVOR = _fields("nodeLabels nodeTaints tolerations topologyName")
+TOPOLOGY = _fields("levels")
+TOPOLOGY_LEVEL = _fields("nodeLabel")
 PRIORITY_CLASS = _fields("value description")
 ADMISSION_CHECK = _fields("controllerName parameters retryDelayMinutes")
 
@@ -60,21 +62,22 @@ WORKLOAD_STATUS = _fields(
 """One of them is misspelt in v1beta1."""
 
 POD_SET = _fields("name template count minCount topologyRequest")
-PLACED = (
-    "required",
-    "preferred",
-    "unconstrained",
-    "podSetSliceRequiredTopology",
-    "podSetSliceSize",
-    "podsetSliceRequiredTopologyConstraints",
+TOPOLOGY_REQUEST = _fields(
+    """
+    required preferred unconstrained podSetSliceRequiredTopology podSetSliceSize podsetSliceRequiredTopologyConstraints podSetGroupName
+    podIndexLabel subGroupIndexLabel subGroupCount
+    """
 )
-"""Fields of a topology request that ask for topology; the others only label or group pods."""
-
-TOPOLOGY_REQUEST = _fields("podIndexLabel subGroupIndexLabel subGroupCount podSetGroupName").union(PLACED)
+TOPOLOGY_SLICE = _fields("topology size")
 CHECK_STATE = _fields("name state lastTransitionTime message podSetUpdates retryCount requeueAfterSeconds")
 REQUEUE_STATE = _fields("count requeueAt")
 ADMISSION = _fields("clusterQueue podSetAssignments")
 ASSIGNMENT = _fields("name flavors resourceUsage count topologyAssignment delayedTopologyRequest")
+TOPOLOGY_ASSIGNMENT = _fields("levels domains slices")
+PLACED_DOMAIN = _fields("values count")
+PLACED_SLICE = _fields("domainCount valuesPerLevel podCounts")
+PLACED_VALUES = _fields("universal individual")
+PLACED_ROOTS = _fields("prefix suffix roots")
 
 # --- Configuration
 

@@ -4,11 +4,11 @@ Only what decisions depend on is kept.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from ....engine.event_parts import CheckState, Requirement, Toleration
+from ....engine.event_parts import CheckState, PlacedPods, Requirement, Slice, Taint, Toleration
 
 StopPolicy = Literal["None", "Hold", "HoldAndDrain"]
 PreemptionPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"]
@@ -17,6 +17,9 @@ PreemptionStrategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShar
 
 MOST_GROUPS, MOST_FLAVORS, MOST_RESOURCES, MOST_ALL_FLAVORS = 16, 64, 64, 256
 """Kueue's own limits: resource groups of an object, flavors and resources of a group, flavors of all groups."""
+
+HOSTNAME = "kubernetes.io/hostname"
+"""The label of nodes by which each is a domain of its own: as the lowest level of a topology it stands for nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,10 @@ class NodeTaint:
 
 @dataclass(frozen=True, slots=True)
 class ResourceFlavor:
-    """A ResourceFlavor: what its nodes are labelled and tainted with, and what pods on it are given to tolerate."""
+    """A ResourceFlavor: what its nodes are labelled and tainted with, and what pods on it are given to tolerate.
+
+    `topology` names the Topology in which its pods get places; empty where they get none.
+    """
 
     name: str
     file: str
@@ -141,16 +147,62 @@ class WorkloadPriorityClass:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionCheck:
-    """An AdmissionCheck, and whether its controller has made it active."""
+    """An AdmissionCheck, whether its controller has made it active, and which controller that is."""
 
     name: str
     file: str
     active: bool
+    controller: str
+
+
+@dataclass(frozen=True, slots=True)
+class KueueTopology:
+    """A Topology: labels of nodes from the widest level down. Nodes that differ in one are in other domains of that level."""
+
+    name: str
+    file: str
+    levels: tuple[str, ...]
+
+    @property
+    def ends_at_nodes(self) -> bool:
+        """Whether each of the lowest domains is one node."""
+        return self.levels[-1:] == (HOSTNAME,)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The levels that Kueue names where it says in which domain pods are: all of them, or the node alone."""
+        return (HOSTNAME,) if self.ends_at_nodes else self.levels
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNode:
+    """A node: `allocatable` is what pods may use there, and how many `pods` there may be."""
+
+    name: str
+    file: str
+    labels: dict[str, str]
+    taints: tuple[Taint, ...]
+    cordoned: bool
+    ready: bool
+    allocatable: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPod:
+    """A pod that runs on a node, and that Kueue has not placed there by a topology; `requests` is what it uses."""
+
+    name: str
+    file: str
+    node: str
+    requests: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class KueuePodSet:
-    """Equal pods of a workload; `requests` is what one pod asks for, in gpol's smallest units."""
+    """Equal pods of a workload; `requests` is what one pod asks for, in gpol's smallest units.
+
+    `within`, `near`, `anywhere` and `slices` say how near to each other they must stand, as in the facts.
+    """
 
     name: str
     count: int
@@ -160,22 +212,36 @@ class KueuePodSet:
     affinity: tuple[tuple[Requirement, ...], ...]
     tolerations: tuple[Toleration, ...]
     group: str
+    within: str
+    near: str
+    anywhere: bool
+    slices: tuple[Slice, ...]
+
+    @property
+    def asks_for_places(self) -> bool:
+        """Whether it says anything of where its pods are to stand."""
+        return bool(self.within or self.near or self.anywhere or self.slices)
 
 
 @dataclass(frozen=True, slots=True)
 class PodSetAssignment:
-    """What Kueue gave a pod set: pods, the flavor of each resource, and all that is charged by resource."""
+    """What Kueue gave a pod set: pods, the flavor of each resource, and all that is charged by resource.
+
+    `places` are where its pods stand, in domains of these `levels` of a topology; none where they have no places.
+    """
 
     pod_set: str
     count: int
     flavors: dict[str, str]
     usage: dict[str, int]
+    levels: tuple[str, ...] = ()
+    places: tuple[PlacedPods, ...] = ()
 
     def without(self, left_out: Callable[[str], bool]) -> "PodSetAssignment":
         """The same without some resources."""
         kept = [resource for resource in self.flavors if not left_out(resource)]
         usage = {resource: self.usage[resource] for resource in kept if resource in self.usage}
-        return PodSetAssignment(self.pod_set, self.count, {resource: self.flavors[resource] for resource in kept}, usage)
+        return replace(self, flavors={resource: self.flavors[resource] for resource in kept}, usage=usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +319,10 @@ class Configuration:
 
 @dataclass(slots=True)
 class Objects:
-    """All objects of a cluster, in the order in which they were given; `namespaces` are labels by name."""
+    """All objects of a cluster, in the order in which they were given; `namespaces` are labels by name.
+
+    `pods` are those that take room on nodes beside workloads that Kueue places.
+    """
 
     cluster_queues: list[ClusterQueue] = field(default_factory=list)
     cohorts: list[KueueCohort] = field(default_factory=list)
@@ -262,5 +331,8 @@ class Objects:
     priorities: list[WorkloadPriorityClass] = field(default_factory=list)
     checks: list[AdmissionCheck] = field(default_factory=list)
     workloads: list[KueueWorkload] = field(default_factory=list)
+    topologies: list[KueueTopology] = field(default_factory=list)
+    nodes: list[ClusterNode] = field(default_factory=list)
+    pods: list[OtherPod] = field(default_factory=list)
     namespaces: dict[str, dict[str, str]] = field(default_factory=dict)
     configuration: Configuration | None = None

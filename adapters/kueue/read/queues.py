@@ -25,7 +25,7 @@ from .quantity import amount
 from .selectors import conditions, selector
 
 _STOPS = ("None", "Hold", "HoldAndDrain")
-_DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive")
+_DERIVED = ("Stopped", "FlavorNotFound", "AdmissionCheckNotFound", "AdmissionCheckInactive", "TopologyNotFound")
 """Reasons for which a ClusterQueue is inactive that follow from other objects."""
 
 BEING_DELETED = "it is being deleted"

@@ -13,6 +13,7 @@ _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 Effect = Literal["", "NoSchedule", "NoExecute", "PreferNoSchedule"]
+TaintEffect = Literal["NoSchedule", "NoExecute", "PreferNoSchedule"]
 
 
 def conditions(whole: Fields) -> Iterator[Fields]:

@@ -10,12 +10,15 @@ from .objects import KueueAdmission, KueuePodSet, KueueWorkload, PodSetAssignmen
 from .pods import affinity, beyond_limits, requests, tolerations
 from .quantity import amount
 from .selectors import conditions
+from .topology.topology_assignments import PlacesGiven, places_given
+from .topology.topology_requests import check_groups, places_asked
 
 _STATES = ("Pending", "Ready", "Retry", "Rejected")
 _GATED = "kueue.x-k8s.io/admission-gated-by"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 _NAMES_CLAIMS = "it names a ResourceClaim, and Kueue admits only claims by template"
+_REPLACED = "is not empty: Kueue looks for other places for some of its pods, which gpol does not decide yet"
 _MOST_PODS = 1_000_000
 _MOST_POD_SETS = 18
 
@@ -35,6 +38,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> KueueWorklo
     rows = list(spec.subs("podSets", _MOST_POD_SETS))
     pod_sets = tuple(pod_set for row in rows if (pod_set := _pod_set(row)) is not None)
     _check_pod_sets(spec, rows)
+    check_groups(spec, pod_sets)
     true, false = _conditions(whole)
     evicted = true.get("Evicted")
     reclaimable = _reclaimable(status, pod_sets)
@@ -42,6 +46,8 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> KueueWorklo
     held = _held(spec, annotations, true, false)
     if admission is not None:
         _note_strangers(status, rows)
+        if status.rows("unhealthyNodes") and "Finished" not in true:
+            status.wrong("unhealthyNodes", _REPLACED, "dump it again once Kueue has replaced them, or leave this workload out")
         pod_sets = charged(pod_sets, rows, admission)
     elif "Finished" not in true:
         held = held or (_NAMES_CLAIMS if names_claims(rows) else "")
@@ -131,12 +137,9 @@ def _checks(status: Fields) -> dict[str, CheckState]:
 def _pod_set(row: Fields) -> KueuePodSet | None:
     """A pod set; None where it has no pods."""
     row.known(known.POD_SET)
-    topology = row.sub("topologyRequest").known(known.TOPOLOGY_REQUEST)
-    for field in known.PLACED:
-        if topology.data.get(field):
-            topology.wrong(field, "asks for a topology, which gpol does not decide yet", "remove the request, or leave this workload out")
     name, count = row.text("name", "main"), row.whole("count", 1, 0, _MOST_PODS)
-    spec = row.sub("template").sub("spec")
+    spec, topology = row.sub("template").sub("spec"), row.sub("topologyRequest").known(known.TOPOLOGY_REQUEST)
+    asked = places_asked(topology, count)
     made = KueuePodSet(
         name=name,
         count=count,
@@ -146,6 +149,10 @@ def _pod_set(row: Fields) -> KueuePodSet | None:
         affinity=affinity(spec),
         tolerations=tolerations(spec),
         group=topology.text("podSetGroupName"),
+        within=asked.within,
+        near=asked.near,
+        anywhere=asked.anywhere,
+        slices=asked.slices,
     )
     if made.min_count is not None and made.min_count > count:
         row.wrong("minCount", f"is {made.min_count}, above the count", f"write at most {count}" if count else "leave it out")
@@ -194,7 +201,7 @@ def _admission(
     counts = {pod_set.name: pod_set.count for pod_set in pod_sets}
     rows = list(said.subs("podSetAssignments", _MOST_POD_SETS))
     _check_names(said, "podSetAssignments", rows, "keep one: Kueue gives each what it holds once")
-    made = [_assignment(row, counts, reclaimable) for row in rows]
+    made = [_assignment(row, counts, reclaimable, PlacesGiven() if "Finished" in true else places_given(row)) for row in rows]
     return KueueAdmission(
         cluster_queue=said.name("clusterQueue"),
         since=None if reserved is None else reserved[1],
@@ -212,11 +219,9 @@ def _note_strangers(status: Fields, rows: list[Fields]) -> None:
             status.found.note("status.admission.podSetAssignments", "is of a pod set that the workload does not have: it is not charged")
 
 
-def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]) -> PodSetAssignment:
-    """What a pod set was given, less the pods of it that are done."""
+def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int], placed: PlacesGiven) -> PodSetAssignment:
+    """What a pod set was given, less the pods of it that are done. These keep their places, as in Kueue."""
     name = row.known(known.ASSIGNMENT).text("name", "main")
-    if row.has("topologyAssignment") or row.has("delayedTopologyRequest"):
-        row.wrong("topologyAssignment", "is of a topology, which gpol does not decide yet", "leave this workload out of the dump")
     given = row.whole("count", counts.get(name, 0), 0, _MOST_PODS)
     left = min(given, counts.get(name, 0) - reclaimable.get(name, 0))
     flavors, charged = row.name_map("flavors"), row.requests("resourceUsage")
@@ -225,4 +230,5 @@ def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]
         usage = {resource: usage[resource] // given * left for resource in usage}
     if any(charge < 0 for charge in usage.values()):
         row.wrong("resourceUsage", "is below 0", "write 0 or more")
-    return PodSetAssignment(name, left, flavors, {resource: max(0, usage[resource]) for resource in usage})
+    usage = {resource: max(0, usage[resource]) for resource in usage}
+    return PodSetAssignment(name, left, flavors, usage, placed.levels, placed.places)

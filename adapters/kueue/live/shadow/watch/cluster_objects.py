@@ -14,7 +14,7 @@ from .....kubernetes.resource_kinds import NAMESPACE, Kind
 from ....import_.excluded_resources import leave_out_excluded
 from ....import_.facts import Moment, facts
 from ....import_.policy import CLASSICAL, FAIR, PolicyChoice, policy
-from ....import_.validation import validate
+from ....import_.validation import refuse_topologies, validate
 from ....problems import Findings, ImportRefused, Problem
 from ....read.kinds import CONFIG_KEY, Raw, read_objects
 from ....read.objects import Configuration, KueueLocalQueue, KueueWorkload, Objects
@@ -139,6 +139,7 @@ class ClusterObjects:
             raise ImportRefused(tuple(Problem("", "", "", problem, "") for problem in self._problems.values()))
         found, objects = Findings(), self.objects(workloads)
         validate(objects, found)
+        refuse_topologies(objects, found)
         found.check()
         leave_out_excluded(objects, found)
         tree = policy(objects, PolicyChoice(POLICY_NAME, FAIR if self.configuration.fair else CLASSICAL), found)

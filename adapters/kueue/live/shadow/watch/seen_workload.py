@@ -14,6 +14,7 @@ from .....kubernetes.plain_parts import part_of, rows_of
 from ....problems import Findings
 from ....read.fields import Fields
 from ....read.objects import KueueWorkload
+from ....read.topology.refused_places import refuse_places
 from ....read.workloads import workload as read_workload
 from ...protocol import SLICE_REPLACED
 
@@ -76,6 +77,7 @@ def read_watched(plain: Plain) -> WatchedWorkload:
     namespace, name = str(metadata.get("namespace", "")), str(metadata.get("name", ""))
     found.begin("Workload", f"{namespace}/{name}", "")
     asked = read_workload(namespace, name, "", Fields(plain, "", found))
+    refuse_places(asked, found)
     problem = str(found.problems[0]) if found.problems else ""
     conditions = {str(each.get("type", "")): each for each in rows_of(status, "conditions")}
     times = [_moment(metadata.get("creationTimestamp")), *(_moment(each.get("lastTransitionTime")) for each in conditions.values())]
