@@ -38,12 +38,12 @@ def judge_places(policy: ActivePolicy, workload: Workload, assignment: FlavorAss
             give(assignment, found)
             return
         assignment.unplaced, assignment.mode = found.failures[0], Mode.PREEMPT
-        _grade(policy, assignment, found.failures[0].pod_sets[:1], Grade.PREEMPT, found.failures[0])
+        _grade(policy, assignment, found.failures[0].pod_sets, Grade.PREEMPT, found.failures[0])
     on_empty = find_places(places, wanted, empty=True)
     if on_empty.failures:
         first = on_empty.failures[0]
         assignment.unplaced_if_empty, assignment.mode, assignment.reason = first, Mode.NO_FIT, "TopologyPlacementFailed"
-        _grade(policy, assignment, first.pod_sets[:1], Grade.NO_MATCH, first)
+        _grade(policy, assignment, first.pod_sets, Grade.NO_MATCH, first)
     else:
         _grade(policy, assignment, tuple(each.pod_set.name for each in wanted), Grade.PREEMPT, None)
 

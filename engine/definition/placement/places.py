@@ -95,7 +95,9 @@ class Places:
     def _change(self, holdings: Iterable[Holding], sign: int, everywhere: bool) -> None:
         for each in holdings:
             for flavor in self._sharing(each.flavor) if everywhere else (each.flavor,):
-                self._used[flavor, each.place] = less(self.used(flavor, each.place), each.each, -sign * each.pods)
+                used = self._used.setdefault((flavor, each.place), {})
+                for resource, amount in each.each.items():
+                    used[resource] = used.get(resource, 0) + sign * each.pods * amount
 
     def _sharing(self, flavor: int) -> list[int]:
         """The flavors that see the same places: those of nodes all of them, any other one itself alone."""
