@@ -150,7 +150,7 @@ USAGE_RANK, LOCAL_WIDTH = range(2)
     S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_MOST, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, S_HOLDINGS,
     SPEC_HEAD,
 ) = range(14)  # fmt: skip
-R_ID, R_GROUP, RESOURCE_WIDTH = range(3)
+R_ID, R_GROUP, R_TURN, RESOURCE_WIDTH = range(4)  # R_TURN: its place in the order by which searches go on
 P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
 
 # --- a nomination: nom, choice, demand, held, found, victim ----------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from ..eligibility import barrier, companions
 from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
+from ..intake.resource_turns import turn
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c
@@ -97,8 +98,10 @@ class Demands:
         head[c.S_BITS] = self._append(self._bits(workload))
         head[c.S_TEXTS] = self._append([self.text(_text(policy.graph, workload, each)) for each in policy.programs.texts])
         head[c.S_TOTALS] = self._append([workload.total(resource) for resource in policy.programs.totals])
-        listed = [(policy.resources.index(each) if each in policy.resources else -2, _group_of(groups, each)) for each in resources]
-        head[c.S_LIST] = self._append([number for pair in listed for number in pair])
+        in_turn = sorted(resources, key=turn)
+        known = [policy.resources.index(each) if each in policy.resources else -2 for each in resources]
+        listed = [(number, _group_of(groups, each), in_turn.index(each)) for number, each in zip(known, resources, strict=True)]
+        head[c.S_LIST] = self._append([number for row in listed for number in row])
         head[c.S_SET_WIDTH] = c.P_REQUESTS + len(resources) + len(policy.graph.flavors)
         head[c.S_SETS] = len(self.spec)
         names = [companions(index, each) for index, each in enumerate(fact.pod_sets)]

@@ -157,7 +157,7 @@ class _Cycle:
             if not self.trial.tree.fits(nomination.queue, nomination.flavors.request):
                 return "no quota"
             with self.trial.without(replaced):
-                return "" if self.trial.places.has_room(self._takes(nomination)) else "no places"
+                return "" if self.trial.places.seem_free(self._takes(nomination)) else "no places"
 
     def _has_room(self, nomination: Nomination) -> bool:
         """Whether there is room for an admission where its pods are to stand, whatever the flavor of those who stand there."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ...eligibility import barrier, companions, groups_of, without_places
 from ...event_parts import POD_COUNT, ObstacleKind, PodSet
+from ...intake.resource_turns import turn
 from ...intake.slices import Held
 from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict
@@ -177,7 +178,7 @@ class FlavorAssigner:
         obstacles: list[Obstacle] = []
         attempts: list[Attempt] = []
         last = -1
-        for last in range(self.tried.get((pod_sets[0].name, next(iter(wanted))), -1) + 1, len(group.flavors)):
+        for last in range(self.tried.get((pod_sets[0].name, min(wanted, key=turn)), -1) + 1, len(group.flavors)):
             flavor = group.flavors[last]
             kept_off = self._barrier(group, flavor, pod_sets, wanted)
             if kept_off is not None:

@@ -123,6 +123,19 @@ class Places:
             left[key] = less(free, each.each, each.pods)
         return True
 
+    def seem_free(self, holdings: Iterable[Holding]) -> bool:
+        """Whether places seem to have room for pods, each pod set looked at by itself and `pods` not counted, as Kueue looks again.
+
+        Pods that ask for nothing fit nowhere by this look (Kueue: TASFlavorSnapshot.Fits, SliceRequests.CountIn), so that a workload with a
+        leader that asks for nothing is never admitted there.
+        """
+        for each in holdings:
+            leaf = self._leaf(each.flavor, each.place)
+            asked = {resource: each.each[resource] for resource in each.each if resource != POD_COUNT}
+            if leaf is None or not asked or fitting(asked, self.free(each.flavor, leaf))[0] < each.pods:
+                return False
+        return True
+
     def _leaf(self, flavor: int, place: Path) -> int | None:
         tree = self.tree(flavor)
         return next((leaf for leaf in tree.lowest if tree.place(leaf) == place), None)

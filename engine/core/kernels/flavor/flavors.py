@@ -141,7 +141,8 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) ->
     for j in range(t.spec[spec + c.S_RESOURCES]):
         if t.demand[j, c.D_TOTAL] != c.NONE and serves(t, group, t.spec[resource_at(t, spec, j) + c.R_ID]):
             wanted |= 1 << j
-            first = j if first == c.NONE else first
+            if first == c.NONE or t.spec[resource_at(t, spec, j) + c.R_TURN] < t.spec[resource_at(t, spec, first) + c.R_TURN]:
+                first = j
     begin = goes_on_at(t, leader, first)
     put(t, wanted)
     counts, tries = put(t, 0), put(t, 0)
