@@ -5,6 +5,7 @@ that says nothing about them matches (Kueue: pkg/scheduler/flavorassigner, flavo
 """
 
 from collections.abc import Collection, Iterable
+from functools import cache
 
 from . import event_parts
 from .event_parts import PodSet, asked_by_one
@@ -161,3 +162,20 @@ def groups_of(graph: PolicyGraph, queue: Queue) -> tuple[Group, ...]:
 def companions(index: int, pod_set: PodSet) -> str:
     """What a pod set has in common with those that get their flavors with it, and with no other; `index` is its place in the workload."""
     return f"group {pod_set.group}" if pod_set.group else f"alone {index}"
+
+
+_BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+@cache
+def turn(resource: str) -> tuple[int, str]:
+    """The place of a resource among several that get their flavor together, the least is the first: by that one a search goes on.
+
+    Kueue keeps resources in the order of a hash of their names (pkg/resources/slice_requests.go, FNV-1a of 64 bits), and looks up where
+    the search goes on for the first of them alone. So a pod set that does not ask for that one, in a group that does, begins at the first
+    flavor again.
+    """
+    value = _BASIS
+    for byte in resource.encode():
+        value = (value ^ byte) * _PRIME % 2**64
+    return value, resource

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..eligibility import barrier, companions
+from ..eligibility import barrier, companions, turn
 from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
-from ..intake.resource_turns import turn
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from . import columns as c

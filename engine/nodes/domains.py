@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..policy_graph import Flavor, PolicyGraph, Topology
 from .inventory import Machine
 
-Path = tuple[str, ...]
+DomainPath = tuple[str, ...]
 """A domain by the values of its levels, from the widest down; the last one of a node is its name."""
 
 
@@ -18,7 +18,7 @@ Path = tuple[str, ...]
 class Domain:
     """A domain: its parent (-1: it is of the widest level), its children in order, and, of the lowest level, the nodes in it."""
 
-    path: Path
+    path: DomainPath
     parent: int
     children: tuple[int, ...]
     machines: tuple[str, ...]
@@ -41,7 +41,7 @@ class DomainTree:
         """The level of a domain."""
         return len(self.domains[domain].path) - 1
 
-    def place(self, domain: int) -> Path:
+    def place(self, domain: int) -> DomainPath:
         """How a domain of the lowest level is told as a place: a node by its name alone."""
         path = self.domains[domain].path
         return path[-1:] if self.topology.ends_at_nodes else path
@@ -49,14 +49,14 @@ class DomainTree:
 
 def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machine]) -> DomainTree:
     """The domains of a flavor in a topology; `machines` are all nodes by name."""
-    members: dict[Path, list[str]] = {}
+    members: dict[DomainPath, list[str]] = {}
     for name in sorted(machines):
         path = _path(topology, name, machines[name]) if belongs_to(flavor, machines[name]) else None
         if path is not None:
             members.setdefault(path, []).append(name)
     by_level = [sorted({path[: depth + 1] for path in members}) for depth in range(len(topology.levels))]
     numbers = {path: number for number, path in enumerate(path for paths in by_level for path in paths)}
-    children: dict[Path, list[int]] = {path: [] for path in numbers}
+    children: dict[DomainPath, list[int]] = {path: [] for path in numbers}
     for path, number in numbers.items():
         if len(path) > 1:
             children[path[:-1]].append(number)
@@ -76,7 +76,7 @@ def belongs_to(flavor: Flavor, machine: Machine) -> bool:
     return not machine.cordoned and all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
 
 
-def _path(topology: Topology, name: str, machine: Machine) -> Path | None:
+def _path(topology: Topology, name: str, machine: Machine) -> DomainPath | None:
     """The path of a node; None where it lacks the label of a level."""
     values = [name if level.label is None else machine.labels.get(level.label) for level in topology.levels]
     path = tuple(value for value in values if value is not None)

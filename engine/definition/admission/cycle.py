@@ -16,7 +16,7 @@ from ...intake.holds import is_inactive, turned_away
 from ...outcome.decision import Deferral, Eviction, Hold, LastDeferral, Outcome, SearchState
 from ...outcome.nomination import FlavorAssignment, Mode, Nomination, Request, Victim, as_request
 from ...workload import Workload
-from ..placement.places import Holding, Places
+from ..placement.places import PlaceBook, PodsHeld
 from ..preemption.candidates import preemption_of
 from ..queue.line import anything_waits, head
 from ..state.state import State
@@ -102,7 +102,7 @@ class _Cycle:
     """
 
     trial: Trial
-    standing: Places
+    standing: PlaceBook
     evicted: list[Workload] = field(default_factory=list)
     replaced: list[Workload] = field(default_factory=list)
 
@@ -144,7 +144,7 @@ class _Cycle:
     def _workload(self, nomination: Nomination) -> Workload:
         return self.trial.state.workloads[nomination.workload]
 
-    def _takes(self, nomination: Nomination) -> list[Holding]:
+    def _takes(self, nomination: Nomination) -> list[PodsHeld]:
         """What a nomination takes of places."""
         return places_held(self.trial.places, self._workload(nomination), nomination.flavors)
 

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, NoPlaces, Obstacle, PodSetFlavors
 from ...workload import Workload
-from ..placement.placer import Found, ToPlace, find_places, to_place
-from ..placement.places import Holding, Places, held
+from ..placement.placer import FoundPlaces, ToPlace, find_places, to_place
+from ..placement.places import PlaceBook, PodsHeld, held
 from ..state.state import ActivePolicy
 
 
-def pod_sets_to_place(places: Places, workload: Workload, assignment: FlavorAssignment) -> list[ToPlace]:
+def pod_sets_to_place(places: PlaceBook, workload: Workload, assignment: FlavorAssignment) -> list[ToPlace]:
     """The pod sets of an assignment whose flavor gives places, with their pods."""
     flavors = {pods.name: flavor for pods in assignment.pod_sets if (flavor := placed_flavor(places, pods)) is not None}
     counts = {pods.name: pods.count for pods in assignment.pod_sets}
     return to_place(workload, [counts.get(pod_set.name, 0) for pod_set in workload.fact.pod_sets], flavors)
 
 
-def placed_flavor(places: Places, pods: PodSetFlavors) -> int | None:
+def placed_flavor(places: PlaceBook, pods: PodSetFlavors) -> int | None:
     """The flavor of a pod set that gives places; None where none does."""
     found = (pods.flavors[resource].flavor for resource in sorted(pods.flavors))
     return next((flavor for flavor in found if places.trees[flavor] is not None), None)
@@ -62,20 +62,20 @@ def _grade(policy: ActivePolicy, assignment: FlavorAssignment, names: tuple[str,
         assignment.needing |= {slot for slot in slots if slot is not None and grade.mode is Mode.PREEMPT}
 
 
-def give(assignment: FlavorAssignment, found: Found) -> None:
+def give(assignment: FlavorAssignment, found: FoundPlaces) -> None:
     """Note the places that were found."""
     for pods in assignment.pod_sets:
         pods.places = found.places.get(pods.name, ())
 
 
-def places_then(places: Places, workload: Workload, assignment: FlavorAssignment, victims_gone: bool) -> None:
+def places_then(places: PlaceBook, workload: Workload, assignment: FlavorAssignment, victims_gone: bool) -> None:
     """The places of a workload that needs victims: with them gone, or where nobody can go, those it would keep free on empty nodes."""
     wanted = pod_sets_to_place(places, workload, assignment)
     if wanted:
         give(assignment, find_places(places, wanted, empty=not victims_gone))
 
 
-def places_held(places: Places, workload: Workload, assignment: FlavorAssignment) -> list[Holding]:
+def places_held(places: PlaceBook, workload: Workload, assignment: FlavorAssignment) -> list[PodsHeld]:
     """What an assignment takes of places."""
     pod_sets = {pod_set.name: pod_set for pod_set in workload.fact.pod_sets}
     return [

@@ -8,9 +8,8 @@ demand of 0 does not count, and a pod set that has no pods left gets no flavors;
 
 from collections.abc import Callable, Sequence
 
-from ...eligibility import barrier, companions, groups_of, without_places
+from ...eligibility import barrier, companions, groups_of, turn, without_places
 from ...event_parts import POD_COUNT, ObstacleKind, PodSet
-from ...intake.resource_turns import turn
 from ...intake.slices import Held
 from ...outcome.decision import SearchState
 from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict

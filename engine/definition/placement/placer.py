@@ -14,8 +14,8 @@ from ...nodes.domains import DomainTree
 from ...outcome.nomination import LayerRoom, NoPlaces
 from ...workload import Workload
 from .fill import Filler, TooLittleRoom
-from .places import Holding, Places, each_pod, held
-from .room import Amounts, Room, Tally, Wish, count_rooms, less
+from .places import PlaceBook, PodsHeld, each_pod, held
+from .room import Amounts, NodeTally, Room, Wish, count_rooms, less
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ToPlace:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundPlaces:
     """The places of each pod set by name, and why others have none, in the order of the search."""
 
     places: dict[str, tuple[PlacedPods, ...]] = field(default_factory=dict)
@@ -45,9 +45,9 @@ def to_place(workload: Workload, counts: Sequence[int], flavors: Mapping[str, in
     ]
 
 
-def find_places(places: Places, wanted: Sequence[ToPlace], empty: bool = False) -> Found:
+def find_places(places: PlaceBook, wanted: Sequence[ToPlace], empty: bool = False) -> FoundPlaces:
     """Places for pod sets, as things stand or, with `empty`, as if nobody used anything."""
-    found = Found()
+    found = FoundPlaces()
     search = _Search(places, empty)
     for flavor in sorted({each.flavor for each in wanted}, key=lambda flavor: places.graph.flavors[flavor].name):
         for joined in _groups([each for each in wanted if each.flavor == flavor]):
@@ -60,10 +60,8 @@ def find_places(places: Places, wanted: Sequence[ToPlace], empty: bool = False) 
 
 def _groups(wanted: Sequence[ToPlace]) -> list[list[ToPlace]]:
     """Pod sets that are placed together: a leader of one pod and its workers; any other one by itself."""
-    groups: dict[str, list[ToPlace]] = {}
-    for each in wanted:
-        groups.setdefault(each.joined, []).append(each)
-    return [part for group in groups.values() for part in ([group] if _is_led(group) else [[each] for each in group])]
+    groups = [[each for each in wanted if each.joined == name] for name in dict.fromkeys(each.joined for each in wanted)]
+    return [part for group in groups for part in ([group] if _is_led(group) else [[each] for each in group])]
 
 
 def _is_led(group: Sequence[ToPlace]) -> bool:
@@ -73,11 +71,11 @@ def _is_led(group: Sequence[ToPlace]) -> bool:
 class _Search:
     """Places for one workload; what its pod sets take counts against those that come later."""
 
-    def __init__(self, places: Places, empty: bool) -> None:
+    def __init__(self, places: PlaceBook, empty: bool) -> None:
         self.places, self.empty = places, empty
-        self.taken: list[Holding] = []
+        self.taken: list[PodsHeld] = []
 
-    def place(self, flavor: int, group: Sequence[ToPlace], found: Found) -> NoPlaces | None:
+    def place(self, flavor: int, group: Sequence[ToPlace], found: FoundPlaces) -> NoPlaces | None:
         """Place a pod set, or workers with their leader; say why where there is no room."""
         workers, leader = _workers_and_leader(group)
         tree = self.places.tree(flavor)
@@ -98,7 +96,7 @@ class _Search:
             self._take(found, leader, [(tree.place(leaf), leaders) for leaf, _, leaders in filled])
         return None
 
-    def _take(self, found: Found, given: ToPlace, where: Sequence[tuple[tuple[str, ...], int]]) -> None:
+    def _take(self, found: FoundPlaces, given: ToPlace, where: Sequence[tuple[tuple[str, ...], int]]) -> None:
         placed = tuple(PlacedPods(domain=place, pods=pods) for place, pods in where if pods > 0)
         found.places[given.pod_set.name] = placed
         self.taken += held(given.flavor, given.pod_set, placed)
@@ -160,7 +158,7 @@ def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None
 # --- why there is no place --------------------------------------------------------------------------------------------
 
 
-def _too_little(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], found: TooLittleRoom, tally: Tally) -> NoPlaces:
+def _too_little(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], found: TooLittleRoom, tally: NodeTally) -> NoPlaces:
     kept_off = tuple((cause.cause, cause.detail, tally.kept_off[cause]) for cause in sorted(tally.kept_off))
     layers = tuple(_layers(tree, pod_set, wish, rooms, found.level)) if len(pod_set.slices) > 1 else ()
     return NoPlaces(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...eligibility import Tolerance
 from ...event_parts import POD_COUNT, PlacedPods, PodSet
-from ...nodes.domains import DomainTree, Path, domain_trees
+from ...nodes.domains import DomainPath, DomainTree, domain_trees
 from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff, kept_off
 from ...policy_graph import PolicyGraph
@@ -18,11 +18,11 @@ from ...workload import Workload
 from .room import Amounts, fitting, less
 
 
-class Holding(NamedTuple):
+class PodsHeld(NamedTuple):
     """Pods at a place of a flavor, each of which uses so much there."""
 
     flavor: int
-    place: Path
+    place: DomainPath
     pods: int
     each: Amounts
 
@@ -32,14 +32,14 @@ def each_pod(pod_set: PodSet) -> dict[str, int]:
     return {**pod_set.requests, POD_COUNT: 1}
 
 
-class Places:
+class PlaceBook:
     """What there is and what is used at the places of each flavor."""
 
     def __init__(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> None:
         self.graph, self.machines = graph, machines
         self.trees: tuple[DomainTree | None, ...] = domain_trees(graph, machines)
         self._index = {flavor.name: index for index, flavor in enumerate(graph.flavors)}
-        self._used: dict[tuple[int, Path], dict[str, int]] = {}
+        self._used: dict[tuple[int, DomainPath], dict[str, int]] = {}
 
     # --- what is there --------------------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ class Places:
         """What is free in a domain of the lowest level; below 0 where more is used than there is."""
         return less(self.capacity(flavor, leaf), self.used(flavor, self.tree(flavor).place(leaf)))
 
-    def used(self, flavor: int, place: Path) -> Amounts:
+    def used(self, flavor: int, place: DomainPath) -> Amounts:
         """What is used at a place, as a flavor sees it."""
         return self._used.get((flavor, place), {})
 
@@ -75,7 +75,7 @@ class Places:
 
     # --- what is used ---------------------------------------------------------------------------------------------------
 
-    def holdings(self, workload: Workload) -> Iterator[Holding]:
+    def holdings(self, workload: Workload) -> Iterator[PodsHeld]:
         """What a running workload holds of places."""
         for given in workload.assignments:
             if given.places:
@@ -84,20 +84,20 @@ class Places:
                 for flavor in (flavor for flavor in found if self.trees[flavor] is not None):
                     yield from held(flavor, pod_set, given.places)
 
-    def add(self, holdings: Iterable[Holding], everywhere: bool = True) -> None:
+    def add(self, holdings: Iterable[PodsHeld], everywhere: bool = True) -> None:
         """Note that pods stand somewhere; `everywhere`: under each flavor of the same nodes, else under their own alone."""
         self._change(holdings, 1, everywhere)
 
-    def remove(self, holdings: Iterable[Holding], everywhere: bool = True) -> None:
+    def remove(self, holdings: Iterable[PodsHeld], everywhere: bool = True) -> None:
         """Undo `add`."""
         self._change(holdings, -1, everywhere)
 
-    def _change(self, holdings: Iterable[Holding], sign: int, everywhere: bool) -> None:
+    def _change(self, holdings: Iterable[PodsHeld], sign: int, everywhere: bool) -> None:
         for each in holdings:
             for flavor in self._sharing(each.flavor) if everywhere else (each.flavor,):
                 used = self._used.setdefault((flavor, each.place), {})
-                for resource, amount in each.each.items():
-                    used[resource] = used.get(resource, 0) + sign * each.pods * amount
+                for resource in sorted(each.each):
+                    used[resource] = used.get(resource, 0) + sign * each.pods * each.each[resource]
 
     def _sharing(self, flavor: int) -> list[int]:
         """The flavors that see the same places: those of nodes all of them, any other one itself alone."""
@@ -109,9 +109,9 @@ class Places:
         """Whether a place of one flavor is the place of that name of another one."""
         return other in self._sharing(flavor)
 
-    def has_room(self, holdings: Iterable[Holding]) -> bool:
+    def has_room(self, holdings: Iterable[PodsHeld]) -> bool:
         """Whether pods find room just where they are to stand, all of them together."""
-        left: dict[tuple[int, Path], dict[str, int]] = {}
+        left: dict[tuple[int, DomainPath], dict[str, int]] = {}
         for each in holdings:
             key = (each.flavor, each.place)
             leaf = self._leaf(*key)
@@ -123,7 +123,7 @@ class Places:
             left[key] = less(free, each.each, each.pods)
         return True
 
-    def seem_free(self, holdings: Iterable[Holding]) -> bool:
+    def seem_free(self, holdings: Iterable[PodsHeld]) -> bool:
         """Whether places seem to have room for pods, each pod set looked at by itself and `pods` not counted, as Kueue looks again.
 
         Pods that ask for nothing fit nowhere by this look (Kueue: TASFlavorSnapshot.Fits, SliceRequests.CountIn), so that a workload with a
@@ -136,22 +136,22 @@ class Places:
                 return False
         return True
 
-    def _leaf(self, flavor: int, place: Path) -> int | None:
+    def _leaf(self, flavor: int, place: DomainPath) -> int | None:
         tree = self.tree(flavor)
         return next((leaf for leaf in tree.lowest if tree.place(leaf) == place), None)
 
-    def copy(self) -> "Places":
+    def copy(self) -> "PlaceBook":
         """The same places, whose use goes its own way."""
         return self.over(self.graph, self.machines)
 
-    def over(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> "Places":
+    def over(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> "PlaceBook":
         """The same use under a policy of the same flavors, over what there is now."""
-        other = Places(graph, machines)
+        other = PlaceBook(graph, machines)
         other._used = {key: dict(self._used[key]) for key in self._used}
         return other
 
 
-def held(flavor: int, pod_set: PodSet, places: Iterable[PlacedPods]) -> Iterator[Holding]:
+def held(flavor: int, pod_set: PodSet, places: Iterable[PlacedPods]) -> Iterator[PodsHeld]:
     """What pods of a pod set hold at places of a flavor."""
     for place in places:
-        yield Holding(flavor, place.domain, place.pods, each_pod(pod_set))
+        yield PodsHeld(flavor, place.domain, place.pods, each_pod(pod_set))

@@ -61,7 +61,7 @@ class Room:
 
 
 @dataclass(slots=True)
-class Tally:
+class NodeTally:
     """Nodes (or the lowest domains) that were looked at, and of those that take no pod how many there are for each cause."""
 
     nodes: int = 0
@@ -78,10 +78,10 @@ Free = Callable[[int], Amounts]
 
 def count_rooms(
     tree: DomainTree, wish: Wish, free: Free, keeps_off: Callable[[int], KeptOff | None], inside: Sequence[str] = ()
-) -> tuple[list[Room], Tally]:
+) -> tuple[list[Room], NodeTally]:
     """What fits into each domain, by its number; `keeps_off` says why a lowest domain takes none. Only what lies `inside` a path counts."""
     rooms = [Room() for _ in tree.domains]
-    tally = Tally(nodes=len(tree.lowest))
+    tally = NodeTally(nodes=len(tree.lowest))
     for leaf in tree.lowest:
         cause = keeps_off(leaf)
         if cause is None and tree.domains[leaf].path[: len(inside)] != tuple(inside):

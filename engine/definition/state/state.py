@@ -12,7 +12,7 @@ from ...nodes.inventory import Machine
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
-from ..placement.places import Places
+from ..placement.places import PlaceBook
 from ..quota.fair_share import Shares
 from ..quota.tree import QuotaTree
 
@@ -34,7 +34,7 @@ class ActivePolicy:
     sizes: NodeSizes
     slot_index: dict[tuple[str, str], int]
     tells_apart: bool
-    places: Places
+    places: PlaceBook
 
     @classmethod
     def of(cls, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, machines: Mapping[str, Machine]) -> "ActivePolicy":
@@ -47,7 +47,7 @@ class ActivePolicy:
             sizes=sizes,
             slot_index={name: slot for slot, name in enumerate(graph.slot_names)},
             tells_apart=tells_apart(graph),
-            places=Places(graph, machines),
+            places=PlaceBook(graph, machines),
         )
 
     def slot(self, flavor: int, resource: str) -> int | None:
