@@ -55,13 +55,14 @@ def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machi
         if path is not None:
             members.setdefault(path, []).append(name)
     by_level = [sorted({path[: depth + 1] for path in members}) for depth in range(len(topology.levels))]
-    numbers = {path: number for number, path in enumerate(path for paths in by_level for path in paths)}
-    children: dict[DomainPath, list[int]] = {path: [] for path in numbers}
-    for path, number in numbers.items():
+    paths = [path for of_level in by_level for path in of_level]
+    numbers = {path: number for number, path in enumerate(paths)}
+    children: dict[DomainPath, list[int]] = {path: [] for path in paths}
+    for number, path in enumerate(paths):
         if len(path) > 1:
             children[path[:-1]].append(number)
-    domains = tuple(Domain(path, numbers.get(path[:-1], -1), tuple(children[path]), tuple(members.get(path, ()))) for path in numbers)
-    return DomainTree(topology, domains, _ranges([len(paths) for paths in by_level]))
+    domains = tuple(Domain(path, numbers.get(path[:-1], -1), tuple(children[path]), tuple(members.get(path, ()))) for path in paths)
+    return DomainTree(topology, domains, _ranges([len(of_level) for of_level in by_level]))
 
 
 def domain_trees(graph: PolicyGraph, machines: Mapping[str, Machine]) -> tuple[DomainTree | None, ...]:
