@@ -30,14 +30,15 @@ def without_cascading_errors(parsed: Parsed, found: Iterable[Diagnostic], profil
     found = list(found)
     faulty = _faulty_flavors(parsed, found)
     unparsed = _unparsed_words(parsed)
-    missing = unparsed.union(*(_split(parsed.text[span.start : span.end]) for span in faulty))
+    uncertain: set[str] = set().union(*(_split(parsed.text[span.start : span.end]) for span in faulty))
 
     def follows(diagnostic: Diagnostic) -> bool:
         match diagnostic.code:
             case "GP020" if not profile_known and " rule `" in diagnostic.message:
                 return True
             case "GP020":
-                return not _within(diagnostic, faulty, parsed) and bool(_words(parsed, diagnostic) & missing)
+                words = _words(parsed, diagnostic)
+                return bool(words & unparsed) or (not _within(diagnostic, faulty, parsed) and bool(words & uncertain))
             case "GP034" if diagnostic.message.startswith("no flavor of the policy "):
                 return bool(faulty) or "flavor" in unparsed
             case "GP026":

@@ -72,7 +72,7 @@ def _above_nodes(context: Context, statement: tree.Spanned) -> tuple[str, str] |
         return None
     name = statement.topology.text
     item = next((item for item in context.merged.topologies if item.name.text == name), None)
-    if item is None or not item.levels or item.levels[-1].label is None:
+    if item is None or not item.levels or any(level.label is None for level in item.levels):
         return None
     return f"placing in `{name}`, whose lowest level `{item.levels[-1].name.text}` is above nodes,", "add a level `from node` to it"
 

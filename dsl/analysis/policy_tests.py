@@ -15,6 +15,7 @@ REASONS = (
     "ExceedsMaxQuota",
     "PodTooLarge",
     "NoMatchingFlavor",
+    "TopologyPlacementFailed",
     "WaitingForProtectedWorkloads",
     "BehindFirstInLine",
     "OnHold",

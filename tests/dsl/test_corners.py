@@ -24,7 +24,12 @@ from gpol.dsl.analysis.checker import check
         ('test "t" {\n  at 0s submit a by nlp { 1 gpu }\n  at 1s submit a by nlp { 1 gpu }\n}\n', "GP034", "a", "another name"),
         ('test "t" { at 0s submit a by nlp { 1 gpu and 2 gpu } }\n', "GP022", "2 gpu", "keep one"),
         ('test "t" { at 0s submit a by nlp { gang of 1000000 x 9000000000000000 gpu } }\n', "GP023", None, "less"),
-        ('flavor n { gpu from nodes where a = "b" }\ntest "t" { at 0s capacity n 4 gpu }\n', "GP034", "n", "fixed amounts"),
+        (
+            'flavor n { gpu from nodes where a = "b" }\ntest "t" { at 0s capacity n 4 gpu }\n',
+            "GP034",
+            "n",
+            "`node n1 { 4 gpu, label ... }`",
+        ),
         (
             'flavor n { memory from nodes where a = "b" }\nqueue x { owns 6000Pi memory }\nqueue y { owns 6000Pi memory }\n',
             "GP023",

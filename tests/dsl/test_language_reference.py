@@ -8,7 +8,7 @@ import pytest
 from gpol.dsl.analysis.checker import check
 from gpol.engine.guard import And, Compare, Const, Field, Not, Type
 from gpol.engine.nodes.conditions import Requirement, Taint, Toleration
-from gpol.engine.policy_graph import Check, Condition, Group, PolicyGraph, Quota, Slot
+from gpol.engine.policy_graph import Check, Condition, Group, Level, PolicyGraph, Quota, Slot
 from gpol.engine.policy_settings import Cycles, OrderKey, Usage
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
@@ -48,7 +48,7 @@ def graph() -> PolicyGraph:
     checked = check(assembled(), "acme.gpol")
     assert checked.diagnostics == ()
     assert checked.graph is not None
-    assert [test.name.text for test in checked.tests] == ["an owner gets its GPUs back"]
+    assert [test.name.text for test in checked.tests] == ["an owner gets its GPUs back", "a gang in one rack"]
     return checked.graph
 
 
@@ -63,6 +63,14 @@ def test_what_exists(graph):
     assert graph.slots == (Slot(0, "cpu"), Slot(0, "gpu"), Slot(1, "cpu"), Slot(1, "gpu"))
     assert graph.groups == (("cpu", "gpu"),)
     assert graph.ignored == ()
+
+
+def test_topologies(graph):
+    """Levels from the widest down; the flavor that is placed there, and the one that is an amount."""
+    [fabric] = graph.topologies
+    assert fabric.name == "fabric"
+    assert fabric.levels == (Level("block", "cloud/block"), Level("rack", "cloud/rack"), Level("host", None))
+    assert [flavor.topology for flavor in graph.flavors] == [0, -1]
 
 
 def test_priorities(graph):

@@ -51,16 +51,15 @@ def policy_text(draw: Draw, world: World) -> str:
     lines = ['policy "generated" {', *header, "}"]
     lines += [f"resource {named(resource)}" for resource in world.resources if resource not in ("gpu", "cpu", "memory")]
     room: dict[tuple[str, str], int] = {}
-    topologies = _topologies(draw, world) if draw.chance(4) else {}
-    flavors = [line for each in topologies.values() for line in each]
-    flavors += [line for flavor in world.flavors for line in _flavor(draw, world, flavor, room, [*topologies])]
+    flavors = [_flavor(draw, world, flavor, room) for flavor in world.flavors]
     priorities = [line for name in world.priorities for line in _priority(draw, name)]
     tree = Tree(draw, world, room, by_usage).lines()
     for number in range(draw.pick([0, 0, 0, 0, 1, 1, 2])):
         rules += admission_rule(draw, world, draw.pick(["hold", "deny"]), f"a{number}")
     if by_usage and draw.chance(3):
         rules += admission_rule(draw, world, "hold", "some")
-    return indented([*lines, *flavors, *priorities, *tree, *rules])
+    topologies = _places(draw, world, flavors)
+    return indented([*lines, *topologies, *(line for flavor in flavors for line in flavor), *priorities, *tree, *rules])
 
 
 def indented(lines: list[str]) -> str:
@@ -83,22 +82,7 @@ def _priority(draw: Draw, name: str) -> list[str]:
 # --- flavors --------------------------------------------------------------------------------------------------------
 
 
-def _topologies(draw: Draw, world: World) -> dict[str, list[str]]:
-    """The lines of some topologies by their names; one that is for all policies ends at nodes."""
-    found = {}
-    for name in draw.some(["fabric", "islands"], least=1):
-        levels = [f'level {level} from label "{label}"' for level, label in draw.some([("block", "zone"), ("rack", "size")])]
-        if not world.in_cycles or not levels or draw.chance(2):
-            levels.append("level host from node")
-        found[name] = [f"topology {name} {{", *levels, "}"]
-    return found
-
-
-def _placed(draw: Draw, topologies: list[str]) -> str:
-    return f"placed in {draw.pick(topologies)}" if topologies and draw.chance(2) else "placed on nodes"
-
-
-def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int], topologies: list[str]) -> list[str]:
+def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int]) -> list[str]:
     resources = world.flavors[name]
     way = "owned" if world.in_cycles else draw.pick(["amounts", "amounts", "amounts", "nodes", "nodes", "owned", "mixed"])
     room |= {(name, resource): INT64_MAX for resource in resources}
@@ -122,8 +106,6 @@ def _flavor(draw: Draw, world: World, name: str, room: dict[tuple[str, str], int
         lines.append("missing")
     else:
         lines += _labels(draw)
-        if (world.in_cycles or way == "nodes") and draw.chance(6):
-            lines.append(_placed(draw, topologies))
     return [f"flavor {name} {{", *lines, "}"]
 
 
@@ -143,6 +125,28 @@ def _labels(draw: Draw) -> list[str]:
 
 def _label_key(draw: Draw, key: str) -> str:
     return f'"{key}"' if draw.chance(4) else key
+
+
+def _places(draw: Draw, world: World, flavors: list[list[str]]) -> list[str]:
+    """The lines of some topologies. Some flavors are placed there, or on nodes: of those that may be, which get a line more."""
+    topologies = _topologies(draw, world) if draw.chance(4) else {}
+    for lines in flavors:
+        may_be = "missing" not in lines and (world.in_cycles or any(" from nodes where " in line for line in lines))
+        if may_be and draw.chance(6):
+            where = f"in {draw.pick([*topologies])}" if topologies and draw.chance(2) else "on nodes"
+            lines.insert(-1, f"placed {where}")
+    return [line for lines in topologies.values() for line in lines]
+
+
+def _topologies(draw: Draw, world: World) -> dict[str, list[str]]:
+    """Topologies by their names; where the policy decides at once, each ends at nodes."""
+    found = {}
+    for name in draw.some(["fabric", "islands"], least=1):
+        levels = [f'level {level} from label "{label}"' for level, label in draw.some([("block", "zone"), ("rack", "size")])]
+        if not world.in_cycles or not levels or draw.chance(2):
+            levels.append("level host from node")
+        found[name] = [f"topology {name} {{", *levels, "}"]
+    return found
 
 
 # --- headers --------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ Event = dict[str, Any]
 FACTS = {
     "PolicyActivated": "file:text text:text profiles:[Profile] digest:digest language:int by?:text note?:text",
     "CapacityChanged": "flavor:text capacity:sorted{amount}",
-    "NodeAdded": "node:text labels:sorted{text} capacity:sorted{amount}",
-    "NodeChanged": "node:text labels:sorted{text} capacity:sorted{amount}",
+    "NodeAdded": "node:text labels:sorted{text} capacity:sorted{amount} taints?:[Taint] cordoned?:flag",
+    "NodeChanged": "node:text labels:sorted{text} capacity:sorted{amount} taints?:[Taint] cordoned?:flag",
     "NodeRemoved": "node:text",
     "SimulationStarted": "on_evict:restart|resume source:text source_digest:digest",
     "WorkloadSubmitted": "workload:text queue:text|null namespace:text user:text group:text workload_kind:text labels:sorted{text}"
@@ -47,11 +47,14 @@ DECISIONS = {
 PARTS = {
     "Profile": "name:text text:text",
     "PodSet": "name:text count:amount requests:sorted{amount} flavors:[text] min_count?:amount node_selector?:{text} affinity?:[Terms]"
-    " tolerations?:[Toleration] group?:text",
+    " tolerations?:[Toleration] group?:text within?:text near?:text anywhere?:flag slices?:[Slice]",
+    "Slice": "level:text size:amount",
+    "Taint": "key:text value:text effect:NoSchedule|NoExecute|PreferNoSchedule",
     "Requirement": "key:text operator:Operator values:[text]",
     "Toleration": "key:text operator:Equal|Exists value:text effect:Effect",
-    "Placement": "pod_set:text count:amount flavors:{text} usage:{amount}",
-    "Assignment": "pod_set:text count:amount flavors:{text}",
+    "Placement": "pod_set:text count:amount flavors:{text} usage:{amount} places?:[Placed]",
+    "Assignment": "pod_set:text count:amount flavors:{text} places?:[Placed]",
+    "Placed": "domain:[text] pods:amount",
     "Charge": "flavor:text resource:text amount:amount",
     "Place": "pod_set:text resource:text index:int",
     "Attempt": "pod_set:text flavor:text resources:[text] borrows:flag obstacles:[Obstacle]",

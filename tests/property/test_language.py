@@ -82,8 +82,33 @@ _guards = st.recursive(_comparisons, _joined, max_leaves=6)
 _keys = st.lists(st.builds(tree.Key, st.sampled_from(["victim.priority", "victim.gpu"]), st.booleans()), min_size=1, max_size=2).map(tuple)
 _scopes = st.lists(_names, max_size=2).map(tuple)
 _wheres = st.builds(tree.Where, _guards)
+_keys_of_labels = _texts.map(lambda text: text.text)
+_node_entries = st.one_of(
+    st.builds(tree.NodeAmounts, st.lists(_amounts, min_size=1, max_size=2).map(tuple)),
+    st.builds(tree.NodeLabel, st.builds(tree.LabelEquals, _keys_of_labels, _texts)),
+    st.builds(tree.TaintStatement, _keys_of_labels, st.none() | _texts, st.sampled_from(["NoSchedule", "NoExecute"])),
+    st.just(tree.Cordoned()),
+)
 _items = st.one_of(
     st.builds(tree.ResourceItem, _names),
+    st.builds(
+        tree.TopologyItem, _names, st.lists(st.builds(tree.LevelStatement, _names, st.none() | _keys_of_labels), max_size=3).map(tuple)
+    ),
+    st.builds(lambda name, topology: tree.FlavorItem(name, (tree.PlacedIn(topology),)), _names, st.none() | _names),
+    st.builds(
+        lambda name, node, entries, nodes: tree.PolicyTest(
+            name,
+            (
+                tree.At(tree.Number("1s"), tree.SetNode(node, entries)),
+                tree.Expect(node, "admitted", nodes=nodes),
+                tree.At(tree.Number("2s"), tree.RemoveNode(node)),
+            ),
+        ),
+        _texts,
+        _names,
+        st.lists(_node_entries, min_size=1, max_size=3).map(tuple),
+        st.lists(_names, max_size=2).map(tuple),
+    ),
     st.builds(tree.PriorityItem, _names, _numbers, st.booleans()),
     st.builds(tree.ProtectItem, _names, _scopes, st.none() | _wheres),
     st.builds(tree.AdmissionItem, st.sampled_from(["deny", "hold"]), _names, _scopes, st.none() | _wheres, _texts),
@@ -107,7 +132,12 @@ _items = st.one_of(
         _texts,
         _names,
         st.builds(
-            tree.Pods, st.none() | _numbers, st.lists(_amounts, min_size=1, max_size=2).map(tuple), st.lists(_names, max_size=2).map(tuple)
+            tree.Pods,
+            st.none() | _numbers,
+            st.lists(_amounts, min_size=1, max_size=2).map(tuple),
+            st.lists(_names, max_size=2).map(tuple),
+            st.none() | st.builds(tree.PlaceWish, st.sampled_from(["within", "near"]), _names) | st.just(tree.PlaceWish("anywhere", None)),
+            st.lists(st.builds(tree.InSlices, _numbers, _names), max_size=2).map(tuple),
         ),
         _texts,
     ),

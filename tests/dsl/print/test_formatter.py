@@ -69,6 +69,21 @@ flavor spot {
 
 flavor pool { gpu, cpu from nodes where zone = "b" and gpu/model = "x" }
 
+topology fabric {
+  level block from label "cloud/block"
+  level "cloud/rack" from label "cloud/rack"
+  level host from node
+}
+
+topology islands { level "node" from node }
+
+flavor placed-twice {
+  gpu as owned
+  placed in fabric
+  placed in "nodes"
+  placed on nodes
+}
+
 priority high 100 { never evicted }
 priority low -5
 
@@ -138,6 +153,14 @@ test "plays" {
   expect a evicted by make-way
   expect a pending because OnHold by moving
   expect a rejected by big
+  at 2h node n1 { 8 gpu and 64 cpu, label rack = "r 1", label "a b" = "", taint gone NoSchedule, taint a = "b" NoExecute, cordoned }
+  at 2h node "n.2" { 8 gpu, 64 cpu }
+  at 2h remove node "n.2"
+  at 2h submit b { gang of 4 x 1 gpu on h100 within "cloud/rack", 1 gpu near block, 1 gpu anywhere }
+  at 2h submit c { gang of 16 x 1 gpu within block in slices of 8 within "cloud/rack" in slices of 4 within host }
+  at 2h submit d { 1 gpu in slices of 1 within host }
+  expect b admitted borrowing on h100 on nodes n1, "n.2"
+  expect c admitted on nodes n1
 }
 """
 """Every statement of the language, in the one layout."""

@@ -1,10 +1,15 @@
 """Tests of policies: every kind of expectation holds where it should, and fails with its line and what was the case instead."""
 
+from collections.abc import Callable
+
 import pytest
 from gpol.dsl.analysis.checker import check
 from gpol.dsl.print.formatter import format_text
+from gpol.dsl.syntax import tree
+from gpol.engine.event_parts import PlacedPods
+from gpol.engine.events import AnyDecision
 from gpol.sim.drive.policy import Policy
-from gpol.sim.drive.policy_tests import TestResult, UnmetExpectation, run_test
+from gpol.sim.drive.policy_tests import TestPlay, TestResult, UnmetExpectation, run_test
 
 POLICY = """policy "t" { use gpol.fair }
 flavor a100 { gpu 8 }
@@ -188,3 +193,94 @@ def test_a_submission_says_the_labels_of_its_namespace() -> None:
     assert format_text(BY_NAMESPACE, "n.gpol").count('namespace label "team" = ') == 2
     twice = BY_NAMESPACE.replace('label "team" = "other"', 'namespace label "team" = "other"')
     assert [error.code for error in check(twice, "n.gpol").errors] == ["GP022"]
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+ON_NODES = """policy "n" { use gpol.fair }
+flavor h100 {
+  gpu from nodes where pool = "h"
+  placed on nodes
+}
+queue nlp { owns 16 gpu }
+test "nodes" {
+"""
+
+
+def _run_on_nodes(*steps: str) -> TestResult:
+    checked = check(ON_NODES + "".join(f"  {step}\n" for step in steps) + "}\n", "n.gpol")
+    assert checked.errors == ()
+    return run_test(Policy.of(checked), checked.tests[0])
+
+
+def test_nodes_come_change_and_go() -> None:
+    """What a workload waits for is there when nodes are, as they were said last."""
+    result = _run_on_nodes(
+        'at 0s node n1 { 8 gpu, label pool = "h" }',
+        "at 0s submit w by nlp { gang of 2 x 8 gpu }",
+        "expect w pending",
+        'at 1m node n2 { 8 gpu, label pool = "other" }',
+        "expect w pending",
+        'at 2m node n2 { 8 gpu, label pool = "h" }',
+        "expect w admitted",
+        "at 3m finish w",
+        "at 3m remove node n1",
+        "at 3m submit w by nlp { gang of 2 x 8 gpu }",
+        "expect w pending",
+        'at 4m node n1 { 8 gpu, label pool = "h" }',
+        "expect w admitted",
+    )
+    assert result.failures == ()
+
+
+def _placed(workload: str, *domains: tuple[str, ...]) -> Callable[[TestPlay, list[AnyDecision]], None]:
+    """What notes decisions, with these places for the pods of a workload: it stands in for what a core decides."""
+    note, places = TestPlay._note, tuple(PlacedPods(domain=domain, pods=1) for domain in domains)
+
+    def noted(play: TestPlay, decisions: list[AnyDecision]) -> None:
+        note(play, decisions)
+        if workload in play.admitted:
+            admitted = play.admitted[workload]
+            assignments = tuple(each.model_copy(update={"places": places}) for each in admitted.assignments)
+            play.admitted[workload] = admitted.model_copy(update={"assignments": assignments})
+
+    return noted
+
+
+@pytest.mark.parametrize(
+    ("domains", "wanted", "found"),
+    [
+        ((("n1",),), "n1", None),
+        ((("n2",), ("n1",)), "n1, n2", None),
+        ((("r1", "n1"), ("r2", "n2")), "n2, n1", None),
+        ((("r1", "n1"), ("r2", "n1")), "n1", None),
+        ((("n1",),), "n2", ("w admitted on nodes n2", "w runs on n1")),
+        ((("n1",), ("n2",)), "n1", ("w admitted on nodes n1", "w runs on n1, n2")),
+        ((), "n2, n1", ("w admitted on nodes n1, n2", "w runs on no known nodes")),
+    ],
+)
+def test_nodes_of_an_admission_are_compared(
+    monkeypatch: pytest.MonkeyPatch, domains: tuple[tuple[str, ...], ...], wanted: str, found: tuple[str, str] | None
+) -> None:
+    """All nodes on which its pods stand, in any order, whatever is above them; each once."""
+    monkeypatch.setattr(TestPlay, "_note", _placed("w", *domains))
+    result = _run_on_nodes(
+        'at 0s node n1 { 8 gpu, label pool = "h" }',
+        'at 0s node n2 { 8 gpu, label pool = "h" }',
+        "at 0s submit w by nlp { 8 gpu }",
+        f"expect w admitted on nodes {wanted}",
+    )
+    line = ON_NODES.count("\n") + 4
+    assert result.failures == (() if found is None else (UnmetExpectation(line, *found),))
+
+
+def test_a_play_that_goes_on_knows_the_nodes() -> None:
+    """A play from where another one stands changes the nodes that are there, and adds no second one."""
+    checked = check(ON_NODES + '  at 0s node n1 { 8 gpu, label pool = "h" }\n}\n', "n.gpol")
+    [step] = checked.tests[0].steps
+    assert isinstance(step, tree.At)
+    play = TestPlay.of(Policy.of(checked))
+    play.at(step)
+    again = play.again()
+    again.at(step)
+    assert (play.nodes, again.nodes) == ({"n1"}, {"n1"})

@@ -54,6 +54,21 @@ def policy(text: str) -> Policy:
     return Policy.of(checked)
 
 
+PLACES = """policy "p" { use kueue.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+topology islands { level host from node }
+flavor a100 {
+  gpu as owned
+  placed in islands
+}
+flavor h100 { gpu as owned }
+queue nlp { serves gpu from h100, a100 }
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new"),
     [
@@ -79,6 +94,12 @@ def policy(text: str) -> Policy:
         ),
         (CYCLES, "reclaims from anyone", "reclaims from lower priority"),
         (CYCLES, " up to 5", ""),
+        (CYCLES, "flavor h100 { gpu as owned }", "flavor h100 {\n  gpu as owned\n  placed on nodes\n}"),
+        (PLACES, "  placed in islands\n", ""),
+        (PLACES, "placed in islands", "placed in fabric"),
+        (PLACES, "placed in islands", "placed on nodes"),
+        (PLACES, 'label "rack"', 'label "row"'),
+        (PLACES, "flavor h100 { gpu as owned }", "flavor h100 {\n  gpu as owned\n  placed in fabric\n}"),
         (CYCLES, "vision { serves gpu from a100 }", "vision { serves gpu from h100, a100 }"),
         (CYCLES, "use kueue.fair", "use kueue.fair\n  preempt fairly by final share"),
         (CYCLES, "use kueue.fair", "use kueue.fair\n  decide in cycles of 2s"),
