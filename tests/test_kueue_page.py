@@ -14,6 +14,9 @@ KNOWN = {
     "Cohort": known.COHORT,
     "LocalQueue": known.LOCAL_QUEUE,
     "ResourceFlavor": known.RESOURCE_FLAVOR,
+    "Topology": known.TOPOLOGY,
+    "a topology request": known.TOPOLOGY_REQUEST,
+    "the assignment of a pod set": known.ASSIGNMENT,
     "WorkloadPriorityClass": known.PRIORITY_CLASS,
     "AdmissionCheck": known.ADMISSION_CHECK,
     "Workload": known.WORKLOAD,
@@ -66,7 +69,7 @@ def test_what_is_said_to_be_noted_is_noted(kind: str, spec: dict[str, Any], fiel
     ("kind", "spec"),
     [
         ("Workload", {"podSets": [{"template": {"spec": {"resourceClaims": [{"resourceClaimTemplateName": "t"}]}}}]}),
-        ("Workload", {"podSets": [{"topologyRequest": {"required": "rack"}}]}),
+        ("Workload", {"podSets": [{"topologyRequest": {"required": "rack", "preferred": "rack"}}]}),
         ("Workload", {"podSets": [{"topologyRequest": {"podSetSliceSize": 2}}]}),
     ],
 )

@@ -16,6 +16,7 @@ from ....engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancel
 from ....engine.outcome.nomination import Mode, Nomination
 from ....engine.policy_graph import PolicyGraph
 from ....engine.units import SECOND
+from ....engine.workload import Workload
 from ..import_.facts import Moment, facts
 from ..import_.load import Imported, ImportRefused, Problem, load, raws_of
 from ..import_.policy import CLASSICAL, FAIR
@@ -24,6 +25,7 @@ from ..read.kinds import Raw, read_objects
 from ..read.quantity import kueue_amount
 from .kueue_reasons import REASONS
 from .scenario_schema import ScenarioData, lead, listed, moment, name_of, opened, refused, settings, steps_of, text, texts, times_of
+from .topology_answers import places_answer, usage_answer
 
 MODES = {Mode.NO_FIT: "NoFit", Mode.PREEMPT: "Preempt", Mode.FIT: "Fit"}
 
@@ -59,10 +61,18 @@ class _Cluster:
         activated = PolicyActivated(time=clock, file="scenario.gpol", text="scenario", digest=self.graph.digest)
         self.core.step(activated, self.graph)
 
+    def running(self) -> dict[str, Workload]:
+        """The workloads that hold quota, in order of name."""
+        return {workload.name: workload for workload in sorted(self.core.view.workloads(), key=_name) if workload.admitted is not None}
+
     def answer(self, scenario: ScenarioData, **fields: Any) -> dict[str, Any]:
         """The scenario's answer, with notes where there are any."""
         notes = {"notes": list(dict.fromkeys(str(note) for note in self.notes))} if self.notes else {}
         return {"name": name_of(scenario), **fields, **notes}
+
+
+def _name(workload: Workload) -> str:
+    return workload.name
 
 
 # --- one decision -----------------------------------------------------------------------------------------------------
@@ -83,7 +93,8 @@ def _single(scenario: ScenarioData) -> dict[str, Any]:
     if workload is None or workload.queue < 0 or workload.admitted is not None:
         raise refused("targetCQ", f"{incoming} does not wait in ClusterQueue {queue}", "name a ClusterQueue of the scenario")
     nomination = cluster.core.probe.nominate(incoming)
-    return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination))
+    used = _usage(cluster) if listed(scenario, "topologies") else {}
+    return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination), **used)
 
 
 def _by_no_queue(workload: Any) -> Any:
@@ -111,6 +122,12 @@ def _quotas(cluster: _Cluster) -> dict[str, Any]:
         infinite, share = probe.share(node)
         shares[queue.name] = -1 if infinite and share else float(share)
     return {"available": available, "potential": potential, "drs": shares}
+
+
+def _usage(cluster: _Cluster) -> dict[str, Any]:
+    """What is used in each lowest domain of each topology."""
+    held = [(workload.fact.pod_sets, workload.assignments) for workload in cluster.running().values()]
+    return {"usage": usage_answer(cluster.imported.objects, held)}
 
 
 def _nominated(graph: PolicyGraph, nomination: Nomination) -> dict[str, Any]:
@@ -142,6 +159,8 @@ def _timeline(scenario: ScenarioData) -> dict[str, Any]:
     livelock = False
     for number, (at, step) in enumerate(zip(times, steps, strict=True)):
         answer, livelock = _step(cluster, step, number, at)
+        if listed(scenario, "topologies"):
+            answer["topology"] = _places(cluster)
         answers.append(answer)
         if livelock:
             break
@@ -169,17 +188,23 @@ def _step(cluster: _Cluster, step: ScenarioData, number: int, at: int) -> tuple[
         gone = [decision for decision in decisions if isinstance(decision, WorkloadEvicted)]
         evicted += [f"{decision.workload}:{REASONS[decision.preemption]} by {decision.beneficiary}" for decision in gone]
         idle = 0 if any(_moves(decision) for decision in decisions) else idle + 1
-    running = {workload.name: workload for workload in core.view.workloads() if workload.admitted is not None}
+    running = cluster.running()
     answer = {
         "admitted": {
             name: {f"{part.pod_set}/{resource}": flavor for part in workload.assignments for resource, flavor in part.flavors.items()}
-            for name, workload in sorted(running.items())
+            for name, workload in running.items()
         },
         "evicted": evicted,
         "pending": sorted(name for name in core.view.names() if name not in running),
         "cycles": cycles,
     }
     return answer, cycles == MOST_CYCLES and idle < MOST_IDLE and core.next_wake() is not None
+
+
+def _places(cluster: _Cluster) -> dict[str, Any]:
+    """Where the pods of each running workload stand that has places."""
+    placed = {name: places_answer(cluster.imported.objects, workload.assignments) for name, workload in cluster.running().items()}
+    return {name: placed[name] for name in placed if placed[name]}
 
 
 def _moves(decision: AnyDecision) -> bool:

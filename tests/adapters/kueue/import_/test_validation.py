@@ -1,6 +1,8 @@
 """What has to hold between objects."""
 
 import pytest
+from gpol.adapters.kueue.import_.validation import refuse_topologies
+from gpol.adapters.kueue.problems import Findings
 
 from ..conftest import Json, Maker
 
@@ -43,11 +45,13 @@ def test_one_owner_may_be_without_limit(quota: str, kueue: Maker) -> None:
     assert said[0].startswith("ClusterQueue b: spec.resourceGroups: with it, all together own more memory on base than 64 bits hold")
 
 
-def test_topology_counts_where_it_is_used(kueue: Maker) -> None:
-    """A flavor of a topology is refused if somebody has a quota of it, and noted if nobody has."""
-    flavor = kueue.flavor(topologyName="dc")
-    assert kueue.problems(kueue.queue(), flavor)[0].startswith("ResourceFlavor base: spec.topologyName: asks for topology-aware")
-    assert kueue.notes(flavor) == ["ResourceFlavor base: spec.topologyName: is left out: nobody has a quota of the flavor"]
+def test_topologies_are_refused_on_a_live_cluster(kueue: Maker) -> None:
+    """A flavor of a topology is a problem there if somebody has a quota of it, and counts for nothing if nobody has."""
+    for used, problems in ((kueue.queue(), 1), (kueue.queue(groups=[]), 0)):
+        found = Findings()
+        refuse_topologies(kueue.load(used, kueue.flavor(topologyName="dc")).objects, found)
+        assert len(found.problems) == problems
+        assert all("spec.topologyName: asks for topology-aware scheduling" in str(problem) for problem in found.problems)
 
 
 def test_pods_that_are_held_are_left_out_at_once(kueue: Maker) -> None:

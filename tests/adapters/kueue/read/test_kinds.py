@@ -39,11 +39,11 @@ def test_objects_of_a_scenario_have_their_kinds_by_key(kueue: Maker) -> None:
 
 def test_kinds_that_are_none_of_kueues_are_noted(kueue: Maker) -> None:
     """Other kinds, and a kind of the same name of another group, are passed over by name."""
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}
     other = {"apiVersion": "example.com/v1", "kind": "Cohort", "metadata": {"name": "c"}}
-    assert kueue.notes(kueue.queue(), kueue.flavor(), pod, other) == [
+    assert kueue.notes(kueue.queue(), kueue.flavor(), job, other) == [
         "Cohort c: is of no kind that is imported",
-        "Pod p: is of no kind that is imported",
+        "Job j: is of no kind that is imported",
     ]
 
 

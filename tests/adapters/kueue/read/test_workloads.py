@@ -132,8 +132,6 @@ def test_a_container_beyond_its_limit_is_misconfigured(kueue: Maker) -> None:
             {"spec": {"podSets": [{"template": {"spec": {"containers": [{"resources": {"requests": {"nvidia.com/gpu": "-5"}}}]}}}]}},
             "spec.podSets[0].template.spec.containers[0].resources.requests.nvidia.com/gpu: is -5, below 0; write 0 or more",
         ),
-        ({"spec": {"podSets": [{"topologyRequest": {"required": "rack"}}]}}, "topologyRequest.required: asks for a topology"),
-        ({"spec": {"podSets": [{"topologyRequest": {"unconstrained": True}}]}}, "topologyRequest.unconstrained: asks for a topology"),
         ({"spec": {"priority": 2**40}}, "spec.priority: is 1099511627776"),
         ({"spec": {"priority": "high"}}, "spec.priority: is a text, not a whole number"),
         ({"spec": {"active": "no"}}, "spec.active: is a text, not true or false"),
@@ -153,13 +151,6 @@ def test_what_no_workload_says(work: dict[str, Any], why: str, kueue: Maker) -> 
     """Values that Kueue refuses, and requests that gpol does not decide, are refused by name."""
     said = kueue.problems(kueue.queue(), kueue.flavor(), kueue.work(**work))
     assert any(why in problem for problem in said), said
-
-
-def test_a_placement_in_a_topology_is_refused(kueue: Maker) -> None:
-    """What was placed by topology is not imported as if it had not been."""
-    status = kueue.admitted()
-    status["admission"]["podSetAssignments"][0]["topologyAssignment"] = {"levels": ["host"]}
-    assert "is of a topology" in kueue.problems(kueue.queue(), kueue.flavor(), kueue.work(status=status))[0]
 
 
 def test_what_is_held_for_no_pod_set_is_noted(kueue: Maker) -> None:
