@@ -2,5 +2,5 @@
 
 from typing import Final
 
-SEMANTICS: Final = 2
+SEMANTICS: Final = 3
 """Raised by one whenever the same facts can lead to other decisions, or to the same decisions with another reason."""

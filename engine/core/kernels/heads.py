@@ -65,7 +65,7 @@ def record_end(t: Tables, nom: int) -> None:
         again = t.node[queue, c.STRICT] == 1 or tried or (ended != c.ENDS_NO_FIT and ended != c.ENDS_NO_CANDIDATES)
         t.tape[block + c.B_REASON] = c.FOR_VICTIMS if for_victims else max(c.WAITING_FOR_QUOTA, t.nom[nom, c.N_REASON])
         t.tape[block + c.B_PARKED] = t.tape[block + c.B_ALIKE] = int(not again)
-        t.tape[block + c.B_PREEMPTING] = int(ended == c.ENDS_PREEMPTING or (again and t.node[queue, c.PREEMPTOR] == row))
+        t.tape[block + c.B_PREEMPTING] = int(for_victims or (again and t.node[queue, c.PREEMPTOR] == row))
         t.tape[block + c.B_TRIED] = int(tried)
         t.tape[block + c.B_TOLD] = int(says_something(t, nom))
     t.state[c.TAPE_END] = t.state[c.PEN]

@@ -231,7 +231,7 @@ def _deferral(state: State, ended: _Ended) -> Deferral:
         "WaitingForPreemptedWorkloads" if for_victims else flavors.reason or "WaitingForQuota",
         outcome,
         parked=not again,
-        preempting=outcome == "preempting" or (again and preemptor is not None and preemptor.name == nomination.workload),
+        preempting=for_victims or (again and preemptor is not None and preemptor.name == nomination.workload),
         alike=not again,
         tried=tried,
         victims=tuple(victim.workload for victim in ended.victims),
