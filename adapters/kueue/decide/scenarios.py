@@ -13,6 +13,7 @@ from ....engine.default_core import new_core
 from ....engine.errors import FactError
 from ....engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted
 from ....engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
+from ....engine.outcome.named import assignments
 from ....engine.outcome.nomination import Mode, Nomination
 from ....engine.policy_graph import PolicyGraph
 from ....engine.units import SECOND
@@ -24,6 +25,7 @@ from ..problems import Findings
 from ..read.kinds import Raw, read_objects
 from ..read.quantity import kueue_amount
 from .kueue_reasons import REASONS
+from .reasons_answer import reason_answer, why_answer
 from .scenario_schema import ScenarioData, lead, listed, moment, name_of, opened, refused, settings, steps_of, text, texts, times_of
 from .topology_answers import places_answer, usage_answer
 
@@ -93,8 +95,8 @@ def _single(scenario: ScenarioData) -> dict[str, Any]:
     if workload is None or workload.queue < 0 or workload.admitted is not None:
         raise refused("targetCQ", f"{incoming} does not wait in ClusterQueue {queue}", "name a ClusterQueue of the scenario")
     nomination = cluster.core.probe.nominate(incoming)
-    used = _usage(cluster) if listed(scenario, "topologies") else {}
-    return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination), **used)
+    placed = _placed(cluster, workload, nomination) if listed(scenario, "topologies") else {}
+    return cluster.answer(scenario, **_quotas(cluster), **_nominated(cluster.graph, nomination), **placed)
 
 
 def _by_no_queue(workload: Any) -> Any:
@@ -124,10 +126,16 @@ def _quotas(cluster: _Cluster) -> dict[str, Any]:
     return {"available": available, "potential": potential, "drs": shares}
 
 
-def _usage(cluster: _Cluster) -> dict[str, Any]:
-    """What is used in each lowest domain of each topology."""
+def _placed(cluster: _Cluster, workload: Workload, nomination: Nomination) -> dict[str, Any]:
+    """Where its pods would stand, what is used in each lowest domain of each topology, and why it is not admitted at once."""
+    graph, objects = cluster.graph, cluster.imported.objects
     held = [(workload.fact.pod_sets, workload.assignments) for workload in cluster.running().values()]
-    return {"usage": usage_answer(cluster.imported.objects, held)}
+    return {
+        "topology": places_answer(objects, assignments(graph, nomination.flavors)),
+        "usage": usage_answer(objects, held),
+        "reason": reason_answer(graph, nomination),
+        "why": why_answer(graph, workload.fact, nomination),
+    }
 
 
 def _nominated(graph: PolicyGraph, nomination: Nomination) -> dict[str, Any]:
