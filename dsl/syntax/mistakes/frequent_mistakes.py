@@ -29,7 +29,7 @@ KINDS = {
     "RPAR": "`)`",
     "COMMA": "`,`",
     "EQUAL": "`=`",
-    "ATTRIBUTE": "`user`, `group` or `kind`",
+    "ATTRIBUTE": "`user` or `kind`",
     "EFFECT": "`NoSchedule`, `NoExecute` or `PreferNoSchedule`",
 }
 """Terminals that are not simply a keyword, in words."""
