@@ -18,6 +18,9 @@ _LONGEST_NUMBER = 60
 BUILT_IN = ("cpu", "gpu", "memory")
 """Resources that need no declaration."""
 
+POD_COUNT = "pods"
+"""The resource of which every pod asks for one. In cycles a queue may own it: it means what the field of that name means."""
+
 
 MOST_COMPARED = 20_000
 """So many names are compared with unknown ones at most: a second or two. Of further unknown names none is said to be meant."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from ..syntax import tree
 from ..syntax.names import closest
-from .context import Context
+from .context import POD_COUNT, Context
 
 _MOST_SLICES = 16
 _MOST_LABELS = 256
@@ -58,7 +58,7 @@ def _counts_nodes(context: Context) -> bool:
 def _check_amounts(context: Context, entry: tree.NodeAmounts, seen: dict[str, tree.Spanned]) -> None:
     for amount in entry.amounts:
         resource = amount.resource.text
-        if resource not in context.resources:
+        if resource not in context.resources and not (resource == POD_COUNT and _places_pods(context)):
             context.unknown("resource", amount.resource, context.resources)
         elif context.once(seen, f"amount {resource}", amount, f"`{resource}`"):
             context.amount(amount.number, resource)

@@ -117,10 +117,15 @@ def _submit(context: Context, action: tree.Submit) -> None:
         context.error(
             "GP034", f"workload `{action.workload.text}` asks for nothing", action.workload, "no pods", "say what it needs: `{ 8 gpu }`"
         )
-    _at_most(context, action.pods, _MOST_PODS, "sets of pods")
+    _at_most(context, [pods for pods, _ in action.pod_sets], _MOST_PODS, "sets of pods")
     totals: dict[str, int] = {}
-    for pods in action.pods:
+    for pods, _ in action.pod_sets:
         _pods(context, pods, totals)
+    groups: dict[str, tree.Spanned] = {}
+    for entry in action.pods:
+        if isinstance(entry, tree.PodGroup):
+            context.named(entry.name, "group of pods")
+            context.once(groups, entry.name.text, entry.name, f"group `{entry.name.text}`")
     for kind in ("label", "namespace label"):
         labels = [attribute.key for attribute in action.attributes if attribute.key is not None and attribute.attribute == kind]
         _at_most(context, labels, _MOST_LABELS, f"{kind}s")

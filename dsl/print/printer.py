@@ -299,7 +299,7 @@ def _step(node: tree.Spanned) -> str:
 def _action(node: tree.Action) -> str:
     match node:
         case tree.Submit(workload, queue, pods, attributes):
-            entries = [_pods(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
+            entries = [_pods_or_group(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
             by = f" by {name(queue)}" if queue is not None else ""
             return f"submit {name(workload)}{by} {{ {', '.join(entries)} }}"
         case tree.Act(action, workload):
@@ -310,6 +310,12 @@ def _action(node: tree.Action) -> str:
             return f"node {name(title)} {{ {', '.join(_node_entry(entry) for entry in said)} }}"
         case tree.RemoveNode(node=title):
             return f"remove node {name(title)}"
+
+
+def _pods_or_group(node: tree.Pods | tree.PodGroup) -> str:
+    if isinstance(node, tree.Pods):
+        return _pods(node)
+    return f"group {name(node.name)} {{ {', '.join(_pods(entry) for entry in node.pods)} }}"
 
 
 def _pods(node: tree.Pods) -> str:

@@ -617,13 +617,30 @@ class Pods(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PodGroup(Spanned):
+    """`group workers { ... }`: sets of pods that go together."""
+
+    name: Name
+    pods: tuple[Pods, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Submit(Spanned):
     """`submit W by QUEUE { ... }`."""
 
     workload: Name
     queue: Name | None
-    pods: tuple[Pods, ...]
+    pods: tuple[Pods | PodGroup, ...]
     attributes: tuple[Attribute, ...]
+
+    @property
+    def pod_sets(self) -> tuple[tuple[Pods, str], ...]:
+        """Each set of pods in order, with the name of its group; empty for none."""
+        return tuple(
+            (pods, entry.name.text if isinstance(entry, PodGroup) else "")
+            for entry in self.pods
+            for pods in (entry.pods if isinstance(entry, PodGroup) else (entry,))
+        )
 
 
 @dataclass(frozen=True, slots=True)

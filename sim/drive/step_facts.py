@@ -80,13 +80,13 @@ def _submission(action: tree.Submit, time: int) -> WorkloadSubmitted:
         else:
             said["workload_kind" if attribute.attribute == "kind" else attribute.attribute] = value
     queue = action.queue.text if action.queue is not None else None
-    pod_sets = tuple(_pod_set(number, pods) for number, pods in enumerate(action.pods))
+    pod_sets = tuple(_pod_set(number, pods, group) for number, (pods, group) in enumerate(action.pod_sets))
     common = {"time": time, "workload": action.workload.text, "queue": queue, "pod_sets": pod_sets}
     common |= {"labels": labels["label"], "namespace_labels": labels["namespace label"]}
     return WorkloadSubmitted.model_validate({**common, **said})
 
 
-def _pod_set(number: int, pods: tree.Pods) -> PodSet:
+def _pod_set(number: int, pods: tree.Pods, group: str) -> PodSet:
     wish = pods.place.wish if pods.place is not None else ""
     level = pods.place.level.text if pods.place is not None and pods.place.level is not None else ""
     return PodSet(
@@ -94,6 +94,7 @@ def _pod_set(number: int, pods: tree.Pods) -> PodSet:
         count=int(pods.count.text) if pods.count is not None else 1,
         requests=_amounts(pods.amounts),
         flavors=tuple(flavor.text for flavor in pods.flavors),
+        group=group,
         within=level if wish == "within" else "",
         near=level if wish == "near" else "",
         anywhere=wish == "anywhere",

@@ -125,7 +125,10 @@ _items = st.one_of(
         lambda name, workload, pods, value: tree.PolicyTest(
             name,
             (
-                tree.At(tree.Number("1s"), tree.Submit(workload, None, (pods,), (tree.Attribute("user", None, value),))),
+                tree.At(
+                    tree.Number("1s"),
+                    tree.Submit(workload, None, (pods, tree.PodGroup(workload, (pods, pods))), (tree.Attribute("user", None, value),)),
+                ),
                 tree.Expect(workload, "pending"),
             ),
         ),

@@ -8,13 +8,10 @@ from ....engine.policy_settings import QUEUE_KEYS
 from ...diagnostics import DiagnosticNote
 from ...syntax import tree
 from ...syntax.names import listed
-from ..context import BUILT_IN, Context
+from ..context import BUILT_IN, POD_COUNT, Context
 from .flavor_nodes import with_nodes
 
 _INT32 = 2**31
-_POD_COUNT = "pods"
-"""In cycles a queue may own pods: every pod asks for one, so the resource means what the field of that name means."""
-
 _FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *QUEUE_KEYS, "label"}
 
 
@@ -37,7 +34,7 @@ def declare(context: Context) -> None:
         context.at(item)
         if item.name.text in BUILT_IN:
             context.error("GP021", f"resource `{item.name.text}` is built in", item.name, "declared again", "remove this line")
-        elif item.name.text in _FIELDS and not (item.name.text == _POD_COUNT and context.in_cycles):
+        elif item.name.text in _FIELDS and not (item.name.text == POD_COUNT and context.in_cycles):
             message = f"`{item.name.text}` is a field in guards and orders; a resource of that name would hide it"
             context.error("GP021", message, item.name, "taken", "give it another name")
     for flavor in merged.flavors:

@@ -29,7 +29,7 @@ KINDS = {
     "RPAR": "`)`",
     "COMMA": "`,`",
     "EQUAL": "`=`",
-    "ATTRIBUTE": "`user`, `group` or `kind`",
+    "ATTRIBUTE": "`user` or `kind`",
     "EFFECT": "`NoSchedule`, `NoExecute` or `PreferNoSchedule`",
 }
 """Terminals that are not simply a keyword, in words."""
@@ -51,6 +51,7 @@ PHRASES = {
 _BLOCKS = {
     "policy": "the policy header",
     "profile": "the profile header",
+    "topology": "a topology",
     "flavor": "a flavor",
     "priority": "a priority",
     "cohort": "a cohort",
@@ -62,6 +63,7 @@ _BLOCKS = {
     "hold": "a hold rule",
     "test": "a test",
     "at": "a submission",
+    "node": "a node",
 }
 _SIGNS = {
     ":": "write the value after a space, without `:`",
@@ -174,7 +176,7 @@ def block_of(stop: Stop) -> str:
     """The innermost block around the stop, in words."""
     opened, _ = _open_blocks(stop)
     head = _head_of(stop, opened[-1]) if opened else ""
-    return _BLOCKS.get(word_at(head, 0), "this block")
+    return _BLOCKS.get("node" if re.match(r"at\s+\S+\s+node\b", head) else word_at(head, 0), "this block")
 
 
 def _not_closed(stop: Stop, opening: int, note: DiagnosticNote) -> Diagnostic:

@@ -49,6 +49,7 @@ def steps(*lines: str) -> str:
         (NODE,),
         ('at 0s node n1 { 8 gpu and 64 cpu, label rack = "r1", taint maintenance NoSchedule, taint a = "b" NoExecute, cordoned }',),
         ("at 0s node n1 { 8 gpu, 64 cpu }",),
+        ("at 0s node n1 { 8 gpu and 110 pods }",),
         ('at 0s node n1 {\n    8 gpu\n    label "rack" = "r1"\n  }',),
         (NODE, "at 1m node n1 { 0 gpu }", "at 2m remove node n1", "at 3m node n1 { 8 gpu }"),
         ("at 0s submit t by nlp { gang of 16 x 8 gpu within rack }",),
@@ -57,6 +58,7 @@ def steps(*lines: str) -> str:
         ("at 0s submit t by nlp { gang of 16 x 1 gpu on h100 or a100 in slices of 4 within host }",),
         ("at 0s submit t by nlp { gang of 16 x 1 gpu within block in slices of 8 within rack in slices of 4 within host }",),
         ("at 0s submit t by nlp { gang of 16 x 1 gpu within rack in slices of 8 within rack }",),
+        ('at 0s submit t by nlp { group a { 1 gpu within rack, gang of 2 x 1 gpu within rack }, group b { 1 gpu }, group "g" }',),
         (NODE, SUBMIT, 'expect t admitted on nodes "n1"', "expect t admitted borrowing on h100 on nodes n1"),
         (NODE, "at 1s remove node n1", SUBMIT.replace("0s", "2s"), "expect t admitted on nodes n1"),
     ],
@@ -71,6 +73,7 @@ def test_what_may_be_said(find, lines):
     [
         (("at 0s node n1 { cordoned }",), "GP034", "n1", "`0 gpu` for nothing"),
         (("at 0s node n1 { 8 gpux }",), "GP020", "gpux", "did you mean `gpu`?"),
+        (("at 0s node n1 { 8 gpu and 1.5 pods }",), "GP023", "1.5", "`8 pods`"),
         (("at 0s node n1 { 8y gpu }",), "GP023", "8y", "`8 gpu`"),
         (("at 0s node n1 { 8 gpu and 4 gpu }",), "GP022", "4 gpu", "keep one"),
         (("at 0s node n1 { 8 gpu, 4 gpu }",), "GP022", "4 gpu", "keep one"),
@@ -100,6 +103,9 @@ def test_what_may_be_said(find, lines):
             "rack",
             "from wide to narrow",
         ),
+        (("at 0s submit t by nlp { group a { 1 gpu }, group a { 1 gpu } }",), "GP022", "a", "keep one"),
+        (('at 0s submit t by nlp { group "" { 1 gpu } }',), "GP036", '""', "1 to 253 characters"),
+        (("at 0s submit t by nlp { group a { 1 gpu within rak } }",), "GP020", "rak", "did you mean `rack`?"),
         ((SUBMIT, "expect t admitted on nodes n1"), "GP034", "n1", "add it first"),
         ((NODE, SUBMIT, "expect t admitted on nodes n1, n1"), "GP022", "n1", "keep one"),
     ],
@@ -126,6 +132,12 @@ def test_what_would_mean_nothing_is_refused(find, policy, line, marked, help_pie
     [finding] = find(policy + steps(line))
     assert (finding.code, finding.marked) == ("GP034", marked)
     assert help_piece in finding.help
+
+
+def test_a_node_has_so_many_pods_where_they_get_places(find):
+    """Elsewhere nobody counts the pods of a node."""
+    [finding] = find(UNPLACED + steps("at 0s node n1 { 8 gpu and 110 pods }"))
+    assert (finding.code, finding.marked) == ("GP020", "pods")
 
 
 def test_nodes_are_expected_only_where_pods_get_places(find):

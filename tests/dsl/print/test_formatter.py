@@ -159,6 +159,7 @@ test "plays" {
   at 2h submit b { gang of 4 x 1 gpu on h100 within "cloud/rack", 1 gpu near block, 1 gpu anywhere }
   at 2h submit c { gang of 16 x 1 gpu within block in slices of 8 within "cloud/rack" in slices of 4 within host }
   at 2h submit d { 1 gpu in slices of 1 within host }
+  at 2h submit e { group "first one" { 1 gpu within block, gang of 2 x 1 gpu within block }, 1 gpu, group second { 1 gpu }, group "g" }
   expect b admitted borrowing on h100 on nodes n1, "n.2"
   expect c admitted on nodes n1
 }

@@ -41,6 +41,8 @@ MISTAKES = [
     ('test "t" { at 0s submit a by b { 1 gpu priority x } }', "GP003", "priority", "write `, priority`"),
     ("protect p {\n  where victim.gpu > 8\n  where victim.gpu < 9\n}", "GP003", "where", "join the two guards"),
     ("protect p { where victim.gpu > 1, victim.gpu < 2 }", "GP003", ",", "`and`"),
+    ('test "t" { at 0s node n1 { 8 gpu taint a NoSchedule } }', "GP003", "taint", "write `, taint`"),
+    ('topology t { level a from label "a", level b from node }', "GP003", ",", "start a new one with `level`"),
     # numbers and resources
     ("queue a { owns 8 }", "GP003", "8", "write `8 gpu`"),
     ("queue a { owns 8 on h }", "GP003", "8", "write `8 gpu on h`"),
@@ -53,6 +55,7 @@ MISTAKES = [
     ("queue a { owns 1, 000 gpu }", "GP003", "1", "write `1 gpu`"),
     ("protect p { where victim.running < 1h 30m }", "GP003", "30m", "here may stand"),
     # names and texts without quotes
+    ("topology t { level rack from label rack }", "GP008", "rack", 'write `"rack"`'),
     ("queue a { for user ada }", "GP008", "ada", 'write `"ada"`'),
     ("policy acme { }", "GP008", "acme", 'write `"acme"`'),
     ("queue 6214-e9 { }", "GP008", "6214-e9", 'write `"6214-e9"`'),
@@ -152,3 +155,17 @@ def test_a_file_of_broken_items_is_given_up() -> None:
         assert len(diagnostics) == 501
         assert (diagnostics[-1].code, diagnostics[-1].span.start) == ("GP002", 500 * len(line))
         assert len(parse(line * 500, "p.gpol").diagnostics) == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("topology t { rack }", "a topology"),
+        ('test "t" { at 0s node n1 { rack } }', "a node"),
+        ('test "t" { at 0s submit node { rack } }', "a submission"),
+    ],
+)
+def test_the_block_is_named(text: str, block: str) -> None:
+    """What starts no statement is told with the block in which it stands."""
+    [diagnostic] = parse(text, "p.gpol").diagnostics
+    assert diagnostic.message == f"`rack` starts no statement of {block}"

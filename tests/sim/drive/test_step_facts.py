@@ -20,6 +20,19 @@ def fact(step: str, *nodes: str) -> Fact:
     return fact_of(at.action, 1_000_000, nodes)
 
 
+def test_groups_of_pods_keep_their_order() -> None:
+    """The sets of a group stand where the group does, each with its name."""
+    submitted = fact('submit w by q { 1 gpu, group first { 4 cpu within rack, gang of 8 x 8 gpu within rack }, group "g", 2 gpu }')
+    assert isinstance(submitted, WorkloadSubmitted)
+    assert submitted.group == "g"
+    assert [(each.name, each.group, each.count, each.within) for each in submitted.pod_sets] == [
+        ("main", "", 1, ""),
+        ("pods-2", "first", 1, "rack"),
+        ("pods-3", "first", 8, "rack"),
+        ("pods-4", "", 1, ""),
+    ]
+
+
 FULL = 'node n1 { 8 gpu and 64 cpu, label rack = "r1", taint maintenance NoSchedule, taint pool = "x" NoExecute, cordoned }'
 
 
