@@ -170,3 +170,12 @@ def test_a_scenario_is_not_changed(kueue: Maker) -> None:
     before = copy.deepcopy(scenario)
     assert decide(scenario) == decide(scenario)
     assert scenario == before
+
+
+def test_places_are_told_of_a_scenario_with_topologies(kueue: Maker) -> None:
+    """What is used by domain of one decision, and where pods stand after each step; nothing of it without topologies."""
+    more = {"topologies": [kueue.obj("Topology", "dc", {"levels": [{"nodeLabel": "rack"}]})], "nodes": [kueue.obj("Node", "n")], "pods": []}
+    assert decide(single(kueue, **more))["usage"] == {}
+    assert [step["topology"] for step in decide(timeline(kueue, {}, {}, **more))["steps"]] == [{}, {}]
+    assert "usage" not in decide(single(kueue))
+    assert "topology" not in decide(timeline(kueue, {}))["steps"][0]
