@@ -76,7 +76,8 @@ class Settings:
     """The choices of a profile: orders, share formula, and when to look at the next flavor.
 
     `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
-    ways may differ. `cycles` is None where every fact is decided at once.
+    ways may differ. `cycles` is None where every fact is decided at once. `placing` is how pods are placed, where that is said;
+    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit.
     """
 
     queue_order: tuple[OrderKey, ...]
@@ -86,6 +87,8 @@ class Settings:
     next_flavor_before_evicting: bool
     rounded: bool = later(False)
     cycles: Cycles | None = field(default=None, metadata={LATER: True})
+    placing: Literal["", "packed", "spread", "keeping-room"] = later("")
+    room_kept: tuple[tuple[tuple[str, int], ...], ...] = later(())
 
     # What the two ways of deciding differ in, one name for each difference: the engine asks for these and not for the way.
 
@@ -123,6 +126,11 @@ class Settings:
     def counts_levels(self) -> bool:
         """Whether it counts from how far up the tree quota is borrowed, with the victims gone; else only whether it is, as things stand."""
         return self.cycles is not None
+
+    @property
+    def places_pods(self) -> Literal["counted", "packed", "spread", "keeping-room"]:
+        """How pods are placed: counted, as Kueue does it, or in one of three ways of gpol's own."""
+        return "counted" if self.cycles is not None else self.placing or "packed"
 
     @property
     def places_are_asked_for(self) -> bool:

@@ -134,7 +134,8 @@ class DefinitionProbe:
     @contextmanager
     def _rule_search(self, nomination: Nomination, request: Request) -> Iterator[RuleSearch]:
         """The search by preempt rules for a request of a nominated workload, which is charged."""
-        trial, preemptor = self._trial(), Preemptor(self._workload(nomination.workload), request, [])
+        trial, flavors = self._trial(), nomination.flavors
+        preemptor = preemptor_of(trial, self._workload(nomination.workload), request, sorted(flavors.needing), flavors)
         present = RuleSearch.present(trial, preemptor)
         with trial.charged(nomination.queue, request):
             yield present

@@ -25,6 +25,7 @@ from ..transition.apply import carry_out
 from .binding_limit import binding_limit
 from .entry_order import next_entry
 from .nominate import nominate
+from .place_pods import places_held
 
 
 def settle(state: State) -> list[Outcome]:
@@ -63,7 +64,8 @@ class _Pass:
         with ExitStack() as charges:
             while (best := self._best()) is not None:
                 if not best.runs:
-                    charges.enter_context(self.trial.charged(best.queue, best.flavors.request))
+                    places = places_held(self.trial.places, self.state.workloads[best.workload], best.flavors)
+                    charges.enter_context(self.trial.charged(best.queue, best.flavors.request, places))
                     self.reserved.append(best)
                     self.passed_over.add(best.workload)
                 elif self.only_reserve:

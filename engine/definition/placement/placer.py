@@ -5,7 +5,7 @@ set of a flavor that finds no places ends the search in that flavor.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from ...eligibility import companions
@@ -13,7 +13,8 @@ from ...event_parts import PlacedPods, PodSet
 from ...nodes.domains import DomainTree
 from ...outcome.nomination import LayerRoom, NoPlaces
 from ...workload import Workload
-from .fill import Filler, TooLittleRoom
+from .fill import Filled, Filler, TooLittleRoom
+from .own_fill import OwnFiller, RoomKept
 from .places import PlaceBook, PodsHeld, each_pod, held
 from .room import Amounts, NodeTally, Room, Wish, count_rooms, less
 
@@ -72,7 +73,7 @@ class _Search:
     """Places for one workload; what its pod sets take counts against those that come later."""
 
     def __init__(self, places: PlaceBook, empty: bool) -> None:
-        self.places, self.empty = places, empty
+        self.places, self.empty, self.settings = places, empty, places.graph.settings
         self.taken: list[PodsHeld] = []
 
     def place(self, flavor: int, group: Sequence[ToPlace], found: FoundPlaces) -> NoPlaces | None:
@@ -81,20 +82,39 @@ class _Search:
         tree = self.places.tree(flavor)
         names = tuple(each.pod_set.name for each in group)
         wish = wish_of(tree, workers.pod_set, workers.pods, each_pod(leader.pod_set) if leader is not None else None)
+        if isinstance(wish, Wish) and self.settings.places_pods != "counted":
+            wish = replace(wish, loose=False, level=wish.slice_level if wish.loose else wish.level)  # as near one another as they can
         if isinstance(wish, NoPlaces):
             return wish.about(names, flavor)
         if not tree.levels[wish.level]:
             return NoPlaces("no-domains", names, flavor, tree.topology.levels[wish.level].name)
+        own = self.settings.places_pods != "counted"
+
+        def takes_leader(leaf: int) -> bool:  # Kueue looks at the workers alone
+            return leader is None or not own or self.places.keeps_off(flavor, leaf, leader.pod_set) is None
+
         rooms, tally = count_rooms(
-            tree, wish, lambda leaf: self._free(flavor, leaf), lambda leaf: self.places.keeps_off(flavor, leaf, workers.pod_set)
+            tree,
+            wish,
+            lambda leaf: self._free(flavor, leaf),
+            lambda leaf: self.places.keeps_off(flavor, leaf, workers.pod_set),
+            takes_leader,
         )
-        filled = Filler(tree, wish, rooms).fill()
+        filled = self._filled(flavor, wish, rooms)
         if isinstance(filled, TooLittleRoom):
             return _too_little(tree, workers.pod_set, wish, rooms, filled, tally).about(names, flavor)
         self._take(found, workers, [(tree.place(leaf), pods) for leaf, pods, _ in filled])
         if leader is not None:
             self._take(found, leader, [(tree.place(leaf), leaders) for leaf, _, leaders in filled])
         return None
+
+    def _filled(self, flavor: int, wish: Wish, rooms: Sequence[Room]) -> Filled | TooLittleRoom:
+        """The domains that are filled, in the policy's way."""
+        tree, way = self.places.tree(flavor), self.settings.places_pods
+        if way == "counted":
+            return Filler(tree, wish, rooms).fill()
+        kept = RoomKept(tuple(dict(size) for size in self.settings.room_kept), lambda leaf: self._free(flavor, leaf))
+        return OwnFiller(tree, wish, rooms, way, kept).fill()
 
     def _take(self, found: FoundPlaces, given: ToPlace, where: Sequence[tuple[tuple[str, ...], int]]) -> None:
         placed = tuple(PlacedPods(domain=place, pods=pods) for place, pods in where if pods > 0)

@@ -77,9 +77,15 @@ Free = Callable[[int], Amounts]
 
 
 def count_rooms(
-    tree: DomainTree, wish: Wish, free: Free, keeps_off: Callable[[int], KeptOff | None], inside: Sequence[str] = ()
+    tree: DomainTree,
+    wish: Wish,
+    free: Free,
+    keeps_off: Callable[[int], KeptOff | None],
+    takes_leader: Callable[[int], bool] = lambda _: True,
+    inside: Sequence[str] = (),
 ) -> tuple[list[Room], NodeTally]:
-    """What fits into each domain, by its number; `keeps_off` says why a lowest domain takes none. Only what lies `inside` a path counts."""
+    """What fits into each domain, by its number; `keeps_off` says why a lowest domain takes no worker, `takes_leader` whether it may take
+    the leader. Only what lies `inside` a path counts."""
     rooms = [Room() for _ in tree.domains]
     tally = NodeTally(nodes=len(tree.lowest))
     for leaf in tree.lowest:
@@ -92,7 +98,7 @@ def count_rooms(
         pods, limit = fitting(wish.each, free(leaf))
         if pods == 0:
             tally.note(KeptOff("resource", limit))
-        rooms[leaf] = _in_leaf(wish, free(leaf), pods, sliced=wish.slice_level == len(tree.levels) - 1)
+        rooms[leaf] = _in_leaf(wish, free(leaf), pods, wish.slice_level == len(tree.levels) - 1, takes_leader(leaf))
     for level in range(len(tree.levels) - 2, -1, -1):
         for domain in tree.levels[level]:
             rooms[domain] = _summed(wish, [rooms[child] for child in tree.domains[domain].children], level)
@@ -100,8 +106,12 @@ def count_rooms(
 
 
 def fitting(each: Amounts, free: Amounts) -> tuple[int, str]:
-    """How many pods that each ask for so much fit into what is free, and the resource that limits them: the first by name of several."""
-    found = [(min(max(0, free.get(resource, 0) // each[resource]), MOST_PODS), resource) for resource in sorted(each) if each[resource] > 0]
+    """How many pods that each ask for so much fit into what is free, and the resource that limits them: the first by name of several.
+
+    A node that does not say how many pods it takes has room for any number.
+    """
+    limiting = [resource for resource in sorted(each) if each[resource] > 0 and (resource in free or resource != POD_COUNT)]
+    found = [(min(max(0, free.get(resource, 0) // each[resource]), MOST_PODS), resource) for resource in limiting]
     return min(found, default=(MOST_PODS, ""))
 
 
@@ -111,8 +121,8 @@ def less(free: Amounts, taken: Amounts, times: int = 1) -> dict[str, int]:
     return {resource: left[resource] - taken.get(resource, 0) * times for resource in left}
 
 
-def _in_leaf(wish: Wish, free: Amounts, pods: int, sliced: bool) -> Room:
-    leaders = int(wish.leader is not None and fitting(wish.leader, free)[0] > 0)
+def _in_leaf(wish: Wish, free: Amounts, pods: int, sliced: bool, takes_leader: bool) -> Room:
+    leaders = int(wish.leader is not None and takes_leader and fitting(wish.leader, free)[0] > 0)
     led = fitting(wish.each, less(free, wish.leader))[0] if wish.leader is not None and leaders else pods
     return Room(pods, pods // wish.slice_size if sliced else 0, led, led // wish.slice_size if sliced else 0, leaders)
 

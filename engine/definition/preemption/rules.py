@@ -84,7 +84,20 @@ class RuleSearch:
         taken: list[Victim] = []
         with self.trial.undone():
             enough = any(self._sweep(index, rule, taken) for index, rule in enumerate(self.graph.preempt))
-            return fill_back(self.trial, taken, self.fits) if enough else []
+            return self._only_needed(fill_back(self.trial, taken, self.fits)) if enough else []
+
+    def _only_needed(self, victims: list[Victim]) -> list[Victim]:
+        """The same without everybody without whom it fits as well. Where pods have to find places, that may be so of some who were needed
+        while others were out: pods that come first may then have taken other places."""
+        if not self.preemptor.to_place:
+            return victims
+        for each in reversed(victims):
+            workload = self.trial.state.workloads[each.workload]
+            self.trial.give_back(workload)
+            if self.fits():
+                return self._only_needed([other for other in victims if other is not each])
+            self.trial.take(workload)
+        return victims
 
     def fits(self) -> bool:
         """Whether the request fits."""

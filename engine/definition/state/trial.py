@@ -1,10 +1,11 @@
 """Trials: running workloads taken out and requests charged on trial, then put back. Both ways of deciding ask this way what would fit."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...outcome.nomination import Request
 from ...workload import Workload
+from ..placement.places import PodsHeld
 from .state import ActivePolicy, State
 
 
@@ -67,13 +68,15 @@ class Trial:
             yield
 
     @contextmanager
-    def charged(self, queue: int, request: Request) -> Iterator[None]:
-        """The state with a request charged to a queue, while the context lasts."""
+    def charged(self, queue: int, request: Request, places: Sequence[PodsHeld] = ()) -> Iterator[None]:
+        """The state with a request charged to a queue, and pods on places, while the context lasts."""
         self.tree.add(queue, request)
+        self.places.add(places, self._everywhere)
         try:
             yield
         finally:
             self.tree.remove(queue, request)
+            self.places.remove(places, self._everywhere)
 
     @contextmanager
     def uncharged(self, queue: int, request: Request) -> Iterator[None]:
