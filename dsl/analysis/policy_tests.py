@@ -123,7 +123,7 @@ def _submit(context: Context, action: tree.Submit) -> None:
         _pods(context, pods, totals)
     groups: dict[str, tree.Spanned] = {}
     for entry in action.pods:
-        if isinstance(entry, tree.PodGroup):
+        if isinstance(entry, tree.PodSetGroup):
             context.named(entry.name, "group of pods")
             context.once(groups, entry.name.text, entry.name, f"group `{entry.name.text}`")
     for kind in ("label", "namespace label"):

@@ -312,7 +312,7 @@ def _action(node: tree.Action) -> str:
             return f"remove node {name(title)}"
 
 
-def _pods_or_group(node: tree.Pods | tree.PodGroup) -> str:
+def _pods_or_group(node: tree.Pods | tree.PodSetGroup) -> str:
     if isinstance(node, tree.Pods):
         return _pods(node)
     return f"group {name(node.name)} {{ {', '.join(_pods(entry) for entry in node.pods)} }}"

@@ -79,13 +79,15 @@ class BuildRules:
 
     def submit(self, parts: list[Child]) -> tree.Submit:
         queue = next(iter(names_behind(parts, "by")), None)
-        return tree.Submit(parts[1], queue, all_of(parts, (tree.Pods, tree.PodGroup)), all_of(parts, tree.Attribute), span=span_of(parts))
+        return tree.Submit(
+            parts[1], queue, all_of(parts, (tree.Pods, tree.PodSetGroup)), all_of(parts, tree.Attribute), span=span_of(parts)
+        )
 
     def submit_by(self, parts: list[Child]) -> KeywordNames:
         return KeywordNames("by", (parts[1],), span=span_of(parts))
 
-    def pod_group(self, parts: list[Child]) -> tree.PodGroup:
-        return tree.PodGroup(parts[1], all_of(parts, tree.Pods), span=span_of(parts))
+    def pod_group(self, parts: list[Child]) -> tree.PodSetGroup:
+        return tree.PodSetGroup(parts[1], all_of(parts, tree.Pods), span=span_of(parts))
 
     def gang(self, parts: list[Child]) -> Gang:
         return Gang(parts[2], span=span_of(parts))

@@ -617,7 +617,7 @@ class Pods(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
-class PodGroup(Spanned):
+class PodSetGroup(Spanned):
     """`group workers { ... }`: sets of pods that go together."""
 
     name: Name
@@ -630,16 +630,16 @@ class Submit(Spanned):
 
     workload: Name
     queue: Name | None
-    pods: tuple[Pods | PodGroup, ...]
+    pods: tuple[Pods | PodSetGroup, ...]
     attributes: tuple[Attribute, ...]
 
     @property
     def pod_sets(self) -> tuple[tuple[Pods, str], ...]:
         """Each set of pods in order, with the name of its group; empty for none."""
         return tuple(
-            (pods, entry.name.text if isinstance(entry, PodGroup) else "")
+            (pods, entry.name.text if isinstance(entry, PodSetGroup) else "")
             for entry in self.pods
-            for pods in (entry.pods if isinstance(entry, PodGroup) else (entry,))
+            for pods in (entry.pods if isinstance(entry, PodSetGroup) else (entry,))
         )
 
 

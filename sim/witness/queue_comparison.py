@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ...dsl.diff.guard_order import implies, meaning
 from ...engine.guard import Expr, fields
-from ...engine.policy_graph import covers
+from ...engine.policy_graph import Level, covers
 from .boundary_values import Side, SlotName
 
 QueueChange = Literal["equal", "more", "less", "incomparable", "changed"]
@@ -104,10 +104,15 @@ def _refusals(side: Side, queue: str) -> list[Expr | None]:
 
 
 def _are_alike(old: Side, new: Side, queue: str) -> bool:
-    """Whether amounts are comparable: the same resources count and go together, and flavors that both use have the same nodes."""
+    """Whether amounts are comparable: the same resources count and go together, flavors that both use have the same nodes, and pods get
+    the same places: where some flavors give places and others none, it depends on all of them who gets which.
+    """
     ways = [(side.graph.settings.cycles is None, side.graph.ignored, sorted(_groups(side, queue))) for side in (old, new)]
     before, after = (_shapes(side, queue) for side in (old, new))
-    return ways[0] == ways[1] and all(before[name] == after[name] for name in before if name in after)
+    places = [_places(side, queue) for side in (old, new)]
+    placed = any(levels is not None for side in places for levels in side.values())
+    same_places = not placed or places[0] == places[1]
+    return ways[0] == ways[1] and same_places and all(before[name] == after[name] for name in before if name in after)
 
 
 def _groups(side: Side, queue: str) -> list[tuple[str, ...]]:
@@ -121,6 +126,13 @@ def _shapes(side: Side, queue: str) -> dict[str, object]:
     serves = {index: group.resources for group in said.groups for index in group.flavors}
     flavors = [(graph.flavors[index], serves.get(index)) for index in said.flavors]
     return {each.name: (each.labels, each.taints, each.tolerations, each.missing, resources) for each, resources in flavors}
+
+
+def _places(side: Side, queue: str) -> dict[str, tuple[Level, ...] | None]:
+    """The levels of the places that each flavor of the queue gives, by name; None where it gives none."""
+    graph, said = side.graph, side.graph.queue_at(side.queues[queue])
+    flavors = [graph.flavors[index] for index in said.flavors]
+    return {each.name: graph.topologies[each.topology].levels if each.topology >= 0 else None for each in flavors}
 
 
 def _ranks(side: Side, queue: str) -> object:

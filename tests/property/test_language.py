@@ -127,7 +127,7 @@ _items = st.one_of(
             (
                 tree.At(
                     tree.Number("1s"),
-                    tree.Submit(workload, None, (pods, tree.PodGroup(workload, (pods, pods))), (tree.Attribute("user", None, value),)),
+                    tree.Submit(workload, None, (pods, tree.PodSetGroup(workload, (pods, pods))), (tree.Attribute("user", None, value),)),
                 ),
                 tree.Expect(workload, "pending"),
             ),

@@ -89,3 +89,47 @@ def test_flavors_of_nodes() -> None:
     """Of a flavor whose nodes say how much there is only equal quotas are comparable."""
     assert verdict("10m", "20m", "vision") == "equal"
     assert verdict("only h100, v100", "lends up to 0 gpu on v100\n    only h100, v100", "vision") == "changed"
+
+
+PLACES = """policy "p" { use kueue.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+topology islands { level host from node }
+flavor h100 {
+  gpu as owned
+  placed in fabric
+}
+flavor a100 { gpu as owned }
+queue nlp {
+  serves gpu from h100
+  owns 8 gpu on h100
+}
+queue vision {
+  serves gpu from a100
+  owns 8 gpu on a100
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("placed in fabric", "placed in islands", "changed"),
+        ("  placed in fabric\n", "", "changed"),
+        ('label "rack"', 'label "row"', "changed"),
+        ("serves gpu from h100", "serves gpu from h100, a100", "changed"),
+        ("owns 8 gpu on h100", "owns 9 gpu on h100", "more"),
+        ("topology islands", "topology isles", "equal"),
+    ],
+)
+def test_who_gets_places_is_not_compared(old: str, new: str, expected: str) -> None:
+    """Of other places nothing is proved; with the same ones, more quota is more."""
+    assert verdict(old, new, text=PLACES) == expected
+
+
+@pytest.mark.parametrize("new", ["  placed in islands\n", ""])
+def test_places_of_others_do_not_count(new: str) -> None:
+    """A queue whose flavors give no places may be given what it was, whatever other flavors do."""
+    assert verdict("  placed in fabric\n", new, queue="vision", text=PLACES) == "equal"

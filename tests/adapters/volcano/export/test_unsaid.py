@@ -33,10 +33,12 @@ def test_what_is_said_of_nodes_is_noted(line: str, field: str) -> None:
     assert notes(text) == [f"flavor f: {field}: is left out: in Volcano a pod runs on whatever nodes it selects itself"]
 
 
-def test_flavors_from_nodes_and_worth_are_noted() -> None:
-    """Both count here alone."""
+def test_flavors_from_nodes_places_and_worth_are_noted() -> None:
+    """They count here alone."""
     nodes = PLAIN.replace('"nvidia.com/gpu" 64', '"nvidia.com/gpu" from nodes where pool = "x"')
     assert notes(nodes) == ["flavor f: from nodes: is left out: in Volcano a pod runs on whatever nodes it selects itself"]
+    placed = PLAIN.replace('{ "nvidia.com/gpu" 64 }', '{\n  "nvidia.com/gpu" from nodes where pool = "x"\n  placed on nodes\n}')
+    assert notes(placed) == [*notes(nodes), "flavor f: placed: is left out: in Volcano a pod runs on whatever nodes it selects itself"]
     worth = PLAIN.replace('{ "nvidia.com/gpu" 64 }', '{\n  "nvidia.com/gpu" 64\n  worth 2\n}')
     assert notes(worth) == ["flavor f: worth: is left out: Volcano counts all machines alike in shares"]
 
