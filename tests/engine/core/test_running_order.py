@@ -17,7 +17,7 @@ from gpol.engine.workload import Workload
 from gpol.sim.drive.policy import Policy
 from player import fact_of
 
-HISTORIES = 14
+HISTORIES = 20
 FACTS = 80
 
 Plain = dict[str, Any]
