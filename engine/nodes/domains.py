@@ -72,6 +72,13 @@ def domain_trees(graph: PolicyGraph, machines: Mapping[str, Machine]) -> tuple[D
     )
 
 
+def amounts_in(machines: Mapping[str, Machine], names: Sequence[str]) -> dict[str, int]:
+    """What some nodes have together, in order of the resources."""
+    having = [machines[name].capacity for name in names]
+    resources = sorted({resource for amounts in having for resource in amounts})
+    return {resource: sum(amounts.get(resource, 0) for amounts in having) for resource in resources}
+
+
 def belongs_to(flavor: Flavor, machine: Machine) -> bool:
     """Whether a node that takes pods has all the labels by which a flavor knows its nodes."""
     return not machine.cordoned and all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))

@@ -5,7 +5,7 @@ set of a flavor that finds no places ends the search in that flavor.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ...eligibility import companions
@@ -81,14 +81,12 @@ class _Search:
         workers, leader = _workers_and_leader(group)
         tree = self.places.tree(flavor)
         names = tuple(each.pod_set.name for each in group)
-        wish = wish_of(tree, workers.pod_set, workers.pods, each_pod(leader.pod_set) if leader is not None else None)
-        if isinstance(wish, Wish) and self.settings.places_pods != "counted":
-            wish = replace(wish, loose=False, level=wish.slice_level if wish.loose else wish.level)  # as near one another as they can
+        own = self.settings.places_pods != "counted"
+        wish = wish_of(tree, workers.pod_set, workers.pods, each_pod(leader.pod_set) if leader is not None else None, own)
         if isinstance(wish, NoPlaces):
             return wish.about(names, flavor)
         if not tree.levels[wish.level]:
             return NoPlaces("no-domains", names, flavor, tree.topology.levels[wish.level].name)
-        own = self.settings.places_pods != "counted"
 
         def takes_leader(leaf: int) -> bool:  # Kueue looks at the workers alone
             return leader is None or not own or self.places.keeps_off(flavor, leaf, leader.pod_set) is None
@@ -142,8 +140,11 @@ def _workers_and_leader(group: Sequence[ToPlace]) -> tuple[ToPlace, ToPlace | No
 # --- what is asked for ------------------------------------------------------------------------------------------------
 
 
-def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None) -> Wish | NoPlaces:
-    """What a pod set asks for, by the levels of a topology. NoPlaces where that lacks a level, or slices are wider than the whole."""
+def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None, own: bool) -> Wish | NoPlaces:
+    """What a pod set asks for, by the levels of a topology. NoPlaces where that lacks a level, or slices are wider than the whole.
+
+    In a policy's `own` way pods that say nothing of it stand as near one another as they can; Kueue counts the widest level for slices.
+    """
     topology, lowest = tree.topology, len(tree.levels) - 1
     slices = pod_set.slices
     said = pod_set.within or pod_set.near
@@ -162,13 +163,14 @@ def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None
     inner = {
         depth: part.size for (above, below), part in zip(pairwise(known), slices[1:], strict=True) for depth in range(above + 1, below + 1)
     }
+    slice_level = known[0] if known else lowest
     return Wish(
         pods=pods,
         each=each_pod(pod_set),
-        level=level,
-        slice_level=known[0] if known else lowest,
+        level=level if said or not own else slice_level,
+        slice_level=slice_level,
         required=bool(pod_set.within),
-        loose=not said,
+        loose=not said and not own,
         slice_size=slices[0].size if slices else 1,
         inner=inner,
         leader=leader,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...eligibility import Tolerance
 from ...event_parts import POD_COUNT, PlacedPods, PodSet
-from ...nodes.domains import DomainPath, DomainTree, domain_trees
+from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees
 from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff, kept_off
 from ...policy_graph import PolicyGraph
@@ -51,11 +51,7 @@ class PlaceBook:
 
     def capacity(self, flavor: int, leaf: int) -> dict[str, int]:
         """What there is in a domain of the lowest level."""
-        machines = [self.machines[name].capacity for name in self.tree(flavor).domains[leaf].machines]
-        return {
-            resource: sum(amounts.get(resource, 0) for amounts in machines)
-            for resource in sorted({resource for amounts in machines for resource in amounts})
-        }
+        return amounts_in(self.machines, self.tree(flavor).domains[leaf].machines)
 
     def free(self, flavor: int, leaf: int) -> dict[str, int]:
         """What is free in a domain of the lowest level; below 0 where more is used than there is."""

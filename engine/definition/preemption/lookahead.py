@@ -61,12 +61,13 @@ def _may_go(search: RuleSearch, guards: list[tuple[Expr | None, bool]], each: Wo
 
 
 def _enough(present: RuleSearch, free: list[tuple[int, Workload]]) -> int | None:
-    """The first moment by which enough would be free, if all went as soon as they may; None: never."""
+    """The first moment by which enough would be free, if all went as soon as they may; None: never. Only quota counts: with more room pods
+    may be placed otherwise, so that places are no bound."""
     with present.trial.undone():
         for moment, each in free:
             if not present.trial.is_out(each):
                 present.trial.take(each)
-            if present.fits():
+            if present.fits_by_quota():
                 return moment
     return None
 

@@ -104,6 +104,11 @@ class RuleSearch:
         with self.trial.uncharged(self.queue, self.preemptor.request):
             return self.preemptor.fits(self.trial)
 
+    def fits_by_quota(self) -> bool:
+        """Whether the request fits by quota, wherever its pods are to stand."""
+        with self.trial.uncharged(self.queue, self.preemptor.request):
+            return self.tree.fits(self.queue, self.preemptor.request)
+
     def _sweep(self, index: int, rule: PreemptRule, taken: list[Victim]) -> bool:
         """Take victims by one rule, best first, until the request fits; say whether it does."""
         queues = self.queues(rule)
