@@ -40,8 +40,12 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, ENTER_ALL, LEAVE, END_WORKLOA
     MOST_POD_SETS, MOST_RESOURCES, VICTIM_WIDTH,  # how wide tables are
     NEXT_JOB, ENDS, ADMISSIONS, RESUMES, HORIZON, PAST_END, STAGE, LAST_FACT, LAST_OUTSIDE, LATE, IN_CYCLES, IS_GIVEN,  # facts in a row
     PLAYS_WAKES, EVICTING_WAKES,
+    PLACES, PLACING_WAY, TRIES_APART, PLACED_FLAVORS, PLACE_RESOURCES, PODS_AT, CAUSES, SIZES_KEPT, MOST_DOMAINS,  # places of a policy
+    PART_WIDTH, WISH_PART, KINDS_AT, KINDS,  # how wide parts of demands are
+    STAND_END, STAND_NEED, PLACING, FIT_IN, ENDED_AT,  # a search for places
+    FAILED_FLAVOR, FAILED_SET, FAILED_WITH, FAILED_WISH, FAILED_PODS,
     STATE_WIDTH,
-) = range(92)  # fmt: skip
+) = range(115)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; first what is read of every queue that puts up a workload ----------------
 
@@ -98,8 +102,9 @@ ASKER, OF_SLOT = range(2)
     HOLDING, EVICTING,  # while it runs
     EARLIER, LATER, ABOVE,  # in its queue's line, or among those who run there
     OUT, GONE,  # while something is decided
+    PLACES_OF,  # a list of cells, while it runs
     WORK_WIDTH,
-) = range(20)  # fmt: skip
+) = range(21)  # fmt: skip
 
 NUMBER, SUBMITTED, QUEUED, ENTERED, ADMITTED, STARTED_BY, PRIORITY, WHEN_WIDTH = range(8)
 """Of each row of `work` what takes 64 bits: moments, the numbers of its submission and of the fact that let it run, its priority with its
@@ -123,14 +128,17 @@ CHARGES, GIVEN = range(1, 3)
 W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 """A flavor that was given to a pod set."""
 
+W_LEAF, W_PODS = W_RESOURCE, W_COUNT
+"""A place: the pod set, the lowest domain as a row of `leaf`, and the pods of it that stand there."""
+
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""
 
 SCAN_CYCLE, SCAN_GENERATION = range(1, 3)
 """The first cell of `TRIED`, before where a search for flavors stopped: in which cycle, and how often room had become free in the queue."""
 
-RESERVED, RESERVED_IN = range(1, 3)
-"""A reservation: the list of what is charged, and the queue in which."""
+RESERVED, RESERVED_IN, RESERVED_BY, RESERVED_PLACES = range(1, 5)
+"""A reservation: the list of what is charged, and the queue in which; the row of the workload, and the list of its places."""
 
 # --- wish: of each row of `wait` and slot, the own one and the least of those below in the line's tree -----------------------
 
@@ -148,25 +156,53 @@ USAGE_RANK, LOCAL_WIDTH = range(2)
 
 (
     S_PODSETS, S_RESOURCES, S_PODS, S_NAMESPACE, S_SPARE, S_MOST, S_BITS, S_TEXTS, S_TOTALS, S_LIST, S_SETS, S_SET_WIDTH, S_HOLDINGS,
+    S_PLACES,
     SPEC_HEAD,
-) = range(14)  # fmt: skip
+) = range(15)  # fmt: skip
 R_ID, R_GROUP, R_TURN, RESOURCE_WIDTH = range(4)  # R_TURN: its place in the order by which searches go on
 P_LEFT, P_COUNT, P_LEAST, P_GROUP, P_NAME, P_REQUESTS = range(6)
+
+A_ASKS, A_AMOUNTS = range(2)
+"""A pod set's part about places: whether it asks for anything; what one pod takes of each resource of places; its wish on each flavor; what
+keeps it off each kind of node."""
+
+I_REFUSED, I_LEVEL, I_SLICE_LEVEL, I_REQUIRED, I_LOOSE, I_SLICE_SIZE, I_LAYERS = range(7)
+MOST_LAYERS, MOST_LEVELS = 4, 16
+I_INNER = I_LAYERS + 1 + 2 * MOST_LAYERS
+WISH_PART_WIDTH = I_INNER + MOST_LEVELS + 1
+"""A wish: why it cannot be (0: it can), levels, how pods come in slices; how many layers of slices, with level and size of each; of each
+level how many pods stand together in one domain of it."""
+
+# --- places: tree (a row for each flavor), domain, leaf (its lowest domains); filled and stand in a search -------------------------
+
+T_LEVELS, T_OF_NODES, T_FIRST = range(3)
+TREE_WIDTH = T_FIRST + 2 * MOST_LEVELS
+D_FIRST_CHILD, D_CHILDREN, D_LEAF, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, DOMAIN_WIDTH = range(9)
+L_NODE, L_TWIN, L_KIND, L_UNLIMITED = range(4)
+"""Of a lowest domain: its place among all (flavors of the same nodes share it), the next flavor's row of the same node (or itself), the
+kind of its node, and of each resource whether the node does not limit it."""
+
+Z_DOMAIN, Z_PODS, Z_LEADERS, FILLED_WIDTH = range(4)
+P_SET, P_LEAF, P_PODS, STAND_WIDTH = range(4)
+COUNTED, PACKED, SPREAD, KEEPING_ROOM = range(4)
+"""How pods are placed."""
 
 # --- a nomination: nom, choice, demand, held, found, victim ----------------------------------------------------------------
 
 (
     N_ROW, N_QUEUE, N_MODE, N_LEVEL, N_REPLACED, N_VICTIMS, N_ENDED,
     N_IS_PLAIN, N_NOTED, N_TRIED, N_UNSAID,  # `flavor/plain.py`, `heads.py`
-    N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_FIRST_VICTIM, N_BLOCK, N_PODS,
-) = range(19)  # fmt: skip
+    N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_FIRST_VICTIM, N_BLOCK,
+    N_PLACED, N_STAND, N_STANDS,  # whether pods need places, and where these stand in `stand`
+    N_PODS,
+) = range(22)  # fmt: skip
 """`N_NOTED` says of whom a plain request is noted, as a row plus 1 (0: of nobody). `N_TRIED` belongs to that request, so it counts where
 `N_IS_PLAIN` is 1. `N_UNSAID` says whether nothing is to be told of a head that fits no more when it has its turn."""
 
 C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
 D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
 H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)
-X_GRADE, X_LEVEL, X_UNTIL, X_EVICTS, X_BY_PART, FOUND_WIDTH = range(6)
+X_GRADE, X_LEVEL, X_UNTIL, X_EVICTS, X_BY_PART, X_PLACED, FOUND_WIDTH = range(7)
 V_ROW, V_KIND, V_RULE, V_COMPARED, V_NEXT, V_NEXT_KEY, V_NEXT_VALUE, _, _, V_VALUES = range(10)
 
 ASK_PART, ASK_SHORT, ASK_LEFT, ASKS_FOUND = range(4)
@@ -181,10 +217,16 @@ NO_MATCH, EXCEEDING, MAY_NOT_EVICT, NO_VICTIMS, PROTECTED, PREEMPT, RECLAIMING, 
 NO_FIT, BY_EVICTION, DEFERRED_FIT, FITS = range(4)
 """Modes, as in `outcome/nomination.py`."""
 
-WAITING_FOR_QUOTA, EXCEEDS_MAX_QUOTA, POD_TOO_LARGE, NO_MATCHING_FLAVOR, FOR_VICTIMS, PENDING_EVALUATION, MISCONFIGURED = range(1, 8)
+(
+    WAITING_FOR_QUOTA, EXCEEDS_MAX_QUOTA, POD_TOO_LARGE, NO_MATCHING_FLAVOR, FOR_VICTIMS, PENDING_EVALUATION, MISCONFIGURED,
+    TOPOLOGY_PLACEMENT_FAILED,
+) = range(1, 9)  # fmt: skip
 """Why a workload waits; 0 is none."""
 
-MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED, TOO_LARGE = range(1, 11)
+(
+    MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED, TOO_LARGE,
+    WITHOUT_PLACES, ONLY_WITH_PLACES, NO_LEVEL,
+) = range(1, 14)  # fmt: skip
 """Kinds of obstacles."""
 
 IN_QUEUE, RECLAIM, OTHER, FAIR_SHARING, WHILE_BORROWING_KIND = range(5)

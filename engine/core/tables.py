@@ -30,6 +30,9 @@ class Tables(NamedTuple):
     `visited` (nodes) and `giver` (heaps of nodes that give). `plain` [queue, place, column] has what heads need from above their queues.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
+    Of places (`policy/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
+    resource]; in a cycle `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed` [pod set],
+    `tally` [cause]; `stand` has the places of nominations.
     """
 
     state: Ints
@@ -69,6 +72,18 @@ class Tables(NamedTuple):
     ends: Ints
     given: Ints
     past: Ints
+    tree: Ints
+    domain: Ints
+    leaf: Ints
+    size: Ints
+    free: Ints
+    standing: Ints
+    lack: Ints
+    size_kept: Ints
+    filled: Ints
+    stand: Ints
+    placed: Ints
+    tally: Ints
 
 
 def zeros(*sizes: int) -> Ints:

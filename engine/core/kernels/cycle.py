@@ -8,6 +8,7 @@ from .flavor.plain import fits_plainly, still_fits
 from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
+from .placement.standing import charge_stands, have_room, note_standing, seem_free
 from .places import anything_waits, first_unparked, is_parked, next_unparked
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
@@ -74,7 +75,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
     Return how many are nominated, and how many turned away; NONE, with nothing decided, where the tables have to grow first. Where a plain
     request fits, its record is left for `finish`, as most of many heads that fit find their room taken when they have their turn.
     """
-    t.state[c.TAKEN], t.state[c.SETS_FREE], count, away = 0, 0, 0, 0
+    t.state[c.TAKEN], t.state[c.SETS_FREE], t.state[c.STAND_END], count, away = 0, 0, 0, 0, 0
     node = t.state[c.FIRST_WAITING]
     while node != c.NONE:
         if not has_room_for_one(t):
@@ -94,6 +95,7 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
             if t.wait[t.work[row, c.WAIT], c.TRIED] != c.NONE or not fits_plainly(t, row, queue):
                 nominate(t, row, queue, goes_on_from(t, row), c.NONE)
                 record_head(t, queue)
+                t.state[c.STAND_END] += t.nom[queue, c.N_STANDS]
                 if t.nom[queue, c.N_VICTIMS] > 0 or t.nom[queue, c.N_REPLACED] != c.NONE:
                     t.state[c.SETS_FREE] = 1
             t.nom[queue, c.N_ENDED], t.nom[queue, c.N_UNSAID] = c.NONE, int(goes_unsaid(t, queue))
@@ -104,7 +106,9 @@ def nominate_heads(t: Tables, nodes: Ints) -> tuple[int, int]:
 
 
 def has_room_for_one(t: Tables) -> bool:
-    """Whether there is room for the record and the victims of one more nomination."""
+    """Whether there is room for the record, the victims and the places of one more nomination."""
+    if t.state[c.PLACES] and len(t.stand) - t.state[c.STAND_END] < t.state[c.STAND_NEED]:
+        return False
     return len(t.tape) - t.state[c.TAPE_END] >= t.state[c.TAPE_NEED] and len(t.taken) - t.state[c.TAKEN] >= t.state[c.LIVE]
 
 
@@ -121,6 +125,9 @@ def run_cycle(t: Tables) -> int:
     ended, done, unrecorded = np.empty(count + away, np.int64), 0, 0
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
     nom, passed = line_up(t, nodes, count), 0
+    for leaf in range(len(t.leaf)):
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[t.leaf[leaf, c.L_NODE], k] = t.free[leaf, k]
     while nom != c.NONE and has_room_for_one(t):
         gone_count = process(t, nom, gone, gone_count)
         overtaken = t.nom[nom, c.N_ENDED] == c.ENDS_OVERTAKEN
@@ -160,6 +167,8 @@ def first_that_counts(t: Tables, nodes: Ints, count: int, begin: int) -> int:
 def take_back(t: Tables, nom: int) -> None:
     """Take back what was charged for a nomination in the course of a cycle."""
     ended = t.nom[nom, c.N_ENDED]
+    if ended != c.ENDS_OVERTAKEN and t.nom[nom, c.N_STANDS] > 0 and t.nom[nom, c.N_PLACED] == 2:
+        charge_stands(t, nom, -1)
     if ended == c.ADMITTED_NOW or ended == c.ENDS_NO_CANDIDATES:
         uncharge_all(t, t.nom[nom, c.N_QUEUE], whole_of(nom))
     elif ended == c.ENDS_PREEMPTING or ended == c.ENDS_DEFERRED:
@@ -172,7 +181,9 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
     """Let a nomination have its turn; `gone` are those who go for others, or whose place was taken. Return how many there are now."""
     queue = t.nom[nom, c.N_QUEUE]
     if overlaps(t, nom):
-        nominate_again(t, nom, gone, gone_count)
+        nominate_again(t, nom, gone, gone_count, True)
+    elif t.nom[nom, c.N_STANDS] > 0 and lacks_places(t, nom, gone, gone_count):
+        nominate_again(t, nom, gone, gone_count, False)
     if t.nom[nom, c.N_MODE] == c.NO_FIT:
         t.nom[nom, c.N_ENDED] = c.ENDS_NO_FIT
         return gone_count
@@ -182,6 +193,8 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
             t.ask[whole_of(nom), k, c.SLOT] = t.ask[usage_of(nom), k, c.SLOT]
             t.ask[whole_of(nom), k, c.AMOUNT] = max(0, to_reserve(t, nom, k))
         charge_all(t, queue, whole_of(nom))
+        if t.node[queue, c.RECLAIMS] != c.POLICY_ANY:
+            charge_its_places(t, nom)
         t.nom[nom, c.N_ENDED] = c.ENDS_NO_CANDIDATES
         return gone_count
     if overlaps(t, nom):
@@ -192,8 +205,10 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
         gone[gone_count] = t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i]
         gone_count += 1
     out = take_gone(t, gone, gone_count)
-    fit = still_fits(t, nom)
+    fit = still_fits(t, nom) and has_its_places(t, nom)
     give_gone_back(t, out)
+    if fit and t.nom[nom, c.N_MODE] == c.FITS and t.nom[nom, c.N_STANDS] > 0:
+        fit = stands_for_good(t, nom)
     if not fit:
         t.nom[nom, c.N_ENDED] = c.ENDS_OVERTAKEN
         return before
@@ -207,13 +222,56 @@ def process(t: Tables, nom: int, gone: Ints, gone_count: int) -> int:
         if t.nom[nom, c.N_IS_PLAIN]:
             copy_request(t, plain_of(nom), whole_of(nom))
         charge_all(t, queue, whole_of(nom))
+        charge_its_places(t, nom)
         t.nom[nom, c.N_ENDED] = c.ADMITTED_NOW
         return gone_count
     for i in range(before, gone_count):
         t.work[gone[i], c.GONE] = 1
     charge_all(t, queue, request_of(nom))
+    charge_its_places(t, nom)
     t.nom[nom, c.N_ENDED] = c.ENDS_PREEMPTING if t.nom[nom, c.N_MODE] == c.BY_EVICTION else c.ENDS_DEFERRED
     return gone_count
+
+
+def charge_its_places(t: Tables, nom: int) -> None:
+    """Keep others from the places of a nomination for the rest of the cycle."""
+    if t.nom[nom, c.N_STANDS] > 0:
+        charge_stands(t, nom, 1)
+        t.nom[nom, c.N_PLACED] = 2  # so that it is taken back
+
+
+def has_its_places(t: Tables, nom: int) -> bool:
+    """Whether the places of a nomination, if it has some, seem to be free; whoever it replaces makes room."""
+    if t.nom[nom, c.N_STANDS] == 0:
+        return True
+    old = t.nom[nom, c.N_REPLACED]
+    is_in = old != c.NONE and not t.work[old, c.OUT]
+    if is_in:
+        take(t, old)
+    free = seem_free(t, nom)
+    if is_in:
+        give_back(t, old)
+    return free
+
+
+def lacks_places(t: Tables, nom: int, gone: Ints, gone_count: int) -> bool:
+    """Whether a nomination fits by quota once its victims and those of others are gone, and its places were taken by others."""
+    count = gone_count
+    for i in range(t.nom[nom, c.N_VICTIMS]):
+        gone[count] = t.taken[t.nom[nom, c.N_FIRST_VICTIM] + i]
+        count += 1
+    out = take_gone(t, gone, count)
+    lacks = still_fits(t, nom) and not has_its_places(t, nom)
+    give_gone_back(t, out)
+    return lacks
+
+
+def stands_for_good(t: Tables, nom: int) -> bool:
+    """Whether an admission finds room where its pods are to stand, whatever the flavor of those who stand there; it is taken then."""
+    old = t.nom[nom, c.N_REPLACED]
+    if old != c.NONE:
+        note_standing(t, old, -1)
+    return have_room(t, nom)
 
 
 def take_gone(t: Tables, gone: Ints, count: int) -> Ints:
@@ -243,16 +301,18 @@ def overlaps(t: Tables, nom: int) -> bool:
     return False
 
 
-def nominate_again(t: Tables, nom: int, gone: Ints, gone_count: int) -> None:
-    """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
+def nominate_again(t: Tables, nom: int, gone: Ints, gone_count: int, are_gone: bool) -> None:
+    """Judge a workload again, on its flavors, as things stand, or as if those who go for others were gone; if it fits then, it waits for
+    them."""
     again = t.state[c.QUEUES]
     for pod_set in range(t.state[c.MOST_POD_SETS]):
         for j in range(t.state[c.MOST_RESOURCES]):
             t.choice[again, pod_set, j, c.C_FLAVOR] = t.choice[nom, pod_set, j, c.C_FLAVOR]
-    out = take_gone(t, gone, gone_count)
+    out = take_gone(t, gone, gone_count if are_gone else 0)
     nominate(t, t.nom[nom, c.N_ROW], nom, c.NONE, again)
+    t.state[c.STAND_END] += t.nom[nom, c.N_STANDS]
     give_gone_back(t, out)
-    if t.nom[nom, c.N_MODE] == c.FITS:
+    if are_gone and t.nom[nom, c.N_MODE] == c.FITS:
         t.nom[nom, c.N_MODE] = c.DEFERRED_FIT
     record_head(t, nom)
 

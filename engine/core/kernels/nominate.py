@@ -7,8 +7,10 @@ from .. import columns as c
 from ..tables import Tables
 from .flavor.flavors import assign
 from .flavor.pod_sets import pod_set_at, resource_at, slot_of
+from .placement.judged import judge_places, put_places
+from .placement.standing import find_places
 from .places import row_of
-from .preemption.trial import takes_place_of
+from .preemption.trial import give_all_back, give_back, take, takes_place_of
 from .preemption.victims import list_victims, search_once
 from .quota.holdings import charges_of, given_to
 from .requests import need_of, request_of
@@ -46,14 +48,39 @@ def nominate(t: Tables, row: int, nom: int, goes_on: int, only: int) -> None:
 def attempt(t: Tables, row: int, nom: int) -> None:
     """Flavors and victims for so many pods of each pod set as `pods` says."""
     assign(t, row, nom)
+    if t.state[c.PLACES]:
+        judge_with_room(t, row, nom)
     t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = c.NONE, 0
     hopeless = t.state[c.TOGETHER] == 1 and t.nom[nom, c.N_GRADE] == c.NO_VICTIMS
     if t.nom[nom, c.N_MODE] == c.BY_EVICTION and not hopeless:
-        at = search_once(t, row, request_of(nom), need_of(nom), 0)
+        at = search_once(t, row, request_of(nom), need_of(nom), 0, nom if t.nom[nom, c.N_PLACED] else c.NONE)
         list_victims(t, row, at, need_of(nom))
         t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = t.found[at, c.X_UNTIL], t.state[c.VICTIMS]
     else:
         t.state[c.VICTIMS], t.state[c.VICTIMS_OF] = 0, c.NONE
+    if t.state[c.PLACES]:
+        find_places_then(t, row, nom)
+        put_places(t, nom)
+
+
+def judge_with_room(t: Tables, row: int, nom: int) -> None:
+    """Find places for a nomination; whoever it replaces makes room for it."""
+    old = t.nom[nom, c.N_REPLACED]
+    if old != c.NONE:
+        take(t, old)
+    judge_places(t, row, nom)
+    if old != c.NONE:
+        give_back(t, old)
+
+
+def find_places_then(t: Tables, row: int, nom: int) -> None:
+    """Find the places of a nomination that needs victims: with them gone, or where nobody can go, those it would keep free on empty nodes."""
+    if t.nom[nom, c.N_MODE] != c.BY_EVICTION or not t.nom[nom, c.N_PLACED]:
+        return
+    for at in range(t.state[c.VICTIMS]):
+        take(t, t.victim[at, c.V_ROW])
+    find_places(t, row, nom, t.state[c.VICTIMS] == 0)
+    give_all_back(t)
 
 
 def look_ahead(t: Tables, nom: int) -> None:

@@ -5,6 +5,7 @@ from ..tables import Tables
 from .cells import cell_before, free_cells
 from .flavor.pod_sets import resource_at, serving_order
 from .line import leave_line, queue_up
+from .placement.standing import charge_places, note_places
 from .preemption.running import join_running, leave_running
 from .quota.holdings import charges_of, hold
 from .quota.tree import charge_list, uncharge_list
@@ -23,7 +24,7 @@ def take_row(t: Tables) -> int:
         t.work[row, column] = 0
     for column in range(c.WHEN_WIDTH):
         t.when[row, column] = 0
-    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = c.NONE
+    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = t.work[row, c.PLACES_OF] = c.NONE
     begin_to_wait(t, row)
     return row
 
@@ -101,6 +102,8 @@ def enter(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.WAIT] == c.NONE:
         charge_list(t, queue, charges_of(t, row))
+        if t.work[row, c.PLACES_OF] >= 0:
+            charge_places(t, row, 1, True)
         if not t.state[c.IN_CYCLES]:
             note_joined(t, queue, row)
         join_running(t, row)
@@ -126,6 +129,8 @@ def leave(t: Tables, row: int) -> None:
     note_change(t, queue, c.BY_CHARGES)
     if t.work[row, c.WAIT] == c.NONE:
         uncharge_list(t, queue, charges_of(t, row))
+        if t.work[row, c.PLACES_OF] >= 0:
+            charge_places(t, row, -1, True)
         leave_running(t, row)
     else:
         if t.wait[t.work[row, c.WAIT], c.IN_LINE]:
@@ -227,7 +232,8 @@ def start(t: Tables, row: int, charges: int, given: int) -> None:
 def stop(t: Tables, row: int) -> None:
     """Let a running workload be pending."""
     begin_to_wait(t, row)
-    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = c.NONE
+    free_cells(t, t.work[row, c.PLACES_OF])
+    t.work[row, c.HOLDING] = t.when[row, c.ADMITTED] = t.work[row, c.PLACES_OF] = c.NONE
     t.work[row, c.EVICTING] = 0
 
 
@@ -243,6 +249,8 @@ def admit(t: Tables, nom: int) -> None:
         charges = cell_before(t, charges)
         t.cell[charges, c.SLOT], t.cell[charges, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
     start(t, row, charges, flavors_given(t, t.work[row, c.SPEC], nom))
+    if t.state[c.PLACES]:
+        note_places(t, row, nom)
     enter(t, row)
 
 

@@ -12,6 +12,7 @@ from .flavor.plain import fits_plainly
 from .line import first_in_line, next_in_tree
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
+from .placement.standing import charge_reserved, places_as_cells
 from .places import admit, close, evict
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
@@ -50,6 +51,8 @@ def settle(t: Tables, only_reserve: int) -> int:
 
 def lacks_room_to_decide(t: Tables) -> bool:
     """Whether the tables have to grow before one more nomination."""
+    if t.state[c.PLACES] and len(t.stand) < (t.state[c.QUEUES] + 1) * t.state[c.STAND_NEED]:
+        return True
     return len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED] or t.state[c.FREE_CELLS] < t.state[c.CELLS_NEED]
 
 
@@ -69,6 +72,8 @@ def end_pass(t: Tables) -> None:
         uncharge_list(t, t.cell[cell, c.RESERVED_IN], t.cell[cell, c.RESERVED])
         note_change(t, t.cell[cell, c.RESERVED_IN], c.BY_CHARGES)
         free_cells(t, t.cell[cell, c.RESERVED])
+        charge_reserved(t, t.cell[cell, c.RESERVED_BY], t.cell[cell, c.RESERVED_PLACES], -1)
+        free_cells(t, t.cell[cell, c.RESERVED_PLACES])
         cell = t.cell[cell, c.NEXT]
     free_cells(t, t.state[c.FIRST_RESERVED])
     t.state[c.FIRST_RESERVED] = c.NONE
@@ -90,6 +95,9 @@ def reserve(t: Tables, nom: int) -> None:
         t.cell[cell, c.SLOT], t.cell[cell, c.AMOUNT] = t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT]
     first = cell_before(t, t.state[c.FIRST_RESERVED])
     t.cell[first, c.RESERVED], t.cell[first, c.RESERVED_IN] = cell, queue
+    t.cell[first, c.RESERVED_BY] = t.nom[nom, c.N_ROW]
+    t.cell[first, c.RESERVED_PLACES] = places_as_cells(t, nom) if t.state[c.PLACES] else c.NONE
+    charge_reserved(t, t.nom[nom, c.N_ROW], t.cell[first, c.RESERVED_PLACES], 1)
     t.state[c.FIRST_RESERVED] = first
     t.passed[t.work[t.nom[nom, c.N_ROW], c.WAIT]] = t.node[queue, c.RESERVES] = t.state[c.PASS]
     wake_at(t, t.nom[nom, c.N_LATER])
@@ -100,7 +108,7 @@ def best_nomination(t: Tables) -> int:
     if t.state[c.FIRST_CHANGED] != c.NONE:  # by what was decided last: it most often leaves nothing for the others
         note_needs(t)
         open_queues(t, False)
-    t.state[c.NOMINATED] = c.NONE
+    t.state[c.NOMINATED], t.state[c.STAND_END] = c.NONE, 0
     last, node = c.NONE, t.state[c.FIRST_OPEN]
     nodes, count = np.empty(t.state[c.NODES], np.int64), 0
     while node != c.NONE:
@@ -160,6 +168,7 @@ def put_up(t: Tables, queue: int, node: int) -> bool:
                 nominate(t, row, queue, c.NONE, c.NONE)
                 t.state[c.NOMINATED] = row
                 if runs(t, queue) or t.nom[queue, c.N_UNTIL] != c.NONE:
+                    t.state[c.STAND_END] += t.nom[queue, c.N_STANDS]
                     t.node[node, c.GOES_ON_FROM] = row
                     return True
                 wake_at(t, t.nom[queue, c.N_LATER])

@@ -76,6 +76,8 @@ def ask_plainly(t: Tables, row: int, nom: int) -> bool:
     for i in range(t.pool[group]):
         flavor = t.pool[group + 1 + i]
         if may_serve(t, queue, spec, flavor):
+            if t.tree[flavor, c.T_LEVELS] > 0:
+                return False  # its pods have to find places
             t.ask[plain_of(nom), 0, 0] = 0
             for j in range(t.spec[spec + c.S_RESOURCES]):
                 asked = asked_in_all(t, spec, j)

@@ -26,6 +26,9 @@ def search_ahead(t: Tables, row: int, ask: int) -> tuple[int, int]:
         if t.ask[ask, k, c.AMOUNT] > room(t, queue, t.ask[ask, k, c.SLOT]):
             t.ask[c.ASK_SHORT, 0, 0] += 1
             t.ask[c.ASK_SHORT, t.ask[c.ASK_SHORT, 0, 0], c.SLOT] = t.ask[ask, k, c.SLOT]
+    if t.state[c.PLACING] != c.NONE and not find_places(t, row, t.state[c.PLACING], False):
+        for k in range(1, t.ask[need_of(t.state[c.PLACING]), 0, 0] + 1):
+            add_to(t, c.ASK_SHORT, t.ask[need_of(t.state[c.PLACING]), k, c.SLOT], 0)
     t.state[c.VICTIMS] = 0
     charge_all(t, queue, ask)
     grade, until = judge_ahead(t, row, ask, now)
@@ -109,7 +112,8 @@ def turn_of(t: Tables, rule: int, row: int, each: int, now: int, after: int) -> 
 def earliest_room(t: Tables, row: int, ask: int, helpers: Ints, free: Ints) -> int:
     """The first moment by which enough may have become free, now or later; NONE: never."""
     order = np.argsort(free, kind="mergesort")
-    gone, found = 0, c.NONE
+    gone, found, placing = 0, c.NONE, t.state[c.PLACING]
+    t.state[c.PLACING] = c.NONE  # with more room pods may be placed otherwise, so places are no bound
     for gone in range(len(order)):
         each = helpers[order[gone], 0]
         if not t.work[each, c.OUT]:
@@ -120,6 +124,7 @@ def earliest_room(t: Tables, row: int, ask: int, helpers: Ints, free: Ints) -> i
     for i in range(gone + 1):
         if t.work[helpers[order[i], 0], c.OUT]:
             give_back(t, helpers[order[i], 0])
+    t.state[c.PLACING] = placing
     return found
 
 

@@ -9,7 +9,7 @@ from ..line import next_in_tree
 from ..quota.shares import ShareNumbers, order_of_shares
 from ..quota.tree import all_borrow, borrows, next_beside, next_node
 from .running import are_alike
-from .trial import add_victim, enough, fill_back, give_all_back, note_share, takes_place_of, uses
+from .trial import add_victim, enough, fill_back, give_all_back, note_share, only_needed, takes_place_of, uses
 
 KeyNumbers = tuple[int, int, int]
 """A value to order by: a share, or a number with two zeros."""
@@ -148,6 +148,8 @@ def search_by_rules(t: Tables, row: int, ask: int, now: int, cause: int) -> bool
         count = places(t, rule, row, owner(t, rule, row), yielding)
         if count > 0 and sweep(t, rule, row, ask, now, cause, yielding[:count]):
             fill_back(t, row, ask, True, False)
+            if t.state[c.PLACING] != c.NONE:
+                only_needed(t, row, ask)
             found = True
             break
     give_all_back(t)

@@ -2,6 +2,7 @@
 
 from ... import columns as c
 from ...tables import Tables
+from ..placement.standing import charge_places, find_places
 from ..quota.holdings import charges_of
 from ..quota.shares import ShareNumbers
 from ..quota.tree import charge_list, exceeds_owned, room, uncharge_list
@@ -10,12 +11,16 @@ from ..quota.tree import charge_list, exceeds_owned, room, uncharge_list
 def take(t: Tables, row: int) -> None:
     """Take a running workload out."""
     uncharge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
+    if t.work[row, c.PLACES_OF] >= 0:
+        charge_places(t, row, -1, t.state[c.TRIES_APART] == 0)
     t.work[row, c.OUT] = 1
 
 
 def give_back(t: Tables, row: int) -> None:
     """Undo `take`."""
     charge_list(t, t.work[row, c.QUEUE], charges_of(t, row))
+    if t.work[row, c.PLACES_OF] >= 0:
+        charge_places(t, row, 1, t.state[c.TRIES_APART] == 0)
     t.work[row, c.OUT] = 0
 
 
@@ -76,13 +81,31 @@ def fill_back(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) ->
 
 
 def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bool:
-    """Whether a request fits, which may be `charged` already: then nothing may be owed; `owned_only`: within what its queue owns."""
+    """Whether a request fits, which may be `charged` already: then nothing may be owed; `owned_only`: within what its queue owns. In the
+    search for the victims of a whole nomination (`PLACING`) its pods have to find places as well."""
     queue, more = t.work[row, c.QUEUE], 0 if charged else 1
     for k in range(1, t.ask[ask, 0, 0] + 1):
         slot, amount = t.ask[ask, k, c.SLOT], more * t.ask[ask, k, c.AMOUNT]
         if amount > room(t, queue, slot) or (owned_only and exceeds_owned(t, queue, slot, amount)):
             return False
-    return True
+    return t.state[c.PLACING] == c.NONE or find_places(t, row, t.state[c.PLACING], False)
+
+
+def only_needed(t: Tables, row: int, ask: int) -> None:
+    """Put back every victim without whom a charged request fits as well, until there is none. Where pods have to find places, that may be so
+    of some who were needed while others were out."""
+    at = t.state[c.VICTIMS] - 1
+    while at >= 0:
+        give_back(t, t.victim[at, c.V_ROW])
+        if enough(t, row, ask, True, False):
+            for later in range(at + 1, t.state[c.VICTIMS]):
+                for column in range(t.state[c.VICTIM_WIDTH]):
+                    t.victim[later - 1, column] = t.victim[later, column]
+            t.state[c.VICTIMS] -= 1
+            at = t.state[c.VICTIMS] - 1
+        else:
+            take(t, t.victim[at, c.V_ROW])
+            at -= 1
 
 
 def give_all_back(t: Tables) -> None:

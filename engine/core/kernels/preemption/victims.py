@@ -16,19 +16,20 @@ from .trial import add_victim, give_all_back, take
 
 def verdict_of(t: Tables, row: int, ask: int) -> tuple[int, int]:
     """What evicting could do for a part of what is asked for, and the level from which that would come then."""
-    at = search_once(t, row, ask, ask, 1)
+    at = search_once(t, row, ask, ask, 1, c.NONE)
     return t.found[at, c.X_GRADE], t.found[at, c.X_LEVEL]
 
 
-def search_once(t: Tables, row: int, ask: int, need: int, by_part: int) -> int:
-    """Search for the victims of a request, unless that was done; return where it is noted."""
+def search_once(t: Tables, row: int, ask: int, need: int, by_part: int, placing: int) -> int:
+    """Search for the victims of a request, unless that was done; return where it is noted. `placing` is the nomination whose pods have to find
+    places as well (NONE: none have to)."""
     for at in range(t.state[c.FOUND]):
-        if same_request(t, c.ASKS_FOUND + at, ask):
+        if t.found[at, c.X_PLACED] == placing and same_request(t, c.ASKS_FOUND + at, ask):
             return at
     at = t.state[c.FOUND]
     t.state[c.FOUND] = at + 1
     copy_request(t, ask, c.ASKS_FOUND + at)
-    t.found[at, c.X_BY_PART] = by_part
+    t.found[at, c.X_BY_PART], t.found[at, c.X_PLACED] = by_part, placing
     search_for(t, row, at, need)
     return at
 
@@ -39,6 +40,7 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
     All charges are as before then. So what the workload's queue needs from above is, too, and need not be found anew.
     """
     ask, until, queue = c.ASKS_FOUND + at, c.NONE, t.work[row, c.QUEUE]
+    t.state[c.PLACING] = t.found[at, c.X_PLACED]
     needs_of = t.node[queue, c.NEEDS_OF]
     if t.state[c.BY_RULES]:
         grade, until = search_ahead(t, row, ask)
@@ -59,6 +61,7 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
             t.found[at, c.X_LEVEL] = max(t.found[at, c.X_LEVEL], level)
         give_all_back(t)
     t.node[queue, c.NEEDS_OF] = needs_of
+    t.state[c.PLACING] = c.NONE
 
 
 def limit_stands(t: Tables, row: int, ask: int, need: int) -> bool:

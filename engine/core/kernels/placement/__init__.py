@@ -1,0 +1,1 @@
+"""Where pods stand, over tables."""

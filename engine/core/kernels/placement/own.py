@@ -1,0 +1,231 @@
+"""Which domains pods fill in the policy's own way, over tables: packed, spread, or keeping room (`definition/placement/own_fill.py`)."""
+
+import numpy as np
+
+from ... import columns as c
+from ...tables import Ints, Tables
+from .counted import TOO_LITTLE, fill_one, in_order
+from .rooms import MOST_PODS, domains_of, left_at
+
+
+def fill_own(t: Tables, flavor: int, workers: int, wish: int, pods: int, leaders: int, empty: bool) -> int:
+    """Fill the lowest domains of a flavor; return how many rows of `filled` there are then, in order of the domains, or TOO_LITTLE."""
+    size, levels = t.spec[wish + c.I_SLICE_SIZE], t.tree[flavor, c.T_LEVELS]
+    asked, slices = t.spec[wish + c.I_LEVEL], pods // size
+    if pods % size:
+        t.state[c.FIT_IN], t.state[c.ENDED_AT] = 0, asked
+        return TOO_LITTLE
+    level = asked
+    while level >= 0:
+        chosen = one_for_all(t, flavor, workers, level, level == levels - 1, pods, slices, leaders, empty)
+        if chosen != c.NONE:
+            rows = fill_one(t, 0, chosen, slices if level <= t.spec[wish + c.I_SLICE_LEVEL] else pods // unit_of(t, wish, level), leaders)
+            return go_down(t, flavor, workers, wish, level, rows, empty)
+        if t.spec[wish + c.I_REQUIRED]:
+            break
+        level -= 1
+    level = asked if t.spec[wish + c.I_REQUIRED] else 0
+    first, last = domains_of(t, flavor, level)
+    domains = np.arange(first, last)
+    if t.spec[wish + c.I_REQUIRED] or not hold_together(t, domains, slices, leaders):
+        t.state[c.ENDED_AT], t.state[c.FIT_IN] = level, 0
+        for domain in domains:
+            room = t.domain[domain, c.R_SLICES]
+            t.state[c.FIT_IN] = max(t.state[c.FIT_IN], room) if t.spec[wish + c.I_REQUIRED] else t.state[c.FIT_IN] + room
+        return TOO_LITTLE
+    rows = share(t, workers, wish, domains, level, level == levels - 1, slices, leaders, empty, 0)
+    return go_down(t, flavor, workers, wish, level, rows, empty)
+
+
+def one_for_all(
+    t: Tables, flavor: int, workers: int, level: int, is_lowest: bool, pods: int, slices: int, leaders: int, empty: bool
+) -> int:
+    """The domain of a level for all of them, of those that have room, by the way; NONE where none has."""
+    first, last = domains_of(t, flavor, level)
+    best, way = c.NONE, t.state[c.PLACING_WAY]
+    for domain in range(first, last):
+        if t.domain[domain, c.R_LEADERS] < leaders or t.domain[domain, c.R_SLICES_LED if leaders else c.R_SLICES] < slices:
+            continue
+        if best == c.NONE:
+            best = domain
+            continue
+        order = 0
+        if way == c.KEEPING_ROOM and is_lowest:
+            order = order_of_lost(t, workers, domain, 0, best, 0, pods, empty)
+        if order == 0:
+            order = t.domain[domain, c.R_SLICES] - t.domain[best, c.R_SLICES]
+            order = -order if way == c.SPREAD else order
+        if order < 0:
+            best = domain
+    return best
+
+
+def hold_together(t: Tables, domains: Ints, slices: int, leaders: int) -> bool:
+    """Whether domains have room for all together."""
+    there, least = 0, MOST_PODS
+    for domain in domains:
+        there += t.domain[domain, c.R_SLICES]
+        if t.domain[domain, c.R_LEADERS]:
+            least = min(least, t.domain[domain, c.R_SLICES] - t.domain[domain, c.R_SLICES_LED])
+    if leaders == 0:
+        return there >= slices
+    return least < MOST_PODS and there - least >= slices
+
+
+# --- down the levels ----------------------------------------------------------------------------------------------------
+
+
+def unit_of(t: Tables, wish: int, level: int) -> int:
+    """How many pods stand together in one domain of a level: a slice, from its level up, or a part of one below."""
+    return t.spec[wish + c.I_SLICE_SIZE] if level <= t.spec[wish + c.I_SLICE_LEVEL] else t.spec[wish + c.I_INNER + level]
+
+
+def go_down(t: Tables, flavor: int, workers: int, wish: int, level: int, rows: int, empty: bool) -> int:
+    """From domains of a level, with how many of its unit each was given, to the lowest ones with their pods."""
+    levels = t.tree[flavor, c.T_LEVELS]
+    while level < levels - 1:
+        above, made = t.filled[:rows].copy(), 0
+        unit, below = unit_of(t, wish, level), unit_of(t, wish, level + 1)
+        for at in range(rows):
+            first = t.domain[above[at, c.Z_DOMAIN], c.D_FIRST_CHILD]
+            parts = np.arange(first, first + t.domain[above[at, c.Z_DOMAIN], c.D_CHILDREN])
+            count = above[at, c.Z_PODS] * unit // below
+            made = share(t, workers, wish, parts, level + 1, level + 1 == levels - 1, count, above[at, c.Z_LEADERS], empty, made)
+        rows, level = made, level + 1
+    for at in range(rows):
+        t.filled[at, c.Z_PODS] *= unit_of(t, wish, level)
+    return in_order(t, rows)
+
+
+def room_at(t: Tables, wish: int, domain: int, level: int, led: bool) -> int:
+    """How much of the unit of a level fits into a domain of it."""
+    if level < t.spec[wish + c.I_SLICE_LEVEL]:
+        return t.domain[domain, c.R_SLICES_LED if led else c.R_SLICES]
+    return t.domain[domain, c.R_PODS_LED if led else c.R_PODS] // unit_of(t, wish, level)
+
+
+def share(
+    t: Tables, workers: int, wish: int, domains: Ints, level: int, is_lowest: bool, count: int, leaders: int, empty: bool, begin: int
+) -> int:
+    """Share a count out over domains of a level, in rows of `filled` from `begin` on; return the row behind the last one."""
+    room, given = np.empty(len(domains), np.int64), np.zeros(len(domains), np.int64)
+    for at in range(len(domains)):
+        room[at] = room_at(t, wish, domains[at], level, False)
+    leader = leader_at(t, wish, domains, room, level, count) if leaders else c.NONE
+    if leader != c.NONE:
+        room[leader] = room_at(t, wish, domains[leader], level, True)
+    if t.state[c.PLACING_WAY] == c.SPREAD:
+        deal_evenly(room, given, count)
+    elif t.state[c.PLACING_WAY] == c.KEEPING_ROOM and is_lowest and unit_of(t, wish, level) == 1:
+        deal_keeping(t, workers, domains, room, given, count, empty)
+    else:
+        deal_packed(room, given, count, leader)
+    rows = begin
+    for at in range(len(domains)):
+        if given[at] > 0 or at == leader:
+            rows = fill_one(t, rows, domains[at], given[at], int(at == leader))
+    return rows
+
+
+def leader_at(t: Tables, wish: int, domains: Ints, room: Ints, level: int, count: int) -> int:
+    """Which of the domains is for the leader: one in which it takes no more than there is to spare, by the order of the way; NONE: none."""
+    spare, best, best_room, holds_all = -count, c.NONE, 0, False
+    for at in range(len(domains)):
+        spare += room[at]
+    for at in range(len(domains)):
+        led = room_at(t, wish, domains[at], level, True)
+        if t.domain[domains[at], c.R_LEADERS] == 0 or room[at] - led > spare:
+            continue
+        if led >= count:
+            sooner = led > best_room if t.state[c.PLACING_WAY] == c.SPREAD else led < best_room
+            if not holds_all or sooner:
+                best, best_room, holds_all = at, led, True
+        elif not holds_all and (best == c.NONE or led > best_room):
+            best, best_room = at, led
+    return best
+
+
+# --- three ways to share out --------------------------------------------------------------------------------------------
+
+
+def deal_packed(room: Ints, given: Ints, count: int, leader: int) -> None:
+    """As few as will do: the one of the leader first, then the emptiest, and for the rest the fullest that holds it."""
+    left = count
+    if leader != c.NONE:
+        given[leader] = min(room[leader], left)
+        left -= given[leader]
+    order, at = np.argsort(-room, kind="mergesort"), 0
+    while left > 0 and at < len(order):
+        each = order[at]
+        at += 1
+        if each == leader or given[each] > 0:
+            continue
+        if room[each] >= left:
+            for other in range(len(room)):
+                holds_it = other != leader and given[other] == 0 and room[other] >= left
+                if holds_it and (room[other] < room[each] or (room[other] == room[each] and other < each)):
+                    each = other
+        given[each] = min(room[each], left)
+        left -= given[each]
+
+
+def deal_evenly(room: Ints, given: Ints, count: int) -> None:
+    """One by one, each time to the one with the most room left: all keep about as much."""
+    level, above = 0, 0
+    for at in range(len(room)):
+        above = max(above, room[at])
+    while level < above:
+        middle, there = (level + above + 1) // 2, 0
+        for at in range(len(room)):
+            there += max(0, room[at] - middle)
+        if there >= count:
+            level = middle
+        else:
+            above = middle - 1
+    rest = count
+    for at in range(len(room)):
+        given[at] = max(0, room[at] - level - 1)
+        rest -= given[at]
+    for at in range(len(room)):
+        if rest > 0 and room[at] > level:
+            given[at] += 1
+            rest -= 1
+
+
+def deal_keeping(t: Tables, workers: int, domains: Ints, room: Ints, given: Ints, count: int, empty: bool) -> None:
+    """One by one to where the least room is lost, of those the fullest."""
+    for _ in range(count):
+        best = c.NONE
+        for at in range(len(domains)):
+            if given[at] >= room[at]:
+                continue
+            if best == c.NONE:
+                best = at
+                continue
+            order = order_of_lost(t, workers, domains[at], given[at], domains[best], given[best], 1, empty)
+            if order == 0:
+                order = (room[at] - given[at]) - (room[best] - given[best])
+            if order < 0:
+                best = at
+        given[best] += 1
+
+
+def order_of_lost(t: Tables, workers: int, left: int, before_left: int, right: int, before_right: int, more: int, empty: bool) -> int:
+    """-1, 0 or 1: where less room for the kept sizes is lost by so many pods more, beside those that a domain was given before."""
+    for size in range(t.state[c.SIZES_KEPT]):
+        lost, other = lost_at(t, workers, left, before_left, more, size, empty), lost_at(t, workers, right, before_right, more, size, empty)
+        if lost != other:
+            return -1 if lost < other else 1
+    return 0
+
+
+def lost_at(t: Tables, workers: int, domain: int, before: int, more: int, size: int, empty: bool) -> int:
+    """How many pods of a kept size fit no more once `more` pods stand in a lowest domain, beside `before` of them."""
+    leaf, then, after = t.domain[domain, c.D_LEAF], MOST_PODS, MOST_PODS
+    for k in range(t.state[c.PLACE_RESOURCES]):
+        one, each = t.size_kept[size, k], t.spec[workers + c.A_AMOUNTS + k]
+        if one > 0 and t.leaf[leaf, c.L_UNLIMITED + k] == 0:
+            left = left_at(t, leaf, k, empty) - before * each
+            then = min(then, max(0, left) // one)
+            after = min(after, max(0, left - more * each) // one)
+    return then - after

@@ -1,0 +1,238 @@
+"""Where the pods of a nominated workload stand, over tables (`definition/placement/placer.py`, `definition/placement/places.py`).
+
+What was found stands in `stand`, rows of pod set, lowest domain (as a row of `leaf`) and pods, from `N_STAND` of the nomination on.
+"""
+
+from ... import columns as c
+from ...tables import Tables
+from ..cells import cell_before
+from ..flavor.pod_sets import pod_set_at
+from .counted import TOO_LITTLE, fill_counted
+from .own import fill_own
+from .rooms import count_rooms, part_of, wish_at
+
+# --- who runs where -----------------------------------------------------------------------------------------------------
+
+
+def charge_places(t: Tables, row: int, sign: int, everywhere: bool) -> None:
+    """Charge the places of a running workload with its pods (`sign` 1) or take that back (-1); under all flavors of the same nodes, or
+    under its own alone."""
+    cell, spec = t.work[row, c.PLACES_OF], t.work[row, c.SPEC]
+    while cell >= 0:
+        charge_place(t, part_of(t, spec, t.cell[cell, c.W_POD_SET]), t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], everywhere)
+        cell = t.cell[cell, c.NEXT]
+
+
+def charge_place(t: Tables, part: int, leaf: int, pods: int, everywhere: bool) -> None:
+    """Charge one place with pods of a part."""
+    for k in range(t.state[c.PLACE_RESOURCES]):
+        t.free[leaf, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
+    twin = t.leaf[leaf, c.L_TWIN]
+    while everywhere and twin != leaf:
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.free[twin, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
+        twin = t.leaf[twin, c.L_TWIN]
+
+
+def note_standing(t: Tables, row: int, sign: int) -> None:
+    """Note in `standing` that a running workload has its places (`sign` 1), or has them no more (-1)."""
+    cell = t.work[row, c.PLACES_OF]
+    while cell >= 0:
+        node, part = t.leaf[t.cell[cell, c.W_LEAF], c.L_NODE], part_of(t, t.work[row, c.SPEC], t.cell[cell, c.W_POD_SET])
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[node, k] -= sign * t.cell[cell, c.W_PODS] * t.spec[part + c.A_AMOUNTS + k]
+        cell = t.cell[cell, c.NEXT]
+
+
+def charge_reserved(t: Tables, row: int, cell: int, sign: int) -> None:
+    """Charge the places that are reserved for a workload, a list of cells, or take that back."""
+    while cell >= 0:
+        part = part_of(t, t.work[row, c.SPEC], t.cell[cell, c.W_POD_SET])
+        charge_place(t, part, t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], True)
+        cell = t.cell[cell, c.NEXT]
+
+
+def note_places(t: Tables, row: int, nom: int) -> None:
+    """Note the places of a workload that is admitted."""
+    t.work[row, c.PLACES_OF] = places_as_cells(t, nom)
+
+
+def places_as_cells(t: Tables, nom: int) -> int:
+    """The places of a nomination as a new list of cells."""
+    first, cell = t.nom[nom, c.N_STAND], c.NONE
+    for at in range(first + t.nom[nom, c.N_STANDS] - 1, first - 1, -1):
+        cell = cell_before(t, cell)
+        t.cell[cell, c.W_POD_SET], t.cell[cell, c.W_LEAF] = t.stand[at, c.P_SET], t.stand[at, c.P_LEAF]
+        t.cell[cell, c.W_PODS] = t.stand[at, c.P_PODS]
+    return cell
+
+
+def charge_stands(t: Tables, nom: int, sign: int) -> None:
+    """Charge the places of a nomination, under its own flavor alone, or take that back."""
+    spec = t.work[t.nom[nom, c.N_ROW], c.SPEC]
+    for at in range(t.nom[nom, c.N_STAND], t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]):
+        charge_place(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], sign * t.stand[at, c.P_PODS], False)
+
+
+def seem_free(t: Tables, nom: int) -> bool:
+    """Whether the places of a nomination seem to have room, each pod set looked at by itself and `pods` not counted, as Kueue looks again;
+    pods that ask for nothing fit nowhere by this look."""
+    spec = t.work[t.nom[nom, c.N_ROW], c.SPEC]
+    for at in range(t.nom[nom, c.N_STAND], t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]):
+        part, leaf, asks = part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], t.spec[part_of(t, spec, t.stand[at, c.P_SET])] & 2
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            one = t.spec[part + c.A_AMOUNTS + k]
+            if k != t.state[c.PODS_AT] and one > 0 and t.free[leaf, k] < one * t.stand[at, c.P_PODS]:
+                return False
+        if not asks:
+            return False
+    return True
+
+
+def have_room(t: Tables, nom: int) -> bool:
+    """Whether there is room for an admission where its pods are to stand, whatever the flavor of those who stand there; it is taken then.
+
+    `standing` is what is free beside those who run and those whom the cycle has admitted.
+    """
+    spec, first, count = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND], t.nom[nom, c.N_STANDS]
+    for at in range(first, first + count):
+        leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[t.leaf[leaf, c.L_NODE], k] -= t.stand[at, c.P_PODS] * t.spec[part + c.A_AMOUNTS + k]
+    fits = True
+    for at in range(first, first + count):
+        leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            if t.spec[part + c.A_AMOUNTS + k] > 0 and t.leaf[leaf, c.L_UNLIMITED + k] == 0 and t.standing[t.leaf[leaf, c.L_NODE], k] < 0:
+                fits = False
+    if not fits:
+        take_room_back(t, nom)
+    return fits
+
+
+def take_room_back(t: Tables, nom: int) -> None:
+    """Undo what `have_room` takes."""
+    spec, first = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND]
+    for at in range(first, first + t.nom[nom, c.N_STANDS]):
+        leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[t.leaf[leaf, c.L_NODE], k] += t.stand[at, c.P_PODS] * t.spec[part + c.A_AMOUNTS + k]
+
+
+# --- places for a nomination --------------------------------------------------------------------------------------------
+
+
+def note_placed(t: Tables, spec: int, nom: int) -> bool:
+    """Note of each pod set of a nomination the flavor that gives it places (NONE: it needs none); say whether one needs some."""
+    needed = False
+    for pod_set in range(t.spec[spec + c.S_PODSETS]):
+        t.placed[pod_set] = c.NONE
+        for j in range(t.spec[spec + c.S_RESOURCES]):
+            flavor = t.choice[nom, pod_set, j, c.C_FLAVOR]
+            if flavor != c.NONE and t.tree[flavor, c.T_LEVELS] > 0 and t.placed[pod_set] == c.NONE:
+                t.placed[pod_set] = flavor
+        if t.nom[nom, c.N_PODS + pod_set] == 0:
+            t.placed[pod_set] = c.NONE
+        needed = needed or t.placed[pod_set] != c.NONE
+    return needed
+
+
+def find_places(t: Tables, row: int, nom: int, empty: bool) -> bool:
+    """Find places for all pod sets that need some, as things stand or as if nobody used anything; say whether there are.
+
+    Flavors come in the order of their names. Where there are none, `FAILED_*` and `tally` say for which pod sets first, and why.
+    """
+    spec = t.work[row, c.SPEC]
+    sets = t.spec[spec + c.S_PODSETS]
+    t.nom[nom, c.N_STAND], t.nom[nom, c.N_STANDS] = t.state[c.STAND_END], 0
+    found = True
+    at = t.state[c.PLACED_FLAVORS]
+    for i in range(t.pool[at]):
+        flavor = t.pool[at + 1 + i]
+        for pod_set in range(sets):
+            if found and t.placed[pod_set] == flavor and is_first_of_group(t, spec, pod_set, flavor):
+                found = place_group(t, spec, nom, pod_set, flavor, empty)
+    clear_lack(t, spec, nom)
+    if not found:
+        t.nom[nom, c.N_STANDS] = 0
+    return found
+
+
+def clear_lack(t: Tables, spec: int, nom: int) -> None:
+    """Forget what the pod sets of a workload take of places."""
+    for at in range(t.nom[nom, c.N_STAND], t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]):
+        take_of_place(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], -t.stand[at, c.P_PODS])
+
+
+def take_of_place(t: Tables, part: int, leaf: int, pods: int) -> None:
+    """Note that pods of a part stand in a lowest domain, for the pod sets that are placed after them."""
+    twin = leaf
+    while True:
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.lack[twin, k] += pods * t.spec[part + c.A_AMOUNTS + k]
+        twin = t.leaf[twin, c.L_TWIN]
+        if twin == leaf:
+            return
+
+
+def group_of(t: Tables, spec: int, pod_set: int) -> int:
+    """What a pod set has in common with those that are placed with it."""
+    return t.spec[pod_set_at(t, spec, pod_set) + c.P_GROUP]
+
+
+def is_first_of_group(t: Tables, spec: int, pod_set: int, flavor: int) -> bool:
+    """Whether no pod set of a flavor before this one is of its group."""
+    for other in range(pod_set):
+        if t.placed[other] == flavor and group_of(t, spec, other) == group_of(t, spec, pod_set):
+            return False
+    return True
+
+
+def place_group(t: Tables, spec: int, nom: int, first: int, flavor: int, empty: bool) -> bool:
+    """Place the pod sets of a group on a flavor: workers with their leader, or each by itself."""
+    members, second, least = 0, c.NONE, t.nom[nom, c.N_PODS + first]
+    for pod_set in range(first, t.spec[spec + c.S_PODSETS]):
+        if t.placed[pod_set] == flavor and group_of(t, spec, pod_set) == group_of(t, spec, first):
+            members += 1
+            second = pod_set
+            least = min(least, t.nom[nom, c.N_PODS + pod_set])
+    if members == 2 and least == 1:
+        if t.nom[nom, c.N_PODS + second] > t.nom[nom, c.N_PODS + first]:
+            return place(t, spec, nom, flavor, second, first, empty)
+        return place(t, spec, nom, flavor, first, second, empty)
+    for pod_set in range(first, t.spec[spec + c.S_PODSETS]):
+        of_it = t.placed[pod_set] == flavor and group_of(t, spec, pod_set) == group_of(t, spec, first)
+        if of_it and not place(t, spec, nom, flavor, pod_set, c.NONE, empty):
+            return False
+    return True
+
+
+def place(t: Tables, spec: int, nom: int, flavor: int, workers: int, leader: int, empty: bool) -> bool:
+    """Place a pod set, with its leader or without (NONE); say whether there is room."""
+    part, pods = part_of(t, spec, workers), t.nom[nom, c.N_PODS + workers]
+    wish = wish_at(t, part, flavor)
+    t.state[c.FAILED_FLAVOR], t.state[c.FAILED_SET], t.state[c.FAILED_WITH] = flavor, workers, leader
+    t.state[c.FAILED_WISH], t.state[c.FAILED_PODS] = wish, pods
+    if t.spec[wish + c.I_REFUSED] or t.tree[flavor, c.T_FIRST] == t.tree[flavor, c.T_FIRST + 1]:
+        return False
+    led = part_of(t, spec, leader) if leader != c.NONE else c.NONE
+    count_rooms(t, flavor, part, led, wish, empty)
+    if t.state[c.PLACING_WAY] == c.COUNTED:
+        rows = fill_counted(t, flavor, wish, pods, int(leader != c.NONE))
+    else:
+        rows = fill_own(t, flavor, part, wish, pods, int(leader != c.NONE), empty)
+    if rows == TOO_LITTLE:
+        return False
+    for column, pod_set in ((c.Z_PODS, workers), (c.Z_LEADERS, leader)):
+        for at in range(rows):
+            if t.filled[at, column] > 0:
+                stand(t, nom, spec, pod_set, t.domain[t.filled[at, c.Z_DOMAIN], c.D_LEAF], t.filled[at, column])
+    return True
+
+
+def stand(t: Tables, nom: int, spec: int, pod_set: int, leaf: int, pods: int) -> None:
+    """Write that pods of a pod set stand in a lowest domain."""
+    at = t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]
+    t.stand[at, c.P_SET], t.stand[at, c.P_LEAF], t.stand[at, c.P_PODS] = pod_set, leaf, pods
+    t.nom[nom, c.N_STANDS] += 1
+    take_of_place(t, part_of(t, spec, pod_set), leaf, pods)

@@ -1,0 +1,75 @@
+"""What workloads ask for of places, as numbers: the last part of a demand (`demands.py`)."""
+
+from collections.abc import Sequence
+
+from ..definition.placement.placer import wish_of
+from ..definition.placement.places import each_pod
+from ..eligibility import Tolerance
+from ..event_parts import PodSet
+from ..nodes.kept_off import KeptOff, kept_off
+from ..outcome.nomination import NoPlaces
+from ..policy_graph import PolicyGraph
+from . import columns as c
+from .policy.place_tables import PlaceTables
+from .policy.policy_tables import BeyondBoundsError
+
+
+def causes_of(places: PlaceTables) -> tuple[KeptOff, ...]:
+    """All that may keep pods off nodes of these kinds, in order."""
+    taints = {f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for kind in places.kinds for taint in kind.taints}
+    return (KeptOff("affinity"), KeptOff("selector"), *(KeptOff("taint", taint) for taint in sorted(taints)))
+
+
+class PlaceParts:
+    """Writes what pod sets ask for of places. `refusals` are the wishes that cannot be, by their numbers."""
+
+    def __init__(self, graph: PolicyGraph, places: PlaceTables) -> None:
+        self.graph, self.places, self.causes = graph, places, causes_of(places)
+        self.refusals: list[NoPlaces] = []
+
+    def of(self, pod_sets: Sequence[PodSet]) -> list[int]:
+        """The parts of pod sets, one after the other; nothing where no flavor gives places. Raises BeyondBoundsError."""
+        if not self.places.are_there:
+            return []
+        return [number for pod_set in pod_sets for number in self._part(pod_set)]
+
+    def _part(self, pod_set: PodSet) -> list[int]:
+        each = each_pod(pod_set)
+        unknown = [resource for resource in sorted(each) if resource not in self.places.resources]
+        if unknown:
+            raise BeyondBoundsError(f"{unknown[0]} is not counted at places as yet")
+        if not pod_set.requests and pod_set.asks_for_places:
+            raise BeyondBoundsError("pods that ask for nothing ask for places")
+        if len(pod_set.slices) > c.MOST_LAYERS:
+            raise BeyondBoundsError("slices have too many layers")
+        part = [2 * bool(pod_set.requests), *(each.get(resource, 0) for resource in self.places.resources)]
+        part += [number for flavor in range(len(self.graph.flavors)) for number in self._wish(pod_set, flavor)]
+        return part + [code for flavor in range(len(self.graph.flavors)) for code in self._codes(pod_set, flavor)]
+
+    def _wish(self, pod_set: PodSet, flavor: int) -> list[int]:
+        """What a pod set wishes on a flavor."""
+        row, tree = [0] * c.WISH_PART_WIDTH, self.places.trees[flavor]
+        if tree is None:
+            return row
+        wish = wish_of(tree, pod_set, pod_set.count, None, self.graph.settings.places_pods != "counted")
+        if isinstance(wish, NoPlaces):
+            if wish not in self.refusals:
+                self.refusals.append(wish)
+            row[c.I_REFUSED] = 1 + self.refusals.index(wish)
+            return row
+        row[c.I_LEVEL], row[c.I_SLICE_LEVEL], row[c.I_SLICE_SIZE] = wish.level, wish.slice_level, wish.slice_size
+        row[c.I_REQUIRED], row[c.I_LOOSE] = wish.required, wish.loose
+        row[c.I_LAYERS] = len(pod_set.slices) if len(pod_set.slices) > 1 else 0
+        for layer, part in enumerate(pod_set.slices):
+            level = tree.topology.level(part.level)
+            assert level is not None
+            row[c.I_LAYERS + 1 + 2 * layer], row[c.I_LAYERS + 2 + 2 * layer] = level, part.size
+        for level in range(c.MOST_LEVELS + 1):
+            row[c.I_INNER + level] = wish.inner.get(level, 1)
+        return row
+
+    def _codes(self, pod_set: PodSet, flavor: int) -> list[int]:
+        """What keeps pods of a pod set off each kind of node under a flavor."""
+        tolerances: list[Tolerance] = [*pod_set.tolerations, *self.graph.flavors[flavor].tolerations]
+        found = [kept_off(kind, pod_set, tolerances) for kind in self.places.kinds]
+        return [0 if each is None else 1 + self.causes.index(each) for each in found]
