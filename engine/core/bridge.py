@@ -11,7 +11,8 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import epoch_of, is_stirred, park, stir_tree
-from .policy.policy_tables import BeyondBoundsError
+from .policy.place_tables import resources_of_places
+from .policy.policy_tables import NO_MACHINES, BeyondBoundsError
 from .store import TableStore
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
@@ -30,11 +31,13 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is used no more, unless that is refused. Raises BeyondBoundsError."""
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
-    if any(flavor.topology >= 0 for flavor in state.graph.flavors):
-        raise BeyondBoundsError("pods get places")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
     exists = capacity(state.graph, state.machines, state.overrides)
-    store = TableStore(state.graph, exists, node_sizes(state.graph, state.machines), kernels)
+    gives_places = any(flavor.topology >= 0 for flavor in state.graph.flavors)
+    machines = state.machines if gives_places else NO_MACHINES
+    asked = (pod_set for workload in state.in_order() for pod_set in workload.fact.pod_sets)
+    counted = resources_of_places(state.graph, machines, asked)
+    store = TableStore(state.graph, exists, node_sizes(state.graph, state.machines), kernels, machines, counted)
     for name in sorted(_COUNTS):
         store.tables.state[_COUNTS[name]] = getattr(state, name)
     for workload in state.in_order():
@@ -80,6 +83,7 @@ def unloaded(store: TableStore, around: Around) -> State:
         queue = state.queues[workload.queue]
         if workload.admitted is not None:
             policy.tree.add(workload.queue, workload.usage)
+            policy.places.add(policy.places.holdings(workload))
         elif store.is_in_line(workload.name):
             workload.place = line_key(graph, workload)
         queue.join(workload)

@@ -231,8 +231,10 @@ class ArrayCore:
             self._load(core)
 
     def _applied_to_supply(self, fact: AboutSupply) -> bool:
-        """Change what exists, where the rows of workloads may stay: where nodes are as large as before, and within bounds."""
+        """Change what exists, where rows may stay: no places change, nodes are as large as before, and all is within bounds."""
         self.check(fact)
+        if self._tables.policy.places.are_there:
+            return False
         store, machines, overrides = self._tables, dict(self._around.machines), dict(self._around.overrides)
         take_in(fact, store.graph, machines, overrides)
         if node_sizes(store.graph, machines) != store.policy.sizes:
@@ -329,7 +331,7 @@ class ArrayCore:
     def _tape(self) -> Tape:
         store = self._tables
         tape = store.tables.tape[: store.tables.state[c.TAPE_END]].tolist()
-        return Tape(store.graph, tape, store.names, store.demands.at, self._text)
+        return Tape(store.graph, tape, store.names, store.demands.at, self._text, store.place_records)
 
     def _text(self, name: str, field: Field) -> str:
         return str(own_value(self._tables.graph, self._tables.read(name)[0], field))
@@ -374,16 +376,16 @@ class ArrayCore:
     def closed_loop(
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
     ) -> TableLoop | None:
-        """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, are for the definition of the loop."""
-        if self._store is None or self._store.tables.state[c.LIVE] or self._usage.nodes:
+        """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, and places are for the definition of the loop."""
+        if self._store is None or self._store.tables.state[c.LIVE] or self._usage.nodes or self._store.policy.places.are_there:
             return None
         self.next_wake()
         return TableLoop(self._store, jobs, lengths, resume, until)
 
     def given_loop(self) -> GivenLoop | None:
-        """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`."""
+        """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`, as are places."""
         self._forget_what_is_over()
-        if self._store is None or self._usage.nodes:
+        if self._store is None or self._usage.nodes or self._store.policy.places.are_there:
             return None
         self.next_wake()  # so that the tables know it
         self._given = self._given or GivenLoop(self._store)

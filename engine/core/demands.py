@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..eligibility import barrier, companions, turn
+from ..eligibility import barrier, companions, groups_of, turn, without_places
 from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
-from ..policy_graph import PolicyGraph
+from ..policy_graph import PolicyGraph, Queue
 from ..workload import Workload
 from . import columns as c
+from .place_parts import PlaceParts
 from .policy.guard_programs import TextField
 from .policy.policy_tables import BeyondBoundsError, PolicyTables
 from .tables import Ints
@@ -17,7 +18,10 @@ from .tables import Ints
 _MOST_RESOURCES = 60
 """The most resources that a workload of the tables asks for."""
 
-_KINDS = {"missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT, "too-large": c.TOO_LARGE}
+_KINDS = {
+    "missing": c.MISSING, "not-selected": c.NOT_SELECTED, "taint": c.TAINT, "too-large": c.TOO_LARGE,
+    "without-places": c.WITHOUT_PLACES, "only-with-places": c.ONLY_WITH_PLACES, "no-level": c.NO_LEVEL,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ class Demands:
     _texts: dict[str, int] = field(default_factory=dict)
     most_pod_sets: int = 1
     most_resources: int = 1
+    most_standing: int = 0
+    parts: PlaceParts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = PlaceParts(self.policy.graph, self.policy.places)
 
     def of(self, workload: Workload) -> Demand:
         """The demand of a workload in its queue. Raises BeyondBoundsError."""
@@ -87,6 +96,7 @@ class Demands:
         resources = sorted(asked | {POD_COUNT} if counts_pods else asked)
         most = _most(workload, resources)
         self._check(workload, most, resources, groups)
+        parts, queue = self.parts.of(fact.pod_sets), policy.graph.queue_at(workload.queue)
         at = len(self.spec)
         head = _empty_head()
         self.spec += head
@@ -109,8 +119,11 @@ class Demands:
             self._append([left, pod_set.count, least, names.index(names[index]), self.text(pod_set.name)])
             one = {**pod_set.requests, **({POD_COUNT: 1} if counts_pods else {})}
             self._append([one.get(resource, c.NONE) for resource in resources])
-            self._append([self._barrier(flavor, pod_set, resources, groups) for flavor in range(len(policy.graph.flavors))])
+            self._append([self._barrier(flavor, pod_set, resources, groups, queue) for flavor in range(len(policy.graph.flavors))])
+        head[c.S_PLACES] = self._append(parts)
         self.spec[at : at + c.SPEC_HEAD] = head
+        if parts:
+            self.most_standing = max(self.most_standing, self._most_standing(workload))
         self.most_pod_sets = max(self.most_pod_sets, len(fact.pod_sets))
         self.most_resources = max(self.most_resources, len(resources))
         return Demand(at, tuple(each.name for each in fact.pod_sets), tuple(resources))
@@ -127,6 +140,10 @@ class Demands:
         if (flavors * len(pod_sets) + 1) * (2 + spare.bit_length()) > c.MOST_FOUND:
             raise BeyondBoundsError("a workload has too many flavors to choose from for its pod sets")
 
+    def _most_standing(self, workload: Workload) -> int:
+        """At how many places the pods of a workload may stand at most."""
+        return sum(min(each.count, int(self.policy.state[c.MOST_DOMAINS])) for each in workload.fact.pod_sets)
+
     def _append(self, numbers: list[int]) -> int:
         at = len(self.spec)
         self.spec += numbers
@@ -140,10 +157,14 @@ class Demands:
                 words[index // 62] |= 1 << index % 62
         return words
 
-    def _barrier(self, flavor: int, pod_set: PodSet, resources: list[str], groups: Groups) -> int:
+    def _barrier(self, flavor: int, pod_set: PodSet, resources: list[str], groups: Groups, queue: Queue) -> int:
         """What keeps a pod set off a flavor, with its taint or, of pods that are too large, the resource; 0: nothing."""
         served = next((of for of, at in groups if flavor in self._flavors(at)), ())
-        found = barrier(self.policy.graph, self.policy.sizes, flavor, pod_set, [each for each in resources if each in served])
+        serving = [group for group in groups_of(self.policy.graph, queue) if flavor in group.flavors]
+        if len(serving) > 1 and pod_set.asks_for_places:
+            raise BeyondBoundsError("a pod set asks for places of a flavor that serves two groups of resources")
+        apart = without_places(self.policy.graph, queue, serving[0], flavor, pod_set) if serving else None
+        found = apart or barrier(self.policy.graph, self.policy.sizes, flavor, pod_set, [each for each in resources if each in served])
         if found is None:
             return 0
         detail = resources.index(found.resource) if found.resource else found.index

@@ -25,19 +25,20 @@ from ..outcome.nomination import (
 from ..policy_graph import PolicyGraph
 from . import columns as c
 from .demands import Demand
+from .place_records import PlaceRecords
 from .policy.policy_tables import fraction
 
 REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
 DEFERRALS: tuple[DeferralReason | Literal["PodTooLarge"], ...] = (
     "WaitingForQuota", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor", "WaitingForPreemptedWorkloads",
-    "PendingEvaluation", "Misconfigured",
+    "PendingEvaluation", "Misconfigured", "TopologyPlacementFailed",
 )  # fmt: skip
 ENDS: tuple[DeferralOutcome | Literal[""], ...] = (
     "", "no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away",
 )  # fmt: skip
 _OBSTACLES: tuple[ObstacleKind | Literal[""], ...] = (
     "", "missing", "not-selected", "taint", "not-nominated", "lacks-resource", "other-flavor", "exceeds", "short", "unserved",
-    "too-large",
+    "too-large", "without-places", "only-with-places", "no-level",
 )  # fmt: skip
 _EVICTIONS: tuple[EvictionKind, ...] = ("in-queue", "reclaim", "other", "fair-sharing", "reclaim-while-borrowing")
 _LIMITS: tuple[LimitKind, ...] = ("owned", "borrowing", "capacity")
@@ -56,7 +57,8 @@ def value_of(field: Field, numbers: Sequence[int], rounded: bool) -> Value:
 
 
 class Tape:
-    """The tape of a fact, read with what its numbers stand for: names, the demand that begins at a place, the texts of workloads."""
+    """The tape of a fact, read with what its numbers stand for: names, the demand that begins at a place, the texts of workloads, `places`
+    where flavors give some."""
 
     def __init__(
         self,
@@ -65,8 +67,10 @@ class Tape:
         names: Sequence[str],
         demand: Callable[[int], Demand],
         text: Callable[[str, Field], str],
+        places: PlaceRecords | None = None,
     ) -> None:
         self.graph, self.tape, self.names, self.demand, self.text = graph, tape, names, demand, text
+        self.places = places
         self.together, self.rounded = graph.settings.judges_together, graph.settings.rounded
 
     def at_once(self, block: int) -> Iterator[Outcome]:
@@ -205,11 +209,18 @@ class Tape:
         tape = self.tape
         found = FlavorAssignment(level=tape[block + c.B_LEVEL], mode=Mode(tape[block + c.B_MODE]))
         if found.mode is Mode.NO_FIT:
-            found.reason = REASONS[tape[block + c.B_REASON] if tape[block + c.B_REASON] < len(REASONS) else 0]
+            found.reason = self._reason(tape[block + c.B_REASON])
         demand, at = self.demand(tape[block + c.B_SPEC]), block + c.FLAVORS_AT + 1
         for _ in range(tape[block + c.FLAVORS_AT]):
             at = self._group(found, demand, at)
+        if self.places is not None and tape[block + c.B_ENDED] != c.ENDS_TURNED_AWAY:
+            self.places.read(found, demand.pod_sets, tape, at)
         return found
+
+    @staticmethod
+    def _reason(code: int) -> FlavorReason:
+        """Why nothing fits; the other codes say why a head waits that was not looked at."""
+        return "TopologyPlacementFailed" if code == c.TOPOLOGY_PLACEMENT_FAILED else REASONS[code] if code < len(REASONS) else ""
 
     def _group(self, found: FlavorAssignment, demand: Demand, at: int) -> int:
         """Read what came of pod sets that get their flavors together; return where the next ones begin."""

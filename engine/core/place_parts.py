@@ -6,18 +6,12 @@ from ..definition.placement.placer import wish_of
 from ..definition.placement.places import each_pod
 from ..eligibility import Tolerance
 from ..event_parts import PodSet
-from ..nodes.kept_off import KeptOff, kept_off
+from ..nodes.kept_off import kept_off
 from ..outcome.nomination import NoPlaces
 from ..policy_graph import PolicyGraph
 from . import columns as c
-from .policy.place_tables import PlaceTables
+from .policy.place_tables import PlaceTables, causes_of
 from .policy.policy_tables import BeyondBoundsError
-
-
-def causes_of(places: PlaceTables) -> tuple[KeptOff, ...]:
-    """All that may keep pods off nodes of these kinds, in order."""
-    taints = {f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for kind in places.kinds for taint in kind.taints}
-    return (KeptOff("affinity"), KeptOff("selector"), *(KeptOff("taint", taint) for taint in sorted(taints)))
 
 
 class PlaceParts:
@@ -29,6 +23,8 @@ class PlaceParts:
 
     def of(self, pod_sets: Sequence[PodSet]) -> list[int]:
         """The parts of pod sets, one after the other; nothing where no flavor gives places. Raises BeyondBoundsError."""
+        if any(each.asks_for_places and all(resource in self.graph.ignored for resource in each.requests) for each in pod_sets):
+            raise BeyondBoundsError("pods that ask for nothing ask for places")
         if not self.places.are_there:
             return []
         return [number for pod_set in pod_sets for number in self._part(pod_set)]
@@ -38,8 +34,6 @@ class PlaceParts:
         unknown = [resource for resource in sorted(each) if resource not in self.places.resources]
         if unknown:
             raise BeyondBoundsError(f"{unknown[0]} is not counted at places as yet")
-        if not pod_set.requests and pod_set.asks_for_places:
-            raise BeyondBoundsError("pods that ask for nothing ask for places")
         if len(pod_set.slices) > c.MOST_LAYERS:
             raise BeyondBoundsError("slices have too many layers")
         part = [2 * bool(pod_set.requests), *(each.get(resource, 0) for resource in self.places.resources)]
@@ -58,7 +52,7 @@ class PlaceParts:
             row[c.I_REFUSED] = 1 + self.refusals.index(wish)
             return row
         row[c.I_LEVEL], row[c.I_SLICE_LEVEL], row[c.I_SLICE_SIZE] = wish.level, wish.slice_level, wish.slice_size
-        row[c.I_REQUIRED], row[c.I_LOOSE] = wish.required, wish.loose
+        row[c.I_REQUIRED], row[c.I_SAID], row[c.I_LOOSE] = wish.required, bool(pod_set.within or pod_set.near), wish.loose
         row[c.I_LAYERS] = len(pod_set.slices) if len(pod_set.slices) > 1 else 0
         for layer, part in enumerate(pod_set.slices):
             level = tree.topology.level(part.level)

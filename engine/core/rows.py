@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..event_parts import Assignment, as_json
+from ..event_parts import Assignment, PlacedPods, as_json
+from ..nodes.domains import DomainPath
 from ..outcome.decision import LastDeferral, SearchState
 from ..outcome.nomination import Request
 from ..policy_graph import PolicyGraph
@@ -101,10 +102,31 @@ class Rows:
                 cell[c.W_RESOURCE] = known.index(resource) if resource in known else c.NONE
                 cell[c.W_FLAVOR] = flavors.get(assignment.flavors.get(resource, ""), c.NONE)
         start(t, row, charges, given)
+        t.work[row, c.PLACES_OF] = self._places_written(workload, sets)
         self.given.pop(workload.name, None)
         said = self.assignments(workload, row)
         if [as_json(each) for each in said] != [as_json(each) for each in workload.assignments]:
             self.given[workload.name] = workload.started_by, workload.assignments
+
+    def _places_written(self, workload: Workload, sets: Sequence[str]) -> int:
+        """The places of a running workload as a new list of cells, as far as the policy's flavors have them."""
+        t, found = self.tables, c.NONE
+        for assignment in reversed(workload.assignments):
+            leaves = self._leaves(assignment)
+            for placed in reversed(assignment.places):
+                if placed.domain in leaves:
+                    found = cell_before(t, found)
+                    t.cell[found, c.W_POD_SET], t.cell[found, c.W_LEAF] = sets.index(assignment.pod_set), leaves[placed.domain]
+                    t.cell[found, c.W_PODS] = placed.pods
+        return found
+
+    def _leaves(self, assignment: Assignment) -> dict[DomainPath, int]:
+        """The row of each place that an assignment names, of the flavor that gives it places."""
+        indices = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}
+        given = [indices[name] for name in sorted(set(assignment.flavors.values())) if name in indices]
+        keys = [(flavor, placed.domain) for flavor in given for placed in assignment.places]
+        leaves = self.policy.places.leaves
+        return {key[1]: leaves[key] for key in keys if key in leaves}
 
     def assignments(self, workload: Workload, row: int) -> tuple[Assignment, ...]:
         """The flavors that a running workload was given."""
@@ -117,7 +139,17 @@ class Rows:
             if len(self.assigned) >= MOST_ASSIGNED:
                 self.assigned.clear()
             found = self.assigned[sets, holding] = tuple(self._assigned(sets, int(given_to(self.tables, row))))
-        return found
+        places = int(self.tables.work[row, c.PLACES_OF])
+        return found if places == c.NONE else tuple(self._with_places(found, sets, places))
+
+    def _with_places(self, found: Sequence[Assignment], sets: Sequence[str], places: int) -> Iterator[Assignment]:
+        """Assignments with the places that a list of cells says."""
+        placed: dict[str, list[PlacedPods]] = {}
+        for cell in self.cells(places):
+            _, domain = self.policy.places.places[cell[c.W_LEAF]]
+            placed.setdefault(sets[cell[c.W_POD_SET]], []).append(PlacedPods(domain=domain, pods=cell[c.W_PODS]))
+        for each in found:
+            yield each.model_copy(update={"places": tuple(placed.get(each.pod_set, ()))})
 
     def _assigned(self, sets: tuple[str, ...], given: int) -> Iterator[Assignment]:
         """The assignments that a list of cells says, in the order in which pod sets come in it."""

@@ -1,6 +1,6 @@
 """The tables of a policy, and the rows of live workloads in them: how workloads come in, go out, and are read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..intake.capacity import NodeSizes
 from ..intake.holds import is_queued, turned_away
 from ..intake.sayings import KeptSaying, Sayings, kept, workload_of
 from ..intake.shapes import shape_of, tells_apart
+from ..nodes.inventory import Machine
 from ..outcome.decision import LastDeferral, Outcome, Replacement
 from ..outcome.nomination import Request
 from ..policy_graph import PolicyGraph
@@ -22,7 +23,8 @@ from .kernels.heads import defer_row
 from .kernels.places import epoch_of, forget_cycle, is_parked, note_who_gave_way, stop, take_row
 from .names import Names
 from .outcomes import DEFERRALS, ENDS
-from .policy.policy_tables import BeyondBoundsError, PolicyTables, compile_policy
+from .place_records import PlaceRecords
+from .policy.policy_tables import NO_MACHINES, BeyondBoundsError, PolicyTables, compile_policy
 from .rows import Rows
 from .tables import Tables, longer, used_rows, zeros
 
@@ -43,10 +45,19 @@ class TableStore(Rows):
     """The tables under one policy. `kept` has what is kept of live workloads beside their rows, by row: of those that a kernel has just
     ended as well, until they are forgotten. A workload as such is made when it is read."""
 
-    def __init__(self, graph: PolicyGraph, capacity: list[int], sizes: NodeSizes, kernels: KernelSet) -> None:
+    def __init__(
+        self,
+        graph: PolicyGraph,
+        capacity: list[int],
+        sizes: NodeSizes,
+        kernels: KernelSet,
+        machines: Mapping[str, Machine] = NO_MACHINES,
+        counted: Sequence[str] = (),
+    ) -> None:
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
-        self.policy: PolicyTables = compile_policy(graph, capacity, sizes)
+        self.policy: PolicyTables = compile_policy(graph, capacity, sizes, machines, counted)
         self.demands = Demands(self.policy)
+        self.place_records = PlaceRecords(self.policy.places, self.demands.parts) if self.policy.places.are_there else None
         self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
         self.names = Names()
         self.kept: list[KeptSaying | None] = []
@@ -63,7 +74,7 @@ class TableStore(Rows):
 
     def first_tables(self, policy: PolicyTables) -> Tables:
         """Tables of this policy without workloads."""
-        queues, slots = len(self.graph.queues), len(self.graph.slots)
+        queues, slots, places = len(self.graph.queues), len(self.graph.slots), policy.places
         for column in (
             c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
             c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
@@ -111,6 +122,18 @@ class TableStore(Rows):
             ends=zeros(0, c.END_WIDTH),
             given=zeros(0, c.GIVEN_WIDTH),
             past=zeros(0, c.EVENT_WIDTH),
+            tree=places.tree,
+            domain=places.domain,
+            leaf=places.leaf,
+            size=places.size,
+            free=places.size.copy(),
+            standing=np.zeros_like(places.size),
+            lack=np.zeros_like(places.size),
+            size_kept=places.size_kept,
+            filled=zeros(2 * int(policy.state[c.MOST_DOMAINS]), c.FILLED_WIDTH),
+            stand=zeros(0, c.STAND_WIDTH),
+            placed=zeros(1),
+            tally=zeros(int(policy.state[c.CAUSES]) + len(places.resources)),
         )
 
     # --- room -----------------------------------------------------------------------------------------------------------
@@ -127,16 +150,20 @@ class TableStore(Rows):
                 pods=zeros(sets),
                 demand=zeros(resources, c.DEMAND_WIDTH),
                 held=zeros(sets, resources, c.HELD_WIDTH),
+                placed=zeros(sets),
             )
         flavors, slots = self._most_flavors, len(self.graph.slots)
         one = c.FLAVORS_AT + sets * (
             4 + 5 * resources + resources * (c.SEARCH_WIDTH + flavors * (c.ATTEMPT_WIDTH + (2 * resources + 1) * c.OBSTACLE_WIDTH))
         )
+        if t.state[c.PLACES]:
+            one += self._places_recorded()
+            t = self._more_stands(t)
         victims = (live + 1) * (20 + t.victim.shape[1] + 2 * slots)
         t.state[c.RECORD_NEED] = one
         t.state[c.TAPE_NEED] = one + victims + (queues + 1) * (7 * slots + c.FLAVORS_AT + 1)
         heads = queues if t.state[c.IN_CYCLES] else 1  # in a cycle nobody is a victim of two
-        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 2)
+        t.state[c.CELLS_NEED] = (live + 1) * 2 + heads * (sets * (resources + 1) * 2 + 3 * slots + 2 + int(t.state[c.STAND_NEED]))
         if len(t.tape) - t.state[c.TAPE_END] < t.state[c.TAPE_NEED]:
             written = int(max(t.state[c.TAPE_END], t.state[c.PEN]))
             t = t._replace(tape=longer(t.tape, 2 * int(t.state[c.TAPE_END] + t.state[c.TAPE_NEED]), written))
@@ -157,6 +184,16 @@ class TableStore(Rows):
             self.tables = more._replace(tape=longer(more.tape, 2 * len(more.tape)), taken=longer(more.taken, 2 * len(more.taken)))
             self.grow()
 
+    def _places_recorded(self) -> int:
+        """How long the record of a search for places may be at most: twice why there are none, and the places."""
+        return 2 * (14 + 3 * c.MOST_LAYERS + 2 * len(self.tables.tally)) + 1 + 3 * self.demands.most_standing
+
+    def _more_stands(self, t: Tables) -> Tables:
+        """With room for the places of one nomination more; where not in cycles, for those of every queue."""
+        t.state[c.STAND_NEED] = needed = self.demands.most_standing
+        rows = int(t.state[c.STAND_END]) + needed if t.state[c.IN_CYCLES] else (len(self.graph.queues) + 1) * needed
+        return t if len(t.stand) >= rows else t._replace(stand=longer(t.stand, rows, int(t.state[c.STAND_END])))
+
     def _more_cells(self, t: Tables, needed: int) -> Tables:
         """With more free cells: those of zeros at the end, each of which says that the next one is free, too (`cells.py`)."""
         old = len(t.cell)
@@ -168,6 +205,7 @@ class TableStore(Rows):
         """Make room for the lists of a row, however long they are: an outside system may have named any number of flavors or victims."""
         given = sum(max(1, len(assignment.flavors)) for assignment in workload.assignments)
         told = 0 if workload.deferred is None else len(workload.deferred.tried) + len(workload.deferred.victims)
+        given += sum(len(assignment.places) for assignment in workload.assignments)
         needed = int(self.tables.state[c.CELLS_NEED]) + len(workload.usage) + given + told + 2  # a holding; when a search was
         if self.tables.state[c.FREE_CELLS] < needed:
             self.tables = self._more_cells(self.tables, needed)
@@ -343,6 +381,8 @@ class TableStore(Rows):
         asked = 0 if workload.queue == NOWHERE else self.demands.spec[self.demands.of(workload).at + c.S_MOST]
         if max(len(self.demands.spec), len(self._texts), len(self.names)) >= c.MOST_NARROW:
             raise BeyondBoundsError("too much was said of workloads")
+        if workload.queue == NOWHERE and any(given.places for given in workload.assignments):
+            raise BeyondBoundsError("pods of a workload without a queue stand somewhere")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
         return asked

@@ -74,7 +74,7 @@ def judge_with_room(t: Tables, row: int, nom: int) -> None:
 
 
 def find_places_then(t: Tables, row: int, nom: int) -> None:
-    """Find the places of a nomination that needs victims: with them gone, or where nobody can go, those it would keep free on empty nodes."""
+    """Find the places of a nomination that needs victims: with them gone, or where nobody can go, those it would keep on empty nodes."""
     if t.nom[nom, c.N_MODE] != c.BY_EVICTION or not t.nom[nom, c.N_PLACED]:
         return
     for at in range(t.state[c.VICTIMS]):

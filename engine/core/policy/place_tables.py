@@ -11,6 +11,7 @@ import numpy as np
 from ...event_parts import POD_COUNT, PodSet
 from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees
 from ...nodes.inventory import Machine
+from ...nodes.kept_off import KeptOff
 from ...policy_graph import PolicyGraph
 from .. import columns as c
 from ..tables import Ints, zeros
@@ -107,18 +108,24 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
     )
 
 
-def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: PlaceTables, causes: int) -> None:
+def causes_of(places: PlaceTables) -> tuple[KeptOff, ...]:
+    """All that may keep pods off nodes of these kinds, in order."""
+    taints = {f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for kind in places.kinds for taint in kind.taints}
+    return (KeptOff("affinity"), KeptOff("selector"), *(KeptOff("taint", taint) for taint in sorted(taints)))
+
+
+def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: PlaceTables) -> None:
     """Note in the state what holds for all places; `pool` gets the flavors that give places, by their names."""
     settings = graph.settings
     state[c.PLACES], state[c.PLACING_WAY], state[c.TRIES_APART] = places.are_there, _WAYS[settings.places_pods], settings.tries_places_apart
     state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(settings.room_kept)
     state[c.PODS_AT] = places.resources.index(POD_COUNT) if places.resources else c.NONE
-    state[c.WISH_PART], state[c.CAUSES], state[c.PLACING] = c.WISH_PART_WIDTH, causes, c.NONE
+    state[c.WISH_PART], state[c.CAUSES], state[c.PLACING] = c.WISH_PART_WIDTH, len(causes_of(places)), c.NONE
     state[c.KINDS_AT] = c.A_AMOUNTS + len(places.resources) + len(graph.flavors) * c.WISH_PART_WIDTH
     state[c.KINDS] = len(places.kinds)
     state[c.PART_WIDTH] = state[c.KINDS_AT] + len(graph.flavors) * len(places.kinds)
     widest = [len(of_level) for tree in places.trees if tree is not None for of_level in tree.levels]
-    state[c.MOST_DOMAINS] = max(1, *widest, 1)
+    state[c.MOST_DOMAINS] = max(widest, default=1)
     placed = [flavor for flavor, tree in enumerate(places.trees) if tree is not None]
     state[c.PLACED_FLAVORS] = len(pool)
     pool += [len(placed), *sorted(placed, key=lambda flavor: graph.flavors[flavor].name)]

@@ -1,5 +1,6 @@
 """A policy graph as tables: the quota tree, queues, rules, orders. `demands.py` has what workloads ask for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -11,10 +12,12 @@ from ...event_parts import POD_COUNT
 from ...guard import Type, bounds_share, is_timeless, judges_by_kind, ranks_by_priority, reads_shares
 from ...intake.capacity import NodeSizes
 from ...intake.holds import is_inactive
+from ...nodes.inventory import Machine
 from ...policy_graph import PolicyGraph, Queue, covers
 from .. import columns as c
 from ..tables import Ints, zeros
 from .guard_programs import DEEPEST, Programs
+from .place_tables import PlaceTables, TooManyPlacesError, note_settings, place_tables
 
 MOST = 2**60
 """The most that an amount, with all that is added to it on the way, may come to; a quarter of what 64 bits hold, so that sums fit."""
@@ -50,10 +53,23 @@ class PolicyTables:
     pool: Ints
     groups: dict[int, tuple[tuple[tuple[str, ...], int], ...]]
     sizes: NodeSizes
+    places: PlaceTables
 
 
-def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) -> PolicyTables:
-    """The tables of a policy over what exists, by slot, on nodes of these sizes; nobody uses anything yet. Raises BeyondBoundsError."""
+NO_MACHINES: dict[str, Machine] = {}
+
+
+def compile_policy(
+    graph: PolicyGraph,
+    capacity: list[int],
+    sizes: NodeSizes,
+    machines: Mapping[str, Machine] = NO_MACHINES,
+    counted: Sequence[str] = (),
+) -> PolicyTables:
+    """The tables of a policy over what exists, by slot, on nodes of these sizes; nobody uses anything yet. Raises BeyondBoundsError.
+
+    `machines` are all nodes by name and `counted` the resources that are counted at places, where a flavor gives some.
+    """
     programs = Programs(graph.settings.rounded)
     named = {slot.resource for slot in graph.slots} | {each for queue in graph.queues for group in queue.groups for each in group.resources}
     resources = tuple(sorted(named | {each for group in graph.groups for each in group} | {POD_COUNT}))
@@ -62,6 +78,8 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
     groups = {queue.node: _groups(programs, graph, queue, resources) for queue in graph.queues}
     _settings(state, graph, programs, resources)
     state[c.MOST_IN_ALL] = most
+    places = _places(graph, machines, counted)
+    note_settings(state, programs.pool, graph, places)
     _nodes(node, graph, programs)
     quota, slot = zeros(len(graph.nodes), max(1, len(graph.slots)), c.QUOTA_WIDTH), zeros(max(1, len(graph.slots)), c.SLOT_WIDTH)
     _slots(slot, graph, capacity, sizes, resources)
@@ -73,7 +91,18 @@ def compile_policy(graph: PolicyGraph, capacity: list[int], sizes: NodeSizes) ->
     watch = zeros(*quota.shape[:2], c.WATCH_WIDTH)
     watch[:, :, c.NEED], watch[:, :, c.LEAST_FREED] = c.NEVER, c.BEYOND
     asked, pool = _asked(node, len(graph.slots)), np.array(programs.pool, np.int64)
-    return PolicyTables(graph, programs, resources, most, state, node, quota, watch, asked, slot, pool, groups, sizes)
+    return PolicyTables(graph, programs, resources, most, state, node, quota, watch, asked, slot, pool, groups, sizes, places)
+
+
+def _places(graph: PolicyGraph, machines: Mapping[str, Machine], counted: Sequence[str]) -> PlaceTables:
+    """The places of a policy. A queue of several groups with places could give a pod set two: that is for the definition."""
+    for queue in graph.queues:
+        if sum(any(graph.flavors[flavor].topology >= 0 for flavor in group.flavors) for group in groups_of(graph, queue)) > 1:
+            raise BeyondBoundsError("a queue has several groups whose flavors give places")
+    try:
+        return place_tables(graph, machines, counted)
+    except TooManyPlacesError as error:
+        raise BeyondBoundsError(str(error)) from error
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:

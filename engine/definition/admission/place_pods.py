@@ -4,9 +4,8 @@ Kueue: pkg/scheduler/flavorassigner/flavorassigner.go, the end of assignFlavors;
 workload that fits by quota and finds no places needs victims, as if quota were short. One that finds none even on empty nodes never fits.
 """
 
-from dataclasses import replace
-
-from ...outcome.nomination import FlavorAssignment, Grade, Mode, NoPlaces, Obstacle, PodSetFlavors
+from ...outcome.nomination import FlavorAssignment, Grade, Mode, NoPlaces, PodSetFlavors
+from ...outcome.regrade import regrade
 from ...workload import Workload
 from ..placement.placer import FoundPlaces, ToPlace, find_places, to_place
 from ..placement.places import PlaceBook, PodsHeld, held
@@ -50,14 +49,8 @@ def judge_places(policy: ActivePolicy, workload: Workload, assignment: FlavorAss
 
 def _grade(policy: ActivePolicy, assignment: FlavorAssignment, names: tuple[str, ...], grade: Grade, failure: NoPlaces | None) -> None:
     """Grade all flavors of some pod sets anew: places are found for all of them, or others have to go on all of them."""
-    for pods in assignment.pod_sets:
-        if pods.name not in names:
-            continue
-        for resource, chosen in sorted(pods.flavors.items()):
-            if chosen.grade.mode > grade.mode:
-                pods.flavors[resource] = replace(chosen, grade=grade)
-        if failure is not None and not any(each.kind == "no-places" for each in pods.obstacles):
-            pods.obstacles = (*pods.obstacles, Obstacle("no-places", failure.flavor, asked=failure.of, limit=failure.fit))
+    regrade(assignment, names, grade, failure)
+    for pods in (each for each in assignment.pod_sets if each.name in names):
         slots = {policy.slot(chosen.flavor, resource) for resource, chosen in pods.flavors.items()}
         assignment.needing |= {slot for slot in slots if slot is not None and grade.mode is Mode.PREEMPT}
 

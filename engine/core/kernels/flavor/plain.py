@@ -62,7 +62,7 @@ def fits_plainly(t: Tables, row: int, nom: int) -> bool:
     if not has_room_above(t, queue, nom):
         return False
     t.nom[nom, c.N_ROW], t.nom[nom, c.N_QUEUE], t.nom[nom, c.N_REPLACED], t.nom[nom, c.N_MODE] = row, queue, c.NONE, c.FITS
-    t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_IS_PLAIN], t.nom[nom, c.N_LEVEL] = 0, 1, 0
+    t.nom[nom, c.N_VICTIMS], t.nom[nom, c.N_IS_PLAIN], t.nom[nom, c.N_LEVEL], t.nom[nom, c.N_STANDS] = 0, 1, 0, 0
     if t.state[c.FLAT]:
         t.nom[nom, c.N_LEVEL] = level_above(t, queue, nom)
     return True

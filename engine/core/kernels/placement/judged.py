@@ -6,9 +6,10 @@ begins with 0 where that is not so), and the places. `outcomes.py` reads it.
 
 from ... import columns as c
 from ...tables import Tables
+from ..flavor.flavors import sort_by_slot
 from ..flavor.pod_sets import resource_at, slot_of
-from ..pen import put
-from ..quota.tree import add_to
+from ..pen import put, put_five
+from ..quota.tree import add_once
 from ..requests import need_of
 from .rooms import domains_of
 from .standing import find_places, note_placed
@@ -49,7 +50,8 @@ def need_all(t: Tables, spec: int, nom: int) -> None:
         for j in range(t.spec[spec + c.S_RESOURCES]):
             flavor = t.choice[nom, pod_set, j, c.C_FLAVOR]
             if t.placed[pod_set] != c.NONE and flavor != c.NONE:
-                add_to(t, need_of(nom), slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID]), 0)
+                add_once(t, need_of(nom), slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID]))
+    sort_by_slot(t, need_of(nom))
 
 
 def put_places(t: Tables, nom: int) -> None:
@@ -65,22 +67,22 @@ def put_failure(t: Tables) -> None:
     """Write why there are no places, as `find_places` left it.
 
     First why: 1 too little room, 2 no node is in a domain, from 3 on one of `PlaceParts.refusals`; then pod sets, flavor, pods, the level
-    that is asked for. Where there is too little room also how much fits, the size of slices, the slices of each layer that fit into the best
-    domain where the search ended, how many nodes there are, and how many of them are kept off for each cause.
+    of the search, and whether it is the one that is asked for. Where there is too little room also whether it has to be, how much fits,
+    the size of slices, the domain that comes closest with what fits there, the layers of slices, how many nodes there are, and how many of
+    them are kept off for each cause.
     """
     flavor, wish, pods = t.state[c.FAILED_FLAVOR], t.state[c.FAILED_WISH], t.state[c.FAILED_PODS]
     refused = t.spec[wish + c.I_REFUSED]
     no_domains = t.tree[flavor, c.T_FIRST] == t.tree[flavor, c.T_FIRST + 1]
-    put(t, 2 + refused if refused else 2 if no_domains else 1)
-    put(t, t.state[c.FAILED_SET])
-    put(t, t.state[c.FAILED_WITH])
-    put(t, flavor)
-    put(t, pods)
+    put_five(t, 2 + refused if refused else 2 if no_domains else 1, t.state[c.FAILED_SET], t.state[c.FAILED_WITH], flavor, pods)
     put(t, t.spec[wish + c.I_LEVEL])
+    put(t, t.spec[wish + c.I_SAID])
     if refused or no_domains:
         return
+    put(t, t.spec[wish + c.I_REQUIRED])
     put(t, t.state[c.FIT_IN])
     put(t, t.spec[wish + c.I_SLICE_SIZE])
+    put_closest(t, flavor, t.state[c.ENDED_AT], t.state[c.FAILED_WITH] != c.NONE)
     put_layers(t, flavor, wish, t.state[c.ENDED_AT])
     first, last = domains_of(t, flavor, t.tree[flavor, c.T_LEVELS] - 1)
     put(t, last - first)
@@ -92,8 +94,23 @@ def put_failure(t: Tables) -> None:
             put(t, t.tally[code])
 
 
+def put_closest(t: Tables, flavor: int, level: int, led: bool) -> None:
+    """Write the domain of a level that takes the leader, most slices and most pods, and how many slices fit there."""
+    first, last = domains_of(t, flavor, level)
+    column, best = c.R_SLICES_LED if led else c.R_SLICES, first
+    for domain in range(first, last):
+        takes, took = led and t.domain[domain, c.R_LEADERS] > 0, led and t.domain[best, c.R_LEADERS] > 0
+        more = t.domain[domain, column] - t.domain[best, column]
+        if more == 0:
+            more = t.domain[domain, c.R_PODS] - t.domain[best, c.R_PODS]
+        if (takes and not took) or (takes == took and more > 0):
+            best = domain
+    put(t, best - t.tree[flavor, c.T_FIRST])
+    put(t, t.domain[best, column])
+
+
 def put_layers(t: Tables, flavor: int, wish: int, level: int) -> None:
-    """Write how many slices of each layer fit into the best domain of a level: how many layers, then the slices of each."""
+    """Write how many slices of each layer fit into the best domain of a level: how many layers, then level, size and slices of each."""
     layers = put(t, t.spec[wish + c.I_LAYERS])
     if t.tape[layers] == 0:
         return
@@ -111,4 +128,6 @@ def put_layers(t: Tables, flavor: int, wish: int, level: int) -> None:
         fit = 0
         for domain in range(begin, end):
             fit += t.domain[domain, c.R_PODS] // size
+        put(t, target)
+        put(t, size)
         put(t, fit)

@@ -92,8 +92,10 @@ def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bo
 
 
 def only_needed(t: Tables, row: int, ask: int) -> None:
-    """Put back every victim without whom a charged request fits as well, until there is none. Where pods have to find places, that may be so
-    of some who were needed while others were out."""
+    """Put back every victim without whom a charged request fits as well, until there is none.
+
+    Where pods have to find places, that may be so of some who were needed while others were out.
+    """
     at = t.state[c.VICTIMS] - 1
     while at >= 0:
         give_back(t, t.victim[at, c.V_ROW])

@@ -21,8 +21,10 @@ def verdict_of(t: Tables, row: int, ask: int) -> tuple[int, int]:
 
 
 def search_once(t: Tables, row: int, ask: int, need: int, by_part: int, placing: int) -> int:
-    """Search for the victims of a request, unless that was done; return where it is noted. `placing` is the nomination whose pods have to find
-    places as well (NONE: none have to)."""
+    """Search for the victims of a request, unless that was done; return where it is noted.
+
+    `placing` is the nomination whose pods have to find places as well (NONE: none have to).
+    """
     for at in range(t.state[c.FOUND]):
         if t.found[at, c.X_PLACED] == placing and same_request(t, c.ASKS_FOUND + at, ask):
             return at

@@ -58,6 +58,14 @@ def add_to(t: Tables, ask: int, slot: int, amount: int) -> None:
     t.ask[ask, k, c.SLOT], t.ask[ask, k, c.AMOUNT] = slot, amount
 
 
+def add_once(t: Tables, ask: int, slot: int) -> None:
+    """Add a slot to a request, unless it is in it, with nothing asked of it."""
+    for k in range(1, t.ask[ask, 0, 0] + 1):
+        if t.ask[ask, k, c.SLOT] == slot:
+            return
+    add_to(t, ask, slot, 0)
+
+
 def copy_request(t: Tables, source: int, target: int) -> None:
     """Copy a request in `ask`."""
     t.ask[target, 0, 0] = t.ask[source, 0, 0]
