@@ -55,6 +55,7 @@ WARNINGS: dict[str, str] = {
     "GP062": "queues that are for the same workloads",
     "GP063": "a test that expects nothing",
     "GP064": "names that look alike",
+    "GP065": "said of places where no pod gets one",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

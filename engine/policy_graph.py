@@ -140,10 +140,14 @@ class LocalQueue:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An admission check that a queue demands, on these flavors only (none: on all)."""
+    """An admission check that a queue demands, on these flavors only (none: on all).
+
+    `gives_nodes`: it provides the nodes, so that pods get their places once it is ready.
+    """
 
     name: str
     flavors: tuple[int, ...]
+    gives_nodes: bool = later(False)
 
 
 @dataclass(frozen=True, slots=True)

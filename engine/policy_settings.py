@@ -77,7 +77,8 @@ class Settings:
 
     `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
     ways may differ. `cycles` is None where every fact is decided at once. `placing` is how pods are placed, where that is said;
-    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit.
+    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit. `lost_nodes` is what
+    becomes of workloads whose pods stand on a node that is lost, where that is said.
     """
 
     queue_order: tuple[OrderKey, ...]
@@ -89,6 +90,7 @@ class Settings:
     cycles: Cycles | None = field(default=None, metadata={LATER: True})
     placing: Literal["", "packed", "spread", "keeping-room"] = later("")
     room_kept: tuple[tuple[tuple[str, int], ...], ...] = later(())
+    lost_nodes: Literal["", "replace", "evict", "wait"] = later("")
 
     # What the two ways of deciding differ in, one name for each difference: the engine asks for these and not for the way.
 

@@ -29,8 +29,9 @@ PAIRS: dict[tuple[str, str], tuple[str, str]] = {
     ("Flavor", "nodes"): ("key", "value"),
     ("Flavor", "labels"): ("key", "value"),
     ("Usage", "weights"): ("resource", "weight"),
+    ("Settings", "room_kept"): ("resource", "amount"),
 }
-"""The fields that hold pairs, by type and field, and what the two are called."""
+"""The fields that hold pairs, or lists of such, by type and field, and what the two are called."""
 
 REFERENCES: dict[tuple[str, str], str] = {
     ("Flavor", "topology"): "topologies",
@@ -92,11 +93,16 @@ class _GraphJson:
 
     def _value(self, place: tuple[str, str], value: Any) -> Any:
         if place in PAIRS and value is not None:
-            first, second = PAIRS[place]
-            return [{first: one, second: self._plain(other)} for one, other in value]
+            return self._pairs(*PAIRS[place], value)
         if place in INDEXED:
             return [{"index": index, **self._slot(INDEXED[place], index), **self.part(each)} for index, each in enumerate(value)]
         return self._plain(value)
+
+    def _pairs(self, first: str, second: str, value: Any) -> Any:
+        """Pairs as objects, also in lists of their own."""
+        if value and isinstance(value[0], str):
+            return {first: value[0], second: self._plain(value[1])}
+        return [self._pairs(first, second, each) for each in value]
 
     def _slot(self, item: str, index: int) -> dict[str, str]:
         """The names of its slot, for a quota."""

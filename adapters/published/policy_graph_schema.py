@@ -76,9 +76,11 @@ class _Definitions:
         return {"$ref": f"#/$defs/{kind.__name__}"}
 
     def _pairs(self, place: tuple[str, str], hint: Any) -> Schema:
-        """Pairs as objects; null where there may be none."""
-        pairs, *rest = [each for each in (hint, *get_args(hint)) if get_origin(each) is tuple and get_origin(get_args(each)[0]) is tuple]
-        assert not rest
+        """Pairs as objects, also in lists of their own; null where there may be none."""
+        pairs = next(each for each in (hint, *get_args(hint)) if get_origin(each) is tuple)
+        inner = get_args(pairs)[0]
+        if get_args(inner)[1] is Ellipsis:
+            return {"type": "array", "items": self._pairs(place, inner)}
         properties = {name: self._schema(each) for name, each in zip(PAIRS[place], get_args(get_args(pairs)[0]), strict=True)}
         item = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
         made: Schema = {"type": "array", "items": item}

@@ -93,6 +93,10 @@ def _for_once(context: Context) -> Iterator[_Offence]:
     for choice in _choices(context):
         if isinstance(choice, tree.PreemptBy):
             yield _Offence(choice, "`preempt by`", f"write {PREEMPT_WAYS}", context.is_own(choice))
+        elif isinstance(choice, tree.PlacePods):
+            yield _Offence(choice, "`place pods`", "remove it, since pods are placed there as Kueue places them", context.is_own(choice))
+        elif isinstance(choice, tree.LostNodes):
+            yield _Offence(choice, "`when a node is lost`", "remove it", context.is_own(choice))
     rules: list[tree.PreemptItem | tree.ProtectItem] = [*context.merged.preempt, *context.merged.protect]
     for item in rules:
         yield _Offence(item.name, f"{tree.keyword(item)} rule `{item.name.text}`", "remove it", context.is_own(item))

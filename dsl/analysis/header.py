@@ -7,6 +7,7 @@ from .context import Context
 from .cycle_settings import cycles
 from .decision_mode import check_decision_mode
 from .declarations.guards import order
+from .place_settings import lost_nodes, placing, room_kept
 from .profile_merge import choice_key
 
 
@@ -29,6 +30,9 @@ def settings(context: Context) -> Settings:
         next_flavor_before_borrowing=_next_flavor(context, "borrowing"),
         next_flavor_before_evicting=_next_flavor(context, "evicting"),
         cycles=cycles(context),
+        placing=placing(context),
+        room_kept=room_kept(context),
+        lost_nodes=lost_nodes(context),
     )
 
 
@@ -39,6 +43,10 @@ def _what(choice: tree.Choice) -> str:
             return "`order workloads`" if subject == "workloads" else "`order queues` or `order heads`"
         case tree.FlavorChoice(occasion):
             return f"`when {occasion}`"
+        case tree.PlacePods():
+            return "`place pods`"
+        case tree.LostNodes():
+            return "`when a node is lost`"
         case _:
             return "this choice"
 

@@ -128,8 +128,8 @@ def _entrance(each: Queue, names: list[str], place: Source) -> Iterator[Statemen
     yield Statement("for namespaces where", namespaces, Said(None, "anything", Less(frozenset())), place, ("namespaces",))
     for check in each.checks:
         on = tuple(names[index] for index in check.flavors)
-        told = f"on {', '.join(on)}" if on else "on every flavor"
-        yield Statement("needs check", Said(on, told, 0), Said(None, "no", 1), place, ("checks",), of=check.name)
+        told = (f"on {', '.join(on)}" if on else "on every flavor") + (", for nodes" if check.gives_nodes else "")
+        yield Statement("needs check", Said((on, check.gives_nodes), told, 0), Said(None, "no", 1), place, ("checks",), of=check.name)
 
 
 def _stopped(stopped: str) -> Said:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...engine.nodes.conditions import Taint, Toleration
 from ...engine.policy_graph import Flavor, Level, PolicyGraph, PriorityClass, Source, Topology
-from ...engine.policy_settings import Cycles, OrderKey
+from ...engine.policy_settings import Cycles, OrderKey, Settings
 from ...engine.units import format_amount, format_duration
 from ..print.printer import quoted
 
@@ -21,7 +21,7 @@ SubjectKind = Literal[
 
 Thing = Literal[
     "name", "ignore", "resources from one flavor", "order queues", "order workloads", "share", "when borrowing", "when evicting",
-    "preempt by", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
+    "preempt by", "place pods", "when a node is lost", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
     "has", "nodes where", "worth", "label", "taint", "tolerates", "missing", "placed in", "levels",
     "value", "never evicted",
     "in", "weight", "owns", "borrows", "lends", "for", "flavors", "serves", "priority at most", "default priority",
@@ -136,7 +136,17 @@ def policy(graph: PolicyGraph) -> Iterator[Statement]:
     )
     rules = tuple(rule.name for rule in graph.preempt)
     yield Statement("preempt by", Said(rules, ", ".join(rules)), Said((), "nothing"), place, ("preempt",))
+    yield from _places(settings, place)
     yield from _cycles(cycles, place)
+
+
+def _places(settings: Settings, place: Source) -> Iterator[Statement]:
+    sizes = (" and ".join(f"{format_amount(amount, resource)} {resource}" for resource, amount in size) for size in settings.room_kept)
+    way = f"keeping room for {', '.join(sizes) or 'nothing'}" if settings.placing == "keeping-room" else settings.placing
+    placing = Said((settings.placing, settings.room_kept), way or "not said")
+    yield Statement("place pods", placing, Said(("", ()), "not said"), place, ("settings.placing", "settings.room_kept"))
+    deed = "replace pods" if settings.lost_nodes == "replace" else settings.lost_nodes
+    yield Statement("when a node is lost", Said(settings.lost_nodes, deed), Said("", "not said"), place, ("settings.lost_nodes",))
 
 
 def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:

@@ -11,6 +11,7 @@ from ..syntax.names import listed, shortened
 from .examples import of_always, of_never
 from .guard_contradictions import Turns, never_holds, turns_by
 from .livelocks import turns
+from .place_lints import judge_places
 from .queue_lints import judge_queues
 from .quota_reach import Reach
 from .refusals import refused_together
@@ -34,6 +35,7 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
         _idle_shares(context, {key: item for key, item in firing.items() if key not in turning})
     _unusable_priorities(context, world)
     judge_queues(context, policy, reach)
+    judge_places(context, policy)
     protecting = _all_protected(context, policy, world, own)
     idle = _idle_guards(context, policy, world, {key: item for key, item in firing.items() if key not in protecting})
     refused_together(context, policy, world, {key: item for key, item in firing.items() if key not in idle})

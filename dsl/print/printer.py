@@ -9,21 +9,28 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 KEYWORDS = frozenset(
     """
-    absent admits admitted all and any anyone anything anywhere as asc at because best borrow borrowed borrowing borrows but by cancel
+    a absent admits admitted all and any anyone anything anywhere as asc at because best borrow borrowed borrowing borrows but by cancel
     capacity check classically cohort cordoned cycles decide default deny desc drained effort every evict evicted evicting evicts exists
-    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial its kind label lends
-    level local lower missing most namespace namespaces near needs never newer next no node nodes none not nothing of on once only or
-    order own owned owns pending placed policy preempt prefer priority profile protect queue queueing queues rather reclaims rejected
-    release remove resource rounded same sampled serves share slices stopped strict submit taint take test than that the to tolerates
-    topology try up usage use used user weighs weight what when where within workload workloads worth x
+    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial is its keeping kind label
+    lends level local lost lower missing most namespace namespaces near needs never newer next no node nodes none not nothing of on once
+    only or order own owned owns packed pending place placed pods policy preempt prefer priority profile protect queue queueing queues
+    rather reclaims rejected release remove replace resource room rounded same sampled serves share slices spread stopped strict submit
+    taint take test than that the to tolerates topology try up usage use used user wait weighs weight what when where within workload
+    workloads worth x
     """.split()  # noqa: SIM905
 )
-"""Every word of the grammar. A name that is one of them is quoted, though not every place would need it."""
+"""Every word of the grammar. A name that is one of them is quoted, though not every place would need it, but for those below."""
+
+_ALSO_NAMES = frozenset(["a", "is", "keeping", "lost", "packed", "place", "pods", "replace", "room", "spread", "wait"])
+"""Words of choices of the header, where no name may stand. They came late, and names that are one of them were never quoted."""
+
+QUOTED = KEYWORDS - _ALSO_NAMES
+"""The words that are quoted where they are names."""
 
 
 def name(node: tree.Name) -> str:
     """A name, quoted where a bare word would not be read as this name."""
-    return node.text if _BARE.fullmatch(node.text) and node.text not in KEYWORDS else quoted(node.text)
+    return node.text if _BARE.fullmatch(node.text) and node.text not in QUOTED else quoted(node.text)
 
 
 def quoted(text: str) -> str:
@@ -166,6 +173,11 @@ def statement(node: tree.Spanned) -> str:
             return f"default priority {name(priority)}"
         case tree.Ignore(resources):
             return f"ignore {names(resources)}"
+        case tree.PlacePods(way, sizes):
+            kept = ", ".join(_amounts(size.amounts) for size in sizes)
+            return f"place pods keeping room for {kept}" if sizes else f"place pods {way}"
+        case tree.LostNodes(deed):
+            return f"when a node is lost {'replace pods' if deed == 'replace' else deed}"
         case tree.TriggerStatement(owner):
             return f"when workload fits what its {owner} owns"
         case tree.EvictFrom():
@@ -208,8 +220,8 @@ def _place_statement(node: tree.Spanned) -> str:
             return _evicts(node)
         case tree.Stopped(drained):
             return "stopped and drained" if drained else "stopped"
-        case tree.NeedsCheck(check, flavors):
-            return f"needs check {name(check)}" + (f" on {names(flavors)}" if flavors else "")
+        case tree.NeedsCheck(check, flavors, for_nodes):
+            return f"needs check {name(check)}" + (f" on {names(flavors)}" if flavors else "") + (" for nodes" if for_nodes else "")
         case tree.ByUsage():
             return "admits by usage"
         case _:

@@ -1,7 +1,7 @@
 """Builds the syntax tree: one method for each grammar rule of cohorts and queues."""
 
 from . import tree
-from .rule_children import Child, all_of, first_of, span_of, token_of, words_of
+from .rule_children import Child, ForNodes, all_of, first_of, span_of, token_of, words_of
 
 
 class BuildQueues:
@@ -67,7 +67,10 @@ class BuildQueues:
 
     def needs_check(self, parts: list[Child]) -> tree.NeedsCheck:
         check, *flavors = all_of(parts, tree.Name)
-        return tree.NeedsCheck(check, tuple(flavors), span=span_of(parts))
+        return tree.NeedsCheck(check, tuple(flavors), first_of(parts, ForNodes) is not None, span=span_of(parts))
+
+    def for_nodes(self, parts: list[Child]) -> ForNodes:
+        return ForNodes(span=span_of(parts))
 
     def by_usage(self, parts: list[Child]) -> tree.ByUsage:
         return tree.ByUsage(span=span_of(parts))

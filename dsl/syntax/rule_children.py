@@ -30,6 +30,11 @@ class KeywordNames(tree.Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class ForNodes(tree.Spanned):
+    """`for nodes`."""
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyWord(tree.Spanned):
     """`final share`."""
 

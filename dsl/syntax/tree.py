@@ -168,6 +168,28 @@ class Ignore(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PodSize(Spanned):
+    """`8 gpu and 96 cpu`: what one pod asks for."""
+
+    amounts: tuple[Amount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePods(Spanned):
+    """`place pods packed|spread`, `place pods keeping room for 8 gpu and 96 cpu, 1 gpu`: the most important size first."""
+
+    way: Literal["packed", "spread", "keeping-room"]
+    sizes: tuple[PodSize, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LostNodes(Spanned):
+    """`when a node is lost replace pods|evict|wait`: what becomes of workloads whose pods stand there."""
+
+    deed: Literal["replace", "evict", "wait"]
+
+
+@dataclass(frozen=True, slots=True)
 class Decide(Spanned):
     """`decide at once` (no period), `decide in cycles of 1s`."""
 
@@ -209,6 +231,8 @@ Choice = (
     | UsageWeights
     | DefaultPriority
     | Ignore
+    | PlacePods
+    | LostNodes
 )
 
 
@@ -450,10 +474,11 @@ class Namespaces(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class NeedsCheck(Spanned):
-    """`needs check "prov"`, `needs check "prov" on h100, a100`."""
+    """`needs check "prov"`, `needs check "prov" on h100, a100`; `for_nodes`: `needs check "prov" on h100 for nodes`."""
 
     check: Name
     flavors: tuple[Name, ...]
+    for_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

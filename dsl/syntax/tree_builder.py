@@ -94,6 +94,16 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
     def ignore(self, parts: list[Child]) -> tree.Ignore:
         return tree.Ignore(all_of(parts, tree.Name), span=span_of(parts))
 
+    def place_pods(self, parts: list[Child]) -> tree.PlacePods:
+        way = "keeping-room" if parts[2] == "keeping" else str(parts[2])
+        return tree.PlacePods(way, all_of(parts, tree.PodSize), span=span_of(parts))  # type: ignore[arg-type]
+
+    def pod_size(self, parts: list[Child]) -> tree.PodSize:
+        return tree.PodSize(all_of(parts, tree.Amount), span=span_of(parts))
+
+    def lost_nodes(self, parts: list[Child]) -> tree.LostNodes:
+        return tree.LostNodes(str(parts[5]), span=span_of(parts))  # type: ignore[arg-type]
+
     # --- what exists
 
     def resource(self, parts: list[Child]) -> tree.ResourceItem:

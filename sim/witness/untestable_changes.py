@@ -37,11 +37,36 @@ def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
         case "name" | "because":
             return _NOTHING
         case "needs check":
-            return f"{_NOTHING}: it is Kueue that waits for checks"
+            return _of_check(old, new, change)
+        case "place pods" | "when a node is lost":
+            return _of_placing(old, new, change)
         case "by usage" | "usage halves every" | "usage sampled every" | "usage weighs":
             return f"{_NO_TEST}: tests have no local queues, whose usage it is about"
         case _:
             return ""
+
+
+def _of_check(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    """A check decides nothing, but for one that gives nodes: it says when pods get their places."""
+    found = [_checks(graph, change.subject.name).get(change.of, False) for graph in (old, new)]
+    return _NO_NODES if any(found) else f"{_NOTHING}: it is Kueue that waits for checks"
+
+
+def _checks(graph: PolicyGraph, queue: str) -> dict[str, bool]:
+    """The checks of a queue by name: whether each gives nodes to a flavor that places pods."""
+    return {
+        check.name: check.gives_nodes and any(graph.flavors[flavor].topology >= 0 for flavor in check.flavors or each.flavors)
+        for each in graph.queues
+        if graph.nodes[each.node].name == queue
+        for check in each.checks
+    }
+
+
+def _of_placing(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
+    if not any(flavor.topology >= 0 for graph in (old, new) for flavor in graph.flavors):
+        return f"{_NOTHING}: no flavor places pods"
+    packed = all(graph.settings.places_pods == "packed" for graph in (old, new))
+    return f"{_NOTHING}: pods are packed where nothing is said" if change.thing == "place pods" and packed else _NO_NODES
 
 
 def _of_topology(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:

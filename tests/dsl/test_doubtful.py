@@ -23,6 +23,7 @@ EXPECTED = {
     "taking_turns": ("GP057", 7, 5, "`use gpol.fair`"),
     "names_alike": ("GP064", 4, 7, "tell from the other"),
     "nobody_may_use": ("GP051", 3, 10, "raise a ceiling"),
+    "placed_nowhere": ("GP065", 2, 3, "`placed on nodes`"),
     "unreachable_rule": ("GP050", 5, 9, "a cohort that holds one"),
     "unused_quota": ("GP059", 6, 3, "add `h100` to `only`"),
 }

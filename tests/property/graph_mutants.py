@@ -40,6 +40,7 @@ ORDERED = {
     ("Cycles", "strategies"),
     ("PolicyGraph", "preempt"),
     ("Topology", "levels"),
+    ("Settings", "room_kept"),
 } | {(where, field) for where, field in (("PreemptRule", "order"), ("Settings", "queue_order"), ("Settings", "workload_order"))}
 """Lists whose order means something."""
 
@@ -88,7 +89,7 @@ def _of_list(where: tuple[str, str], value: tuple[Any, ...], outermost: bool) ->
     """Lists without their last part, turned around, or with another part. Pairs in a list stay pairs."""
     if value and where not in NUMBERED and (outermost or is_dataclass(value[0])):
         yield (), value[:-1]
-    if where in ORDERED and value[::-1] != value:
+    if outermost and where in ORDERED and value[::-1] != value:
         yield (), value[::-1]
     for index, each in enumerate(value if where not in INDICES else ()):
         for path, other in _others(where, type(each), each, outermost=False):

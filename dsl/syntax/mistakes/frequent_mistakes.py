@@ -45,6 +45,10 @@ PHRASES = {
     "FINAL": "`final share`",
     "INITIAL": "`initial share`",
     "LOWER": "`lower priority`",
+    "PLACE": "`place pods`",
+    "KEEPING": "`keeping room for`",
+    "REPLACE": "`replace pods`",
+    "A": "`a node is lost`",
 }
 """Keywords that have but one continuation, with it."""
 

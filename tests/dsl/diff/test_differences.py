@@ -13,6 +13,8 @@ AT_ONCE = """policy "p" {
   preempt by reclaim-owned, fair-share, make-room, cohorts
   default priority batch
   ignore memory
+  place pods keeping room for 8 gpu and 2 license, 4 gpu
+  when a node is lost evict
 }
 resource license
 flavor h100 {
