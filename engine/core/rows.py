@@ -112,21 +112,28 @@ class Rows:
         """The places of a running workload as a new list of cells, as far as the policy's flavors have them."""
         t, found = self.tables, c.NONE
         for assignment in reversed(workload.assignments):
-            leaves = self._leaves(assignment)
+            leaves, strays = self._leaves(assignment)
             for placed in reversed(assignment.places):
                 if placed.domain in leaves:
                     found = cell_before(t, found)
                     t.cell[found, c.W_POD_SET], t.cell[found, c.W_LEAF] = sets.index(assignment.pod_set), leaves[placed.domain]
-                    t.cell[found, c.W_PODS] = placed.pods
+                    t.cell[found, c.W_PODS], t.cell[found, c.W_STRAY] = placed.pods, leaves[placed.domain] in strays
         return found
 
-    def _leaves(self, assignment: Assignment) -> dict[DomainPath, int]:
-        """The row of each place that an assignment names, of the flavor that gives it places."""
-        indices = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}
-        given = [indices[name] for name in sorted(set(assignment.flavors.values())) if name in indices]
-        keys = [(flavor, placed.domain) for flavor in given for placed in assignment.places]
-        leaves = self.policy.places.leaves
-        return {key[1]: leaves[key] for key in keys if key in leaves}
+    def _leaves(self, assignment: Assignment) -> tuple[dict[DomainPath, int], set[int]]:
+        """The row of each place that an assignment names, of the flavor that gives it places; and those that it has of another flavor, as
+        the node belongs to its own no more."""
+        indices, known = {flavor.name: index for index, flavor in enumerate(self.graph.flavors)}, self.policy.places
+        named = [indices[name] for name in sorted(set(assignment.flavors.values())) if name in indices]
+        giving = [flavor for flavor in named if known.trees[flavor] is not None]
+        leaves: dict[DomainPath, int] = {}
+        strays: set[int] = set()
+        for place in (placed.domain for placed in assignment.places):
+            for flavor in [*giving, *(other for each in giving for other in known.sharing(each))]:
+                if (flavor, place) in known.leaves and place not in leaves:
+                    leaves[place] = known.leaves[flavor, place]
+                    strays |= set() if flavor in giving else {leaves[place]}
+        return leaves, strays
 
     def assignments(self, workload: Workload, row: int) -> tuple[Assignment, ...]:
         """The flavors that a running workload was given."""

@@ -45,6 +45,12 @@ class PlaceTables:
         """Whether some flavor gives places."""
         return any(tree is not None for tree in self.trees)
 
+    def sharing(self, flavor: int) -> list[int]:
+        """The other flavors whose places are nodes, where those of a flavor are."""
+        if not self.tree[flavor, c.T_OF_NODES]:
+            return []
+        return [other for other in range(len(self.trees)) if other != flavor and self.tree[other, c.T_OF_NODES]]
+
 
 def resources_of_places(graph: PolicyGraph, machines: Mapping[str, Machine], asked: Iterable[PodSet]) -> tuple[str, ...]:
     """The resources that are counted at places: those that nodes have, those that pods ask for, and pods themselves."""

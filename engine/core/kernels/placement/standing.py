@@ -19,7 +19,8 @@ def charge_places(t: Tables, row: int, sign: int, everywhere: bool) -> None:
     under its own alone."""
     cell, spec = t.work[row, c.PLACES_OF], t.work[row, c.SPEC]
     while cell >= 0:
-        charge_place(t, part_of(t, spec, t.cell[cell, c.W_POD_SET]), t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], everywhere)
+        if everywhere or not t.cell[cell, c.W_STRAY]:
+            charge_place(t, part_of(t, spec, t.cell[cell, c.W_POD_SET]), t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], everywhere)
         cell = t.cell[cell, c.NEXT]
 
 
@@ -63,7 +64,7 @@ def places_as_cells(t: Tables, nom: int) -> int:
     for at in range(first + t.nom[nom, c.N_STANDS] - 1, first - 1, -1):
         cell = cell_before(t, cell)
         t.cell[cell, c.W_POD_SET], t.cell[cell, c.W_LEAF] = t.stand[at, c.P_SET], t.stand[at, c.P_LEAF]
-        t.cell[cell, c.W_PODS] = t.stand[at, c.P_PODS]
+        t.cell[cell, c.W_PODS], t.cell[cell, c.W_STRAY] = t.stand[at, c.P_PODS], 0
     return cell
 
 
