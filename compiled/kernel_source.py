@@ -59,7 +59,9 @@ class KernelSource:
 
 
 _THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "plain": 3, "held": 3, "choice": 4}
-_ONE = dict.fromkeys(("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed"), 1)
+_ONE = dict.fromkeys(
+    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed", "placed", "tally"), 1
+)
 
 CORE = KernelSource(
     kernels,

@@ -41,7 +41,7 @@ def fill_counted(t: Tables, flavor: int, wish: int, pods: int, leaders: int) -> 
 def in_order(t: Tables, rows: int) -> int:
     """Bring what was filled into the order of domains, without those where nobody stands; return how many are left."""
     kept = 0
-    for at in np.argsort(t.filled[:rows, c.Z_DOMAIN].copy()):
+    for at in np.argsort(rows_filled(t, rows)[:, c.Z_DOMAIN]):
         for column in range(c.FILLED_WIDTH):
             t.filled[rows + kept, column] = t.filled[at, column]
         kept += int(t.filled[at, c.Z_PODS] > 0 or t.filled[at, c.Z_LEADERS] > 0)
@@ -49,6 +49,15 @@ def in_order(t: Tables, rows: int) -> int:
         for column in range(c.FILLED_WIDTH):
             t.filled[at, column] = t.filled[rows + at, column]
     return kept
+
+
+def rows_filled(t: Tables, rows: int) -> Ints:
+    """A copy of what was filled, to be read while it is written anew."""
+    copy = np.empty((rows, c.FILLED_WIDTH), np.int64)
+    for at in range(rows):
+        for column in range(c.FILLED_WIDTH):
+            copy[at, column] = t.filled[at, column]
+    return copy
 
 
 # --- the domains to begin with ------------------------------------------------------------------------------------------
@@ -101,7 +110,8 @@ def several(t: Tables, wish: int, level: int, pods: int, leaders: int, order: In
     if heads > 0:
         t.state[c.FIT_IN], t.state[c.ENDED_AT] = leaders - heads, level
         return TOO_LITTLE
-    rest = np.sort(order[at:count])
+    rest = order[at:count].copy()
+    reorder(rest, rest.copy())
     by_room(t, rest, loose)
     for i in range(len(rest)):
         if left <= 0:
@@ -132,14 +142,14 @@ def down_over_all(t: Tables, wish: int, pods: int, leaders: int, rows: int, orde
         for child in range(first, first + t.domain[domain, c.D_CHILDREN]):
             order[count] = child
             count += 1
-    order[:count] = np.sort(order[:count])
+    reorder(order[:count], order[:count].copy())
     by_room(t, order[:count], t.spec[wish + c.I_LOOSE] == 1)
     return share_out(t, wish, order[:count], pods, leaders, t.spec[wish + c.I_SLICE_SIZE], True, 0)
 
 
 def down_within_each(t: Tables, wish: int, level: int, rows: int, order: Ints) -> int:
     """One level down, at the level of the slices or below: what each domain was given over the domains in it."""
-    part, above = t.spec[wish + c.I_INNER + level], t.filled[:rows].copy()
+    part, above = t.spec[wish + c.I_INNER + level], rows_filled(t, rows)
     made = 0
     for at in range(rows):
         domain, count = above[at, c.Z_DOMAIN], 0

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Ints, Tables
-from .counted import TOO_LITTLE, fill_one, in_order
+from .counted import TOO_LITTLE, fill_one, in_order, rows_filled
 from .rooms import MOST_PODS, domains_of, left_at
 
 
@@ -26,15 +26,23 @@ def fill_own(t: Tables, flavor: int, workers: int, wish: int, pods: int, leaders
         level -= 1
     level = asked if t.spec[wish + c.I_REQUIRED] else 0
     first, last = domains_of(t, flavor, level)
-    domains = np.arange(first, last)
+    domains = in_row(first, last)
     if t.spec[wish + c.I_REQUIRED] or not hold_together(t, domains, slices, leaders):
         t.state[c.ENDED_AT], t.state[c.FIT_IN] = level, 0
         for domain in domains:
             room = t.domain[domain, c.R_SLICES]
             t.state[c.FIT_IN] = max(t.state[c.FIT_IN], room) if t.spec[wish + c.I_REQUIRED] else t.state[c.FIT_IN] + room
         return TOO_LITTLE
-    rows = share(t, workers, wish, domains, level, level == levels - 1, slices, leaders, empty, 0)
+    rows = deal_out(t, workers, wish, domains, level, level == levels - 1, slices, leaders, empty, 0)
     return go_down(t, flavor, workers, wish, level, rows, empty)
+
+
+def in_row(first: int, last: int) -> Ints:
+    """The domains from one up to another, which is not among them."""
+    domains = np.empty(last - first, np.int64)
+    for at in range(last - first):
+        domains[at] = first + at
+    return domains
 
 
 def one_for_all(
@@ -84,13 +92,13 @@ def go_down(t: Tables, flavor: int, workers: int, wish: int, level: int, rows: i
     """From domains of a level, with how many of its unit each was given, to the lowest ones with their pods."""
     levels = t.tree[flavor, c.T_LEVELS]
     while level < levels - 1:
-        above, made = t.filled[:rows].copy(), 0
+        above, made = rows_filled(t, rows), 0
         unit, below = unit_of(t, wish, level), unit_of(t, wish, level + 1)
         for at in range(rows):
             first = t.domain[above[at, c.Z_DOMAIN], c.D_FIRST_CHILD]
-            parts = np.arange(first, first + t.domain[above[at, c.Z_DOMAIN], c.D_CHILDREN])
+            parts = in_row(first, first + t.domain[above[at, c.Z_DOMAIN], c.D_CHILDREN])
             count = above[at, c.Z_PODS] * unit // below
-            made = share(t, workers, wish, parts, level + 1, level + 1 == levels - 1, count, above[at, c.Z_LEADERS], empty, made)
+            made = deal_out(t, workers, wish, parts, level + 1, level + 1 == levels - 1, count, above[at, c.Z_LEADERS], empty, made)
         rows, level = made, level + 1
     for at in range(rows):
         t.filled[at, c.Z_PODS] *= unit_of(t, wish, level)
@@ -104,13 +112,13 @@ def room_at(t: Tables, wish: int, domain: int, level: int, led: bool) -> int:
     return t.domain[domain, c.R_PODS_LED if led else c.R_PODS] // unit_of(t, wish, level)
 
 
-def share(
+def deal_out(
     t: Tables, workers: int, wish: int, domains: Ints, level: int, is_lowest: bool, count: int, leaders: int, empty: bool, begin: int
 ) -> int:
     """Share a count out over domains of a level, in rows of `filled` from `begin` on; return the row behind the last one."""
-    room, given = np.empty(len(domains), np.int64), np.zeros(len(domains), np.int64)
+    room, given = np.empty(len(domains), np.int64), np.empty(len(domains), np.int64)
     for at in range(len(domains)):
-        room[at] = room_at(t, wish, domains[at], level, False)
+        room[at], given[at] = room_at(t, wish, domains[at], level, False), 0
     leader = leader_at(t, wish, domains, room, level, count) if leaders else c.NONE
     if leader != c.NONE:
         room[leader] = room_at(t, wish, domains[leader], level, True)
