@@ -35,8 +35,6 @@ _TOPOLOGY = (
     "kueue_tables/TestScheduleForTAS.jsonl",
     "kueue_tables/TestScheduleForTASCohorts.jsonl",
     "kueue_tables/TestScheduleForTASPreemption.jsonl",
-    "kueue/tas_single.jsonl.gz",
-    "kueue/tas_timeline.jsonl.gz",
 )
 
 LEFT_OUT = dict.fromkeys(_TOPOLOGY, "topology-aware scheduling, which gpol does not decide yet")

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from conform import LEFT_OUT, PAGE, SUITES
 from report import conforming, page, run
-from suites.recorded import LIVELOCKS
 from suites.suite import Suite
 from twin_core import ALONE, by_both
 
-RECORDED = ("single", "timeline")
-"""The two suites of whole recorded clusters; each takes many seconds."""
+RECORDED = ("single", "timeline", "tas_single", "tas_timeline")
+"""The suites of whole recorded clusters; each takes many seconds."""
 
 BY_THE_DEFINITION = {"TestScheduleForFairSharing": 1, "TestScheduleRecomputePreemptionTargets": 1}
 """How many cases of a suite the definition decides alone; the others are decided by both cores."""
@@ -50,12 +49,6 @@ def test_every_table_is_run_or_left_out(data: Path) -> None:
     files = {path.relative_to(data).as_posix() for folder in ("kueue", "kueue_tables") for path in (data / folder).glob("*.jsonl*")}
     assert files == {suite.file for suite in SUITES} | set(LEFT_OUT)
     assert len({suite.file for suite in SUITES}) == len(SUITES)
-
-
-def test_every_livelock_is_named(data: Path) -> None:
-    """The histories of which the last step is not compared are those that Kueue itself never ends."""
-    suite = next(suite for suite in SUITES if suite.name == "timeline")
-    assert tuple(name for name, case in suite.cases(data) if case["kueue"]["livelock"]) == LIVELOCKS
 
 
 def test_the_page_is_what_the_command_writes() -> None:
