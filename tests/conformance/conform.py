@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from report import details, header, line, page, run
-from suites import choices, flavors, formulas, recorded, schedule, usage, victims
+from suites import choices, flavors, formulas, places, recorded, schedule, usage, victims
 from suites.suite import Suite
 from twin_core import ALONE, BEYOND, by_both
 
@@ -26,12 +26,12 @@ SUITES: tuple[Suite, ...] = (
     *victims.SUITES,
     *schedule.SUITES,
     *usage.SUITES,
+    *places.SUITES,
     *recorded.SUITES,
 )
 """All suites, in the order of the page."""
 
 _TOPOLOGY = (
-    "kueue_tables/TestFindTopologyAssignments.jsonl",
     "kueue_tables/TestScheduleForTAS.jsonl",
     "kueue_tables/TestScheduleForTASCohorts.jsonl",
     "kueue_tables/TestScheduleForTASPreemption.jsonl",
