@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from report import details, header, line, page, run
-from suites import choices, flavors, formulas, places, recorded, schedule, usage, victims
+from suites import choices, flavors, formulas, places, recorded, schedule, schedule_places, usage, victims
 from suites.suite import Suite
 from twin_core import ALONE, BEYOND, by_both
 
@@ -25,19 +25,14 @@ SUITES: tuple[Suite, ...] = (
     *flavors.SUITES,
     *victims.SUITES,
     *schedule.SUITES,
+    *schedule_places.SUITES,
     *usage.SUITES,
     *places.SUITES,
     *recorded.SUITES,
 )
 """All suites, in the order of the page."""
 
-_TOPOLOGY = (
-    "kueue_tables/TestScheduleForTAS.jsonl",
-    "kueue_tables/TestScheduleForTASCohorts.jsonl",
-    "kueue_tables/TestScheduleForTASPreemption.jsonl",
-)
-
-LEFT_OUT = dict.fromkeys(_TOPOLOGY, "topology-aware scheduling, which gpol does not decide yet")
+LEFT_OUT: dict[str, str] = {}
 """Files of the reference data that are no suites, each with the reason."""
 
 
