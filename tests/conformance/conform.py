@@ -32,9 +32,6 @@ SUITES: tuple[Suite, ...] = (
 )
 """All suites, in the order of the page."""
 
-LEFT_OUT: dict[str, str] = {}
-"""Files of the reference data that are no suites, each with the reason."""
-
 
 def main() -> int:
     """Run the suites and print what came of them."""
@@ -60,7 +57,7 @@ def main() -> int:
     same = ", ".join(f"{counts[what]:,} {what}" for what in ("clusters", "facts", "decisions"))
     print(f"both cores did the same: {same}; {counts[BEYOND]:,} {BEYOND}; {counts[ALONE]:,} {ALONE}")
     if asked.write:
-        PAGE.write_text(page(reports, LEFT_OUT), encoding="utf-8")
+        PAGE.write_text(page(reports), encoding="utf-8")
     return 2 if any(report.mismatches for report in reports) else 0
 
 
