@@ -67,3 +67,23 @@ def told(found: FoundPlaces, name: str = "main") -> dict[str, int]:
 def place(places: PlaceBook, *pod_sets: PodSet, empty: bool = False) -> FoundPlaces:
     """Places for pod sets on the first flavor."""
     return find_places(places, wanted(*pod_sets), empty)
+
+
+def cluster_of(text: str, **nodes: str) -> Cycles:
+    """A cluster with nodes, such as `n1="b/r 4"`: so many GPUs in that block and rack."""
+    c = Cycles(text)
+    for name in sorted(nodes):
+        path, gpu = nodes[name].split()
+        block, rack = path.split("/")
+        c.fact("NodeAdded", node=name, labels={"block": block, "rack": rack}, capacity={"gpu": gpu, "pods": 110})
+    return c
+
+
+def ask(c: Cycles, name: str, pods: int, gpu: str = "1", queue: str = "q", priority: int = 0, **asked: object) -> None:
+    """A workload of one pod set whose pods ask for places."""
+    c.submit(name, queue, sets=[{"count": pods, "requests": {"gpu": gpu}, **(asked or {"anywhere": True})}], priority=priority)
+
+
+def stands(c: Cycles, name: str) -> dict[str, int]:
+    """Where the pods of a running workload stand."""
+    return {"/".join(place.domain): place.pods for given in c.workload(name).assignments for place in given.places}
