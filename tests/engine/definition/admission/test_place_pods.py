@@ -79,6 +79,18 @@ def test_quota_is_there_in_pieces() -> None:
     assert stands(c, "w") == {"n2": 4}
 
 
+def test_victims_make_room_on_one_node() -> None:
+    """Who came last goes first, until a node is free: one victim is not enough, and who turns out not to be in the way stays."""
+    for runs, gone in [([("x", 4), ("y", 3), ("z", 1)], ["y", "z"]), ([("y", 3), ("x", 4), ("z", 1)], ["x"])]:
+        c = cluster_of(POLICY, n1="b/r 4", n2="b/s 4")
+        for minute, (name, pods) in enumerate(runs):
+            c.at(f"{minute}m")
+            ask(c, name, pods, within="host")
+            c.rest()
+        ask(c, "w", 4, priority=9, within="host")
+        assert c.cycle() == ["preempt w", *(f"evict {name} for w" for name in gone)]
+
+
 def test_equals_do_not_go() -> None:
     """Where nobody may go, it waits; what it would have on empty nodes is kept from others in the cycle: x is set aside, as in Kueue."""
     queues = "cohort all {\n  queue q { owns 20 gpu }\n  queue r { owns 20 gpu }\n}\n"
