@@ -135,3 +135,17 @@ def test_the_places_are_as_before() -> None:
     places, rebuilt = c.state.active.places, again.state.active.places
     for name, gpu in (("n1", 0), ("n2", 3000)):
         assert places.used(0, (name,))["gpu"] == rebuilt.used(0, (name,))["gpu"] == gpu
+
+
+def test_two_flavors_of_one_workload() -> None:
+    """A workload with pods on both flavors is put onto no node beyond its size either, when another head was admitted there before it."""
+    c = cluster_of(two(), n1="b/r 4")
+    c.activate(two().replace("    only b\n", ""))
+    ask(c, "w1", 2)
+    sets = [
+        {"name": name, "count": pods, "requests": {"gpu": "1"}, "flavors": [name], "anywhere": True} for name, pods in (("a", 1), ("b", 2))
+    ]
+    c.submit("w2", "r", sets=sets)
+    assert c.cycle()[0] == "run w1"
+    assert free(c) == {"n1": 2}
+    assert c.running() == ["w1"]

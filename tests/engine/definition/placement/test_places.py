@@ -96,6 +96,15 @@ def test_room_for_all_of_them_together(asked: list[tuple[str, int, int]], has_ro
     assert used(places) == used(book(NODES)), "asking takes nothing"
 
 
+def test_room_under_several_flavors() -> None:
+    """Pods of one workload on two flavors of the same node take room from one another there; those in racks do not."""
+    places = book(NODES, flavors("fabric", "fabric", "racks"))
+    each = {"gpu": 1, "pods": 1}
+    assert places.has_room([PodsHeld(0, ("n1",), 2, each), PodsHeld(1, ("n1",), 2, each)])
+    assert not places.has_room([PodsHeld(0, ("n1",), 2, each), PodsHeld(1, ("n1",), 3, each)])
+    assert places.has_room([PodsHeld(0, ("n1",), 4, each), PodsHeld(2, ("b", "r"), 7, each)])
+
+
 def test_a_full_node_seems_full() -> None:
     """As Kueue looks again: each pod set by itself, without the number of pods, and pods that ask for nothing fit nowhere."""
     places = book(NODES)
