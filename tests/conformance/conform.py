@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from report import details, header, line, page, run
-from suites import choices, flavors, formulas, recorded, schedule, usage, victims
+from suites import choices, flavors, formulas, places, recorded, schedule, schedule_places, usage, victims
 from suites.suite import Suite
 from twin_core import ALONE, BEYOND, by_both
 
@@ -25,22 +25,12 @@ SUITES: tuple[Suite, ...] = (
     *flavors.SUITES,
     *victims.SUITES,
     *schedule.SUITES,
+    *schedule_places.SUITES,
     *usage.SUITES,
+    *places.SUITES,
     *recorded.SUITES,
 )
 """All suites, in the order of the page."""
-
-_TOPOLOGY = (
-    "kueue_tables/TestFindTopologyAssignments.jsonl",
-    "kueue_tables/TestScheduleForTAS.jsonl",
-    "kueue_tables/TestScheduleForTASCohorts.jsonl",
-    "kueue_tables/TestScheduleForTASPreemption.jsonl",
-    "kueue/tas_single.jsonl.gz",
-    "kueue/tas_timeline.jsonl.gz",
-)
-
-LEFT_OUT = dict.fromkeys(_TOPOLOGY, "topology-aware scheduling, which gpol does not decide yet")
-"""Files of the reference data that are no suites, each with the reason."""
 
 
 def main() -> int:
@@ -67,7 +57,7 @@ def main() -> int:
     same = ", ".join(f"{counts[what]:,} {what}" for what in ("clusters", "facts", "decisions"))
     print(f"both cores did the same: {same}; {counts[BEYOND]:,} {BEYOND}; {counts[ALONE]:,} {ALONE}")
     if asked.write:
-        PAGE.write_text(page(reports, LEFT_OUT), encoding="utf-8")
+        PAGE.write_text(page(reports), encoding="utf-8")
     return 2 if any(report.mismatches for report in reports) else 0
 
 

@@ -71,8 +71,8 @@ def details(report: Report) -> list[str]:
 # --- for the documentation ----------------------------------------------------------------------------------------------
 
 
-def page(reports: Sequence[Report], left_out: dict[str, str]) -> str:
-    """The page about conformance; `left_out` are files that are not run, each with the reason."""
+def page(reports: Sequence[Report]) -> str:
+    """The page about conformance."""
     rows = [
         f"| {_kind(report)} | {report.matched:,} | {report.total:,} | {report.excused} | {report.suite.compared} |" for report in reports
     ]
@@ -81,7 +81,6 @@ def page(reports: Sequence[Report], left_out: dict[str, str]) -> str:
         "\n".join(["| suite | matched | total | excused | compared |", "|---|---:|---:|---:|---|", *rows, _sum(reports)]),
         _section("Mismatches", _MATCHED, reports, _mismatches),
         _section("Excused", _EXCUSED, reports, _excused),
-        "\n".join(["## Left out", "", _LEFT_OUT, "", *(f"- `{Path(file).name.split('.')[0]}`: {left_out[file]}" for file in left_out)]),
         _UNDETERMINED,
         _section("Remarks", _REMARKS, reports, _remarks),
     ]
@@ -122,8 +121,9 @@ How far gpol decides as Kueue does, under the profiles `kueue.classical` and `ku
 excused matches. The reference is Kueue's own code at commit ff69552e79 of its main branch (2026-08-22, v0.20.0-devel). Every feature
 gate is at its default, but for the priority boost where a case switches it on, and for what is remarked on single cases.
 
-`Test...` are tables of Kueue's own tests; `single` and `timeline` are decisions that its scheduler gave on generated clusters. All of it
-is read from the folder `shared/conformance` beside the repository, and is no part of the project.
+`Test...` are tables of Kueue's own tests; `single` and `timeline` are decisions that its scheduler gave on generated clusters,
+`tas_single` and `tas_timeline` those on clusters with topologies. All of it is read from the folder `shared/conformance` beside the
+repository, and is no part of the project.
 
 The objects of a case go the way of `gpol import kueue`: objects to a policy and facts, and those to the core. Where a table gives plain
 usage, a workload holds it. What is compared are decisions; messages are not.
@@ -135,8 +135,6 @@ _EXCUSED = """
 Cases that are not compared and not counted as matched, because they need what gpol does not decide yet or a feature gate that is off
 by default. `tests/conformance/test_conformance.py` holds that the data of each says so.
 """
-
-_LEFT_OUT = "Tables and recorded decisions that are not run."
 
 _UNDETERMINED = """
 ## Where Kueue is undetermined

@@ -4,14 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conform import LEFT_OUT, PAGE, SUITES
+from conform import PAGE, SUITES
 from report import conforming, page, run
-from suites.recorded import LIVELOCKS
 from suites.suite import Suite
 from twin_core import ALONE, by_both
 
-RECORDED = ("single", "timeline")
-"""The two suites of whole recorded clusters; each takes many seconds."""
+RECORDED = ("single", "timeline", "tas_single", "tas_timeline")
+"""The suites of whole recorded clusters; each takes many seconds."""
 
 BY_THE_DEFINITION = {"TestScheduleForFairSharing": 1, "TestScheduleRecomputePreemptionTargets": 1}
 """How many cases of a suite the definition decides alone; the others are decided by both cores."""
@@ -45,19 +44,13 @@ def test_every_excuse_is_true(suite: Suite, data: Path) -> None:
     assert shown == dict.fromkeys(suite.excused, True)
 
 
-def test_every_table_is_run_or_left_out(data: Path) -> None:
-    """Each file of Kueue's decisions and tables belongs to one suite, or is named with the reason why not."""
+def test_every_table_is_run(data: Path) -> None:
+    """Each file of Kueue's decisions and tables belongs to one suite."""
     files = {path.relative_to(data).as_posix() for folder in ("kueue", "kueue_tables") for path in (data / folder).glob("*.jsonl*")}
-    assert files == {suite.file for suite in SUITES} | set(LEFT_OUT)
+    assert files == {suite.file for suite in SUITES}
     assert len({suite.file for suite in SUITES}) == len(SUITES)
-
-
-def test_every_livelock_is_named(data: Path) -> None:
-    """The histories of which the last step is not compared are those that Kueue itself never ends."""
-    suite = next(suite for suite in SUITES if suite.name == "timeline")
-    assert tuple(name for name, case in suite.cases(data) if case["kueue"]["livelock"]) == LIVELOCKS
 
 
 def test_the_page_is_what_the_command_writes() -> None:
     """docs/conformance.md is the page of a run in which all that is not excused matches: what the other tests hold."""
-    assert PAGE.read_text(encoding="utf-8") == page([conforming(suite) for suite in SUITES], LEFT_OUT)
+    assert PAGE.read_text(encoding="utf-8") == page([conforming(suite) for suite in SUITES])

@@ -106,17 +106,19 @@ class PlaceBook:
         return other in self._sharing(flavor)
 
     def has_room(self, holdings: Iterable[PodsHeld]) -> bool:
-        """Whether pods find room just where they are to stand, all of them together."""
-        left: dict[tuple[int, DomainPath], dict[str, int]] = {}
+        """Whether pods find room just where they are to stand, all of them together, whatever the flavor of each."""
+        before: list[PodsHeld] = []
         for each in holdings:
-            key = (each.flavor, each.place)
-            leaf = self._leaf(*key)
+            leaf = self._leaf(each.flavor, each.place)
             if leaf is None:
                 return False
-            free = left.get(key) or self.free(each.flavor, leaf)
+            free: Amounts = self.free(each.flavor, leaf)
+            for other in before:
+                if other.place == each.place and self.see_the_same(each.flavor, other.flavor):
+                    free = less(free, other.each, other.pods)
             if fitting(each.each, free)[0] < each.pods:
                 return False
-            left[key] = less(free, each.each, each.pods)
+            before.append(each)
         return True
 
     def seem_free(self, holdings: Iterable[PodsHeld]) -> bool:

@@ -10,10 +10,11 @@ from typing import Any
 
 from gpol.adapters.kueue.read.objects import Configuration
 from gpol.adapters.kueue.read.quantity import text
+from gpol.engine.definition.admission.place_pods import judge_places
 from gpol.engine.definition.flavor.assigner import FlavorAssigner
 from gpol.engine.outcome.nomination import Attempt, FlavorAssignment, Grade, Mode, Obstacle, PodSetFlavors, Verdict
 
-from .suite import Case, Excuse, differences, table, topology
+from .suite import Case, differences, table
 from .table_cluster import Json, TableCluster, cluster_queue, running
 from .world import as_defaulted
 
@@ -41,7 +42,8 @@ def plan_of(
     held = [running(f"in-{queue}", queue, amounts) for queue, amounts in usage.items() if amounts]
     kueue = TableCluster(
         {
-            "flavors": [flavor for flavor in flavors if not flavor["spec"].get("topologyName")],
+            "topologies": tc.get("topologies") or [],
+            "flavors": [flavor for flavor in flavors if tc.get("topologies") or not flavor["spec"].get("topologyName")],
             "clusterQueues": [_as_let_in(as_defaulted(queue, fair)) for queue in queues],
             "cohorts": cohorts or [],
             "workloads": [*held, workload],
@@ -63,7 +65,9 @@ def plan_of(
         workload = replace(workload, fact=fact.model_copy(update={"pod_sets": pod_sets_of}))
     held = _held(kueue, tc.get("preemptWorkloadSlice") or tc.get("replaceWl"))
     assigner = FlavorAssigner(kueue.core.state.active, workload, lambda amounts: verdicts[min(amounts)], held=held)
-    return kueue, assigner.assign(workload.remaining)
+    plan = assigner.assign(workload.remaining)
+    judge_places(kueue.core.state.active, workload, plan)
+    return kueue, plan
 
 
 def _held(kueue: TableCluster, old: Json | None) -> dict[str, dict[str, tuple[int, int]]]:
@@ -140,15 +144,23 @@ def _pod_set(kueue: TableCluster, want: Json, got: PodSetFlavors) -> list[str]:
         "flavors": {
             resource: (chosen["Name"], chosen["Mode"], chosen["TriedFlavorIdx"]) for resource, chosen in (want.get("Flavors") or {}).items()
         },
-        "in the way": sorted(want["Status"].get("reasons") or []),
+        "in the way": sorted([*(want["Status"].get("reasons") or []), *(want["Status"].get("err") or {}).values()]),
     }
     found = {
         "count": got.count,
         "requests": {resource: text(amount, resource) for resource, amount in got.requests.items()},
         "flavors": {resource: (names[chosen.flavor], MODES[chosen.grade.mode], chosen.tried) for resource, chosen in got.flavors.items()},
-        "in the way": sorted(say(kueue, obstacle) for obstacle in got.obstacles),
+        "in the way": sorted(
+            _several(kueue, got) if obstacle.kind == "several-placed" else say(kueue, obstacle) for obstacle in got.obstacles
+        ),
     }
     return [f"pod set {got.name}: {line}" for line in [*differences(expected, found), *_attempts(kueue, want, got)]]
+
+
+def _several(kueue: TableCluster, pods: PodSetFlavors) -> str:
+    """That several flavors of a pod set have a topology, in Kueue's words."""
+    flavors = [kueue.graph.flavors[chosen.flavor] for chosen in pods.flavors.values()]
+    return f"more than one TAS flavor assigned: {', '.join(sorted({flavor.name for flavor in flavors if flavor.topology >= 0}))}"
 
 
 def _attempts(kueue: TableCluster, want: Json, got: PodSetFlavors) -> list[str]:
@@ -287,6 +299,8 @@ def _reasons(kueue: TableCluster, wanted: Mapping[str, str], plan: FlavorAssignm
     tried, unless another one fits: there the search ends.
     """
     tried = {kueue.graph.flavors[attempt.flavor].name: attempt.reason for pod_set in plan.pod_sets for attempt in pod_set.attempts}
+    if plan.unplaced_if_empty is not None:
+        tried[kueue.graph.flavors[plan.unplaced_if_empty.flavor].name] = "TopologyPlacementFailed"
     found = {flavor: reason for flavor, reason in tried.items() if flavor in wanted}
     if plan.mode is not Mode.FIT:
         found |= dict.fromkeys(sorted(set(wanted) - set(tried)), "not tried")
@@ -295,23 +309,12 @@ def _reasons(kueue: TableCluster, wanted: Mapping[str, str], plan: FlavorAssignm
 
 # --- the tables -------------------------------------------------------------------------------------------------------
 
-_TOPOLOGY = Excuse("needs topology-aware scheduling, which gpol does not decide yet", topology)
-
-
-def _on_topology(case: Case) -> bool:
-    """Whether a case asks for a topology, or its queue has a flavor of one; every case of the table has such a flavor beside it."""
-    return topology(case["tc"])
-
-
 SUITES = (
     table(
         "TestAssignFlavors",
         60,
         "mode, borrowing, reason and amounts; of each pod set pods, flavors, what stands in the way, flavors tried",
         assign,
-        excused={
-            "multiple TAS flavors assigned to different resources in the same PodSet leads to NoFit": _TOPOLOGY,
-        },
         remarks={
             "with reclaimable pods; reclaimablePods off": "the feature gate ReclaimablePods is off: they are left out",
         },
@@ -323,20 +326,10 @@ SUITES = (
         19,
         "the reason, and that of each flavor that the table names",
         no_fit,
-        excused={
-            **dict.fromkeys(
-                (
-                    "TAS not supported",
-                    "TAS level not supported",
-                    "TAS only flavor mismatch",
-                    "tas placement fails",
-                    "tas placement fails, cohort has no capacity",
-                    "tas placement fails, but queue has available capacity (waiting for preemption)",
-                ),
-                Excuse(_TOPOLOGY.reason, _on_topology),
-            ),
-        },
         remarks={
+            "tas placement fails, but queue has available capacity (waiting for preemption)": (
+                "the alpha feature gate ConcurrentAdmission is on, which decides nothing here"
+            ),
             "flavor not allowed by annotations": "the flavors of an alpha annotation are those that the submission asks for",
             "flavor spanning multiple resource groups": (
                 "a flavor is in two groups, which a webhook refuses: here it is two flavors, and one again where the reason is worked out"

@@ -41,7 +41,7 @@ def schedule(case: Case) -> list[str]:
     held = {each.name: _holding(world, each) for each in world.core.view.workloads() if each.admitted is not None}
     before = set(held)
     again: dict[str, dict[str, int]] = {}
-    with _overlaps(world, again, is_switched_off(case)):
+    with judging_again(world, again, is_switched_off(case)):
         decisions = world.core.step(TimeAdvanced(time=world.now))
     admitted = [decision for decision in decisions if isinstance(decision, WorkloadAdmitted)]
     if tc.get("admissionError"):
@@ -49,18 +49,18 @@ def schedule(case: Case) -> list[str]:
     else:
         held |= {decision.workload: _admitted(world, decision) for decision in admitted}
     return [
-        *_differences("holds", {name: _wanted(admission) for name, admission in (tc.get("wantAssignments") or {}).items()}, held),
-        *_differences("goes", _wanted_victims(tc), _victims(world, decisions)),
-        *_differences("left", _names(tc.get("wantLeft")), _left(world, before, parked=False)),
-        *_differences("set aside", _names(tc.get("wantInadmissibleLeft")), _left(world, before, parked=True)),
+        *by_key("holds", {name: _wanted(admission) for name, admission in (tc.get("wantAssignments") or {}).items()}, held),
+        *by_key("goes", wanted_victims(tc), victims(world, decisions)),
+        *by_key("left", in_queues(tc.get("wantLeft")), left(world, before, parked=False)),
+        *by_key("set aside", in_queues(tc.get("wantInadmissibleLeft")), left(world, before, parked=True)),
         *_named("judged again in", tc.get("wantPreemptionTargetRecomputations"), again),
         *_named("passed over in", tc.get("wantSkippedPreemptions"), _skipped(world, decisions)),
-        *_reasons(tc, decisions),
+        *reasons(tc, decisions),
     ]
 
 
 @contextmanager
-def _overlaps(world: World, again: dict[str, dict[str, int]], off: bool) -> Iterator[None]:
+def judging_again(world: World, again: dict[str, dict[str, int]], off: bool) -> Iterator[None]:
     """Count by queue what judging a workload again came to, when its victims had gone for another one; with `off` leave it out.
 
     Kueue's feature gate for it is on by default. Without it such a workload is passed over.
@@ -105,7 +105,7 @@ def _world(case: Case) -> World:
 
 def _as_gated(workload: dict[str, Any], tc: Case) -> dict[str, Any]:
     """A workload as Kueue reads it with the feature gates of a case: without PartialAdmission minCount counts for nothing."""
-    if not _off(tc, "PartialAdmission"):
+    if not off(tc, "PartialAdmission"):
         return workload
     pod_sets = [{key: value for key, value in pod_set.items() if key != "minCount"} for pod_set in workload["spec"]["podSets"]]
     return {**workload, "spec": {**workload["spec"], "podSets": pod_sets}}
@@ -128,7 +128,7 @@ def _as_limited(workload: dict[str, Any], tc: Case) -> dict[str, Any]:
     return {**workload, "spec": {**workload["spec"], "podSets": pod_sets}}
 
 
-def _off(tc: Case, gate: str) -> bool:
+def off(tc: Case, gate: str) -> bool:
     """Whether a case turns a feature gate off that is on by default."""
     gates = tc.get("featureGates") or {}
     return gate in gates and not gates[gate]
@@ -136,17 +136,18 @@ def _off(tc: Case, gate: str) -> bool:
 
 def is_switched_off(case: Case) -> bool:
     """Whether a case is of Kueue without judging a workload again whose victims had gone for another one."""
-    return _off(case.get("tc") or {}, "RecomputeAssignmentUponPreemptionTargetsOverlap")
+    return off(case.get("tc") or {}, "RecomputeAssignmentUponPreemptionTargetsOverlap")
 
 
-def _differences(what: str, wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
+def by_key(what: str, wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
     """What two mappings differ in, key by key."""
     return [
         f"{what} {key}: Kueue {wanted.get(key)}, gpol {got.get(key)}" for key in sorted({*wanted, *got}) if wanted.get(key) != got.get(key)
     ]
 
 
-def _names(lists: dict[str, list[str]] | None) -> dict[str, list[str]]:
+def in_queues(lists: dict[str, list[str]] | None) -> dict[str, list[str]]:
+    """Lists of names by queue, each in order."""
     return {queue: sorted(names) for queue, names in (lists or {}).items()}
 
 
@@ -164,10 +165,11 @@ def _wanted(admission: dict[str, Any]) -> Holding:
             if resource in flavors:
                 key = f"{flavors[resource]}|{resource}"
                 usage[key] = usage.get(key, 0) + amount(parse(quantity), resource)
-    return admission["clusterQueue"], tuple(rows), _positive(usage)
+    return admission["clusterQueue"], tuple(rows), positive(usage)
 
 
-def _positive(usage: dict[str, int]) -> tuple[tuple[str, int], ...]:
+def positive(usage: dict[str, int]) -> tuple[tuple[str, int], ...]:
+    """The amounts above 0, in order."""
     return tuple((key, usage[key]) for key in sorted(usage) if usage[key])
 
 
@@ -175,28 +177,29 @@ def _holding(world: World, workload: Workload) -> Holding:
     names = [flavor.name for flavor in world.graph.flavors]
     usage = {f"{names[world.graph.slots[slot].flavor]}|{world.graph.slots[slot].resource}": held for slot, held in workload.usage}
     rows = tuple((row.pod_set, row.count, tuple(sorted(row.flavors.items()))) for row in workload.assignments)
-    return world.graph.nodes[workload.queue].name, rows, _positive(usage)
+    return world.graph.nodes[workload.queue].name, rows, positive(usage)
 
 
 def _admitted(world: World, decision: WorkloadAdmitted) -> Holding:
     rows = tuple((row.pod_set, row.count, tuple(sorted(row.flavors.items()))) for row in decision.assignments)
-    return decision.queue, rows, _positive({f"{charge.flavor}|{charge.resource}": charge.amount for charge in decision.usage})
+    return decision.queue, rows, positive({f"{charge.flavor}|{charge.resource}": charge.amount for charge in decision.usage})
 
 
 # --- who goes ---------------------------------------------------------------------------------------------------------
 
 
-def _wanted_victims(tc: Case) -> dict[str, tuple[str, str]]:
+def wanted_victims(tc: Case) -> dict[str, tuple[str, str]]:
     """The reason for which each workload was told to go in this cycle, and the UID of the one that takes its place."""
     return {
-        _key(workload): (condition["reason"], condition["message"].split("(UID: ")[1].split(",")[0])
+        name_of(workload): (condition["reason"], condition["message"].split("(UID: ")[1].split(",")[0])
         for workload in tc.get("wantWorkloads") or []
         for condition in workload["status"].get("conditions", [])
         if condition["type"] == "Preempted" and condition["status"] == "True"
     }
 
 
-def _victims(world: World, decisions: list[AnyDecision]) -> dict[str, tuple[str, str]]:
+def victims(world: World, decisions: list[AnyDecision]) -> dict[str, tuple[str, str]]:
+    """The same of what gpol decided."""
     uids = {each.name: each.fact.uid for each in world.core.view.workloads()}
     return {
         decision.workload: (REASONS[decision.preemption], uids[decision.beneficiary or ""])
@@ -205,14 +208,15 @@ def _victims(world: World, decisions: list[AnyDecision]) -> dict[str, tuple[str,
     }
 
 
-def _key(workload: dict[str, Any]) -> str:
+def name_of(workload: dict[str, Any]) -> str:
+    """A workload by `namespace/name`."""
     return f"{workload['metadata']['namespace']}/{workload['metadata']['name']}"
 
 
 # --- who waits --------------------------------------------------------------------------------------------------------
 
 
-def _left(world: World, before: set[str], parked: bool) -> dict[str, list[str]]:
+def left(world: World, before: set[str], parked: bool) -> dict[str, list[str]]:
     """Who is left in each queue; whoever was told to go still runs in Kueue, and is in no queue yet."""
     found = {}
     for name, queue in world.queue_names().items():
@@ -235,19 +239,19 @@ def _skipped(world: World, decisions: list[AnyDecision]) -> dict[str, int]:
 def _named(what: str, wanted: Mapping[str, Any] | None, got: Mapping[str, Any]) -> list[str]:
     """Where two mappings differ in the keys that the table names."""
     wanted = wanted or {}
-    return _differences(what, dict(wanted), {key: got.get(key) for key in wanted})
+    return by_key(what, dict(wanted), {key: got.get(key) for key in wanted})
 
 
-def _reasons(tc: Case, decisions: list[AnyDecision]) -> list[str]:
+def reasons(tc: Case, decisions: list[AnyDecision]) -> list[str]:
     """Where the token of a workload that waits differs, of those for which the table shows one."""
     said = {decision.workload: decision.reason for decision in decisions if isinstance(decision, WorkloadDeferred)}
     wanted, got = {}, {}
     for workload in tc.get("wantWorkloads") or []:
         for condition in workload["status"].get("conditions", []):
             if condition["type"] == "QuotaReserved" and condition["status"] == "False":
-                wanted[_key(workload)] = condition["reason"]
-                got[_key(workload)] = said.get(_key(workload), "")
-    return _differences("waits", wanted, got)
+                wanted[name_of(workload)] = condition["reason"]
+                got[name_of(workload)] = said.get(name_of(workload), "")
+    return by_key("waits", wanted, got)
 
 
 # --- the tables -------------------------------------------------------------------------------------------------------

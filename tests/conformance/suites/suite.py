@@ -62,13 +62,3 @@ def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
 def gate(name: str) -> Callable[[Case], bool]:
     """Whether a case switches on a feature gate."""
     return lambda case: bool((case["tc"].get("featureGates") or {}).get(name))
-
-
-_TOPOLOGY = ("topologyName", "topologyRequest", "topologyAssignment", "topologies", "delayedTopologyRequest")
-
-
-def topology(case: object) -> bool:
-    """Whether anything in a case is about topology."""
-    if isinstance(case, Mapping):
-        return any((key in _TOPOLOGY and bool(value)) or topology(value) for key, value in case.items())
-    return isinstance(case, list) and any(topology(item) for item in case)

@@ -47,7 +47,7 @@ def test_victims_are_shared(cycles: Callable[[str], Any]) -> None:
     c.submit("w1", "q", "2")
     c.submit("w2", "r", "2")
 
-    assert c.cycle() == ["preempt w1", "next w2", "evict v for w1"]
+    assert c.cycle() == ["preempt w1", "preempt w2", "evict v for w1"]
     assert (c.why("w2"), c.decided[1].outcome) == ("WaitingForPreemptedWorkloads", "deferred")
     assert c.cycle() == ["run w1", "run w2", "next v"]
 

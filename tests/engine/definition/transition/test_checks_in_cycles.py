@@ -77,3 +77,31 @@ def test_checks_at_once(cycles: Callable[[str], Any]) -> None:
     assert c.standing("w").reason == "PendingEvaluation"
 
     assert c.update("w", checks={"prov": "Pending"}) == ["run w"]
+
+
+PLACED = POLICY.replace("flavor a { gpu as owned }", "flavor a {\n  gpu as owned\n  placed on nodes\n}")
+
+
+def test_nodes_where_pods_get_places(cycles: Callable[[str], Any]) -> None:
+    """There nodes may be told of, each once until it is gone; what queues own stays what they own."""
+    c = cycles(PLACED)
+    c.fact("NodeAdded", node="n", capacity={"gpu": "3", "pods": 9}, labels={})
+    with pytest.raises(FactError, match="node `n` is already there; use NodeChanged"):
+        c.fact("NodeAdded", node="n", capacity={"gpu": "3"}, labels={})
+    with pytest.raises(FactError, match="no node `m` was added"):
+        c.fact("NodeChanged", node="m", capacity={"gpu": "3"}, labels={})
+    c.fact("NodeChanged", node="n", capacity={"gpu": "1", "pods": 9}, labels={})
+    assert c.core.probe.most(c.node("q"), c.slot("a")) == 4000
+    c.fact("NodeRemoved", node="n")
+    with pytest.raises(FactError, match="no node `n` was added"):
+        c.fact("NodeRemoved", node="n")
+
+
+def test_nodes_outlive_a_policy_without_places(cycles: Callable[[str], Any]) -> None:
+    """They are there again once a policy places pods again."""
+    c = cycles(PLACED)
+    c.fact("NodeAdded", node="n", capacity={"gpu": "3", "pods": 9}, labels={})
+    c.activate('policy "t" { use kueue.classical }\n' + POLICY)
+    c.activate('policy "t" { use kueue.classical }\n' + PLACED)
+    c.submit("w", "q")
+    assert c.cycle() == ["run w"]
