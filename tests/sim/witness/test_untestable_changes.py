@@ -72,6 +72,8 @@ def tainted(old: str, new: str) -> list[tuple[str, str]]:
             [("topology more", f"{NOTHING}: no flavor is placed in it")],
         ),
         ('gpu from nodes where zone = "b"', "gpu 2", [("has gpu", ""), ("nodes where", "")]),
+        ("use gpol.fair }", "place pods spread }", [("place pods", f"{NOTHING}: no flavor places pods")]),
+        ("use gpol.fair }", "when a node is lost wait }", [("when a node is lost", f"{NOTHING}: no flavor places pods")]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_difference(old: str, new: str, expected: list[tuple[str, str]]) -> None:
