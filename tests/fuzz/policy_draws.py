@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import lru_cache
 
-from draws import Draw
+from draws import Dice, Draw
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
 from gpol.dsl.diagnostics import PolicyError
@@ -182,7 +182,7 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
     lines += _common(draw, world, shares, profile == "test.bare")
     if draw.chance(6):
         lines.append("decide at once")
-    lines += _placing(draw, world)
+    lines += _placing(Dice(f"places/{lines}"), world)
     if profile == "test.bare" or draw.chance(3):
         keys = ["borrowing", "share", "priority", "submitted", "pods", *world.resources]
         lines.append(f"order queues by {_keys(draw, keys)}")
@@ -202,7 +202,10 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
 
 
 def _placing(draw: Draw, world: World) -> list[str]:
-    """How pods are placed, and what becomes of them when a node is lost; a policy may say so though none is placed."""
+    """How pods are placed, and what becomes of them when a node is lost; a policy may say so though none is placed.
+
+    Of dice of their own, so that all else is drawn as it was before there were these choices.
+    """
     lines = []
     if draw.chance(5):
         resources = draw.some(world.resources, least=1, most=2)
