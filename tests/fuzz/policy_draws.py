@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import lru_cache
 
-from draws import Draw
+from draws import Dice, Draw
 from gpol.dsl import compile_policy
 from gpol.dsl.analysis.profiles import shipped
 from gpol.dsl.diagnostics import PolicyError
@@ -182,6 +182,7 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
     lines += _common(draw, world, shares, profile == "test.bare")
     if draw.chance(6):
         lines.append("decide at once")
+    lines += _placing(Dice(f"places/{lines}"), world)
     if profile == "test.bare" or draw.chance(3):
         keys = ["borrowing", "share", "priority", "submitted", "pods", *world.resources]
         lines.append(f"order queues by {_keys(draw, keys)}")
@@ -198,6 +199,22 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
     for number in range(draw.pick([0, 0, 1, 1, 2])):
         rules += protect_rule(draw, world, f"p{number}")
     return lines, rules
+
+
+def _placing(draw: Draw, world: World) -> list[str]:
+    """How pods are placed, and what becomes of them when a node is lost; a policy may say so though none is placed.
+
+    Of dice of their own, so that all else is drawn as it was before there were these choices.
+    """
+    lines = []
+    if draw.chance(5):
+        resources = draw.some(world.resources, least=1, most=2)
+        sizes = [" and ".join(f"{draw.number(1, 2) * factor} {named(each)}" for each in resources) for factor in (8, 3, 1)]
+        kept = ", ".join(draw.some(sizes, least=1))
+        lines.append(f"place pods {draw.pick(['packed', 'spread', f'keeping room for {kept}'])}")
+    if draw.chance(5):
+        lines.append(f"when a node is lost {draw.pick(['replace pods', 'evict', 'wait'])}")
+    return lines
 
 
 def _header_in_cycles(draw: Draw, world: World) -> tuple[list[str], bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from draws import Draw
+from draws import Dice, Draw
 from worlds import (
     CHECKS,
     GROUPS,
@@ -172,7 +172,8 @@ class Tree:
             lines.append(f"rather {draw.pick(['evict than borrow', 'borrow than evict'])}")
         if draw.chance(8):
             on = draw.some(list(self.world.flavors))
-            lines.append(f"needs check {named(draw.pick(CHECKS))}{' on ' + listed(on) if on else ''}")
+            for_nodes = " for nodes" if Dice(f"nodes/{lines}").chance(2) else ""  # of dice of their own: see `_placing` in policy_draws
+            lines.append(f"needs check {named(draw.pick(CHECKS))}{' on ' + listed(on) if on else ''}{for_nodes}")
         if self.by_usage and draw.chance(2):
             lines.append("admits by usage")
         return lines

@@ -89,8 +89,20 @@ _node_entries = st.one_of(
     st.builds(tree.TaintStatement, _keys_of_labels, st.none() | _texts, st.sampled_from(["NoSchedule", "NoExecute"])),
     st.just(tree.Cordoned()),
 )
+_sizes = st.lists(st.builds(tree.PodSize, st.lists(_amounts, min_size=1, max_size=2).map(tuple)), min_size=1, max_size=3).map(tuple)
+_choices = st.one_of(
+    st.builds(tree.PlacePods, st.sampled_from(["packed", "spread"])),
+    st.builds(tree.PlacePods, st.just("keeping-room"), _sizes),
+    st.builds(tree.LostNodes, st.sampled_from(["replace", "evict", "wait"])),
+)
 _items = st.one_of(
     st.builds(tree.ResourceItem, _names),
+    st.builds(tree.Header, st.just("policy"), _texts, st.lists(_choices, max_size=2).map(tuple)),
+    st.builds(
+        lambda name, check: tree.QueueItem(name, (check,)),
+        _names,
+        st.builds(tree.NeedsCheck, _names, st.lists(_names, max_size=2).map(tuple), st.booleans()),
+    ),
     st.builds(
         tree.TopologyItem, _names, st.lists(st.builds(tree.LevelStatement, _names, st.none() | _keys_of_labels), max_size=3).map(tuple)
     ),

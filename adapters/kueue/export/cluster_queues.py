@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from ....engine.nodes.conditions import Requirement
 from ....engine.policy_graph import ROOT, Node, PolicyGraph, Preemption, Queue
+from ..import_.topologies import PROVISIONING
 from ..policy_names import kueue_name
 from ..problems import Findings
 from .amounts import decimal_text
@@ -136,7 +137,8 @@ class QueueWriter:
         for check in queue.checks:
             names = [self.graph.flavors[flavor].name for flavor in check.flavors]
             rules.append({"name": check.name, **({"onFlavors": names} if names else {})})
-            self.found.note("needs check", f"{check.name} has to be there as an AdmissionCheck: a policy does not say who controls it")
+            who = f"its controllerName is {PROVISIONING}" if check.gives_nodes else "a policy does not say who controls it"
+            self.found.note("needs check", f"{check.name} has to be there as an AdmissionCheck: {who}")
         return {"admissionChecksStrategy": {"admissionChecks": rules}}
 
     # --- LocalQueues

@@ -124,6 +124,10 @@ def priority_class(priority: PriorityClass) -> Object:
 def _configuration(graph: PolicyGraph, chosen: PreemptionSettings, resources: dict[str, str], found: Findings) -> Iterator[Object]:
     """The manager's Configuration in its ConfigMap, where the policy needs one."""
     found.begin("policy", graph.name, place(graph.nodes[0].source))
+    if graph.settings.placing:
+        found.note("place pods", "is left out: Kueue places pods in its own way")
+    if graph.settings.lost_nodes:
+        found.note("when a node is lost", "is left out: what Kueue does then is said by the feature gates of its manager")
     said: Object = {}
     if chosen.strategies:
         said["fairSharing"] = {"preemptionStrategies": [_STRATEGIES[strategy] for strategy in chosen.strategies]}

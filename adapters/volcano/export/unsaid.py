@@ -19,6 +19,7 @@ _NEEDS = (
 )
 _HIERARCHY = ", with enableHierarchy: true"
 _NODES = "is left out: in Volcano a pod runs on whatever nodes it selects itself"
+_PLACES = "is left out: where pods stand is for the plugins of Volcano's scheduler"
 _WORTH = "is left out: Volcano counts all machines alike in shares"
 _EXISTS = "has more than is owned: Volcano takes what exists from its nodes, and lets every queue use what nobody deserves, as here"
 _PROTECTS = "keeps workloads from eviction, which no object of Volcano does"
@@ -45,6 +46,9 @@ def report_unsaid(graph: PolicyGraph, evictions: VolcanoEvictions, found: Findin
         if order != wanted:
             cause = f"orders {what} by {_listed(order)}, and Volcano's order is fixed"
             found.problem(f"order {what}", cause, f"leave it to the profile: the nearest to Volcano is {_listed(wanted)}")
+    for field, is_said in (("place pods", bool(graph.settings.placing)), ("when a node is lost", bool(graph.settings.lost_nodes))):
+        if is_said:
+            found.note(field, _PLACES)
     found.note("", _PROCEDURE)
     nested = any(not node.is_queue for node in graph.nodes[1:])
     actions = ", ".join(("enqueue", "allocate", *evictions.actions, "backfill"))

@@ -47,7 +47,6 @@ PHRASES = {
     "LOWER": "`lower priority`",
     "PLACE": "`place pods`",
     "KEEPING": "`keeping room for`",
-    "REPLACE": "`replace pods`",
     "A": "`a node is lost`",
 }
 """Keywords that have but one continuation, with it."""

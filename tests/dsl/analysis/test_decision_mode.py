@@ -62,6 +62,12 @@ def test_what_flavors_may_say_both_ways(find, use, statement):
     [
         ('policy "p" {\n  use kueue.fair\n  preempt by nothing\n}\n', "preempt by nothing"),
         ('policy "p" {\n  use kueue.fair\n  preempt by a\n}\n', "preempt by a"),
+        ('policy "p" {\n  use kueue.fair\n  place pods packed\n}\n', "place pods packed"),
+        (
+            'policy "p" {\n  use kueue.fair\n  place pods keeping room for 8 gpu and 1 cpu, 1 gpu\n}\n',
+            "place pods keeping room for 8 gpu and 1 cpu, 1 gpu",
+        ),
+        ('policy "p" {\n  use kueue.fair\n  when a node is lost wait\n}\n', "when a node is lost wait"),
         ('policy "p" { use kueue.fair }\npreempt a { evict from the same queue }\n', "a"),
         ('policy "p" { use kueue.fair }\npreempt a { where victim.nonsense = 1 }\n', "a"),
         ('policy "p" { use kueue.fair }\nprotect a { where victim.running < 1h }\n', "a"),

@@ -21,6 +21,8 @@ REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npri
         (("ignore license2, license2",), "GP022", "license2", "keep one"),
         (("use gpol.fair", "use gpol.fair"), "GP022", "use gpol.fair", "keep one"),
         (("when borrowing take flavor", "when borrowing try next flavor"), "GP022", "when borrowing try next flavor", "keep one"),
+        (("place pods packed", "place pods spread"), "GP022", "place pods spread", "keep one"),
+        (("when a node is lost wait", "when a node is lost evict"), "GP022", "when a node is lost evict", "keep one"),
     ],
 )
 def test_each_mistake_in_the_header_is_found_alone(find, choices, code, marked, help_piece):

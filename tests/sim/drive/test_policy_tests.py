@@ -1,13 +1,9 @@
 """Tests of policies: every kind of expectation holds where it should, and fails with its line and what was the case instead."""
 
-from collections.abc import Callable
-
 import pytest
 from gpol.dsl.analysis.checker import check
 from gpol.dsl.print.formatter import format_text
 from gpol.dsl.syntax import tree
-from gpol.engine.event_parts import PlacedPods
-from gpol.engine.events import AnyDecision
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.policy_tests import TestPlay, TestResult, UnmetExpectation, run_test
 
@@ -231,47 +227,6 @@ def test_nodes_come_change_and_go() -> None:
         "expect w admitted",
     )
     assert result.failures == ()
-
-
-def _placed(workload: str, *domains: tuple[str, ...]) -> Callable[[TestPlay, list[AnyDecision]], None]:
-    """What notes decisions, with these places for the pods of a workload: it stands in for what a core decides."""
-    note, places = TestPlay._note, tuple(PlacedPods(domain=domain, pods=1) for domain in domains)
-
-    def noted(play: TestPlay, decisions: list[AnyDecision]) -> None:
-        note(play, decisions)
-        if workload in play.admitted:
-            admitted = play.admitted[workload]
-            assignments = tuple(each.model_copy(update={"places": places}) for each in admitted.assignments)
-            play.admitted[workload] = admitted.model_copy(update={"assignments": assignments})
-
-    return noted
-
-
-@pytest.mark.parametrize(
-    ("domains", "wanted", "found"),
-    [
-        ((("n1",),), "n1", None),
-        ((("n2",), ("n1",)), "n1, n2", None),
-        ((("r1", "n1"), ("r2", "n2")), "n2, n1", None),
-        ((("r1", "n1"), ("r2", "n1")), "n1", None),
-        ((("n1",),), "n2", ("w admitted on nodes n2", "w runs on n1")),
-        ((("n1",), ("n2",)), "n1", ("w admitted on nodes n1", "w runs on n1, n2")),
-        ((), "n2, n1", ("w admitted on nodes n1, n2", "w runs on no known nodes")),
-    ],
-)
-def test_nodes_of_an_admission_are_compared(
-    monkeypatch: pytest.MonkeyPatch, domains: tuple[tuple[str, ...], ...], wanted: str, found: tuple[str, str] | None
-) -> None:
-    """All nodes on which its pods stand, in any order, whatever is above them; each once."""
-    monkeypatch.setattr(TestPlay, "_note", _placed("w", *domains))
-    result = _run_on_nodes(
-        'at 0s node n1 { 8 gpu, label pool = "h" }',
-        'at 0s node n2 { 8 gpu, label pool = "h" }',
-        "at 0s submit w by nlp { 8 gpu }",
-        f"expect w admitted on nodes {wanted}",
-    )
-    line = ON_NODES.count("\n") + 4
-    assert result.failures == (() if found is None else (UnmetExpectation(line, *found),))
 
 
 def test_a_play_that_goes_on_knows_the_nodes() -> None:

@@ -72,6 +72,8 @@ def tainted(old: str, new: str) -> list[tuple[str, str]]:
             [("topology more", f"{NOTHING}: no flavor is placed in it")],
         ),
         ('gpu from nodes where zone = "b"', "gpu 2", [("has gpu", ""), ("nodes where", "")]),
+        ("use gpol.fair }", "place pods spread }", [("place pods", f"{NOTHING}: no flavor places pods")]),
+        ("use gpol.fair }", "when a node is lost wait }", [("when a node is lost", f"{NOTHING}: no flavor places pods")]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_difference(old: str, new: str, expected: list[tuple[str, str]]) -> None:
@@ -165,3 +167,34 @@ def test_what_is_said_of_worth_in_cycles(profile: str, expected: str) -> None:
     """Fair preemption goes by shares, classical does not."""
     text = CYCLES.replace("kueue.fair", profile)
     assert told("gpu as owned\n", "gpu as owned\n  worth 2\n", text) == [("worth", expected)]
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+PLACED = TEXT.replace('{ gpu from nodes where zone = "b" }', '{\n  gpu from nodes where zone = "b"\n  placed in fabric\n}')
+PLACED_IN_CYCLES = CYCLES.replace("flavor h100 {\n  gpu as owned", "flavor h100 {\n  gpu as owned\n  placed on nodes")
+
+
+@pytest.mark.parametrize(
+    ("choice", "about", "why"),
+    [
+        ("place pods packed", "place pods", f"{NOTHING}: pods are packed where nothing is said"),
+        ("place pods spread", "place pods", NO_NODES),
+        ("place pods keeping room for 1 gpu", "place pods", NO_NODES),
+        ("when a node is lost evict", "when a node is lost", NO_NODES),
+    ],
+)
+def test_choices_about_places(choice: str, about: str, why: str) -> None:
+    """Where a flavor is placed, they show where there are nodes; that pods are packed need not be said."""
+    assert told("use gpol.fair }", f"{choice} }}", text=PLACED) == [(about, why)]
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [("prov for nodes", NO_NODES), ("prov on h100 for nodes", NO_NODES), ("prov on a100 for nodes", ""), ("prov", "")],
+)
+def test_checks_for_nodes(check: str, why: str) -> None:
+    """They say when pods get places, where a flavor of theirs is placed; Kueue waits for all others."""
+    nothing = f"{NOTHING}: it is Kueue that waits for checks"
+    found = told("  owns 4", f"  needs check {check}\n  owns 4", text=PLACED_IN_CYCLES)
+    assert found == [("needs check prov", why or nothing)]

@@ -85,6 +85,16 @@ def test_usage_is_admitted_by() -> None:
     assert spec["admissionScope"] == {"admissionMode": "UsageBasedAdmissionFairSharing"}
 
 
+def test_whose_check_it_is_is_noted_where_it_gives_nodes() -> None:
+    """The ClusterQueue names the check either way; of one for nodes the controller is known."""
+    check = {"admissionChecks": [{"name": "prov", "onFlavors": ["h100"]}]}
+    assert queue("needs check prov on h100 for nodes")["admissionChecksStrategy"] == check
+    told = "queue q: needs check: prov has to be there as an AdmissionCheck: "
+    assert f"{told}a policy does not say who controls it" in notes(with_queue("needs check prov"))
+    for_nodes = notes(with_queue("needs check prov for nodes"))
+    assert f"{told}its controllerName is kueue.x-k8s.io/provisioning-request" in for_nodes
+
+
 def test_what_kueue_refuses_is_noted() -> None:
     """Two combinations decide in Kueue's scheduler, but its webhook refuses them."""
     assert (

@@ -114,6 +114,14 @@ def test_nodes_become_labels() -> None:
     assert "flavor a: from nodes: has more than is owned as its nodes come; Kueue knows only what is owned" in notes(text)
 
 
+def test_choices_about_places_are_noted() -> None:
+    """Kueue has its own ways, and no object says them."""
+    text = 'policy "p" {\n  place pods spread\n  when a node is lost wait\n}\nflavor a { gpu 8 }\nqueue q { owns 8 gpu }\n'
+    assert "policy p: place pods: is left out: Kueue places pods in its own way" in notes(text)
+    lost = "policy p: when a node is lost: is left out: what Kueue does then is said by the feature gates of its manager"
+    assert lost in notes(text)
+
+
 def test_missing_flavors_are_not_created() -> None:
     """A flavor that nothing defines stays so; the quotas that name it are exported."""
     text = IN_CYCLES.replace('h100 { "nvidia.com/gpu" as owned }', 'h100 {\n  "nvidia.com/gpu" as owned\n  missing\n}')

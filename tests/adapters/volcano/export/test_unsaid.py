@@ -43,6 +43,13 @@ def test_flavors_from_nodes_places_and_worth_are_noted() -> None:
     assert notes(worth) == ["flavor f: worth: is left out: Volcano counts all machines alike in shares"]
 
 
+def test_choices_about_places_are_noted() -> None:
+    """Where pods stand is for Volcano's scheduler to say."""
+    text = PLAIN.replace("{ use gpol.reclaim }", "{\n  use gpol.reclaim\n  place pods packed\n  when a node is lost evict\n}")
+    why = "is left out: where pods stand is for the plugins of Volcano's scheduler"
+    assert notes(text) == [f"policy p: place pods: {why}", f"policy p: when a node is lost: {why}"]
+
+
 KEEPS = (
     "keeps workloads from eviction, which no object of Volcano does; remove it, and "
     "annotate the pods: volcano.sh/preemptable=false, or volcano.sh/cooldown-time with the plugin cdp"

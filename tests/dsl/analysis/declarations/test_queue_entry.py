@@ -49,6 +49,15 @@ def test_checks_are_for_all_flavors_or_some():
     assert made("needs check prov on h100, a100", 'needs check "a/b"').checks == (Check("a/b", ()), Check("prov", (0, 1)))
 
 
+def test_checks_that_give_nodes():
+    """A check for nodes is one that gives them, for all flavors or some."""
+    assert made("needs check prov on h100 for nodes", "needs check other for nodes", "needs check budget").checks == (
+        Check("budget", ()),
+        Check("other", (), gives_nodes=True),
+        Check("prov", (1,), gives_nodes=True),
+    )
+
+
 def test_local_queues():
     """A weight is 1 unless it is said; a local queue may be stopped by itself."""
     queue = made('local queue "t/b" { weight 1/2 }', 'local queue "t/c" { stopped and drained }', 'local queue "t/a"')
