@@ -179,9 +179,10 @@ size of each; of each level how many pods stand together in one domain of it."""
 T_LEVELS, T_OF_NODES, T_FIRST = range(3)
 TREE_WIDTH = T_FIRST + 2 * MOST_LEVELS
 D_FIRST_CHILD, D_CHILDREN, D_LEAF, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, DOMAIN_WIDTH = range(9)
-L_NODE, L_TWIN, L_KIND, L_UNLIMITED = range(4)
+L_NODE, L_TWIN, L_KIND, L_SHARED, L_UNLIMITED = range(5)
 """Of a lowest domain: its place among all (flavors of the same nodes share it), the next flavor's row of the same node (or itself), the
-kind of its node, and of each resource whether the node does not limit it."""
+kind of its node, the row of `standing` for what flavors that share its nodes in part use together (NONE: none do), and of each resource
+whether the node does not limit it."""
 
 Z_DOMAIN, Z_PODS, Z_LEADERS, FILLED_WIDTH = range(4)
 P_SET, P_LEAF, P_PODS, STAND_WIDTH = range(4)

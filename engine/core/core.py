@@ -227,7 +227,11 @@ class ArrayCore:
             core = DefinitionCore(self.state())
         core.apply(event, graph)
         if isinstance(event, AboutSupply) and core.graph is not None and any(flavor.topology >= 0 for flavor in core.graph.flavors):
-            self._definition, self._store, self._given = core, None, None  # places follow from all nodes, and often more facts about some come
+            self._definition, self._store, self._given = (
+                core,
+                None,
+                None,
+            )  # places follow from all nodes, and often more facts about some come
             self._tries_at = core.seq + 1
             return
         again = isinstance(event, PolicyActivated) or (isinstance(event, Fact) and core.seq >= self._tries_at)

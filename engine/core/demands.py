@@ -129,10 +129,8 @@ class Demands:
         return Demand(at, tuple(each.name for each in fact.pod_sets), tuple(resources))
 
     def _check(self, workload: Workload, most: int, resources: list[str], groups: Groups) -> None:
-        """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough, or if places are asked for."""
+        """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
         pod_sets = workload.fact.pod_sets
-        if any(pod_set.asks_for_places for pod_set in pod_sets):
-            raise BeyondBoundsError("a workload asks for places")
         if most > self.policy.most:
             raise BeyondBoundsError("a workload asks for too much")
         flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)

@@ -57,7 +57,11 @@ class PlacedFacts:
         labels = {"pool": draw.pick(POOLS) if draw.chance(3) else "h100", "block": "b1" if not draw.chance(3) else "b2"}
         if not draw.chance(8):
             labels["rack"] = draw.pick(["r1", "r2", "r3"])
-        capacity = {"gpu": 1000 * draw.pick([8, 4, 6]), "cpu": 1000 * draw.pick([64, 9]), **({"pods": draw.number(1, 5)} if draw.chance(3) else {})}
+        capacity = {
+            "gpu": 1000 * draw.pick([8, 4, 6]),
+            "cpu": 1000 * draw.pick([64, 9]),
+            **({"pods": draw.number(1, 5)} if draw.chance(3) else {}),
+        }
         about: Plain = {"kind": kind, "node": name, "labels": labels, "capacity": capacity}
         if draw.chance(6):
             about["taints"] = [TAINT]
@@ -100,7 +104,9 @@ class PlacedFacts:
         self.number += 1
         fact: Plain = {"kind": "WorkloadSubmitted", "workload": f"w{self.number}", "queue": draw.pick(["a", "b", "c"])}
         fact["priority"] = draw.pick(["low", "high"])
-        fact["pod_sets"] = self._leader_and_workers() if draw.chance(4) else [self._pod_set(f"p{at}") for at in range(draw.pick([1, 1, 1, 2]))]
+        fact["pod_sets"] = (
+            self._leader_and_workers() if draw.chance(4) else [self._pod_set(f"p{at}") for at in range(draw.pick([1, 1, 1, 2]))]
+        )
         if running and draw.chance(12):
             fact["replaces"] = draw.pick(running).name
         return fact

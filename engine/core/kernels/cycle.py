@@ -8,7 +8,7 @@ from .flavor.plain import fits_plainly, still_fits
 from .heads import finish, goes_unsaid, record_head
 from .nominate import nominate
 from .order import line_up, next_in_turn
-from .placement.standing import charge_stands, have_room, note_standing, seem_free
+from .placement.standing import charge_stands, have_room, note_standing, note_who_stands, seem_free
 from .places import anything_waits, first_unparked, is_parked, next_unparked
 from .preemption.candidates import rank_of_local
 from .preemption.trial import give_back, take
@@ -125,9 +125,7 @@ def run_cycle(t: Tables) -> int:
     ended, done, unrecorded = np.empty(count + away, np.int64), 0, 0
     gone, gone_count = np.empty(max(1, t.state[c.LIVE]), np.int64), 0
     nom, passed = line_up(t, nodes, count), 0
-    for leaf in range(len(t.leaf)):
-        for k in range(t.state[c.PLACE_RESOURCES]):
-            t.standing[t.leaf[leaf, c.L_NODE], k] = t.free[leaf, k]
+    note_who_stands(t)
     while nom != c.NONE and has_room_for_one(t):
         gone_count = process(t, nom, gone, gone_count)
         overtaken = t.nom[nom, c.N_ENDED] == c.ENDS_OVERTAKEN

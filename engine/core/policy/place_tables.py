@@ -3,7 +3,7 @@
 Nodes are of one kind where they have the same labels and taints, so that the same pods are kept off them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ class PlaceTables:
     leaf: Ints
     size: Ints
     size_kept: Ints
+    there: Ints
 
     @property
     def are_there(self) -> bool:
@@ -92,10 +93,16 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
                 amounts = amounts_in(machines, domain.machines)
                 node = numbers.setdefault((-1 if of_nodes else flavor, place), len(numbers))
                 unlimited = [int(resource == POD_COUNT and resource not in amounts) for resource in resources]
-                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], *unlimited])
+                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], c.NONE, *unlimited])
                 sizes.append([amounts.get(resource, 0) for resource in resources])
             domains.append(row)
     _tie(leaves)
+    there = [[0] * len(resources) for _ in numbers]
+    for names, rows_of_it in _shared(trees, by_place):
+        for row_of_leaf in rows_of_it:
+            leaves[row_of_leaf][c.L_SHARED] = len(there)
+        amounts = amounts_in(machines, names)
+        there.append([amounts.get(resource, 0) for resource in resources])
     if any(amount > _MOST_AMOUNT for size in sizes for amount in size):
         raise TooManyPlacesError("a node has too much of a resource")
     kept = [[dict(size).get(resource, 0) for resource in resources] for size in graph.settings.room_kept]
@@ -111,6 +118,7 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
         _table(leaves, c.L_UNLIMITED + len(resources)),
         _table(sizes, max(1, len(resources))),
         _table(kept, max(1, len(resources))),
+        _table(there, max(1, len(resources))),
     )
 
 
@@ -135,6 +143,20 @@ def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: Plac
     placed = [flavor for flavor, tree in enumerate(places.trees) if tree is not None]
     state[c.PLACED_FLAVORS] = len(pool)
     pool += [len(placed), *sorted(placed, key=lambda flavor: graph.flavors[flavor].name)]
+
+
+def _shared(trees: Sequence[DomainTree | None], rows: Mapping[tuple[int, DomainPath], int]) -> Iterator[tuple[list[str], list[int]]]:
+    """The lowest domains that several flavors of one topology have, which ends above nodes: their nodes, and the rows of the domains."""
+    found: dict[tuple[str, DomainPath], tuple[set[str], list[int]]] = {}
+    for (flavor, place), row in rows.items():
+        tree = trees[flavor]
+        if tree is not None and not tree.topology.ends_at_nodes:
+            names, rows_of_it = found.setdefault((repr(tree.topology), place), (set(), []))
+            rows_of_it.append(row)
+            names |= set(next(tree.domains[leaf].machines for leaf in tree.lowest if tree.place(leaf) == place))
+    for key in sorted(found):
+        if len(found[key][1]) > 1:
+            yield sorted(found[key][0]), found[key][1]
 
 
 def _kind(machine: Machine) -> str:

@@ -106,7 +106,11 @@ class PlaceBook:
         return other in self._sharing(flavor)
 
     def has_room(self, holdings: Iterable[PodsHeld]) -> bool:
-        """Whether pods find room just where they are to stand, all of them together, whatever the flavor of each."""
+        """Whether pods find room just where they are to stand, all of them together, whatever the flavor of each.
+
+        Flavors of one topology that ends above nodes may have some nodes in common; what they use of a domain together is within what all
+        their nodes there have.
+        """
         before: list[PodsHeld] = []
         for each in holdings:
             leaf = self._leaf(each.flavor, each.place)
@@ -116,10 +120,33 @@ class PlaceBook:
             for other in before:
                 if other.place == each.place and self.see_the_same(each.flavor, other.flavor):
                     free = less(free, other.each, other.pods)
-            if fitting(each.each, free)[0] < each.pods:
+            if fitting(each.each, free)[0] < each.pods or fitting(each.each, self._left_to_all(each, leaf, before))[0] < each.pods:
                 return False
             before.append(each)
         return True
+
+    def _left_to_all(self, each: PodsHeld, leaf: int, before: Iterable[PodsHeld]) -> Amounts:
+        """What the flavors of a topology that ends above nodes leave of a domain together, of all that a flavor has there."""
+        siblings = self._of_its_topology(each.flavor)
+        names: set[str] = set()
+        for flavor in siblings:
+            at = self._leaf(flavor, each.place)
+            names |= set() if at is None else set(self.tree(flavor).domains[at].machines)
+        there = amounts_in(self.machines, sorted(names))
+        left: Amounts = {resource: there[resource] for resource in self.capacity(each.flavor, leaf)}
+        for flavor in siblings:
+            left = less(left, self.used(flavor, each.place))
+        for other in before:
+            if other.place == each.place and other.flavor in siblings:
+                left = less(left, other.each, other.pods)
+        return left
+
+    def _of_its_topology(self, flavor: int) -> list[int]:
+        """A flavor; and where its topology ends above nodes, all others of it."""
+        topology = self.tree(flavor).topology
+        if topology.ends_at_nodes:
+            return [flavor]
+        return [other for other, tree in enumerate(self.trees) if tree is not None and tree.topology == topology]
 
     def seem_free(self, holdings: Iterable[PodsHeld]) -> bool:
         """Whether places seem to have room for pods, each pod set looked at by itself and `pods` not counted, as Kueue looks again.

@@ -35,13 +35,34 @@ def charge_place(t: Tables, part: int, leaf: int, pods: int, everywhere: bool) -
         twin = t.leaf[twin, c.L_TWIN]
 
 
+def note_who_stands(t: Tables) -> None:
+    """Note in `standing` what those who run leave of each place, as no cycle tries anything out there."""
+    for place in range(len(t.there)):
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[place, k] = t.there[place, k]
+    for leaf in range(len(t.leaf)):
+        shared = t.leaf[leaf, c.L_SHARED]
+        for k in range(t.state[c.PLACE_RESOURCES]):
+            t.standing[t.leaf[leaf, c.L_NODE], k] = t.free[leaf, k]
+            if shared != c.NONE:
+                t.standing[shared, k] -= t.size[leaf, k] - t.free[leaf, k]
+
+
+def stand_there(t: Tables, part: int, leaf: int, pods: int) -> None:
+    """Note in `standing` that pods of a part stand in a lowest domain."""
+    node, shared = t.leaf[leaf, c.L_NODE], t.leaf[leaf, c.L_SHARED]
+    for k in range(t.state[c.PLACE_RESOURCES]):
+        t.standing[node, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
+        if shared != c.NONE:
+            t.standing[shared, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
+
+
 def note_standing(t: Tables, row: int, sign: int) -> None:
     """Note in `standing` that a running workload has its places (`sign` 1), or has them no more (-1)."""
     cell = t.work[row, c.PLACES_OF]
     while cell >= 0:
-        node, part = t.leaf[t.cell[cell, c.W_LEAF], c.L_NODE], part_of(t, t.work[row, c.SPEC], t.cell[cell, c.W_POD_SET])
-        for k in range(t.state[c.PLACE_RESOURCES]):
-            t.standing[node, k] -= sign * t.cell[cell, c.W_PODS] * t.spec[part + c.A_AMOUNTS + k]
+        part = part_of(t, t.work[row, c.SPEC], t.cell[cell, c.W_POD_SET])
+        stand_there(t, part, t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS])
         cell = t.cell[cell, c.NEXT]
 
 
@@ -97,15 +118,15 @@ def have_room(t: Tables, nom: int) -> bool:
     """
     spec, first, count = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND], t.nom[nom, c.N_STANDS]
     for at in range(first, first + count):
-        leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
-        for k in range(t.state[c.PLACE_RESOURCES]):
-            t.standing[t.leaf[leaf, c.L_NODE], k] -= t.stand[at, c.P_PODS] * t.spec[part + c.A_AMOUNTS + k]
+        stand_there(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], t.stand[at, c.P_PODS])
     fits = True
     for at in range(first, first + count):
         leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
         for k in range(t.state[c.PLACE_RESOURCES]):
-            if t.spec[part + c.A_AMOUNTS + k] > 0 and t.leaf[leaf, c.L_UNLIMITED + k] == 0 and t.standing[t.leaf[leaf, c.L_NODE], k] < 0:
-                fits = False
+            if t.spec[part + c.A_AMOUNTS + k] > 0 and t.leaf[leaf, c.L_UNLIMITED + k] == 0:
+                shared = t.leaf[leaf, c.L_SHARED]
+                if t.standing[t.leaf[leaf, c.L_NODE], k] < 0 or (shared != c.NONE and t.standing[shared, k] < 0):
+                    fits = False
     if not fits:
         take_room_back(t, nom)
     return fits
@@ -115,9 +136,7 @@ def take_room_back(t: Tables, nom: int) -> None:
     """Undo what `have_room` takes."""
     spec, first = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND]
     for at in range(first, first + t.nom[nom, c.N_STANDS]):
-        leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
-        for k in range(t.state[c.PLACE_RESOURCES]):
-            t.standing[t.leaf[leaf, c.L_NODE], k] += t.stand[at, c.P_PODS] * t.spec[part + c.A_AMOUNTS + k]
+        stand_there(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], -t.stand[at, c.P_PODS])
 
 
 # --- places for a nomination --------------------------------------------------------------------------------------------
