@@ -129,8 +129,8 @@ W_POD_SET, W_RESOURCE, W_FLAVOR, W_COUNT, CELL_WIDTH = range(1, 6)
 """A flavor that was given to a pod set."""
 
 W_LEAF, W_STRAY, W_PODS = W_RESOURCE, W_FLAVOR, W_COUNT
-"""A place: the pod set, the lowest domain as a row of `leaf`, and the pods of it that stand there. `W_STRAY`: the node belongs to their flavor
-no more, and the row is of another flavor that has it."""
+"""A place: the pod set, the lowest domain as a row of `leaf`, and the pods of it that stand there. `W_STRAY`: the node belongs to their
+flavor no more, and the row is of another flavor that has it."""
 
 W_INDEX, W_NAME = W_FLAVOR, W_POD_SET
 """Where a search for flavors stopped; a name in a list of names."""

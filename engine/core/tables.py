@@ -31,8 +31,8 @@ class Tables(NamedTuple):
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     Of places (`policy/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
-    resource]; in a cycle `there` and `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed` [pod set],
-    `tally` [cause]; `stand` has the places of nominations.
+    resource]; in a cycle `there` and `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed`
+    [pod set], `tally` [cause]; `stand` has the places of nominations.
     """
 
     state: Ints

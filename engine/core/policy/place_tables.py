@@ -116,9 +116,9 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
         rows,
         _table(domains, c.DOMAIN_WIDTH),
         _table(leaves, c.L_UNLIMITED + len(resources)),
-        _table(sizes, max(1, len(resources))),
-        _table(kept, max(1, len(resources))),
-        _table(there, max(1, len(resources))),
+        _table(sizes, len(resources)),
+        _table(kept if resources else [], len(resources)),
+        _table(there, len(resources)),
     )
 
 
@@ -132,7 +132,7 @@ def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: Plac
     """Note in the state what holds for all places; `pool` gets the flavors that give places, by their names."""
     settings = graph.settings
     state[c.PLACES], state[c.PLACING_WAY], state[c.TRIES_APART] = places.are_there, _WAYS[settings.places_pods], settings.tries_places_apart
-    state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(settings.room_kept)
+    state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(places.size_kept)
     state[c.PODS_AT] = places.resources.index(POD_COUNT) if places.resources else c.NONE
     state[c.WISH_PART], state[c.CAUSES], state[c.PLACING] = c.WISH_PART_WIDTH, len(causes_of(places)), c.NONE
     state[c.KINDS_AT] = c.A_AMOUNTS + len(places.resources) + len(graph.flavors) * c.WISH_PART_WIDTH
@@ -179,4 +179,4 @@ def _tie(leaves: list[list[int]]) -> None:
 
 
 def _table(rows: list[list[int]], width: int) -> Ints:
-    return np.array(rows, np.int64).reshape(len(rows), width) if rows else zeros(0, width)
+    return np.array(rows, np.int64) if rows and width else zeros(0, width)
