@@ -30,7 +30,8 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is used no more, unless that is refused. Raises BeyondBoundsError."""
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
-    if any(flavor.topology >= 0 for flavor in state.graph.flavors):
+    placed = any(given.places for workload in state.in_order() for given in workload.assignments)
+    if placed or any(flavor.topology >= 0 for flavor in state.graph.flavors):
         raise BeyondBoundsError("pods get places")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
     exists = capacity(state.graph, state.machines, state.overrides)

@@ -30,7 +30,7 @@ from .policy.policy_tables import fraction
 REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")
 DEFERRALS: tuple[DeferralReason | Literal["PodTooLarge"], ...] = (
     "WaitingForQuota", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor", "WaitingForPreemptedWorkloads",
-    "PendingEvaluation", "Misconfigured",
+    "PendingEvaluation", "Misconfigured", "TopologyPlacementFailed",
 )  # fmt: skip
 ENDS: tuple[DeferralOutcome | Literal[""], ...] = (
     "", "no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away",
