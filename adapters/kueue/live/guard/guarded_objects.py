@@ -48,9 +48,9 @@ def guarded_objects(graph: PolicyGraph, gpu: str, guard: str) -> tuple[dict[str,
 
     `gpu` is what the resource `gpu` is called in the cluster, `guard` the name of the guard. Raises ExportRefused.
     """
-    found = Findings()
-    refuse_placed(graph, found, "a guard keeps no Topologies", "apply what `gpol export kueue` writes by hand")
-    found.check(ExportRefused)
+    findings = Findings()
+    refuse_placed(graph, findings, "a guard keeps no Topologies", "apply what `gpol export kueue` writes by hand")
+    findings.check(ExportRefused)
     exported = export(graph, gpu)
     kinds = {kind.kind: kind for kind in GUARDED_KINDS}
     found = [(kinds[str(item["kind"])], item) for item in exported.objects if item["kind"] in kinds]
