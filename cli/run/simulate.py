@@ -17,6 +17,8 @@ from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
 
 if TYPE_CHECKING:
+    from ...engine.facts import NodeAdded
+    from ...engine.policy_graph import PolicyGraph
     from ...sim.drive.driver import OnEvict
     from ...sim.drive.job import Job, JobSource
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 @policy_file
 @click.argument("workloads", metavar="WORKLOADS", type=PLACE)
 @click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
+@click.option("--nodes", metavar="NODES.csv", type=PLACE, help="the nodes of the cluster, which are there from the start")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
 @keep
 @acting
@@ -37,6 +40,7 @@ def simulate(
     policy: str,
     workloads: str,
     trace: str | None,
+    nodes: str | None,
     on_evict: str,
     journal: str | None,
     by: str,
@@ -74,7 +78,8 @@ def simulate(
     signer = Signer.of(wanted, journal)
     with progress("reading jobs", None):
         jobs, source = _jobs(workloads, trace)
-    check_report(report, (policy, workloads, journal, wanted.key), force=force)
+        there = _nodes(nodes, active.graph) if nodes is not None else []
+    check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None
     with told_at_an_early_end(journal), ExitStack() as stack:
@@ -84,7 +89,7 @@ def simulate(
         player = Player(core_for_command(2 * len(jobs)))
         read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
         player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
-        simulation = Simulation(active, jobs, player, evicted, source)
+        simulation = Simulation(active, jobs, player, evicted, source, there)
         figures, never_ran = HistoryMeasure(record, count_at_hand), NeverRan()
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
@@ -113,6 +118,18 @@ def simulate(
         settings = RunSettings(evicted, source, trace or form_of(Path(workloads)))
         write_report(report, report_page(active, measure, record, longest, settings), form, force=force)
     return GOOD
+
+
+def _nodes(path: str, graph: "PolicyGraph") -> "list[NodeAdded]":
+    from ...adapters.node_rows import read_nodes
+    from ...sim.drive.job import InputError
+
+    try:
+        return read_nodes(Path(path), graph)
+    except InputError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
 def _jobs(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":

@@ -129,7 +129,7 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
         case "no machines":
             amount = impediment.limit.asked if impediment.limit is not None else 0
             asks = f"it asks for {format_amount(amount, resource)} {resource} on {flavor}, which has what its machines have"
-            give = f"add machines (NodeAdded, by `gpol run`), or write how much {resource} {flavor} has"
+            give = f"add machines (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), or write how much {resource} {flavor} has"
             return f"{asks}, and no machine has any {resource}", f"{give} instead of `from nodes`"
         case "exceeds" if impediment.limit is not None:
             return _exceeds(impediment.limit, impediment.exists)
