@@ -89,6 +89,7 @@ def test_a_rack_that_is_too_full(cluster: Callable[[str], Any]) -> None:
     )
     [flavor] = found.flavors
     assert (flavor.reason, flavor.because[0]) == ("TopologyPlacementFailed", "there are places for 1 of 2")
+    assert c.remedy("w", "ends").workloads == ("one",)
     assert c.finish("one") == ["run w"]
 
 
