@@ -61,9 +61,10 @@ def simulate(
         from ...sim.measure.columns.compiled_count import count_at_hand
         from ...sim.measure.columns.history_measure import HistoryMeasure
         from ...sim.measure.never_ran import NeverRan
+        from ...sim.measure.place_measure import PlaceMeasure
         from ...sim.report.run_record import RunRecord, RunSettings
         from ..speed.kernels import core_for_command
-        from .figures import show_figures
+        from .figures import show_figures, show_places
         from .never_ran_output import show_never_ran
 
     if seed is not None:
@@ -90,12 +91,13 @@ def simulate(
         read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
         player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
         simulation = Simulation(active, jobs, player, evicted, source, there)
-        figures, never_ran = HistoryMeasure(record, count_at_hand), NeverRan()
+        figures, never_ran, stood = HistoryMeasure(record, count_at_hand), NeverRan(), PlaceMeasure()
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is
                 figures.take(played, active.graph)
                 never_ran.take(played)
+                stood.take(played, active.graph)
                 tick(player.core.view.submissions)
         except EndlessError as error:
             refuse(str(error), INVALID)
@@ -105,6 +107,7 @@ def simulate(
     measure = figures.measure()
     measure.check_accounts()
     show_figures(measure, form)
+    show_places(stood, form)
     show_never_ran(player.core, never_ran, form, name)
     if head is not None:
         if form is Format.json:
@@ -116,7 +119,7 @@ def simulate(
         from ...sim.report.run_report import report_page
 
         settings = RunSettings(evicted, source, trace or form_of(Path(workloads)))
-        write_report(report, report_page(active, measure, record, longest, settings), form, force=force)
+        write_report(report, report_page(active, measure, record, longest, settings, stood), form, force=force)
     return GOOD
 
 
