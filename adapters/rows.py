@@ -1,14 +1,19 @@
 """Lines and rows of input files, read one by one within limits. Errors are raised as InputError with the line."""
 
 import csv
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import BinaryIO, Protocol
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeVar, cast
 
 from ..sim.drive.job import InputError
+
+_T = TypeVar("_T")
 
 MOST_BYTES = 1_000_000
 """The longest line that is read; no more than this is ever held of a line that has no end."""
@@ -52,6 +57,11 @@ class Input:
 
     name: str
     stream: LineStream
+
+    @classmethod
+    def of(cls, path: Path, stream: BinaryIO | DigestedStream) -> "Input":
+        """The lines of a file that was opened; one whose name ends in `.gz` is unpacked."""
+        return cls(path.name, gzip.GzipFile(fileobj=cast(BinaryIO, stream)) if path.suffix == ".gz" else stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +132,16 @@ def lines(file: Input) -> Iterator[str]:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InputError(file.name, number, _not_utf8(error), "save the file as UTF-8") from None
+
+
+def unpacked(name: str, found: Iterator[_T]) -> Iterator[_T]:
+    """What is read from a file that may be packed, as long as it can be unpacked. Raises InputError."""
+    try:
+        yield from found
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(
+            name, 1, f"the file cannot be unpacked: {error}", "write or copy it again; a name that ends in .gz is packed"
+        ) from None
 
 
 def rows(file: Input, needed: Sequence[str], known: Sequence[str], prefixes: Sequence[str] = ()) -> Iterator[Row]:

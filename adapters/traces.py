@@ -3,19 +3,16 @@
 Files are read row by row, then the jobs are put in order of time; equal times keep the order of the input. All numbers are exact.
 """
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from pydantic import ValidationError
 
 from ..engine.errors import describe_error
-from ..engine.event_parts import PodSet
+from ..engine.event_parts import PodSet, Slice
 from ..engine.facts import FACT, WorkloadSubmitted
 from ..engine.units import (
     INT64_MAX,
@@ -29,14 +26,17 @@ from ..engine.units import (
     split_quantity,
 )
 from ..sim.drive.job import InputError, Job, JobSource
-from .rows import DigestedStream, Input, LineStream, Row, lines, plain_json, rows
+from .rows import DigestedStream, Input, Row, lines, plain_json, rows, unpacked
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
 
 NEEDED = ("workload", "submitted", "duration")
 TEXTS = ("queue", "namespace", "user", "group", "kind", "priority")
-OPTIONAL = (*TEXTS, "pods", *RESOURCES, "flavors")
+PLACES = ("within", "near", "anywhere", "slices")
+"""Columns that say where pods are to stand."""
+
+OPTIONAL = (*TEXTS, "pods", *RESOURCES, "flavors", *PLACES)
 PREFIXES = ("resource:", "label:")
 
 _FIELDS = {"kind": "workload_kind"}
@@ -75,7 +75,7 @@ def read_source(path: Path, form: str | None = None) -> tuple[list[Job], JobSour
     jobs = []
     with path.open("rb") as file:
         stream = DigestedStream(file)
-        for line, job in _unpacked(path.name, READERS[chosen](Input(path.name, _lines_of(path, stream)))):
+        for line, job in unpacked(path.name, READERS[chosen](Input.of(path, stream))):
             name = job.fact.workload
             if name in seen:
                 raise InputError(path.name, line, f"workload `{name}` is in line {seen[name]} already", "give each job its own name")
@@ -85,21 +85,6 @@ def read_source(path: Path, form: str | None = None) -> tuple[list[Job], JobSour
             seen[name] = line
             jobs.append(job)
     return sorted(jobs, key=lambda job: job.fact.time), JobSource(path.name, stream.digest)
-
-
-def _lines_of(path: Path, stream: DigestedStream) -> LineStream:
-    """What the lines of a file are read from."""
-    return gzip.GzipFile(fileobj=cast(BinaryIO, stream)) if path.suffix == ".gz" else stream
-
-
-def _unpacked(name: str, located: Iterator[Located]) -> Iterator[Located]:
-    """Jobs of a file that may be packed, as long as it can be unpacked."""
-    try:
-        yield from located
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(
-            name, 1, f"the file cannot be unpacked: {error}", "write or copy it again; a name that ends in .gz is packed"
-        ) from None
 
 
 # --- the Philly trace -----------------------------------------------------------------------------------------------
@@ -164,7 +149,7 @@ def read_csv(file: Input) -> Iterator[Located]:
             raise row.wrong("submitted", problem, "use one of the two")
         duration = _duration(row)
         pods = _count(row, "pods") if row.cells.get("pods") else 1
-        pod_set = _pod_set(row, pods, _requests(row), tuple(row.cells.get("flavors", "").split()))
+        pod_set = _pod_set(row, pods, _requests(row), tuple(row.cells.get("flavors", "").split()), _wish(row))
         texts = {_FIELDS.get(column, column): row.cells[column] for column in TEXTS if row.cells.get(column)}
         labels = {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell}
         fields: dict[str, object] = {
@@ -232,6 +217,28 @@ def _requests(row: Row) -> tuple[tuple[str, int], ...]:
     return tuple((resource, found[resource][1]) for resource in sorted(found))
 
 
+PlaceCells = tuple[str, str, bool, tuple[tuple[str, int], ...]]
+"""Within and near which level pods are to stand, whether any places will do, and in which slices: each a level and a size."""
+
+NOWHERE: PlaceCells = ("", "", False, ())
+_SLICES = re.compile(r"([1-9][0-9]{0,6}) within (\S+)")
+
+
+def _wish(row: Row) -> PlaceCells:
+    """Where the pods are to stand."""
+    anywhere = row.cells.get("anywhere", "")
+    if anywhere not in ("", "yes", "no"):
+        raise row.wrong("anywhere", f"`{anywhere[:_MOST_SHOWN]}` is neither yes nor no", "write `yes`, or leave the cell empty")
+    slices = []
+    for text in filter(None, (part.strip() for part in row.cells.get("slices", "").split(";"))):
+        found = _SLICES.fullmatch(text)
+        if found is None:
+            remedy = "write `8 within rack`, several from wide to narrow as `8 within rack; 4 within host`"
+            raise row.wrong("slices", f"`{text[:_MOST_SHOWN]}` is no size with a level", remedy)
+        slices.append((found[2], int(found[1])))
+    return row.cells.get("within", ""), row.cells.get("near", ""), anywhere == "yes", tuple(slices)
+
+
 # --- JSON lines -----------------------------------------------------------------------------------------------------
 
 
@@ -281,19 +288,23 @@ def _json_duration(file: str, line: int, value: object) -> int:
 # --- shared ---------------------------------------------------------------------------------------------------------
 
 
-def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet:
+def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...], wish: PlaceCells = NOWHERE) -> PodSet:
     try:
-        return _shared_pod_set(count, requests, flavors)
+        return _shared_pod_set(count, requests, flavors, wish)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        column = "flavors" if "flavors" in first["loc"] else "pods"
-        raise row.wrong(column, first["msg"].removeprefix("Value error, "), "correct the cell") from None
+        column = next((column for column in ("flavors", "within", "near", "slices") if column in first["loc"]), "")
+        message = first["msg"].removeprefix("Value error, ")
+        told = column or ("slices" if "slices" in message else "within" if "one of" in message else "pods")
+        raise row.wrong(told, message, "correct the cell") from None
 
 
 @lru_cache(maxsize=4096)
-def _shared_pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...]) -> PodSet:
+def _shared_pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...], wish: PlaceCells) -> PodSet:
     """Equal pod sets are one object: a trace has few kinds of them."""
-    return PodSet(count=count, requests=dict(requests), flavors=flavors)
+    within, near, anywhere, slices = wish
+    parts = tuple(Slice(level=level, size=size) for level, size in slices)
+    return PodSet(count=count, requests=dict(requests), flavors=flavors, within=within, near=near, anywhere=anywhere, slices=parts)
 
 
 def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) -> WorkloadSubmitted:

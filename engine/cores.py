@@ -11,6 +11,7 @@ from .event_parts import PodSet
 from .events import AnyDecision, AnyEvent
 from .facts import Fact, WorkloadSubmitted
 from .intake.jobs import Jobs
+from .nodes.inventory import Machine
 from .outcome.decision import BindingLimit, Hold
 from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import (
@@ -49,6 +50,9 @@ class View(Protocol):
 
     def machine_flavors(self) -> Sequence[int]:
         """The flavor of each machine, -1 for one of none."""
+
+    def machines(self) -> Mapping[str, Machine]:
+        """All machines by name, in order."""
 
     def capacity(self, slot: int) -> int:
         """What exists of a slot."""

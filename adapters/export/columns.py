@@ -7,7 +7,7 @@ Amounts are integers in the smallest unit, GPUs in thousandths; times are micros
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from ...engine.event_parts import Charge, PodSet, Why
+from ...engine.event_parts import Assignment, Charge, Placement, PodSet, Unplaced, Why
 from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
 from ...engine.explain.standing import Standing
 from ...engine.facts import (
@@ -31,17 +31,28 @@ from .table_form import FieldType, TableForm, TableRow
 VERSION = 1
 """Of the columns: the `v` of a line, and `gpol.columns` in a Parquet file."""
 
-ColumnType = Literal["integer", "text", "boolean", "time", "requests", "amounts", "assignments", "operands", "resources"]
+ColumnType = Literal["integer", "text", "boolean", "time", "requests", "amounts", "assignments", "places", "operands", "resources"]
 """A plain type, or the name of a list of objects with the fields that `OBJECTS` gives."""
 
 OBJECTS: dict[str, dict[str, FieldType]] = {
     "requests": {"pod_set": "text", "count": "integer", "resource": "text", "amount": "integer"},
     "amounts": {"flavor": "text", "resource": "text", "amount": "integer"},
     "assignments": {"pod_set": "text", "count": "integer", "resource": "text", "flavor": "text"},
+    "places": {"pod_set": "text", "domain": "text", "pods": "integer"},
     "operands": {"name": "text", "value": "text"},
     "resources": {"resource": "text", "amount": "integer"},
 }
 """The fields of the objects in a list."""
+
+PLACE_COLUMNS: dict[str, ColumnType] = {
+    "places": "places",
+    "unplaced_flavor": "text",
+    "unplaced_level": "text",
+    "unplaced_fit": "integer",
+    "unplaced_of": "integer",
+    "unplaced_closest": "text",
+}
+"""Where pods stand, and why there are no places for them: what `placed` and `because` fill."""
 
 WHY_COLUMNS: dict[str, ColumnType] = {
     "rule": "text",
@@ -97,6 +108,7 @@ COLUMNS: dict[str, ColumnType] = {
     "capacity": "resources",
     "policy_file": "text",
     "policy_digest": "text",
+    **PLACE_COLUMNS,
     "payload": "text",
     "chain": "text",
 }
@@ -156,6 +168,8 @@ def because(told: Why | Standing) -> TableRow:
     row: TableRow = {"operands": [{"name": operand.name, "value": operand.value} for operand in told.operands]}
     if told.rule is not None:
         row.update(rule=told.rule.name, rule_file=told.rule.file, rule_line=told.rule.line)
+    if told.places is not None:
+        row.update(_unplaced(told.places))
     limit = told.limit
     if limit is None:
         return row
@@ -164,6 +178,23 @@ def because(told: Why | Standing) -> TableRow:
     if limit.source is not None:
         row.update(limit_file=limit.source.file, limit_line=limit.source.line)
     return row
+
+
+def _unplaced(told: Unplaced) -> TableRow:
+    """Why there are no places: on which flavor, by which level, for how many there is room, and in which domain for most."""
+    return {
+        "unplaced_flavor": told.flavor,
+        "unplaced_level": told.level or None,
+        "unplaced_fit": told.fit,
+        "unplaced_of": told.of,
+        "unplaced_closest": "/".join(told.closest) or None,
+    }
+
+
+def placed(some: Iterable[Assignment | Placement]) -> list[TableRow] | None:
+    """Where the pods of pod sets stand: each domain by the values of its levels, with `/` between, a node by its name. None if nowhere."""
+    found = [{"pod_set": each.pod_set, "domain": "/".join(place.domain), "pods": place.pods} for each in some for place in each.places]
+    return found or None
 
 
 def _own(event: AnyEvent) -> TableRow:
@@ -179,7 +210,7 @@ def _own(event: AnyEvent) -> TableRow:
                 for each in event.assignments
                 for resource, flavor in each.flavors.items()
             ]
-            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": assignments}
+            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": assignments, "places": placed(event.assignments)}
         case WorkloadAdopted():
             return _adopted(event)
         case WorkloadEvicted():
@@ -234,7 +265,7 @@ def _adopted(event: WorkloadAdopted) -> TableRow:
             assignments.append({"pod_set": placement.pod_set, "count": placement.count, "resource": resource, "flavor": flavor})
             totals[flavor, resource] = totals.get((flavor, resource), 0) + placement.usage.get(resource, 0)
     usage = [{"flavor": flavor, "resource": resource, "amount": totals[flavor, resource]} for flavor, resource in sorted(totals)]
-    return {"usage": usage, "gpu_milli": _gpus(usage), "assignments": assignments}
+    return {"usage": usage, "gpu_milli": _gpus(usage), "assignments": assignments, "places": placed(event.placements)}
 
 
 def _gpus(amounts: list[TableRow]) -> int:

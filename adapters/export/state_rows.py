@@ -13,6 +13,7 @@ from ...engine.explain.standing import HoldStanding, Standing
 from ...engine.facts import WorkloadSubmitted
 from ...engine.outcome.named import assignments, charges
 from ...engine.policy_graph import PolicyGraph
+from ...engine.questions.standing_room import places_of
 from ...engine.units import INT64_MAX
 from ...engine.workload import Workload
 from ...journal.errors import JournalError
@@ -20,14 +21,16 @@ from ...journal.journal import Journal
 from ...journal.records import Recorded, workload_stream
 from ...sim.measure.cluster_figures import is_held
 from ...sim.measure.gpu_amounts import thousandths
-from .columns import OBJECTS, WHY_COLUMNS, because
+from .columns import OBJECTS, PLACE_COLUMNS, WHY_COLUMNS, because, placed
 from .table_form import FieldType, TableForm, TableRow
 
 STATE_OBJECTS: dict[str, dict[str, FieldType]] = {
-    **{name: OBJECTS[name] for name in ("requests", "amounts", "assignments", "operands")},
+    **{name: OBJECTS[name] for name in ("requests", "amounts", "assignments", "places", "operands")},
     "holds": {"reason": "text", "rule": "text or null", "rule_file": "text or null", "rule_line": "integer or null", "said": "text"},
     "keepers": {"workload": "text", "until": "integer", "rule": "text or null"},
     "victims": {"workload": "text"},
+    "supplies": {"resource": "text", "exists": "integer", "used": "integer"},
+    "taints": {"key": "text", "value": "text", "effect": "text"},
 }
 """The fields of the objects in a list."""
 
@@ -67,6 +70,12 @@ STATE_COLUMNS: dict[str, str] = {
     "outcome": "text",
     "victims": "victims",
     "until": "time",
+    **PLACE_COLUMNS,
+    "place": "text",
+    "place_path": "text",
+    "cordoned": "boolean",
+    "taints": "taints",
+    "supplies": "supplies",
     "payload": "text",
     "policy_digest": "text",
     "chain": "text",
@@ -82,14 +91,15 @@ _NOTHING: TableRow = dict.fromkeys(STATE_COLUMNS)
 def state_rows(core: Core, journal: Journal) -> Iterator[TableRow]:
     """The rows of the state that a core stands for, which is the one after event `core.seq` of a journal.
 
-    First what exists, then the workloads that are not over in the order of their submissions, then reservations. None before a policy.
+    First what exists and the places where pods may stand, then the workloads that are not over in the order of their submissions, then
+    reservations. None before a policy.
     """
     graph = core.graph
     if graph is None:
         return
     chain = journal.at(core.seq).chain.hex()
     moment = {**_NOTHING, "seq": core.seq, "time": core.time, "policy_digest": graph.digest, "chain": chain}
-    for each in (_capacity(core, graph), _workloads(core, graph, journal), _reservations(core, graph, journal)):
+    for each in (_capacity(core, graph), _places(core, graph), _workloads(core, graph, journal), _reservations(core, graph, journal)):
         for row in each:
             if any((row.get(name) or 0) > INT64_MAX for name in ("asked_gpu_milli", "gpu_milli")):
                 raise JournalError(f"`{row['workload']}` is about more GPUs than 64 bits hold in thousandths", "use `gpol state`")
@@ -100,6 +110,23 @@ def _capacity(core: Core, graph: PolicyGraph) -> Iterator[TableRow]:
     for slot, of in enumerate(graph.slots):
         flavor = graph.flavors[of.flavor].name
         yield {"record": "capacity", "flavor": flavor, "resource": of.resource, "exists": core.view.capacity(slot)}
+
+
+def _places(core: Core, graph: PolicyGraph) -> Iterator[TableRow]:
+    """The places of flavors that give some, with what there is and what is used."""
+    for each in places_of(graph, core.view.machines(), core.view.workloads()):
+        yield {
+            "record": "place",
+            "flavor": ", ".join(graph.flavors[flavor].name for flavor in each.flavors),
+            "place": "/".join(each.place),
+            "place_path": "/".join(each.path),
+            "cordoned": each.cordoned,
+            "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in each.taints],
+            "supplies": [
+                {"resource": resource, "exists": each.capacity.get(resource, 0), "used": each.used.get(resource, 0)}
+                for resource in sorted({*each.capacity, *each.used})
+            ],
+        }
 
 
 # --- workloads ------------------------------------------------------------------------------------------------------
@@ -153,7 +180,12 @@ def _requests(workload: Workload) -> Iterator[TableRow]:
 
 def _running(graph: PolicyGraph, workload: Workload) -> TableRow:
     row = {"admitted": workload.admitted, "evicting": workload.evicting}
-    return {**row, **_charged(charges(graph, workload.usage)), "assignments": _assigned(workload.assignments)}
+    return {
+        **row,
+        **_charged(charges(graph, workload.usage)),
+        "assignments": _assigned(workload.assignments),
+        "places": placed(workload.assignments),
+    }
 
 
 def _waiting(workload: Workload, standing: Standing) -> TableRow:
@@ -209,7 +241,8 @@ def _reservations(core: Core, graph: PolicyGraph, journal: Journal) -> Iterator[
         about = _about(workload, standing, _submission(journal, workload, core.seq))
         row = {**about, "record": "reservation", "until": nomination.until, "keepers": _keepers(standing)}
         charged = _charged(charges(graph, nomination.flavors.request))
-        yield {**row, **charged, "assignments": _assigned(assignments(graph, nomination.flavors))}
+        given = assignments(graph, nomination.flavors)
+        yield {**row, **charged, "assignments": _assigned(given), "places": placed(given)}
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------

@@ -84,6 +84,7 @@ def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Re
     from ...engine.events import WorkloadRejected
     from ...engine.facts import PolicyActivated
     from ...engine.units import format_time
+    from ...sim.report.wording import places_told
     from .history import history_lines
     from .standings import waiting
 
@@ -97,6 +98,9 @@ def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Re
         say(f"  policy: {event.file}, activated{who} at {format_time(event.time)} (event {policy.seq}){why}")
     if standing is not None and standing.state == "pending":
         for line in waiting(standing):
+            say(f"  {line}")
+    if standing is not None and standing.state == "running":
+        for line in places_told(standing.assignments):
             say(f"  {line}")
     say("history")
     for line in history_lines(workload, history):

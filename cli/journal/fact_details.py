@@ -1,5 +1,6 @@
 """What a fact changes, and the amounts that an event is about, in words."""
 
+from ...engine.event_parts import PodSet
 from ...engine.events import AnyEvent, WorkloadAdmitted, WorkloadEvicted, WorkloadReplaced
 from ...engine.facts import (
     CapacityChanged,
@@ -68,4 +69,11 @@ def asked_by(event: WorkloadSubmitted, number: int) -> str:
     pod_set = event.pod_sets[number]
     each = " and ".join(amount(asked, resource) for resource, asked in pod_set.requests.items())
     flavors = f" on {' or '.join(pod_set.flavors)}" if pod_set.flavors else ""
-    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors
+    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors + _wish(pod_set)
+
+
+def _wish(pod_set: PodSet) -> str:
+    """Where the pods of a pod set are to stand, such as ` within rack in slices of 4 within host`."""
+    said = next((f" {word} {level}" for word, level in (("within", pod_set.within), ("near", pod_set.near)) if level), "")
+    slices = "".join(f" in slices of {part.size} within {part.level}" for part in pod_set.slices)
+    return said + (" anywhere" if pod_set.anywhere else "") + slices

@@ -5,6 +5,7 @@ from typing import get_args
 
 from ...engine.event_parts import Limit
 from ...engine.explain.standing import CandidateStanding, FlavorStanding, Remedy, Standing
+from ...engine.explain.unplaced import unplaced_told
 from ...engine.outcome.nomination import CandidateOutcome
 from ...engine.units import format_time
 from ...sim.report.wording import amount, by, charges_told, limit_told, names, never_told, total
@@ -79,6 +80,8 @@ def waiting(standing: Standing) -> list[str]:
     lines += _place(standing)
     if standing.limit is not None:
         lines.append(f"limit: {limit_told(standing.limit, standing.reason)}")
+    if standing.places is not None:
+        lines.append(f"no places on {unplaced_told(standing.places)}")
     for keeper in standing.keepers:
         lines.append(f"waits for: {keeper.workload}, protected until {format_time(keeper.until)}" + by(keeper.protect))
     lines += [_flavor(flavor) for flavor in standing.flavors]

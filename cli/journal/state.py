@@ -13,6 +13,8 @@ from ..shared.output import GOOD, Format, refuse
 from ..shared.progress import progress
 
 if TYPE_CHECKING:
+    from ...engine.event_parts import PodSet
+    from ...engine.policy_graph import PolicyGraph
     from ...sim.measure.cluster_figures import ClusterFigures, NodeFigures, WorkloadRow
 
 
@@ -21,22 +23,37 @@ if TYPE_CHECKING:
 @moment
 @click.option("--queue", metavar="Q", help="this queue or cohort and what is below it, by flavor and resource")
 @click.option("--workloads", is_flag=True, help="also the workloads that are not over")
+@click.option("--nodes", is_flag=True, help="also the nodes of flavors that give pods places, with who stands there")
+@click.option("--fits", metavar="AMOUNTS", help="also how many pods that each ask for so much find room, such as '8 gpu, 64 cpu'")
 @no_snapshot
 @with_format
-def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_snapshot: bool, form: Format) -> int:
+def state(
+    journal: str,
+    at: str | None,
+    queue: str | None,
+    workloads: bool,
+    nodes: bool,
+    fits: str | None,
+    no_snapshot: bool,
+    form: Format,
+) -> int:
     """Show the cluster as it was: the policy, what existed, who owned and used how much, who ran and who waited."""
     from ...compiled.core_to_ask import quickly
+    from ...engine.questions.standing_room import places_of, room_for
     from ...journal.read.as_of import core_at
     from ...journal.recorded_policies import last_activation
     from ...sim.measure.cluster_figures import cluster_of, live_workloads
-    from .state_output import print_json, print_tables
+    from .state_output import print_json, print_places, print_room, print_tables
 
+    shape = _shape(fits) if fits is not None else None
     try:
         with whole_part(journal) as part:
             read = part.journal
             with progress("going through events", read.head.seq) as tick:
                 core = part.state(lambda: core_at(read, find_moment(read, at), snapshots=not no_snapshot, progress=tick))
                 asked = part.state(lambda: asked_time(read, at))
+            if core.graph is not None and (nodes or shape is not None):
+                _check_placed(core.graph, "--nodes" if nodes else "--fits")
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = last_activation(read, core.seq)
@@ -45,6 +62,12 @@ def state(journal: str, at: str | None, queue: str | None, workloads: bool, no_s
                 print_json(cluster, policy, places, live)
             else:
                 print_tables(cluster, policy, places, live, form, whole=queue is None, asked=asked)
+            if core.graph is not None and (nodes or shape is not None):
+                there = core.view.machines(), core.view.workloads()
+                if nodes:
+                    print_places(core.graph, places_of(core.graph, *there), form)
+                if shape is not None:
+                    print_room(core.graph, shape, list(room_for(core.graph, *there, shape)), form)
     except JournalError as error:
         refuse_use(error)
     return GOOD
@@ -65,6 +88,31 @@ def _below(cluster: "ClusterFigures", name: str | None) -> "list[NodeFigures]":
     first, *rest = cluster.places[start:]
     end = next((number for number, place in enumerate(rest) if place.depth <= first.depth), len(rest))
     return [first, *rest[:end]]
+
+
+def _shape(text: str) -> "PodSet":
+    """A pod that asks for amounts such as `8 gpu, 64 cpu`. Ends the command for a text that says none."""
+    from ...engine.event_parts import PodSet
+    from ...engine.units import UnitError, parse_amount
+
+    requests: dict[str, int] = {}
+    for part in text.split(","):
+        amount, _, resource = part.strip().partition(" ")
+        resource = resource.strip()
+        if not amount or not resource or resource in requests:
+            refuse(f"--fits: `{part.strip()}` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'")
+        try:
+            requests[resource] = parse_amount(amount, resource)
+        except UnitError as error:
+            refuse(f"--fits: {error}; write it as '8 gpu, 64 cpu'")
+        if requests[resource] == 0:
+            refuse(f"--fits: a pod that asks for 0 {resource} fits everywhere; leave {resource} out")
+    return PodSet(requests=requests)
+
+
+def _check_placed(graph: "PolicyGraph", option: str) -> None:
+    if all(flavor.topology < 0 for flavor in graph.flavors):
+        refuse(f"{option}: no flavor of the policy gave pods places then; leave the option out, or let a flavor be `placed`")
 
 
 def _queues(places: "list[NodeFigures]", name: str | None) -> frozenset[str] | None:

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from ...engine.event_parts import POD_COUNT, KeptOffPlaces, PodSet
+from ...engine.explain.unplaced import cause_told
 from ...engine.facts import PolicyActivated
+from ...engine.policy_graph import PolicyGraph
+from ...engine.questions.standing_room import FlavorRoom, PlaceState
 from ...engine.units import format_amount, format_time
 from ...journal.journal import Recorded
 from ...sim.measure.cluster_figures import CapacityFigures, ClusterFigures, NodeFigures, WorkloadRow
 from ...sim.measure.gpu_amounts import GPUS, counted_as
-from ...sim.report.wording import gpus
+from ...sim.report.wording import amount, gpus, names
 from ..shared.output import Format, counted, say, say_json
 from ..shared.tables import table
 from .fact_details import details
@@ -129,3 +133,69 @@ def _workload_row(workload: WorkloadRow) -> tuple[str, ...]:
     )
     place = f"{workload.position:,} of {workload.waiting:,}" if workload.position is not None else "-"
     return (workload.name, workload.state, format_time(workload.since), workload.queue or "-", charged or "-", place, workload.reason)
+
+
+# --- places ---------------------------------------------------------------------------------------------------------
+
+_NODES = ("place", "flavors", "used of what exists", "takes", "who stands there")
+_ROOM = ("flavor", "level", "pods that fit", "where")
+
+
+def print_places(graph: PolicyGraph, places: list[PlaceState], form: Format) -> None:
+    """Print the places of flavors that give some: what is used there, what keeps pods off, and who stands there."""
+    if form is Format.json:
+        for each in places:
+            say_json(
+                "state_place",
+                place=each.place,
+                path=each.path,
+                flavors=[graph.flavors[flavor].name for flavor in each.flavors],
+                nodes=each.machines,
+                exists=each.capacity,
+                used=each.used,
+                cordoned=each.cordoned,
+                taints=[asdict(taint) for taint in each.taints],
+                pods=[{"workload": name, "pods": pods} for name, pods in each.pods],
+            )
+        return
+    table("places", _NODES, [_place_told(graph, each) for each in places], form)
+
+
+def _place_told(graph: PolicyGraph, each: PlaceState) -> tuple[str, ...]:
+    resources = [resource for resource in sorted({*each.capacity, *each.used}) if resource in each.capacity or resource != POD_COUNT]
+    used = ", ".join(
+        f"{format_amount(each.used.get(resource, 0), resource)} of {amount(each.capacity.get(resource, 0), resource)}"
+        for resource in resources
+    )
+    taints = [f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in each.taints]
+    kept = ["gone" if not each.machines else "nobody new"] if each.cordoned or not each.machines else []
+    who = [f"{name} ({pods})" if pods > 1 else name for name, pods in each.pods]
+    flavors = ", ".join(graph.flavors[flavor].name for flavor in each.flavors)
+    return ("/".join(each.path), flavors, used, ", ".join([*kept, *taints]) or "all", names(who) or "-")
+
+
+def print_room(graph: PolicyGraph, shape: PodSet, rooms: list[FlavorRoom], form: Format) -> None:
+    """Print for how many pods of one shape there is room, in the best domain of each level and in all."""
+    asked = " and ".join(amount(value, resource) for resource, value in shape.requests.items())
+    if form is Format.json:
+        for room in rooms:
+            kept = [{"cause": cause.cause, "detail": cause.detail, "places": places} for cause, places in room.kept_off]
+            levels = [asdict(level) for level in room.levels]
+            said = {"flavor": graph.flavors[room.flavor].name, "asked": shape.requests, "levels": levels, "anywhere": room.anywhere}
+            say_json("state_room", **said, places=room.places, kept_off=kept)
+        return
+    rows = []
+    for room in rooms:
+        name = graph.flavors[room.flavor].name
+        rows += [(name, level.level, f"{level.pods:,}", "/".join(level.domain) if level.pods else "-") for level in room.levels]
+        rows.append((name, "anywhere", f"{room.anywhere:,}", _kept_off_told(room)))
+    table(f"room for pods of {asked}, one by one and whatever quota there is", _ROOM, rows, form)
+
+
+def _kept_off_told(room: FlavorRoom) -> str:
+    """How many places take none of them, by the first thing in the way; the first few causes."""
+    causes = [
+        f"{cause_told(KeptOffPlaces(cause=cause.cause, detail=cause.detail, places=places))} {places}" for cause, places in room.kept_off
+    ]
+    none = sum(places for _, places in room.kept_off)
+    return f"not in {none:,} of {counted(room.places, 'place')}: {names(causes)}" if none else "-"

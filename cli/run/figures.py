@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ...engine.units import format_amount, format_duration
 from ...sim.measure.figures import DeviceFigures
 from ...sim.measure.measure import Measure
+from ...sim.measure.place_measure import NodeClass, PlaceMeasure
 from ...sim.measure.queue_figures import QueueFigures
 from ...sim.report.wording import gpus, hours, hours_number, short, unit_hours
 from ..impact.impact_output import devices_json
@@ -121,3 +122,41 @@ def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
         share,
         *(short(wait) if figures.waits else "-" for wait in waits),
     )
+
+
+_CLASSES = ("nodes of", "GPUs each", "nodes", "GPU-hours", "of", "utilisation", "stranded", "of what was free")
+
+
+def show_places(measure: PlaceMeasure, form: Format) -> None:
+    """Print how well the nodes of each class were used, and which GPU-hours were stranded; nothing where pods got no places."""
+    measure.finish()
+    if not measure.gives_places:
+        return
+    nodes = measure.nodes()
+    if form is Format.json:
+        for of_class in sorted(measure.classes):
+            figures, (flavors, each) = measure.classes[of_class], of_class
+            existed, used, stranded = (hours_number(area) for area in (figures.existed, figures.used, figures.stranded))
+            said = {"flavors": flavors, "gpu_milli": each, "nodes": nodes.get(of_class, 0), "gpu_hours_existed": existed}
+            say_json("nodes", **said, gpu_hours=used, stranded_gpu_hours=stranded)
+        return
+    table("Nodes", _CLASSES, [place_class_row(measure, of_class, nodes.get(of_class, 0)) for of_class in sorted(measure.classes)], form)
+
+
+def place_class_row(measure: PlaceMeasure, of_class: NodeClass, nodes: int) -> tuple[str, ...]:
+    """The figures of a class of nodes as a row."""
+    figures, (flavors, each) = measure.classes[of_class], of_class
+    return (
+        ", ".join(flavors),
+        gpus(each),
+        f"{nodes:,}",
+        hours(figures.used),
+        hours(figures.existed),
+        _percent(figures.used, figures.existed),
+        hours(figures.stranded),
+        _percent(figures.stranded, figures.existed - figures.used),
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part * 1000 // whole / 10:.1f}%" if whole > 0 else "-"

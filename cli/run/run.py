@@ -60,9 +60,10 @@ def run(
         from ...sim.measure.columns.compiled_count import count_at_hand
         from ...sim.measure.columns.history_measure import HistoryMeasure
         from ...sim.measure.never_ran import NeverRan
+        from ...sim.measure.place_measure import PlaceMeasure, asked_by
         from ..speed.kernels import core_for_command
         from .fact_lines import Facts, open_facts, play
-        from .figures import show_figures
+        from .figures import show_figures, show_places
         from .never_ran_output import show_never_ran
 
     if policy == facts == "-":
@@ -71,7 +72,7 @@ def run(
     active = Policy.of(checked_policy(policy, form), by, note)
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
-    figures, never_ran = HistoryMeasure(None, count_at_hand), NeverRan()
+    figures, never_ran, stood = HistoryMeasure(None, count_at_hand), NeverRan(), PlaceMeasure(lambda name: asked_by(player.core, name))
     with told_at_an_early_end(journal), explained(out), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
         lines = Facts(facts, open_facts(facts, stack), skip_invalid, as_recorded)
@@ -90,6 +91,7 @@ def run(
                 assert graph is not None, "the first fact activates a policy"
                 figures.take(played, graph)
                 never_ran.take(played)
+                stood.take(played, graph)
                 if decided is not None:
                     for before, payload in _decisions(played):
                         print(shown_json(f'{{"seq":{seq + before + 1},{payload.decode()[1:]}'), file=decided)
@@ -107,6 +109,7 @@ def run(
     if measure.facts == 0 and code == GOOD:
         complain(f"gpol: no fact was played: {lines.name} has none" + (" that is possible" if lines.skipped else ""))
     show_figures(measure, form, skipped=lines.skipped)
+    show_places(stood, form)
     show_never_ran(player.core, never_ran, form, journal)
     tell_last(checkpointer, form)
     return code

@@ -17,6 +17,8 @@ from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
 
 if TYPE_CHECKING:
+    from ...engine.facts import NodeAdded
+    from ...engine.policy_graph import PolicyGraph
     from ...sim.drive.driver import OnEvict
     from ...sim.drive.job import Job, JobSource
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 @policy_file
 @click.argument("workloads", metavar="WORKLOADS", type=PLACE)
 @click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
+@click.option("--nodes", metavar="NODES.csv", type=PLACE, help="the nodes of the cluster, which are there from the start")
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
 @keep
 @acting
@@ -37,6 +40,7 @@ def simulate(
     policy: str,
     workloads: str,
     trace: str | None,
+    nodes: str | None,
     on_evict: str,
     journal: str | None,
     by: str,
@@ -57,9 +61,10 @@ def simulate(
         from ...sim.measure.columns.compiled_count import count_at_hand
         from ...sim.measure.columns.history_measure import HistoryMeasure
         from ...sim.measure.never_ran import NeverRan
+        from ...sim.measure.place_measure import PlaceMeasure
         from ...sim.report.run_record import RunRecord, RunSettings
         from ..speed.kernels import core_for_command
-        from .figures import show_figures
+        from .figures import show_figures, show_places
         from .never_ran_output import show_never_ran
 
     if seed is not None:
@@ -74,7 +79,8 @@ def simulate(
     signer = Signer.of(wanted, journal)
     with progress("reading jobs", None):
         jobs, source = _jobs(workloads, trace)
-    check_report(report, (policy, workloads, journal, wanted.key), force=force)
+        there = _nodes(nodes, active.graph) if nodes is not None else []
+    check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None
     with told_at_an_early_end(journal), ExitStack() as stack:
@@ -84,13 +90,14 @@ def simulate(
         player = Player(core_for_command(2 * len(jobs)))
         read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
         player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
-        simulation = Simulation(active, jobs, player, evicted, source)
-        figures, never_ran = HistoryMeasure(record, count_at_hand), NeverRan()
+        simulation = Simulation(active, jobs, player, evicted, source, there)
+        figures, never_ran, stood = HistoryMeasure(record, count_at_hand), NeverRan(), PlaceMeasure()
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is
                 figures.take(played, active.graph)
                 never_ran.take(played)
+                stood.take(played, active.graph)
                 tick(player.core.view.submissions)
         except EndlessError as error:
             refuse(str(error), INVALID)
@@ -100,6 +107,7 @@ def simulate(
     measure = figures.measure()
     measure.check_accounts()
     show_figures(measure, form)
+    show_places(stood, form)
     show_never_ran(player.core, never_ran, form, name)
     if head is not None:
         if form is Format.json:
@@ -111,8 +119,20 @@ def simulate(
         from ...sim.report.run_report import report_page
 
         settings = RunSettings(evicted, source, trace or form_of(Path(workloads)))
-        write_report(report, report_page(active, measure, record, longest, settings), form, force=force)
+        write_report(report, report_page(active, measure, record, longest, settings, stood), form, force=force)
     return GOOD
+
+
+def _nodes(path: str, graph: "PolicyGraph") -> "list[NodeAdded]":
+    from ...adapters.node_rows import read_nodes
+    from ...sim.drive.job import InputError
+
+    try:
+        return read_nodes(Path(path), graph)
+    except InputError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
 def _jobs(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..event_parts import PlacedPods
+from ..event_parts import KeptOffCause, PlacedPods
 from ..outcome.nomination import FlavorAssignment, Grade, LayerRoom, Mode, NoPlaces
 from ..outcome.regrade import regrade
 from . import columns as c
@@ -56,7 +56,7 @@ class PlaceRecords:
             return self.parts.refusals[kind - 3].about(names, flavor), at
         if kind == 2:
             return NoPlaces("no-domains", names, flavor, tree.topology.levels[level].name), at
-        required, fit, size, _closest, _closest_fit, count = tape[at : at + 6]
+        required, fit, size, closest, closest_fit, count = tape[at : at + 6]
         layers, at = [tape[at + 6 + 3 * k : at + 9 + 3 * k] for k in range(count)], at + 6 + 3 * count
         nodes, causes, at = tape[at], tape[at + 1], at + 2
         kept_off = [(*self._cause(tape[at + 2 * k]), tape[at + 2 * k + 1]) for k in range(causes)]
@@ -66,16 +66,19 @@ class PlaceRecords:
             names,
             flavor,
             level=named if required else "",
+            asked=named,
             fit=fit,
             of=pods // size,
             size=size,
             layers=tuple(LayerRoom(tree.topology.levels[level].name, fit, pods // size) for level, size, fit in layers),
             nodes=nodes,
             kept_off=tuple(sorted(kept_off)),
+            closest=tree.place(closest) if closest in tree.lowest else tree.domains[closest].path,
+            closest_fit=closest_fit,
         )
         return found, at + 2 * causes
 
-    def _cause(self, code: int) -> tuple[str, str]:
+    def _cause(self, code: int) -> tuple[KeptOffCause, str]:
         """What keeps pods off a node."""
         if code < len(self.causes):
             return self.causes[code].cause, self.causes[code].detail

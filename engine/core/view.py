@@ -5,6 +5,7 @@ from functools import cached_property
 
 from ..definition.queue.line import line_key
 from ..definition.state.state import State
+from ..nodes.inventory import Machine
 from ..questions.view import DefinitionView
 from ..workload import NOWHERE, Workload
 from . import columns as c
@@ -51,6 +52,9 @@ class TableView:
 
     def machine_flavors(self) -> Sequence[int]:
         return self._whole.machine_flavors()
+
+    def machines(self) -> Mapping[str, Machine]:
+        return self._whole.machines()
 
     def capacity(self, slot: int) -> int:
         return self._store.capacity[slot]

@@ -10,6 +10,7 @@ from ..outcome.named import assignments, charges
 from ..outcome.nomination import Attempt, FlavorAssignment, Victim
 from ..policy_graph import PolicyGraph, Source
 from .policy_lines import limit_named, local_queue_line, node_line, quota_line, rule_line
+from .unplaced import unplaced
 from .wording import compared, named_obstacle, show, show_share, slot_amount
 
 _REJECTIONS = {
@@ -201,5 +202,5 @@ def _deferred(graph: PolicyGraph, outcome: Deferral, time: int, cause: int) -> W
         tried=tuple(Tried(pod_set=pod_set, resource=resource, index=index) for pod_set, resource, index in last.tried),
         attempts=tuple(_attempt(graph, pods.name, attempt) for pods in pod_sets for attempt in pods.attempts),
         victims=last.victims,
-        why=Why(operands=operands, limit=limit_named(graph, outcome.limit)),
+        why=Why(operands=operands, limit=limit_named(graph, outcome.limit), places=unplaced(graph, outcome.flavors)),
     )

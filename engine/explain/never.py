@@ -9,6 +9,7 @@ from ..outcome.nomination import Mode, Nomination
 from ..policy_graph import PolicyGraph
 from .policy_lines import limit_named
 from .standing import Impediment
+from .unplaced import unplaced
 from .wording import named_obstacle
 
 
@@ -33,6 +34,9 @@ def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Imped
     for index, pods in enumerate(alone.flavors.pod_sets):
         if pods.failed:
             found |= dict.fromkeys(_of_pod_set(probe, view, alone, index, pod_sets[pods.name]))
+    places = unplaced(probe.graph, alone.flavors)
+    if not found and places is not None:
+        return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places),)
     return tuple(found)
 
 

@@ -17,10 +17,11 @@ from .never import idle, impediments
 from .policy_lines import limit_named, node_line, rule_line
 from .remedies import nominate, release, remedies
 from .standing import FlavorStanding, Impediment, Keeper, Remedy, RuleStanding, Standing
+from .unplaced import unplaced
 from .wording import MOST_FLAVORS, describe
 
-WAITING, PROTECTED = "WaitingForQuota", "WaitingForProtectedWorkloads"
-"""The second reason is gpol's own; all others are Kueue's."""
+WAITING, PROTECTED, UNPLACED = "WaitingForQuota", "WaitingForProtectedWorkloads", "TopologyPlacementFailed"
+"""The second reason is gpol's own; all others are Kueue's, which has the last one only where there would be no places on empty nodes."""
 
 _REASONS = {Grade.FIT: "Fits", Grade.NO_VICTIMS: WAITING, Grade.PROTECTED: PROTECTED, Grade.PREEMPT: "Preempt", Grade.RECLAIM: "Preempt"}
 
@@ -76,11 +77,12 @@ class _Pending:
         probe = (probe.released(name) if holds else probe).suppose(charges=charged)
         nomination = nominate(probe, name) if mine is None else reserved[mine]
         if holds:
-            now = (
+            now: dict[str, object] = (
                 {}
                 if self.graph.settings.defers
                 else {"now": _now(nomination), "limit": limit_named(self.graph, probe.binding_limit(nomination))}
             )
+            now["places"] = unplaced(self.graph, nomination.flavors)
             told = {**self._held(holds), "remedies": release(holds, nomination), "never": self._never(nomination)}
             return {**self._place(), **told, **now}
         return {**self._place(), **self._reason(probe, nomination, others), **self._judged(probe, nomination)}
@@ -119,6 +121,7 @@ class _Pending:
         limit = limit_named(self.graph, binding)
         operands = (*self._operands(), *self._gives_way(others))
         told: dict[str, object] = {"limit": limit, "rule": limit.source if limit is not None else None, "operands": operands}
+        told["places"] = unplaced(self.graph, nomination.flavors)
         deferral = self.workload.deferred
         if deferral is not None and (deferral.parked or not self.workload.parked):
             return {**told, "reason": deferral.reason, "outcome": deferral.outcome, "victims": deferral.victims}
@@ -132,7 +135,7 @@ class _Pending:
             return {"reason": "BehindFirstInLine", "rule": queue_line, "operands": operands}
         if nomination.until is not None:
             return {**told, **self._protected(probe, nomination)}
-        return {**told, "reason": nomination.flavors.reason or WAITING}
+        return {**told, "reason": nomination.flavors.reason or (WAITING if nomination.flavors.unplaced is None else UNPLACED)}
 
     def _operands(self) -> Iterator[Operand]:
         """Who is before it, who is parked with it, and what decides before priority where its queue admits by usage."""
@@ -258,12 +261,17 @@ class _Pending:
             pod_set=pods.name,
             resources=attempt.resources,
             flavor=self.graph.flavors[attempt.flavor].name,
-            reason=_REASONS.get(attempt.grade, attempt.reason),
+            reason=UNPLACED if self._lacks_places(pods, attempt) else _REASONS.get(attempt.grade, attempt.reason),
             limit=limit_named(self.graph, tightest(limits)),
             limits=tuple(limit for limit in named if limit is not None),
             because=tuple(self._because(nomination, pods, attempt)),
             borrows=attempt.level > 0,
         )
+
+    @staticmethod
+    def _lacks_places(pods: PodSetFlavors, attempt: Attempt) -> bool:
+        """Whether a flavor that was taken has no places for a pod set, now."""
+        return any(each.kind == "no-places" and each.flavor == attempt.flavor for each in pods.obstacles)
 
     def _because(self, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
         """What keeps a flavor from serving that no limit says."""
@@ -272,6 +280,7 @@ class _Pending:
             yield f"it asks for {' or '.join(asked[:MOST_FLAVORS])}" + (" or others" if len(asked) > MOST_FLAVORS else "")
         else:
             yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
+        yield from (describe(self.graph, each) for each in pods.obstacles if each.kind == "no-places" and each.flavor == attempt.flavor)
         chosen = {each.flavor for each in pods.flavors.values()}
         if attempt.grade is Grade.FIT and attempt.obstacles:
             yield "the resource for which it would borrow decides, and there is enough of that one"

@@ -1,6 +1,7 @@
 """Changes that would let a waiting workload run. Each is tried before it is named: the core nominates the workload as if it were made.
 
-The work is bounded: a nomination for each of a few choices of flavors, with ends and with limits, and for each of a few flavors.
+The work is bounded: a nomination for each of a few choices of flavors, with ends and with limits, and for each of a few flavors; where
+there are no places, for a few domains and those who stand there (`ends_for_places.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from ..outcome.decision import BindingLimit, Hold
 from ..outcome.nomination import Mode, Nomination, Request, as_request
 from ..policy_graph import Flavor, Group, PolicyGraph, Quota
 from ..workload import Workload
+from .ends_for_places import ends_for_places
 from .policy_lines import limit_named
 from .standing import Remedy
 
@@ -60,7 +62,7 @@ class _Tries:
     """Changes for one workload that cannot be admitted now."""
 
     def __init__(self, probe: Probe, view: View, nomination: Nomination, workload: Workload) -> None:
-        self.probe, self.nomination, self.workload, self.graph = probe, nomination, workload, probe.graph
+        self.probe, self.view, self.nomination, self.workload, self.graph = probe, view, nomination, workload, probe.graph
         self.queue = self.graph.queue_at(workload.queue)
         self.groups = groups_of(self.graph, self.queue)
         self.running = [other for other in view.workloads() if other.admitted is not None]
@@ -72,9 +74,16 @@ class _Tries:
         """Those it would evict or, of all ways, the fewest others whose end makes room."""
         found = [list(_evicting(self.nomination))] if self.nomination.victims else [self._ending(request) for request in self.ways]
         for names in sorted((names for names in found if names), key=len):
-            if nominate(self.probe.suppose(without=names), self.workload.name).fits:
+            if self._runs_without(names):
                 return [Remedy(kind="ends", workloads=tuple(sorted(names)))]
-        return []
+        flavors = self.nomination.flavors
+        if self.nomination.victims or flavors.unplaced_if_empty is not None or all(flavor.topology < 0 for flavor in self.graph.flavors):
+            return []
+        names = ends_for_places(self.graph, self.view, self.nomination, self.workload, self._runs_without)
+        return [Remedy(kind="ends", workloads=tuple(sorted(names)))] if names else []
+
+    def _runs_without(self, names: Sequence[str]) -> bool:
+        return nominate(self.probe.suppose(without=names), self.workload.name).fits
 
     def _ending(self, request: Request) -> list[str]:
         """Running workloads whose end would make a request fit: one where one will do, the smallest such.

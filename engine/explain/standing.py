@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef
+from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef, Unplaced
 from ..outcome.nomination import CandidateOutcome
 
 
@@ -97,18 +97,20 @@ class Impediment(Part):
     """Why a pod set can never run on a flavor, while the policy and what exists stay as they are; `flavor` "" is any.
 
     `unknown flavor`: it names a flavor that the policy does not have. `not counted`: no flavor of the policy has the resource.
-    `no machines`: none of the flavor is known, which has what its machines have. `other flavors`: it names others. `no flavor`: its queue
-    may use none; `exceeds`: more is asked for than `limit` says there may be at most. All others are told by `obstacle`. `others` are
-    flavors that the queue serves. `exists` is how much there is, where another limit binds and that would not be enough either.
+    `unplaced`: even if nothing ran there would be no places for it, as `places` says. `no machines`: none of the flavor is known, which has
+    what its machines have. `other flavors`: it names others. `no flavor`: its queue may use none; `exceeds`: more is asked for than `limit`
+    says there may be at most. All others are told by `obstacle`. `others` are flavors that the queue serves. `exists` is how much there is,
+    where another limit binds and that would not be enough either.
     """
 
-    kind: ObstacleKind | Literal["unknown flavor", "not counted", "no machines", "other flavors", "no flavor"]
+    kind: ObstacleKind | Literal["unknown flavor", "not counted", "no machines", "other flavors", "no flavor", "unplaced"]
     pod_set: str
     flavor: str = ""
     resource: str = ""
     limit: Limit | None = None
     exists: int | None = None
     obstacle: FlavorObstacle | None = None
+    places: Unplaced | None = None
     others: tuple[str, ...] = ()
 
 
@@ -133,6 +135,7 @@ class Standing(Part):
     `left_out` counts candidates that are not listed, by what came of them.
     `held` says that something holds it: `reason` is what. `evicts` says how others may be evicted for it: `by rules`, `in cycles` as Kueue
     does, or by `nothing`, as the policy has no preempt rules; None where that was not looked at.
+    `places` says why it has no places on a flavor that gives places to pods.
     `also` is what would keep it from being looked at, were it not for `reason`.
     """
 
@@ -151,6 +154,7 @@ class Standing(Part):
     rule: RuleRef | None = None
     operands: tuple[Operand, ...] = ()
     limit: Limit | None = None
+    places: Unplaced | None = None
     position: int | None = None
     waiting: int | None = None
     parked: bool = False

@@ -8,6 +8,7 @@ from ..outcome.nomination import Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
 from .standing import Impediment
+from .unplaced import instead_of, unplaced_told
 
 MOST_FLAVORS = 5
 """How many flavors are named where any of them would do."""
@@ -128,7 +129,7 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
         case "no machines":
             amount = impediment.limit.asked if impediment.limit is not None else 0
             asks = f"it asks for {format_amount(amount, resource)} {resource} on {flavor}, which has what its machines have"
-            give = f"add machines (NodeAdded, by `gpol run`), or write how much {resource} {flavor} has"
+            give = f"add machines (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), or write how much {resource} {flavor} has"
             return f"{asks}, and no machine has any {resource}", f"{give} instead of `from nodes`"
         case "exceeds" if impediment.limit is not None:
             return _exceeds(impediment.limit, impediment.exists)
@@ -140,6 +141,14 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             return f"nothing defines flavor {flavor}", f"define {flavor}"
         case "taint" if impediment.obstacle is not None:
             return f"taint {impediment.obstacle.detail} of {flavor} is not tolerated", "let it tolerate the taint"
+        case "no-level":
+            return f"it names a level that the topology of {flavor} lacks", "ask for one that it has, or add the level to the topology"
+        case "without-places":
+            return f"it asks for places, and {flavor} gives none", "ask for no places, or let the flavor be placed in a topology"
+        case "only-with-places":
+            return f"{flavor} is for pods that ask for places", "say where its pods are to stand; `anywhere` will do"
+        case "several-placed":
+            return "its pods would stand in several topologies at once", "let it ask for flavors of one topology"
         case "not-selected":
             return f"it selects other nodes than those of {flavor}", f"let its node selector and affinity match {flavor}"
         case "other flavors":
@@ -147,6 +156,8 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
                 f"its queue may not use {flavor}",
                 f"ask for {others}, or let the queue use {flavor}" if others else "let the queue use it",
             )
+        case "unplaced" if impediment.places is not None:
+            return f"there are no places on {unplaced_told(impediment.places)}", instead_of(impediment.places)
         case "no flavor":
             return "its queue may use no flavor", "let the queue use one that has what it asks for"
         case _:

@@ -4,20 +4,17 @@ Kueue: pkg/cache/scheduler/scheduling_simulator_default.go; the first of the thr
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..eligibility import Tolerance, all_hold, repelling
-from ..event_parts import PodSet
+from ..event_parts import KeptOffCause, PodSet
 from .inventory import Machine
-
-Cause = Literal["taint", "selector", "affinity", "outside", "resource"]
-"""Why a node takes no pod of a pod set; `outside`: it is not in the domain in which all have to stand."""
 
 
 class KeptOff(NamedTuple):
     """Why a node takes no pod: the cause, and the taint or the resource that it is about."""
 
-    cause: Cause
+    cause: KeptOffCause
     detail: str = ""
 
 

@@ -10,7 +10,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from ..event_parts import EvictionKind, ObstacleKind, PlacedPods
+from ..event_parts import EvictionKind, KeptOffCause, ObstacleKind, PlacedPods, PlacesFailure
 
 Request = tuple[tuple[int, int], ...]
 """(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
@@ -103,12 +103,13 @@ class NoPlaces:
     """Why pod sets, which are placed together, have no places in the topology of a flavor.
 
     `no-room`: of `of` slices (of `size` pods each, 1: single pods) `fit` have room in the best domain of `level`, or in all ("": of no
-    level); `layers` say more of slices within slices. Of `nodes`, the lowest domains, `kept_off` take no pod at all: a cause, what it is
-    about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one; `slice-above`: the slices' `level` is not
-    below `asked`.
+    level); `asked` is the level within or near which they are to stand; `layers` say more of slices within slices. `closest` is the domain
+    that comes closest, of the level at which the search ended, with room for `closest_fit`. Of `nodes`, the lowest domains, `kept_off` take
+    no pod at all: a cause, what it is about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one;
+    `slice-above`: the slices' `level` is not below `asked`.
     """
 
-    kind: Literal["no-room", "no-level", "no-domains", "slice-above"]
+    kind: PlacesFailure
     pod_sets: tuple[str, ...] = ()
     flavor: int = -1
     level: str = ""
@@ -118,7 +119,9 @@ class NoPlaces:
     size: int = 1
     layers: tuple[LayerRoom, ...] = ()
     nodes: int = 0
-    kept_off: tuple[tuple[str, str, int], ...] = ()
+    kept_off: tuple[tuple[KeptOffCause, str, int], ...] = ()
+    closest: tuple[str, ...] = ()
+    closest_fit: int = 0
 
     def about(self, pod_sets: tuple[str, ...], flavor: int) -> "NoPlaces":
         """The same of these pod sets on a flavor."""

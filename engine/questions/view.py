@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from ..definition.state.state import State
+from ..nodes.inventory import Machine
 from ..workload import Workload
 
 
@@ -34,6 +35,9 @@ class DefinitionView:
 
     def machine_flavors(self) -> Sequence[int]:
         return [self.state.machines[name].flavor for name in sorted(self.state.machines)]
+
+    def machines(self) -> Mapping[str, Machine]:
+        return {name: self.state.machines[name] for name in sorted(self.state.machines)}
 
     def capacity(self, slot: int) -> int:
         return self.state.active.tree.capacity[slot]

@@ -6,7 +6,7 @@
 from collections.abc import Generator, Iterable, Iterator
 
 from ...engine.cores import JobLoop, PlayedBatch, PlayedChunk
-from ...engine.facts import SimulationStarted, WorkloadSubmitted
+from ...engine.facts import NodeAdded, SimulationStarted, WorkloadSubmitted
 from .driver import OnEvict, Runs, drive, too_late
 from .job import Job, JobSource
 from .player import Player
@@ -22,17 +22,24 @@ class Simulation:
     """Plays jobs under a policy until all that can end has ended.
 
     With the `source` of the jobs its settings are the fact after the policy's activation: a journal begins with its policy, as one does
-    that `gpol run` makes, and says before the first job how it came about.
+    that `gpol run` makes, and says before the first job how it came about. The `nodes` come after that, at the same moment.
     """
 
     def __init__(
-        self, policy: Policy, jobs: Iterable[Job], player: Player, on_evict: OnEvict = "restart", source: JobSource | None = None
+        self,
+        policy: Policy,
+        jobs: Iterable[Job],
+        player: Player,
+        on_evict: OnEvict = "restart",
+        source: JobSource | None = None,
+        nodes: Iterable[NodeAdded] = (),
     ) -> None:
         self.policy = policy
         self.player = player
         self.source = source
         self.jobs = list(jobs)
         self.on_evict: OnEvict = on_evict
+        self.nodes = list(nodes)
 
     def run(self) -> Generator[PlayedBatch]:
         """Yield every batch: the policy's activation at the first submission's time, then all that follows. Raises EndlessError."""
@@ -52,6 +59,8 @@ class Simulation:
             yield self.player.step(self.policy.activation(start), self.policy.graph)
             if self.source is not None:
                 yield self.player.step(self._settings(start, self.source))
+            for node in self.nodes:
+                yield self.player.step(node.model_copy(update={"time": start}))
             facts, lengths = [job.fact for job in self.jobs], [job.duration for job in self.jobs]
             loop = self.player.core.closed_loop(facts, lengths, self.on_evict == "resume")
             if loop is None:

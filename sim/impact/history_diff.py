@@ -19,8 +19,8 @@ def what(decision: AnyDecision) -> What:
     common = (decision.kind, decision.workload)
     match decision:
         case WorkloadAdmitted():
-            places = tuple((each.pod_set, each.count, tuple(sorted(each.flavors.items()))) for each in decision.assignments)
-            return (*common, decision.queue, places, _charges(decision.usage), _charges(decision.borrowed))
+            given = tuple((each.pod_set, each.count, tuple(sorted(each.flavors.items())), each.places) for each in decision.assignments)
+            return (*common, decision.queue, given, _charges(decision.usage), _charges(decision.borrowed))
         case WorkloadEvicted():
             return (*common, decision.queue, decision.beneficiary, decision.preemption, _charges(decision.usage))
         case WorkloadReplaced():

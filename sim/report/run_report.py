@@ -7,18 +7,21 @@ import numpy as np
 
 from ...engine.event_parts import RuleRef
 from ...engine.events import WorkloadEvicted
+from ...engine.explain.unplaced import unplaced_told
 from ...engine.units import format_amount
 from ..drive.policy import Policy
 from ..impact.workload_fates import Fate
 from ..measure.figures import DeviceFigures
 from ..measure.gpu_amounts import is_device, thousandths
 from ..measure.measure import Measure
+from ..measure.place_measure import PlaceMeasure
 from ..measure.queue_figures import QueueFigures
 from ..measure.series import METRICS, FlavorResource, Series
 from ..measure.step_areas import Values
 from . import stack_charts as charts
 from .impact_wording import RULES
 from .page import date, document, source, table
+from .place_sections import nodes_section
 from .run_record import LongWait, RunRecord, RunSettings
 from .wording import amount, by, gpus, hours, limit_told, short, unit_hours
 
@@ -35,8 +38,15 @@ _MOST_SLOTS = 12
 _ZONE = "All times on this page are UTC."
 
 
-def report_page(policy: Policy, measure: Measure, record: RunRecord, longest: Sequence[LongWait], settings: RunSettings) -> str:
-    """The page of a run, as HTML."""
+def report_page(
+    policy: Policy,
+    measure: Measure,
+    record: RunRecord,
+    longest: Sequence[LongWait],
+    settings: RunSettings,
+    stood: PlaceMeasure | None = None,
+) -> str:
+    """The page of a run, as HTML; `stood` has the figures of its nodes."""
     series = record.series
     moments, averages = series.averages()
     weights = averages[:, [METRICS.index("used"), METRICS.index("waiting")]].sum(axis=(0, 1))
@@ -57,6 +67,7 @@ def report_page(policy: Policy, measure: Measure, record: RunRecord, longest: Se
         "<h2>Over time</h2>" + charts.legend(styles, "what exists") + over_time + nothing,
         "<h2>Per flavor</h2>" + _flavors(measure, series),
         f"<div class='grid'>{''.join(charts.drawn(slots, times, measure.end))}</div>",
+        nodes_section(stood),
         "<h2>Longest waits</h2>" + _waits(longest),
         "<h2>Evictions</h2>" + _evictions(series),
         "<h2>Inputs and settings</h2>" + _settings(policy, settings),
@@ -245,6 +256,7 @@ def _wait(each: LongWait) -> tuple[str, ...]:
     if standing is not None:
         why = standing.reason + by(standing.rule)
         why += f": {limit_told(standing.limit, standing.reason)}" if standing.limit is not None else ""
+        why += f": no places on {unplaced_told(standing.places)}" if standing.places is not None else ""
     return (
         _name(fate.submission[0]),
         _name(fate.queue),

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from ...dsl.syntax.names import closest, listed
-from ...engine.event_parts import Charge, FlavorAttempt, Limit, Operand, RuleRef
+from ...engine.event_parts import Assignment, Charge, FlavorAttempt, Limit, Operand, RuleRef
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from ...engine.explain.standing import Impediment
+from ...engine.explain.unplaced import placed_told, unplaced_told
 from ...engine.explain.wording import impediment_told, obstacle_told
 from ...engine.units import format_amount, format_duration
 from ..measure.measure import HOUR_US
@@ -14,6 +15,9 @@ _SECOND = 1_000_000
 
 MOST_NAMES = 5
 """How many workloads or queues are named before the rest is counted."""
+
+MOST_PLACES = 16
+"""How many places of a pod set are named before the rest is counted."""
 
 
 # --- figures --------------------------------------------------------------------------------------------------------
@@ -147,7 +151,8 @@ def decision_told(decision: AnyDecision) -> list[str]:
             borrowed = f", borrowing {charges_told(decision.borrowed)}" if decision.borrowed else ""
             given = f"on {charges_told(decision.usage)}" if decision.usage else "at no charge"
             place = f"admitted to {decision.queue} {given}{borrowed}"
-            return [f"{place}: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
+            told = [f"{place}: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
+            return [*told, *places_told(decision.assignments)]
         case WorkloadEvicted():
             for_whom = f" for {decision.beneficiary}" if decision.beneficiary is not None else ""
             operator = f" by operator {decision.by}" if decision.by else ""
@@ -171,7 +176,14 @@ def _compared(decision: AnyDecision, limit: str = "limit") -> list[str]:
     compared = [f"{operand.name} = {operand.value}" for operand in why.operands]
     compared += [f"{attempt.pod_set} on {attempt.flavor} = {_attempt_told(attempt)}" for attempt in tried]
     told = [", ".join(compared)] if compared else []
-    return told + ([f"{limit}: {limit_told(why.limit, decision.reason)}"] if why.limit is not None else [])
+    told += [f"{limit}: {limit_told(why.limit, decision.reason)}"] if why.limit is not None else []
+    return told + ([f"no places on {unplaced_told(why.places)}"] if why.places is not None else [])
+
+
+def places_told(assignments: Sequence[Assignment]) -> list[str]:
+    """Where the pods of each pod set stand, a line each; nothing of those that have no places."""
+    placed = ((each.pod_set, tuple((place.domain, place.pods) for place in each.places)) for each in assignments if each.places)
+    return [f"places of {pod_set}: {placed_told(domains, MOST_PLACES)}" for pod_set, domains in placed]
 
 
 def _attempt_told(attempt: FlavorAttempt) -> str:

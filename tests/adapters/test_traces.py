@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from gpol.adapters.traces import read_jobs
+from gpol.engine.event_parts import Slice
 from gpol.sim.drive.job import InputError, Job
 
 SECOND = 1_000_000
@@ -49,6 +50,34 @@ def test_every_column_of_a_row_is_read(tmp_path: Path) -> None:
     assert (fact.workload_kind, fact.priority, fact.labels) == ("Job", "high", {"tier": "prod"})
     assert (pods.count, pods.flavors) == (2, ("h100", "a100"))
     assert pods.requests == {"cpu": 500, "gpu": 8000, "license": 3, "memory": 80 * 2**30}
+
+
+def test_where_pods_are_to_stand(tmp_path: Path) -> None:
+    """A level, slices from wide to narrow, or any places; an empty cell says nothing."""
+    text = (
+        "workload,submitted,duration,queue,pods,gpu,within,near,anywhere,slices\n"
+        "a,0s,1h,q,16,1,block,,,8 within rack; 4 within host\nb,0s,1h,q,1,1,,rack,no,\nc,0s,1h,q,1,1,,,yes,\n"
+    )
+    first, second, third = (job.fact.pod_sets[0] for job in read(tmp_path, text))
+    assert (first.within, first.slices) == ("block", (Slice(level="rack", size=8), Slice(level="host", size=4)))
+    assert (second.near, second.anywhere, third.anywhere, third.asks_for_places) == ("rack", False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("rack,host,,", "column `within`: it is one of: within a level, near one another, anywhere"),
+        (",,maybe,", "column `anywhere`: `maybe` is neither yes nor no; write `yes`"),
+        (",,,4 in rack", "column `slices`: `4 in rack` is no size with a level; write `8 within rack`"),
+        (",,,0 within rack", "column `slices`: `0 within rack` is no size with a level"),
+        (",,,8 within rack; 3 within host", "column `slices`: slices of 8 pods are no whole number of slices of 3"),
+    ],
+)
+def test_wrong_wishes_for_places(tmp_path: Path, cells: str, said: str) -> None:
+    """They are told with their column."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, f"workload,submitted,duration,gpu,within,near,anywhere,slices\na,0s,1h,1,{cells}\n")
+    assert said in str(caught.value)
 
 
 def test_a_job_may_end_at_the_last_moment_of_the_calendar(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ POLICY = """policy "live" { use gpol.fair }
 flavor h100 { gpu 8 }
 queue research { owns 8 gpu on h100 }
 """
+PLACED = POLICY.replace("{ gpu 8 }", '{\n  gpu from nodes where model = "h100"\n  placed on nodes\n}')
 BY_RULE = POLICY + 'queue others { for namespace "team-*" }\n'
 BY_USER = POLICY + 'deny guests { where workload.user = "guest" } because "closed"\n'
 BY_ENTRY = POLICY + 'queue night { local queue "default/night" }\n'
@@ -167,19 +168,24 @@ def test_a_configuration_of_kueue_that_cannot_be_read(site: Site) -> None:
 
 
 @pytest.mark.parametrize("way", ["kueue", "volcano"])
-def test_a_policy_that_the_system_cannot_go_by(site: Site, way: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [(BY_USER, "does not say who has submitted it"), (PLACED, "flavor h100: placed: says where pods stand")],
+    ids=["who", "places"],
+)
+def test_a_policy_that_the_system_cannot_go_by(site: Site, way: str, policy: str, said: str) -> None:
     """The same is refused as by the live export, by the check and at the start."""
     token = site.folder / "token"
     token.write_text("a-token-of-the-tests")
     token.chmod(0o600)
     extender = {"way": "decide", "extender": {"token_file": token}}
     site.said |= {} if way == "kueue" else {"kueue": {"way": "off"}, "volcano": extender}
-    site.policy = BY_USER
-    assert any("does not say who has submitted it" in line for line in site.lacks())
+    site.policy = policy
+    assert any(said in line for line in site.lacks())
 
     async def start() -> None:
         async with await Api.connect(site.folder / "kubeconfig") as api:
             Service(site.settings(), read_policy(site.folder / "policy.gpol"), api, lambda frozen: thaw(*frozen))
 
-    with pytest.raises(ActivationError, match="does not say who has submitted it"):
+    with pytest.raises(ActivationError, match=said):
         asyncio.run(start())

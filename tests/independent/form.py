@@ -38,7 +38,8 @@ DECISIONS = {
     " preemption:in-queue|reclaim|other|operator|stopped|fair-sharing|reclaim-while-borrowing by?:text usage:[Charge] why:Why",
     "WorkloadReplaced": "workload:text queue:text reason:WorkloadSliceReplaced by:text usage:[Charge] why:Why",
     "WorkloadDeferred": "workload:text queue:text"
-    " reason:WaitingForQuota|ExceedsMaxQuota|NoMatchingFlavor|WaitingForPreemptedWorkloads|PendingEvaluation|Misconfigured outcome:Outcome"
+    " reason:WaitingForQuota|ExceedsMaxQuota|NoMatchingFlavor|TopologyPlacementFailed|WaitingForPreemptedWorkloads|PendingEvaluation"
+    "|Misconfigured outcome:Outcome"
     " waits:next|parked preempting:flag alike:flag tried:[Place] attempts:[Attempt] victims:[text] why:Why",
     "WorkloadRejected": "workload:text queue:text|null reason:Denied|NoMatchingQueue|MatchesSeveralQueues|UnknownPriority why:Why",
 }
@@ -59,7 +60,12 @@ PARTS = {
     "Place": "pod_set:text resource:text index:int",
     "Attempt": "pod_set:text flavor:text resources:[text] borrows:flag obstacles:[Obstacle]",
     "Obstacle": "kind:Hindrance resource:text asked?:int limit?:int detail?:text",
-    "Why": "rule:Source|null operands:[Operand] limit:Limit|null",
+    "Why": "rule:Source|null operands:[Operand] limit:Limit|null places?:Unplaced",
+    "Unplaced": "kind:no-room|no-level|no-domains|slice-above pod_sets:[text] flavor:text level?:text together?:flag above?:text"
+    " fit?:int of?:int size?:int layers?:[LayerFit] closest?:[text] closest_fit?:int places?:int kept_off?:[KeptOff] others?:int"
+    " if_empty?:flag",
+    "LayerFit": "level:text fit:int of:int",
+    "KeptOff": "cause:taint|selector|affinity|outside|resource detail?:text places:int",
     "Operand": "name:text value:text",
     "Source": "name:text file:text line:amount",
     "Limit": "node:text limit:owned|borrowing|capacity flavor:text resource:text asked:int available:int deficit:int source:Source|null",
@@ -73,7 +79,7 @@ WORDS = {
     "Effect": ("", "NoSchedule", "NoExecute", "PreferNoSchedule"),
     "Hindrance": (
         *("unserved", "lacks-resource", "missing", "taint", "not-selected", "too-large", "not-nominated", "other-flavor", "exceeds"),
-        "short",
+        *("short", "without-places", "only-with-places", "no-level", "no-places", "several-placed"),
     ),
 }
 """Texts of which one stands in a field."""

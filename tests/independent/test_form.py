@@ -8,7 +8,7 @@ import pytest
 from form import DECISIONS, FACTS, PARTS, WORDS, FormError, event_fields, parsed
 
 NAMES = {"Profile": "ProfileText", "Place": "Tried", "Attempt": "FlavorAttempt", "Obstacle": "FlavorObstacle", "Source": "RuleRef"}
-NAMES |= {"Placed": "PlacedPods"}
+NAMES |= {"Placed": "PlacedPods", "KeptOff": "KeptOffPlaces"}
 """What the schema calls a part, where the checker calls it otherwise."""
 
 

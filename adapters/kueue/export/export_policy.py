@@ -19,6 +19,7 @@ from .cluster_queues import QueueWriter, plain
 from .kubernetes_names import NameCheck, place
 from .preemption_settings import PreemptionSettings, preemption_settings
 from .resource_groups import Quotas
+from .topology_objects import report_placed, topology_name, topology_objects
 from .unsupported_rules import stops
 from .yaml_text import Object, json_list, yaml_document, yaml_documents
 
@@ -44,7 +45,7 @@ class Exported:
 
 
 def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
-    """The objects of a policy: ResourceFlavors, WorkloadPriorityClasses, Cohorts, ClusterQueues, LocalQueues, and the ConfigMap.
+    """The objects of a policy: Topologies, ResourceFlavors, priorities, Cohorts, ClusterQueues, LocalQueues, and the ConfigMap.
 
     `gpu` is what the resource `gpu` is called. What is Kueue's default is left out. Raises ExportRefused, with all problems found.
     """
@@ -55,6 +56,7 @@ def export(graph: PolicyGraph, gpu: str = GPU) -> Exported:
     chosen, stopped = preemption_settings(graph, found), stops(graph, found)
     writer = QueueWriter(graph, quotas, chosen, stopped, found)
     objects = [
+        *topology_objects(graph, found),
         *_flavors(graph, stopped.lacking, found),
         *(priority_class(priority) for priority in graph.priorities),
         *writer.cohorts(),
@@ -88,7 +90,8 @@ def _flavors(graph: PolicyGraph, lacking: Collection[str], found: Findings) -> I
         if flavor.missing or flavor.name in lacking:
             found.note("missing", "is not exported: the queues that serve it admit nothing, in Kueue too")
         else:
-            yield plain("ResourceFlavor", flavor.name, spec=_flavor(flavor))
+            report_placed(graph, flavor, found)
+            yield plain("ResourceFlavor", flavor.name, spec={**_flavor(flavor), **topology_name(graph, flavor)})
 
 
 def _flavor(flavor: Flavor) -> Object:

@@ -73,6 +73,7 @@ class NameCheck:
         self._queues()
         self._objects("cohort", [(node.name, node.source) for node in graph.nodes[1:] if node.queue < 0])
         self._objects("flavor", [(flavor.name, flavor.source) for flavor in graph.flavors])
+        self._topologies()
         self._rest()
 
     def check_for_live(self) -> None:
@@ -142,6 +143,14 @@ class NameCheck:
             self._words("taint", forgiven, is_label_key, "taint")
             values = [taint.value for taint in flavor.taints] + [one.value for one in flavor.tolerations]
             self._words("taint", values, is_label_value, "value of a taint")
+
+    def _topologies(self) -> None:
+        used = {flavor.topology for flavor in self.graph.flavors}
+        topologies = [topology for index, topology in enumerate(self.graph.topologies) if index in used]
+        self._objects("topology", [(topology.name, topology.source) for topology in topologies])
+        for topology in topologies:
+            self.found.begin("topology", topology.name, place(topology.source))
+            self._words("level", [level.label for level in topology.levels if level.label is not None], is_label_key, "label")
 
     def _words(self, field: str, words: list[str], allowed: _Test, what: str) -> None:
         for word in _each(words):

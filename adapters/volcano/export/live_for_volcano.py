@@ -13,6 +13,7 @@ from ....engine.policy_graph import PolicyGraph
 from ...kubernetes.nodes import follows_nodes
 from ...kueue.export.kubernetes_names import is_namespace, is_subdomain, place, suggestion
 from ...kueue.export.live.access_rights import EVENTS_RULE, REVIEW_RULES, access_rule, account_objects, surroundings_rules
+from ...kueue.export.live.not_honoured import refuse_placed
 from ...kueue.export.yaml_text import Object
 from ...kueue.problems import ExportRefused, Findings
 from ..queue_names import DEFAULT_QUEUE, volcano_name
@@ -49,6 +50,7 @@ def export_live_for_volcano(graph: PolicyGraph, choices: VolcanoLiveChoices) -> 
     objects = account_objects("gpol:volcano" if decides else "gpol:volcano-guard", choices.namespace, rules)
     if decides:
         _refuse_who(graph, found)
+        refuse_placed(graph, found, "Volcano's scheduler finds a node for each pod by itself")
         _check_names(graph, found)
         _note_places(graph, found)
         objects += min_resources_policy([volcano_name(graph.nodes[queue.node].name) for queue in graph.queues])

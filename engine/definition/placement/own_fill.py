@@ -22,7 +22,7 @@ from .room import Amounts, Room, Wish, fitting, less
 Way = Literal["packed", "spread", "keeping-room"]
 """How pods are placed, by the policy's choice."""
 
-Given = dict[int, int]
+Dealt = dict[int, int]
 """How many slices or pods each domain gets."""
 
 
@@ -127,16 +127,16 @@ class OwnFiller:
 
     # --- three ways to share out -----------------------------------------------------------------------------------------
 
-    def _dealt(self, domains: Sequence[int], level: int, room: Mapping[int, int], count: int, leader: int) -> Given:
+    def _dealt(self, domains: Sequence[int], level: int, room: Mapping[int, int], count: int, leader: int) -> Dealt:
         if self.way == "spread":
             return spread(domains, room, count)
         if self.way == "keeping-room" and level == len(self.tree.levels) - 1 and self._unit(level) == 1:
             return self._keeping(domains, room, count)
         return packed(domains, room, count, leader)
 
-    def _keeping(self, domains: Sequence[int], room: Mapping[int, int], count: int) -> Given:
+    def _keeping(self, domains: Sequence[int], room: Mapping[int, int], count: int) -> Dealt:
         """One by one to the domain where the least room is lost, of those the fullest."""
-        given: Given = {}
+        given: Dealt = {}
         for _ in range(count):
             able = [leaf for leaf in domains if given.get(leaf, 0) < room[leaf]]
             leaf = min(
@@ -147,9 +147,9 @@ class OwnFiller:
         return given
 
 
-def packed(domains: Sequence[int], room: Mapping[int, int], count: int, first: int = -1) -> Given:
+def packed(domains: Sequence[int], room: Mapping[int, int], count: int, first: int = -1) -> Dealt:
     """As few domains as will do: the one of the leader first, then the emptiest, and for the rest the fullest that holds it."""
-    given: Given = {}
+    given: Dealt = {}
     left = count
     order = sorted((domain for domain in domains if domain != first), key=lambda domain: (-room[domain], domain))
     for at, domain in enumerate([first, *order] if first >= 0 else order):
@@ -163,7 +163,7 @@ def packed(domains: Sequence[int], room: Mapping[int, int], count: int, first: i
     return given
 
 
-def spread(domains: Sequence[int], room: Mapping[int, int], count: int) -> Given:
+def spread(domains: Sequence[int], room: Mapping[int, int], count: int) -> Dealt:
     """One by one, each time to the domain with the most room left: all keep about as much.
 
     So much as `level` is left in each that had more, and of those that have just as much the first ones give one more.

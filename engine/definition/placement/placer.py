@@ -183,10 +183,25 @@ def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None
 def _too_little(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], found: TooLittleRoom, tally: NodeTally) -> NoPlaces:
     kept_off = tuple((cause.cause, cause.detail, tally.kept_off[cause]) for cause in sorted(tally.kept_off))
     layers = tuple(_layers(tree, pod_set, wish, rooms, found.level)) if len(pod_set.slices) > 1 else ()
+    closest = _closest(tree, wish, rooms, found.level)
     return NoPlaces(
-        "no-room", level=pod_set.within, fit=found.fit, of=wish.slices, size=wish.slice_size, layers=layers, nodes=tally.nodes,
-        kept_off=kept_off,
+        "no-room", level=pod_set.within, asked=pod_set.within or pod_set.near, fit=found.fit, of=wish.slices, size=wish.slice_size,
+        layers=layers, nodes=tally.nodes, kept_off=kept_off, closest=tree.place(closest) if tree.level_of(closest) == len(tree.levels) - 1
+        else tree.domains[closest].path, closest_fit=_in_slices(wish, rooms[closest]),
     )  # fmt: skip
+
+
+def _in_slices(wish: Wish, room: Room) -> int:
+    """How many slices fit into a domain, beside the leader where there is one."""
+    return room.slices_led if wish.leaders else room.slices
+
+
+def _closest(tree: DomainTree, wish: Wish, rooms: Sequence[Room], level: int) -> int:
+    """The domain of a level that takes the leader, most slices, and most pods; the first by path of several."""
+    return max(
+        tree.levels[level],
+        key=lambda domain: (rooms[domain].leaders >= wish.leaders, _in_slices(wish, rooms[domain]), rooms[domain].pods, -domain),
+    )
 
 
 def _layers(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[Room], level: int) -> list[LayerRoom]:

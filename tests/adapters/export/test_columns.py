@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.adapters.export.columns import COLUMNS, OBJECTS, row_of
-from gpol.engine.event_parts import Charge, PodSet, Why
+from gpol.adapters.export.columns import COLUMNS, OBJECTS, because, placed, row_of
+from gpol.engine.event_parts import Assignment, Charge, PlacedPods, PodSet, Unplaced, Why
 from gpol.engine.events import AnyEvent, WorkloadEvicted
 from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.units import INT64_MAX
@@ -201,3 +201,29 @@ def test_more_gpus_than_64_bits_hold(event: AnyEvent) -> None:
     """A sum that no 64-bit column holds is refused with the event's number."""
     with pytest.raises(JournalError, match="event 3 is about more GPUs than 64 bits hold"):
         row_of(Recorded(3, event.payload(), bytes(32)), NO_ORIGIN)
+
+
+def test_where_pods_stand() -> None:
+    """A row for each domain of each pod set, with its values as one text; nothing where pods have no places."""
+    there = (PlacedPods(domain=("r1", "n1"), pods=2), PlacedPods(domain=("n2",), pods=1))
+    given = Assignment(pod_set="main", count=3, flavors={"gpu": "a100"}, places=there)
+    assert placed([given, Assignment(pod_set="rest", count=1, flavors={})]) == [
+        {"pod_set": "main", "domain": "r1/n1", "pods": 2},
+        {"pod_set": "main", "domain": "n2", "pods": 1},
+    ]
+    assert placed([Assignment(pod_set="rest", count=1, flavors={})]) is None
+
+
+def test_why_there_are_no_places() -> None:
+    """The flavor, the level, for how many there is room, and where for most."""
+    told = Unplaced(kind="no-room", pod_sets=("main",), flavor="a100", level="rack", fit=1, of=2, closest=("b1", "r2"))
+    assert because(Why(places=told)) == {
+        "operands": [],
+        "unplaced_flavor": "a100",
+        "unplaced_level": "rack",
+        "unplaced_fit": 1,
+        "unplaced_of": 2,
+        "unplaced_closest": "b1/r2",
+    }
+    nowhere = because(Why(places=Unplaced(kind="no-room", pod_sets=("main",), flavor="a100", of=2)))
+    assert (nowhere["unplaced_level"], nowhere["unplaced_closest"]) == (None, None)

@@ -13,9 +13,9 @@ import duckdb
 import pytest
 from gpol.adapters.export.state_rows import STATE_COLUMNS, STATE_OBJECTS, STATE_ROWS, state_rows
 from gpol.dsl import check
-from gpol.engine.event_parts import PodSet
+from gpol.engine.event_parts import PodSet, Taint
 from gpol.engine.explain.pending import standing as standing_of
-from gpol.engine.facts import Fact, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
+from gpol.engine.facts import Fact, NodeAdded, OperatorAction, TimeAdvanced, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
 from gpol.journal.errors import JournalError
 from gpol.journal.journal import Journal
 from gpol.journal.read.as_of import core_at
@@ -168,6 +168,37 @@ def test_in_cycles(tmp_path: Path) -> None:
     assert (waiting["o"]["reason"], waiting["o"]["outcome"]) == ("WaitingForPreemptedWorkloads", "preempting")
     assert (waiting["o"]["victims"], waiting["o"]["parked"]) == ([{"workload": "g"}], False)
     assert (waiting["g"]["outcome"], waiting["g"]["victims"], waiting["g"]["evictions"]) == (None, [], 1)
+
+
+def test_places(tmp_path: Path) -> None:
+    """Each place with what there is and what is used, also one that is cordoned; where pods stand, and why others have no place."""
+    text = AT_ONCE.replace("{ gpu 8 }", '{\n  gpu from nodes where pool = "a"\n  placed in fabric\n}').replace(
+        "flavor a100", 'topology fabric {\n  level rack from label "rack"\n  level host from node\n}\nflavor a100', 1
+    )
+    node = {"labels": {"pool": "a", "rack": "r"}, "capacity": {"gpu": 8000}, "time": 0}
+    wide = (PodSet(requests={"gpu": 4000}, count=3, within="host"),)
+    facts: list[Fact] = [
+        NodeAdded(node="n1", **node),
+        NodeAdded(node="n2", cordoned=True, taints=(Taint(key="spot", effect="NoSchedule"),), **node),
+        _submitted(0, "g", "guest", 2),
+        WorkloadSubmitted(time=1, workload="w", queue="owner", pod_sets=wide),
+    ]
+    rows = _rows(tmp_path / "j.db", text, facts)
+    places = {row["place"]: row for row in rows if row["record"] == "place"}
+
+    assert [row["record"] for row in rows] == ["capacity", "place", "place", "running", "waiting"]
+    assert (places["n1"]["flavor"], places["n1"]["place_path"], places["n1"]["cordoned"], places["n1"]["taints"]) == (
+        "a100",
+        "r/n1",
+        False,
+        [],
+    )
+    assert places["n1"]["supplies"] == [{"resource": "gpu", "exists": 8000, "used": 2000}, {"resource": "pods", "exists": 0, "used": 2}]
+    assert (places["n2"]["cordoned"], places["n2"]["taints"]) == (True, [{"key": "spot", "value": "", "effect": "NoSchedule"}])
+    assert _of(rows, "running")["g"]["places"] == [{"pod_set": "main", "domain": "n1", "pods": 2}]
+    waiting = _of(rows, "waiting")["w"]
+    assert (waiting["reason"], waiting["unplaced_flavor"], waiting["unplaced_level"]) == ("TopologyPlacementFailed", "a100", "host")
+    assert (waiting["unplaced_fit"], waiting["unplaced_of"], waiting["unplaced_closest"]) == (2, 3, "n1")
 
 
 def test_before_any_policy(tmp_path: Path) -> None:

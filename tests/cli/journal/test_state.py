@@ -4,6 +4,7 @@ import hashlib
 import sqlite3
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,12 @@ def test_moments(gpol: Gpol, journal: str, at: tuple[str, ...], seq: int) -> Non
         (("--at", "0us"), "--at: nothing had happened by 0us; the first event is at 2026-03-02T08:00:00Z"),
         (("--at", "2026-03-03T00:00:00Z"), "--at: the journal ends before 2026-03-03T00:00:00Z, with event 12 at 2026-03-02T"),
         (("--queue", "gues"), "--queue: the policy had no queue or cohort `gues` then; did you mean guest?"),
+        (("--nodes",), "--nodes: no flavor of the policy gave pods places then; leave the option out"),
+        (("--fits", "8 gpu"), "--fits: no flavor of the policy gave pods places then"),
+        (("--fits", "8gpu"), "--fits: `8gpu` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'"),
+        (("--fits", "1 gpu, 2 gpu"), "--fits: `2 gpu` is no amount of a resource of its own"),
+        (("--fits", "0 gpu"), "--fits: a pod that asks for 0 gpu fits everywhere; leave gpu out"),
+        (("--fits", "-1 gpu"), "--fits: `-1` is not a number"),
     ],
 )
 def test_what_cannot_be_shown_is_told(gpol: Gpol, journal: str, arguments: tuple[str, ...], part: str) -> None:
@@ -99,6 +106,65 @@ def test_what_cannot_be_shown_is_told(gpol: Gpol, journal: str, arguments: tuple
 
     assert (done.code, done.out) == (3, "")
     assert part in done.err
+
+
+PLACED = """policy "racks" { use gpol.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+flavor h100 {
+  gpu from nodes where model = "h100"
+  placed in fabric
+}
+queue q { owns 32 gpu on h100 }
+"""
+NODES = """node,gpu,label:model,label:rack,taints,cordoned
+n1,8,h100,r1,,
+n2,8,h100,r1,spot=true:NoSchedule,
+n3,8,h100,r2,,yes
+n4,8,h100,r2,,
+"""
+
+
+@pytest.fixture
+def placed(gpol: Gpol, tmp_path: Path) -> str:
+    """A journal in which two jobs stand on nodes, for as long as it goes on."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "nodes.csv").write_text(NODES)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,pods,gpu\na,0s,1h,q,1,5\nb,1m,2h,q,2,2\n")
+    assert gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "placed.db").code == 0
+    return "placed.db"
+
+
+def test_nodes_and_who_stands_there(gpol: Gpol, placed: str) -> None:
+    """What is used of what exists, what keeps pods off, and whose pods stand there; and for how many more there is room."""
+    done = gpol("state", placed, "--at", "1970-01-01T00:01:00Z", "--nodes", "--fits", "1 gpu", "--format", "plain")
+
+    assert done.out.splitlines()[-9:] == [
+        "place\tflavors\tused of what exists\ttakes\twho stands there",
+        "r1/n1\th100\t5 of 8 gpu\tall\ta",
+        "r1/n2\th100\t0 of 8 gpu\ttaint spot=true:NoSchedule\t-",
+        "r2/n3\th100\t0 of 8 gpu\tnobody new\t-",
+        "r2/n4\th100\t4 of 8 gpu\tall\tb (2)",
+        "flavor\tlevel\tpods that fit\twhere",
+        "h100\track\t4\tr2",
+        "h100\thost\t4\tr2/n4",
+        "h100\tanywhere\t7\tnot in 1 of 3 places: taint spot=true:NoSchedule 1",
+    ]
+
+
+def test_nodes_as_data(gpol: Gpol, placed: str) -> None:
+    """Exact amounts, and all pods by workload."""
+    done = gpol("state", placed, "--at", "1970-01-01T00:01:00Z", "--nodes", "--fits", "4 gpu", "--format", "json")
+    *places, room = (record for record in done.records if record["kind"] in ("state_place", "state_room"))
+
+    assert [place["path"] for place in places] == [["r1", "n1"], ["r1", "n2"], ["r2", "n3"], ["r2", "n4"]]
+    assert (places[3]["used"], places[3]["pods"]) == ({"gpu": 4000, "pods": 2}, [{"workload": "b", "pods": 2}])
+    assert (places[2]["cordoned"], places[1]["taints"]) == (True, [{"key": "spot", "value": "true", "effect": "NoSchedule"}])
+    assert (room["flavor"], room["asked"], room["anywhere"], room["places"]) == ("h100", {"gpu": 4000}, 1, 3)
+    assert room["levels"] == [{"level": "rack", "pods": 1, "domain": ["r2"]}, {"level": "host", "pods": 1, "domain": ["r2", "n4"]}]
+    assert [cause["cause"] for cause in room["kept_off"]] == ["resource", "taint"]
 
 
 def test_an_empty_journal_has_no_moment(gpol: Gpol, lab: Any) -> None:

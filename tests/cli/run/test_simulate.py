@@ -33,6 +33,57 @@ def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: float) -> None:
     assert owner["longest_owner_wait_us"] == 300_000_000
 
 
+PLACED = """policy "racks" { use gpol.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+flavor h100 {
+  gpu from nodes where model = "h100"
+  placed in fabric
+}
+queue q { owns 32 gpu on h100 }
+"""
+
+
+def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
+    """Each is a fact before the first job, at its moment; pods stand on them, and a decision is the same again."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,pods,gpu,within\na,10m,1h,q,2,8,rack\nb,11m,1h,q,3,8,rack\n")
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r2\nn3,8,h100,r2\n")
+    done = gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "j.db")
+
+    assert done.code == 0
+    with Journal.open(tmp_path / "j.db") as journal:
+        events = [recorded.event for recorded in journal.events()]
+    assert [event.kind for event in events[:5]] == ["PolicyActivated", "SimulationStarted", "NodeAdded", "NodeAdded", "NodeAdded"]
+    assert {event.time for event in events[:6]} == {600_000_000}
+    admitted = next(event for event in events if event.kind == "WorkloadAdmitted")
+    assert [place.domain for place in admitted.assignments[0].places] == [("n2",), ("n3",)]
+    assert "b of q can never run: there are no places on h100 for main: room for 2 of 3 pods within one rack" in done.out
+    assert gpol("replay", "j.db").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("node,gpu\nn1,lots\n", "nodes.csv:2: column `gpu`"),
+        (None, "`nodes.csv` cannot be read"),
+    ],
+)
+def test_nodes_that_cannot_be_read(gpol: Gpol, tmp_path: Path, text: str | None, said: str) -> None:
+    """They are told, and nothing is played."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration\na,0s,1h\n")
+    if text is not None:
+        (tmp_path / "nodes.csv").write_text(text)
+    done = gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "j.db")
+
+    assert done.code == 3
+    assert said in done.err
+    assert not (tmp_path / "j.db").exists()
+
+
 def test_rejected_jobs_are_pointed_out(gpol: Gpol, lab: Path) -> None:
     """A job that is rejected does not vanish among those that ended: the sum says so, and where to ask why."""
     done = gpol("simulate", "lab.gpol", "jobs.csv")

@@ -100,7 +100,8 @@ def test_more_than_may_be_borrowed(cluster: Callable[[str], Any]) -> None:
                     "no machines",
                     "nodes",
                     "it asks for 1 gpu on nodes, which has what its machines have, and no machine has any gpu",
-                    "add machines (NodeAdded, by `gpol run`), or write how much gpu nodes has instead of `from nodes`",
+                    "add machines (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), "
+                    "or write how much gpu nodes has instead of `from nodes`",
                 )
             ],
         ),

@@ -11,7 +11,9 @@ from gpol.sim.drive.job import Job, JobSource
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
 from gpol.sim.drive.simulation import Simulation
-from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.measure import HOUR_US, Measure
+from gpol.sim.measure.place_measure import ClassFigures, PlaceMeasure, StrandedThere
+from gpol.sim.report.place_sections import nodes_section
 from gpol.sim.report.run_record import RunRecord, RunSettings
 from gpol.sim.report.run_report import report_page
 from gpol.sim.report.stack_charts import MOST_QUEUES
@@ -144,3 +146,19 @@ def test_a_chart_has_no_more_areas_than_one_can_tell_apart(written: Callable[...
     assert len({style for style, _, _ in used}) == len(used) == MOST_QUEUES + (others > 0)
     assert [name for style, name, _ in used if style == "o"] == ([f"{others:,} other queues"] if others else [])
     assert f"q{queues - 1}" in {name for _, name, _ in used}
+
+
+def test_nodes_and_what_is_stranded_there() -> None:
+    """Where pods get places, the page tells how each class of nodes was used, on which most was stranded, and who stood there."""
+    assert nodes_section(None) == ""
+    measure = PlaceMeasure()
+    assert nodes_section(measure) == ""
+    measure.classes = {(("h<100>",), 8000): ClassFigures(64_000 * HOUR_US, 16_000 * HOUR_US, 0)}
+    page = nodes_section(measure)
+    assert "<h2>Nodes</h2>" in page
+    assert all(part in page for part in ("h&lt;100&gt;", ">64.0<", ">16.0<", ">25.0%<", "No GPU was stranded"))
+    for number in range(22):
+        measure.stranded[("r", f"n{number:02}")] = StrandedThere((30 - number) * 1000 * HOUR_US, {"a": 2, "b<": 3} if number else {})
+    page = nodes_section(measure)
+    assert "2 more nodes with less" in page
+    assert page.index("r/n00") < page.index("nobody: something else") < page.index("r/n01") < page.index("b&lt;, a")

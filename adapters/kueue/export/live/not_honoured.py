@@ -34,7 +34,17 @@ def report_not_honoured(graph: PolicyGraph, found: Findings) -> None:
             value = queue.default_priority
             text = f"is {value} here; Kueue writes 0: make a PriorityClass of {value} the globalDefault, or let each job name its class"
             found.note("default priority", text)
+    refuse_placed(graph, found, "gpol lets Kueue start them, and Kueue gives places by itself")
     _note_flavors(graph, found)
+
+
+def refuse_placed(graph: PolicyGraph, found: Findings, cause: str, instead: str = "let Kueue or Volcano decide by itself") -> None:
+    """Refuse flavors that give pods places, on a cluster where pods would not stand where gpol says, for this cause."""
+    for flavor in graph.flavors:
+        if flavor.topology >= 0:
+            found.begin("flavor", flavor.name, place(flavor.source))
+            remedy = f"leave `placed` out there, so that the flavor is an amount, or {instead}"
+            found.problem("placed", f"says where pods stand, and {cause}", remedy)
 
 
 def _guards(graph: PolicyGraph) -> Iterator[tuple[str, str, Source, Expr | None]]:

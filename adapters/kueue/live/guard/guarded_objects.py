@@ -10,7 +10,9 @@ from .....engine.policy_graph import PolicyGraph
 from ....kubernetes.api import Plain
 from ....live.guard.guarded_system import FieldForms, GuardedObject, GuardedSystem, PartsOf, SaidInFull, guarded_object
 from ....live.guard.value_texts import NOTHING, as_text
-from ...export.export_policy import export
+from ...export.export_policy import ExportRefused, export
+from ...export.live.not_honoured import refuse_placed
+from ...problems import Findings
 from ..protocol import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, PRIORITY_CLASS, RESOURCE_FLAVOR
 
 GUARDED_KINDS = (RESOURCE_FLAVOR, PRIORITY_CLASS, COHORT, CLUSTER_QUEUE, LOCAL_QUEUE)
@@ -46,6 +48,9 @@ def guarded_objects(graph: PolicyGraph, gpu: str, guard: str) -> tuple[dict[str,
 
     `gpu` is what the resource `gpu` is called in the cluster, `guard` the name of the guard. Raises ExportRefused.
     """
+    findings = Findings()
+    refuse_placed(graph, findings, "a guard keeps no Topologies", "apply what `gpol export kueue` writes by hand")
+    findings.check(ExportRefused)
     exported = export(graph, gpu)
     kinds = {kind.kind: kind for kind in GUARDED_KINDS}
     found = [(kinds[str(item["kind"])], item) for item in exported.objects if item["kind"] in kinds]

@@ -39,6 +39,16 @@ def test_the_rights_to_decide() -> None:
     assert "tokenreviews" in verbs(made(reviews=True), "gpol:volcano")
 
 
+def test_where_pods_stand() -> None:
+    """Volcano places pods by itself: a flavor that gives places is refused where gpol decides."""
+    placed = FROM_NODES.replace('"f" }', '"f"\n  placed on nodes\n}')
+    with pytest.raises(ExportRefused) as caught:
+        made(placed)
+    assert [str(problem).partition(";")[0] for problem in caught.value.problems] == [
+        "p.gpol:2: flavor f: placed: says where pods stand, and Volcano's scheduler finds a node for each pod by itself"
+    ]
+
+
 def test_the_rights_to_guard() -> None:
     """Queues and PriorityClasses are applied, and deleted only where that is wanted; no admission policy comes with it."""
     found = made(way="guard")

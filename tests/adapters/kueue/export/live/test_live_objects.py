@@ -117,6 +117,16 @@ def test_what_a_workload_does_not_say(rule: str, said: str) -> None:
     assert any(said in problem for problem in problems(AT_ONCE + QUEUE + rule))
 
 
+def test_where_pods_stand() -> None:
+    """Kueue starts pods and would place them by itself: a flavor that gives places is refused."""
+    placed = IN_CYCLES.replace("as owned\n", "as owned\n  placed on nodes\n") + 'queue a { local queue "ns/lq" }\n'
+    assert problems(placed) == [
+        "p.gpol:8: flavor h100: placed: says where pods stand, and gpol lets Kueue start them, and Kueue gives places by itself; "
+        "leave `placed` out there, so that the flavor is an amount, or let Kueue or Volcano decide by itself"
+    ]
+    assert notes(placed, way="guard") == []
+
+
 def test_a_label_called_user_is_no_user() -> None:
     """Labels are said by a workload."""
     assert notes(AT_ONCE + QUEUE + 'deny them {\n  where workload.label "user" = "bob"\n} because "x"\n') == []

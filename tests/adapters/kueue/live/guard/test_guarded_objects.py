@@ -77,3 +77,9 @@ def test_a_policy_that_kueue_cannot_say() -> None:
     at_once = 'policy "p" { use gpol.fair }\nflavor h100 { gpu 8 }\nqueue a { owns 8 gpu on h100 }\n'
     with pytest.raises(ExportRefused, match="protect rule p"):
         guarded(at_once + "protect p { where victim.running < 10m }\n")
+
+
+def test_flavors_that_give_places_are_refused() -> None:
+    """A guard keeps no Topologies, and says so."""
+    with pytest.raises(ExportRefused, match="flavor h100: placed: says where pods stand, and a guard keeps no Topologies"):
+        guarded(HEAD.replace("as owned", "as owned\n  placed on nodes\n") + QUEUES)

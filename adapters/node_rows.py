@@ -1,0 +1,107 @@
+"""The nodes of a simulation from a CSV file (docs/workloads.md): names, amounts, labels, taints, and which take nobody new."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..engine.event_parts import POD_COUNT, Taint
+from ..engine.facts import NodeAdded
+from ..engine.intake.capacity import flavors_of_node
+from ..engine.policy_graph import PolicyGraph
+from ..engine.units import MILLI_RESOURCES, UnitError, parse_amount
+from ..sim.drive.job import InputError
+from .rows import Input, Row, rows, unpacked
+
+NODE_RESOURCES = (*MILLI_RESOURCES, "memory", POD_COUNT)
+"""Resources that are columns of nodes under their own names."""
+
+NODE_COLUMNS = ("node",)
+"""The columns that a file of nodes has to have."""
+
+OPTIONAL_NODE_COLUMNS = (*NODE_RESOURCES, "taints", "cordoned")
+NODE_PREFIXES = ("resource:", "label:")
+
+_COLUMNS_OF = {"capacity": "resource:NAME", "labels": "label:KEY"}
+_YES_OR_NO = {"": False, "no": False, "false": False, "yes": True, "true": True}
+_TAINT = re.compile(r"([^=:\s]+)(?:=([^=:\s]*))?:(NoSchedule|NoExecute|PreferNoSchedule)")
+
+
+def read_nodes(path: Path, graph: PolicyGraph) -> list[NodeAdded]:
+    """The nodes of a file as facts at time 0, in order.
+
+    Raises InputError, also for nodes that are impossible under a policy, and OSError where the file cannot be read.
+    """
+    seen: dict[str, int] = {}
+    nodes = []
+    with path.open("rb") as file:
+        for line, node in unpacked(path.name, _nodes(Input.of(path, file))):
+            if node.node in seen:
+                raise InputError(path.name, line, f"node `{node.node}` is in line {seen[node.node]} already", "give each node its own name")
+            if problem := impossible(graph, node):
+                raise InputError(path.name, line, *problem)
+            seen[node.node] = line
+            nodes.append(node)
+    return nodes
+
+
+def impossible(graph: PolicyGraph, node: NodeAdded) -> tuple[str, str] | None:
+    """Why a policy has no use for a node, and what to do about it."""
+    if graph.settings.forest and not any(flavor.topology >= 0 for flavor in graph.flavors):
+        cause = "the policy decides in cycles, by what is owned alone, and places no pods on nodes"
+        return cause, "leave --nodes out, or let a flavor be `placed`"
+    flavors = [graph.flavors[flavor].name for flavor in flavors_of_node(graph, node.labels)]
+    if len(flavors) > 1:
+        return f"node `{node.node}` matches several flavors: {', '.join(flavors)}", "a node may belong to one only: correct its labels"
+    return None
+
+
+def _nodes(file: Input) -> Iterator[tuple[int, NodeAdded]]:
+    for row in rows(file, NODE_COLUMNS, OPTIONAL_NODE_COLUMNS, NODE_PREFIXES):
+        fields = {
+            "time": 0,
+            "node": row.cells["node"],
+            "labels": {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell},
+            "capacity": dict(_capacity(row)),
+            "taints": tuple(_taint(row, text) for text in row.cells.get("taints", "").split()),
+            "cordoned": _cordoned(row),
+        }
+        try:
+            yield row.line, NodeAdded.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            message = first["msg"].removeprefix("Value error, ")
+            field = str(first["loc"][0])
+            raise row.wrong(_COLUMNS_OF.get(field, field), message, "correct the cell") from None
+
+
+def _capacity(row: Row) -> Iterator[tuple[str, int]]:
+    """What the node has, in smallest units."""
+    column_of: dict[str, str] = {}
+    for column, cell in row.cells.items():
+        resource = column.removeprefix("resource:")
+        if not cell or (resource == column and column not in NODE_RESOURCES):
+            continue
+        if resource in column_of:
+            raise row.wrong(column, f"{resource} has a column of its own", f"keep `{column_of[resource]}`")
+        column_of[resource] = column
+        try:
+            yield resource, parse_amount(cell, resource)
+        except UnitError as error:
+            raise row.wrong(column, str(error), "write what the node has, such as 8, 500m or 80Gi") from None
+
+
+def _taint(row: Row, text: str) -> Taint:
+    found = _TAINT.fullmatch(text)
+    if found is None:
+        raise row.wrong("taints", f"`{text[:60]}` is no taint", "write KEY=VALUE:NoSchedule or KEY:NoExecute, with blanks between several")
+    key, value, effect = found.groups()
+    return Taint.model_validate({"key": key, "value": value or "", "effect": effect})
+
+
+def _cordoned(row: Row) -> bool:
+    text = row.cells.get("cordoned", "")
+    if text not in _YES_OR_NO:
+        raise row.wrong("cordoned", f"`{text[:60]}` is neither yes nor no", "write `yes`, or leave the cell empty")
+    return _YES_OR_NO[text]

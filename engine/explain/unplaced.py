@@ -1,0 +1,123 @@
+"""Why a workload has no places, as data of bounded size, and in words."""
+
+from ..event_parts import KeptOffPlaces, LayerFit, Unplaced
+from ..outcome.nomination import FlavorAssignment, Mode, NoPlaces
+from ..policy_graph import PolicyGraph
+
+MOST_CAUSES = 8
+"""How many causes are told apart that keep pods off; places of all others are added up."""
+
+_CAUSES = {"selector": "node selector", "affinity": "affinity", "outside": "another domain"}
+
+
+def unplaced(graph: PolicyGraph, flavors: FlavorAssignment | None) -> Unplaced | None:
+    """Why an assignment has no places now, or where it has none even if nothing ran, why that is so; None where it lacks none."""
+    if flavors is None:
+        return None
+    if flavors.unplaced_if_empty is not None:
+        return _told(graph, flavors.unplaced_if_empty, if_empty=True)
+    if flavors.unplaced is None or flavors.mode is Mode.FIT:
+        return None
+    return _told(graph, flavors.unplaced, if_empty=False)
+
+
+def _told(graph: PolicyGraph, failure: NoPlaces, if_empty: bool) -> Unplaced:
+    by_number = sorted(failure.kept_off, key=lambda each: (-each[2], each[0], each[1]))
+    no_room = failure.kind == "no-room"
+    return Unplaced(
+        kind=failure.kind,
+        pod_sets=failure.pod_sets,
+        flavor=graph.flavors[failure.flavor].name,
+        level=failure.asked if no_room else failure.level,
+        together=no_room and bool(failure.level),
+        above="" if no_room else failure.asked,
+        fit=failure.fit,
+        of=failure.of,
+        size=failure.size,
+        layers=tuple(LayerFit(level=layer.level, fit=layer.fit, of=layer.of) for layer in failure.layers),
+        closest=failure.closest,
+        closest_fit=failure.closest_fit,
+        places=failure.nodes,
+        kept_off=tuple(KeptOffPlaces(cause=cause, detail=detail, places=places) for cause, detail, places in by_number[:MOST_CAUSES]),
+        others=sum(places for *_, places in by_number[MOST_CAUSES:]),
+        if_empty=if_empty,
+    )
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def unplaced_told(told: Unplaced) -> str:
+    """Why there are no places, in one line."""
+    where = f"{told.flavor} for {' and '.join(told.pod_sets)}"
+    match told.kind:
+        case "no-level":
+            return f"{where}: its topology has no level {told.level}"
+        case "no-domains":
+            return f"{where}: no node that takes pods is in any {told.level}"
+        case "slice-above":
+            return f"{where}: slices within {told.level} are not below {told.above}"
+        case "no-room":
+            return f"{where}: {'; '.join((_room(told), *_closest(told), *_kept_off(told)))}"
+
+
+def _unit(told: Unplaced, count: int) -> str:
+    many = "" if count == 1 else "s"
+    return f"{count} pod{many}" if told.size == 1 else f"{count} slice{many} of {told.size} pods"
+
+
+def _room(told: Unplaced) -> str:
+    """For how many there is room, and where they are to stand."""
+    where = f" within one {told.level}" if told.together else f" near one another by {told.level}" if told.level else ""
+    even = ", even if nothing ran" if told.if_empty else ""
+    if told.fit >= told.of:
+        return f"room for {_unit(told, told.of)}{where}, and none for all that is to stand with them{even}"
+    layers = "".join(f", {layer.fit} of {layer.of} in slices within {layer.level}" for layer in told.layers)
+    return f"room for {told.fit} of {_unit(told, told.of)}{where}{even}{layers}"
+
+
+def _closest(told: Unplaced) -> list[str]:
+    """The domain that comes closest, where there are several and it has room for some."""
+    return [f"closest is {'/'.join(told.closest)} with room for {told.closest_fit}"] if told.closest and told.closest_fit else []
+
+
+def _kept_off(told: Unplaced) -> list[str]:
+    """How many places take no pod at all, by what is in the way."""
+    causes = [f"{cause_told(each)} {each.places}" for each in told.kept_off] + ([f"other {told.others}"] if told.others else [])
+    none = sum(each.places for each in told.kept_off) + told.others
+    return [f"{none} of {told.places} places {'takes' if none == 1 else 'take'} none ({', '.join(causes)})"] if causes else []
+
+
+def cause_told(kept_off: KeptOffPlaces) -> str:
+    """What keeps pods off places: a taint, a resource of which too little is free, or what the pods choose."""
+    match kept_off.cause:
+        case "taint":
+            return f"taint {kept_off.detail}"
+        case "resource":
+            return kept_off.detail
+        case _:
+            return _CAUSES[kept_off.cause]
+
+
+def instead_of(told: Unplaced) -> str:
+    """What to do where there are no places even if nothing ran."""
+    match told.kind:
+        case "no-level":
+            return f"ask for a level that the topology of {told.flavor} has, or add {told.level} to it"
+        case "no-domains":
+            return f"add nodes that are in a {told.level}, or let those take pods that are cordoned"
+        case "slice-above":
+            return f"ask for slices within a level below {told.above}, or let all stand within a wider one"
+        case "no-room":
+            ways = [f"tolerate taint {each.detail}" for each in told.kept_off if each.cause == "taint"][:1]
+            ways += ["choose other nodes" for each in told.kept_off if each.cause in ("selector", "affinity")][:1]
+            ways += [f"let pods stand within a wider level than {told.level}"] if told.together else []
+            smaller = "ask for smaller pods" if told.size == 1 else "ask for smaller slices"
+            ways += [f"ask for at most {_unit(told, told.fit)}" if 0 < told.fit < told.of else smaller]
+            return f"{', '.join(ways)}, or add nodes to {told.flavor}"
+
+
+def placed_told(domains: tuple[tuple[tuple[str, ...], int], ...], most: int) -> str:
+    """Where pods stand: the first few domains with their pods, and how many more there are."""
+    shown = [f"{'/'.join(domain)}{f' ({pods})' if pods > 1 else ''}" for domain, pods in domains[:most]]
+    return ", ".join(shown) + (f" and {len(domains) - most} more" if len(domains) > most else "")

@@ -1,0 +1,229 @@
+"""Why a workload has no places: as data of bounded size in decisions and standings, and in words."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from gpol.engine.event_parts import KeptOffPlaces, LayerFit, Unplaced
+from gpol.engine.events import WorkloadDeferred
+from gpol.engine.explain.unplaced import instead_of, placed_told, unplaced, unplaced_told
+from gpol.engine.explain.wording import impediment_told
+from gpol.engine.outcome.nomination import FlavorAssignment, Mode, NoPlaces
+
+TOPOLOGY = """topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+"""
+AT_ONCE = (
+    'policy "p" { use test.bare }\n'
+    + TOPOLOGY
+    + """flavor a {
+  gpu from nodes where pool = "a"
+  placed in fabric
+}
+queue q {
+  owns 32 gpu on a
+}
+queue r {
+  owns nothing
+}
+"""
+)
+IN_CYCLES = (
+    TOPOLOGY
+    + """flavor a {
+  gpu as owned
+  label pool = "a"
+  placed in fabric
+}
+queue q {
+  owns 32 gpu on a
+}
+"""
+)
+
+
+def nodes(c: Any, **racks: list[str]) -> None:
+    """Nodes of 8 GPUs of the pool by rack; one called `spot...` is tainted."""
+    for rack, names in racks.items():
+        for name in names:
+            taints = [{"key": "spot", "effect": "NoSchedule"}] if name.startswith("spot") else []
+            labels = {"pool": "a", "rack": rack}
+            c.fact("NodeAdded", node=name, labels=labels, capacity={"gpu": "8"}, taints=taints)
+
+
+def sets(gpu: str, pods: int, **wish: object) -> list[dict[str, object]]:
+    """One pod set with a wish for places."""
+    return [{"count": pods, "requests": {"gpu": gpu}, **wish}]
+
+
+def test_a_rack_that_is_too_full(cluster: Callable[[str], Any]) -> None:
+    """Quota is there, and no rack has room: how many have, where most do, and what keeps pods off all other nodes."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
+    c.submit("one", "q", sets=sets("5", 1))
+    assert [place.domain for place in c.standing("one").assignments[0].places] == [("n1",)]
+    c.submit("w", "q", sets=sets("8", 2, within="rack"))
+    found = c.standing("w")
+    assert (found.reason, found.limit, found.now) == ("TopologyPlacementFailed", None, "waits")
+    assert found.places == Unplaced(
+        kind="no-room",
+        pod_sets=("main",),
+        flavor="a",
+        level="rack",
+        together=True,
+        fit=1,
+        of=2,
+        closest=("r1",),
+        closest_fit=1,
+        places=4,
+        kept_off=(
+            KeptOffPlaces(cause="resource", detail="gpu", places=1),
+            KeptOffPlaces(cause="taint", detail="spot:NoSchedule", places=1),
+        ),
+    )
+    assert unplaced_told(found.places) == (
+        "a for main: room for 1 of 2 pods within one rack; closest is r1 with room for 1; "
+        "2 of 4 places take none (gpu 1, taint spot:NoSchedule 1)"
+    )
+    [flavor] = found.flavors
+    assert (flavor.reason, flavor.because[0]) == ("TopologyPlacementFailed", "there are places for 1 of 2")
+    assert c.remedy("w", "ends").workloads == ("one",)
+    assert c.finish("one") == ["run w"]
+
+
+def test_no_rack_is_large_enough(cluster: Callable[[str], Any]) -> None:
+    """What finds no places even if nothing ran is told so, with what to do."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
+    c.submit("w", "q", sets=sets("8", 3, within="rack"))
+    found = c.standing("w")
+    assert (found.reason, found.places.if_empty) == ("TopologyPlacementFailed", True)
+    [never] = found.never
+    assert (never.kind, never.pod_set, never.flavor, never.places) == ("unplaced", "main", "a", found.places)
+    cause, remedy = impediment_told(never)
+    assert cause.startswith("there are no places on a for main: room for 2 of 3 pods within one rack, even if nothing ran; closest is r1")
+    assert remedy == (
+        "tolerate taint spot:NoSchedule, let pods stand within a wider level than rack, ask for at most 2 pods, or add nodes to a"
+    )
+
+
+def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
+    """What would be lacking if nothing held it."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1"], r2=["n2"])
+    c.submit("w", "q", sets=sets("8", 2, within="rack"), hold=True)
+    assert c.standing("w").places.fit == 1
+
+
+@pytest.mark.parametrize(
+    ("wish", "kind", "cause", "remedy"),
+    [
+        ({"within": "block"}, "no-level", "it names a level that the topology of a lacks", "ask for one that it has, or add the level"),
+        (
+            {"within": "host", "slices": [{"level": "rack", "size": 1}]},
+            "unplaced",
+            "there are no places on a for main: slices within rack are not below host",
+            "ask for slices within a level below host, or let all stand within a wider one",
+        ),
+    ],
+)
+def test_levels_that_do_not_fit(cluster: Callable[[str], Any], wish: dict[str, object], kind: str, cause: str, remedy: str) -> None:
+    """A level that is not there, and slices that are wider than the whole."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1"])
+    c.submit("w", "q", sets=sets("1", 2, **wish))
+    [never] = c.standing("w").never
+    assert never.kind == kind
+    assert [told.startswith(start) for told, start in zip(impediment_told(never), (cause, remedy), strict=True)] == [True, True]
+
+
+def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
+    """In cycles the decision itself says why there are no places; one that fits by quota alone says nothing of a limit."""
+    c = cycles(IN_CYCLES)
+    nodes(c, r1=["n1", "n2"])
+    c.submit("one", "q", sets=sets("8", 1))
+    assert c.rest() == ["run one"]
+    c.submit("w", "q", sets=sets("8", 2, within="rack"))
+    assert c.rest() == ["park w"]
+    decision = c.last("w")
+    assert isinstance(decision, WorkloadDeferred)
+    assert (decision.reason, decision.why.limit) == ("WaitingForQuota", None)
+    assert decision.why.places is not None
+    assert (decision.why.places.fit, decision.why.places.of, decision.why.places.if_empty) == (1, 2, False)
+    assert c.standing("w").places == decision.why.places
+    c.submit("never", "q", sets=sets("8", 3, within="rack"))
+    assert c.rest() == ["park never"]
+    assert (c.last("never").reason, c.last("never").why.places.if_empty) == ("TopologyPlacementFailed", True)
+    assert c.last("one").why.places is None
+
+
+def test_a_policy_without_places_after_one_with_them(cycles: Callable[[str], Any]) -> None:
+    """What was said of places stays with who was deferred and who runs."""
+    c = cycles(IN_CYCLES)
+    nodes(c, r1=["n1"])
+    c.submit("w", "q", sets=sets("8", 2, within="rack"))
+    c.rest()
+    c.activate(IN_CYCLES.replace("  placed in fabric\n", "").replace(TOPOLOGY, ""))
+    assert c.standing("w").places is None
+
+
+def test_nothing_of_what_has_places() -> None:
+    """An assignment that fits, or none at all, lacks no places."""
+    failure = NoPlaces("no-room", ("main",), 0, fit=1, of=2)
+    graph: Any = None
+    assert unplaced(graph, None) is None
+    assert unplaced(graph, FlavorAssignment()) is None
+    assert unplaced(graph, FlavorAssignment(mode=Mode.FIT, unplaced=failure)) is None
+
+
+def test_many_causes_are_bounded(cluster: Callable[[str], Any]) -> None:
+    """Only the causes with most places are told apart; the places of all others are added up."""
+    c = cluster(AT_ONCE)
+    for number in range(12):
+        taints = [{"key": f"t{number:02}", "effect": "NoSchedule"}]
+        c.fact("NodeAdded", node=f"n{number}", labels={"pool": "a", "rack": "r"}, capacity={"gpu": "8"}, taints=taints)
+    c.submit("w", "q", sets=sets("1", 1))
+    told = c.standing("w").places
+    assert ([each.detail for each in told.kept_off], told.others) == ([f"t{number:02}:NoSchedule" for number in range(8)], 4)
+    causes = ", ".join(f"taint t{number:02}:NoSchedule 1" for number in range(8))
+    assert unplaced_told(told).endswith(f"12 of 12 places take none ({causes}, other 4)")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told", "remedy"),
+    [
+        ({"kind": "no-level", "level": "block"}, "its topology has no level block", "ask for a level that the topology of a has"),
+        ({"kind": "no-domains", "level": "rack"}, "no node that takes pods is in any rack", "add nodes that are in a rack"),
+        ({"level": "rack", "fit": 0, "of": 1}, "room for 0 of 1 pod near one another by rack", "ask for smaller pods, or"),
+        ({"fit": 2, "of": 2}, "room for 2 pods, and none for all that is to stand with them", "ask for smaller pods, or"),
+        (
+            {"fit": 1, "of": 2, "size": 4, "layers": (LayerFit(level="rack", fit=1, of=2), LayerFit(level="host", fit=3, of=4))},
+            "room for 1 of 2 slices of 4 pods, 1 of 2 in slices within rack, 3 of 4 in slices within host",
+            "ask for at most 1 slice of 4 pods, or",
+        ),
+        (
+            {"of": 2, "places": 3, "kept_off": (KeptOffPlaces(cause="selector", places=1),), "size": 2},
+            "room for 0 of 2 slices of 2 pods; 1 of 3 places takes none (node selector 1)",
+            "choose other nodes, ask for smaller slices, or",
+        ),
+        (
+            {"of": 1, "places": 1, "kept_off": (KeptOffPlaces(cause="affinity", places=1),)},
+            "room for 0 of 1 pod; 1 of 1",
+            "choose other nodes,",
+        ),
+    ],
+)
+def test_in_words(fields: dict[str, Any], told: str, remedy: str) -> None:
+    """Each cause in one line, and what to do instead."""
+    of = Unplaced.model_validate({"kind": "no-room", "pod_sets": ("first", "rest"), "flavor": "a", **fields})
+    assert unplaced_told(of).startswith(f"a for first and rest: {told}")
+    assert instead_of(of).startswith(remedy)
+
+
+def test_where_pods_stand() -> None:
+    """The first few places with the number of their pods, and how many more there are."""
+    domains = ((("r1", "n1"), 1), (("n2",), 3), (("n3",), 1))
+    assert placed_told(domains, 3) == "r1/n1, n2 (3), n3"
+    assert placed_told(domains, 1) == "r1/n1 and 2 more"

@@ -1,0 +1,183 @@
+"""Figures of nodes: what there was, was used and was stranded, exactly, and who stood there."""
+
+from typing import Any
+
+import pytest
+from gpol.dsl import check
+from gpol.engine.facts import FACT, Fact, PolicyActivated
+from gpol.sim.drive.job import Job
+from gpol.sim.drive.player import Player
+from gpol.sim.drive.policy import Policy
+from gpol.sim.drive.simulation import Simulation
+from gpol.sim.measure.columns.compiled_count import count_at_hand
+from gpol.sim.measure.columns.history_measure import HistoryMeasure
+from gpol.sim.measure.measure import Measure
+from gpol.sim.measure.place_measure import MOST_REMEMBERED_THERE, ClassFigures, PlaceMeasure, StrandedThere, asked_by
+from same_figures import same_figures
+
+POLICY = """policy "p" { use gpol.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+flavor a {
+  gpu, cpu from nodes where pool = "a"
+  placed in fabric
+}
+flavor b { gpu 8 }
+queue q {
+  owns 64 gpu on a
+  prefer a, b
+}
+"""
+UNPLACED = POLICY.replace("  placed in fabric\n", "")
+MINUTE = 60_000_000
+
+
+def node(name: str, time: int = 0, kind: str = "NodeAdded", gpu: str = "8", **said: Any) -> dict[str, Any]:
+    """A node of rack r."""
+    labels = {"pool": "a", "rack": "r"}
+    return {"kind": kind, "time": time, "node": name, "labels": labels, "capacity": {"gpu": gpu, "cpu": "64"}, **said}
+
+
+def submitted(name: str, minute: int, gpu: str, count: int = 1, **said: Any) -> dict[str, Any]:
+    """A workload of pods that ask for so many GPUs."""
+    pods = {"count": count, "requests": {"gpu": gpu}, **said}
+    return {"kind": "WorkloadSubmitted", "time": minute * MINUTE, "workload": name, "queue": "q", "pod_sets": [pods]}
+
+
+def ended(name: str, minute: int) -> dict[str, Any]:
+    """A workload ends."""
+    return {"kind": "WorkloadFinished", "time": minute * MINUTE, "workload": name}
+
+
+def until(minute: int) -> dict[str, Any]:
+    """Nothing happens until then."""
+    return {"kind": "TimeAdvanced", "time": minute * MINUTE}
+
+
+def measured(*facts: dict[str, Any] | Fact, policy: str = POLICY) -> PlaceMeasure:
+    """The figures of a history from time 0."""
+    active = Policy.of(check(policy, "p.gpol"))
+    player = Player()
+    measure = PlaceMeasure(lambda name: asked_by(player.core, name))
+    measure.take(player.step(active.activation(0), active.graph), active.graph)
+    for said in facts:
+        if isinstance(said, PolicyActivated):
+            graph = Policy.of(check(said.text, "p.gpol")).graph
+            batches = list(player.play(said, graph))
+        else:
+            batches = list(player.play(FACT.validate_python(said) if isinstance(said, dict) else said))
+        for batch in batches:
+            assert player.core.graph is not None
+            measure.take(batch, player.core.graph)
+    measure.finish()
+    return measure
+
+
+def minutes(figures: ClassFigures) -> tuple[float, float, float]:
+    """GPU-minutes that there were, were used and were stranded."""
+    return figures.existed / (1000 * MINUTE), figures.used / (1000 * MINUTE), figures.stranded / (1000 * MINUTE)
+
+
+def test_what_is_free_and_of_no_use() -> None:
+    """Three GPUs beside five are stranded while only pods of five and eight were asked for, and the last one beside a pod of two."""
+    asked = [submitted("w", 0, "5"), submitted("x", 1, "8", count=9), until(4), submitted("y", 4, "2")]
+    found = measured(node("n1"), node("n2"), *asked, until(6))
+    [(of_class, figures)] = found.classes.items()
+    assert of_class == (("a",), 8000)
+    assert minutes(figures) == (96, 5 * 6 + 2 * 2, 3 * 4 + 1 * 2)
+    assert found.nodes() == {(("a",), 8000): 2}
+    [(path, there)] = found.stranded.items()
+    assert (path, there.area, there.by) == (("r", "n1"), 14_000 * MINUTE, {"w": 14_000 * MINUTE, "y": 2_000 * MINUTE})
+
+
+def test_nothing_is_stranded_before_anything_was_asked_for() -> None:
+    """An idle cluster is idle; a node too small for all that was asked for is stranded as a whole, and nobody stands there."""
+    found = measured(node("n1"), node("small", gpu="2"), until(10), submitted("w", 10, "8"), until(20))
+    assert {of_class[1]: minutes(figures) for of_class, figures in found.classes.items()} == {8000: (160, 80, 0), 2000: (40, 0, 20)}
+    assert found.stranded[("r", "small")].by == {}
+
+
+def test_other_resources_strand_gpus() -> None:
+    """Where CPUs are gone, free GPUs are of no use to pods that ask for both."""
+    greedy = submitted("w", 0, "1")
+    greedy["pod_sets"][0]["requests"]["cpu"] = "64"
+    found = measured(node("n1"), greedy, until(1))
+    assert minutes(found.total()) == (8, 1, 7)
+
+
+def test_cordoned_nodes_and_those_that_change_or_go() -> None:
+    """What a cordoned node has free is not stranded; a node that changes counts in its new class, one that is gone no more."""
+    found = measured(
+        node("n1"),
+        submitted("w", 0, "5"),
+        until(1),
+        node("n1", MINUTE, "NodeChanged", cordoned=True),
+        until(2),
+        node("n1", 2 * MINUTE, "NodeChanged", gpu="16"),
+        until(3),
+        {"kind": "NodeRemoved", "time": 3 * MINUTE, "node": "n1"},
+        until(9),
+    )
+    assert {of_class[1]: minutes(figures) for of_class, figures in found.classes.items()} == {8000: (16, 10, 3), 16_000: (16, 5, 0)}
+    assert found.nodes() == {}
+
+
+def test_only_those_who_may_get_the_flavor_count() -> None:
+    """A small pod that may run on another flavor alone is no use for what is free here."""
+    found = measured(node("n1"), submitted("w", 0, "5"), submitted("x", 0, "1", flavors=["b"]), until(1))
+    assert minutes(found.total()) == (8, 5, 3)
+
+
+def test_ends_evictions_and_replacements_free_places() -> None:
+    """Whoever is over uses nothing any more."""
+    found = measured(node("n1"), submitted("w", 0, "8"), ended("w", 2), submitted("x", 3, "4"), until(4))
+    assert minutes(found.total()) == (32, 8 * 2 + 4, 0)
+    assert found.classes[("a",), 8000].stranded == 0
+
+
+def test_a_policy_that_begins_to_give_places() -> None:
+    """Before that nothing is counted; those who run without places use nothing of any node."""
+    active = Policy.of(check(POLICY, "p.gpol"))
+    later = active.activation(2 * MINUTE)
+    before = [node("n1"), submitted("w", 0, "4"), submitted("x", 1, "8", flavors=["a"])]
+    found = measured(*before, later, ended("w", 3), until(5), policy=UNPLACED)
+    assert minutes(found.total()) == (24, 16, 0)
+
+
+def test_flavors_without_places_are_not_counted() -> None:
+    """A run under a policy that gives none has nothing to tell."""
+    found = measured(node("n1"), submitted("w", 0, "4"), until(5), policy=UNPLACED)
+    assert not found.gives_places
+
+
+def test_few_are_remembered() -> None:
+    """Of very many workloads at one place those stay with which most was stranded."""
+    there = StrandedThere()
+    for number in range(10 * MOST_REMEMBERED_THERE):
+        there.add(1 + number % 7, [f"w{number}"])
+    there.add(100, ["big"])
+    assert len(there.by) <= 2 * MOST_REMEMBERED_THERE + 1
+    assert there.by["big"] == 100
+
+
+@pytest.mark.parametrize("kernel", [count_at_hand, lambda: None], ids=["columns", "plain"])
+def test_a_simulation_has_the_same_figures(kernel: Any) -> None:
+    """Of a placed policy the figures by columns are those of the plain measure, and nodes are used as much as queues use."""
+    active = Policy.of(check(POLICY.replace("flavor b { gpu 8 }\n", "").replace("prefer a, b", "only a"), "p.gpol"))
+    jobs = []
+    for number in range(120):
+        fact = FACT.validate_python(submitted(f"w{number:03}", number // 3, str(3 + number * 7 % 6), count=1 + number % 2))
+        jobs.append(Job(fact, (1 + number % 11) * MINUTE))  # type: ignore[arg-type]
+    nodes = [FACT.validate_python(node(f"n{number}")) for number in range(4)]
+    history, plain, stood = HistoryMeasure(None, kernel), Measure(), PlaceMeasure()
+    for played in Simulation(active, jobs, Player(), "restart", None, nodes).chunks():  # type: ignore[arg-type]
+        history.take(played, active.graph)
+        stood.take(played, active.graph)
+        for fact, decisions in [played] if isinstance(played, tuple) else played.batches():
+            plain.take(fact, decisions, active.graph)
+    stood.finish()
+    same_figures(history.measure(), plain)
+    assert stood.total().used == sum(figures.used_area for figures in plain.queues.values()) > 0
+    assert 0 < stood.total().stranded <= stood.total().existed - stood.total().used
