@@ -11,9 +11,10 @@ from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
 from .kernels.places import epoch_of, is_stirred, park, stir_tree
-from .policy.place_tables import resources_of_places
-from .policy.policy_tables import NO_MACHINES, BeyondBoundsError
+from .placed.place_tables import resources_of_places
+from .policy.policy_tables import NO_MACHINES
 from .store import TableStore
+from .tables import BeyondBoundsError
 
 _COUNTS = {"seq": c.SEQ, "cause": c.CAUSE, "time": c.TIME, "submissions": c.SUBMISSIONS, "cycle": c.CYCLE, "idle": c.IDLE, "fresh": c.FRESH}
 

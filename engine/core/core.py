@@ -50,11 +50,10 @@ from .jobs.table_loop import TableLoop
 from .kernel_set import PLAIN, KernelSet
 from .kernels.places import count_fact, forget_who_gave_way, stir
 from .outcomes import Tape
-from .policy.policy_tables import BeyondBoundsError
 from .recorded import apply_decision, carry_out
 from .store import TableStore
 from .supply import change_supply
-from .tables import Ints
+from .tables import BeyondBoundsError, Ints
 from .usage_books import UsageBooks
 from .view import TableView
 

@@ -10,10 +10,10 @@ from ..guard import matches
 from ..policy_graph import PolicyGraph, Queue
 from ..workload import Workload
 from . import columns as c
-from .place_parts import PlaceParts
+from .placed.place_parts import PlaceParts
 from .policy.guard_programs import TextField
-from .policy.policy_tables import BeyondBoundsError, PolicyTables
-from .tables import Ints
+from .policy.policy_tables import PolicyTables
+from .tables import BeyondBoundsError, Ints
 
 _MOST_RESOURCES = 60
 """The most resources that a workload of the tables asks for."""

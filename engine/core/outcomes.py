@@ -25,7 +25,7 @@ from ..outcome.nomination import (
 from ..policy_graph import PolicyGraph
 from . import columns as c
 from .demands import Demand
-from .place_records import PlaceRecords
+from .placed.place_records import PlaceRecords
 from .policy.policy_tables import fraction
 
 REASONS: tuple[FlavorReason, ...] = ("", "WaitingForQuota", "ExceedsMaxQuota", "PodTooLarge", "NoMatchingFlavor")

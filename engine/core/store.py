@@ -23,10 +23,11 @@ from .kernels.heads import defer_row
 from .kernels.places import epoch_of, forget_cycle, is_parked, note_who_gave_way, stop, take_row
 from .names import Names
 from .outcomes import DEFERRALS, ENDS
-from .place_records import PlaceRecords
-from .policy.policy_tables import NO_MACHINES, BeyondBoundsError, PolicyTables, compile_policy
+from .placed.place_records import PlaceRecords
+from .policy.first_tables import first_tables
+from .policy.policy_tables import NO_MACHINES, PolicyTables, compile_policy
 from .rows import Rows
-from .tables import Tables, longer, used_rows, zeros
+from .tables import BeyondBoundsError, Tables, longer, used_rows, zeros
 
 _TURNED_AWAY = {"check": c.BY_CHECK, "namespace": c.BY_NAMESPACE, "misconfigured": c.BY_PODS}
 
@@ -74,68 +75,7 @@ class TableStore(Rows):
 
     def first_tables(self, policy: PolicyTables) -> Tables:
         """Tables of this policy without workloads."""
-        queues, slots, places = len(self.graph.queues), len(self.graph.slots), policy.places
-        for column in (
-            c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
-            c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
-        ):  # fmt: skip
-            policy.state[column] = c.NONE
-        policy.state[c.CELLS_NEED] = 64
-        policy.state[c.MOST_POD_SETS] = policy.state[c.MOST_RESOURCES] = 1
-        compared = max([3, *(len(rule.compared) for rule in self.graph.preempt)])
-        policy.state[c.VICTIM_WIDTH] = c.V_VALUES + 3 * compared
-        return Tables(
-            state=policy.state,
-            node=policy.node,
-            quota=policy.quota,
-            watch=policy.watch,
-            asked=policy.asked,
-            slot=policy.slot,
-            pool=policy.pool,
-            work=np.zeros((0, c.WORK_WIDTH), np.int32),
-            when=zeros(0, c.WHEN_WIDTH),
-            wait=np.zeros((0, c.WAIT_WIDTH), np.int32),
-            passed=zeros(0),
-            wish=zeros(0, max(1, len(self.graph.slots)), c.WISH_WIDTH),
-            cell=zeros(0, c.CELL_WIDTH),
-            spec=as_ints(self.demands.spec),
-            text=zeros(1),
-            name=np.zeros((0, c.NAME_WIDTH), np.int32),
-            shape=zeros(1, c.SHAPE_WIDTH),
-            local=zeros(max(1, len(self.locals)), c.LOCAL_WIDTH),
-            rival=zeros(len(self.graph.nodes)),
-            visited=zeros(len(self.graph.nodes)),
-            giver=zeros(len(self.graph.nodes)),
-            key=zeros(len(self.graph.nodes), max(1, len(self.graph.settings.queue_order)), 3),
-            plain=zeros(queues, slots + 1, c.PLAIN_WIDTH),
-            nom=zeros(queues + 1, c.N_PODS + 1),
-            choice=zeros(queues + 1, 1, 1, c.CHOICE_WIDTH),
-            ask=zeros(c.ASKS + c.REQUESTS * (queues + 1), slots + 1, 3),
-            pods=zeros(1),
-            demand=zeros(1, c.DEMAND_WIDTH),
-            held=zeros(1, 1, c.HELD_WIDTH),
-            found=zeros(c.MOST_FOUND, c.FOUND_WIDTH),
-            victim=zeros(1, c.V_VALUES + 3 * compared),
-            taken=zeros(1),
-            tape=zeros(64),
-            job=zeros(0, c.JOB_WIDTH),
-            ends=zeros(0, c.END_WIDTH),
-            given=zeros(0, c.GIVEN_WIDTH),
-            past=zeros(0, c.EVENT_WIDTH),
-            tree=places.tree,
-            domain=places.domain,
-            leaf=places.leaf,
-            size=places.size,
-            free=places.size.copy(),
-            there=places.there,
-            standing=np.zeros_like(places.there),
-            lack=np.zeros_like(places.size),
-            size_kept=places.size_kept,
-            filled=zeros(2 * int(policy.state[c.MOST_DOMAINS]), c.FILLED_WIDTH),
-            stand=zeros(0, c.STAND_WIDTH),
-            placed=zeros(1),
-            tally=zeros(int(policy.state[c.CAUSES]) + len(places.resources)),
-        )
+        return first_tables(policy, as_ints(self.demands.spec), len(self.locals))
 
     # --- room -----------------------------------------------------------------------------------------------------------
 

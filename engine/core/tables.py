@@ -19,6 +19,10 @@ written. Smaller pieces it may take from what was used before, and clears them b
 AnyInts = TypeVar("AnyInts", Ints, Narrow)
 
 
+class BeyondBoundsError(ValueError):
+    """Numbers for which the tables are not proven to be wide enough: the definition has to decide."""
+
+
 class Tables(NamedTuple):
     """All that kernels read and write.
 
@@ -30,7 +34,7 @@ class Tables(NamedTuple):
     `visited` (nodes) and `giver` (heaps of nodes that give). `plain` [queue, place, column] has what heads need from above their queues.
     The rest is for one nomination or one fact: `nom`, `choice`, `ask`, `pods`, `demand`, `held`, `found`, `victim`, `taken`; `tape` is what
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
-    Of places (`policy/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
+    Of places (`placed/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
     resource]; in a cycle `there` and `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed`
     [pod set], `tally` [cause]; `stand` has the places of nominations.
     """

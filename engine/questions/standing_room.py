@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ..definition.placement.places import PlaceBook, each_pod
-from ..definition.placement.room import Wish, count_rooms
+from ..definition.placement.places import PlaceBook
+from ..definition.placement.room import count_rooms
 from ..event_parts import PodSet
 from ..nodes.conditions import Taint
 from ..nodes.domains import DomainPath, domain_trees
 from ..nodes.inventory import Machine
 from ..nodes.kept_off import KeptOff
+from ..nodes.wishes import Wish, each_pod
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 

@@ -20,9 +20,8 @@ from ...outcome.history import Columns
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
 from .. import columns as c
-from ..policy.policy_tables import BeyondBoundsError
 from ..store import TableStore
-from ..tables import Ints, zeros
+from ..tables import BeyondBoundsError, Ints, zeros
 
 _SHARED = ("queue", "priority", "pods", "kind", "user", "group", "namespace", "evictions", "admitted")
 """Fields in which two jobs do not differ whose submissions say the same but for their names and times."""

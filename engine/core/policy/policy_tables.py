@@ -15,9 +15,9 @@ from ...intake.holds import is_inactive
 from ...nodes.inventory import Machine
 from ...policy_graph import PolicyGraph, Queue, covers
 from .. import columns as c
-from ..tables import Ints, zeros
+from ..placed.place_tables import PlaceTables, note_settings, place_tables
+from ..tables import BeyondBoundsError, Ints, zeros
 from .guard_programs import DEEPEST, Programs
-from .place_tables import PlaceTables, TooManyPlacesError, note_settings, place_tables
 
 MOST = 2**60
 """The most that an amount, with all that is added to it on the way, may come to; a quarter of what 64 bits hold, so that sums fit."""
@@ -30,10 +30,6 @@ _FORMULAS = {"none": c.BY_NOTHING, "borrowed": c.BY_BORROWED, "used": c.BY_USE}
 _STRATEGIES = {"final-share": c.FINAL_SHARE, "initial-share": c.INITIAL_SHARE}
 _SCOPES = {"same-queue": c.SAME_QUEUE, "borrowing-queues": c.BORROWING_QUEUES, "any-queue": c.ANY_QUEUE}
 _TRIGGERS = {None: c.NONE, "fits-queue": c.FITS_QUEUE, "fits-cohort": c.FITS_COHORT}
-
-
-class BeyondBoundsError(ValueError):
-    """Numbers for which the tables are not proven to be wide enough: the definition has to decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +95,7 @@ def _places(graph: PolicyGraph, machines: Mapping[str, Machine], counted: Sequen
     for queue in graph.queues:
         if sum(any(graph.flavors[flavor].topology >= 0 for flavor in group.flavors) for group in groups_of(graph, queue)) > 1:
             raise BeyondBoundsError("a queue has several groups whose flavors give places")
-    try:
-        return place_tables(graph, machines, counted)
-    except TooManyPlacesError as error:
-        raise BeyondBoundsError(str(error)) from error
+    return place_tables(graph, machines, counted)
 
 
 def bound(graph: PolicyGraph, capacity: list[int]) -> int:

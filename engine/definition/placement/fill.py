@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...nodes.domains import DomainTree
-from .room import Room, Wish
+from ...nodes.wishes import Wish
+from .room import Room
 
 Filled = list[tuple[int, int, int]]
 """Domains, each with the workers and the leaders that stand there."""

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...nodes.domains import DomainTree
+from ...nodes.wishes import Amounts, Wish
 from .fill import Filled, TooLittleRoom
-from .room import Amounts, Room, Wish, fitting, less
+from .room import Room, fitting, less
 
 Way = Literal["packed", "spread", "keeping-room"]
 """How pods are placed, by the policy's choice."""

@@ -6,17 +6,17 @@ set of a flavor that finds no places ends the search in that flavor.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from ...eligibility import companions
 from ...event_parts import PlacedPods, PodSet
 from ...nodes.domains import DomainTree
+from ...nodes.wishes import Amounts, Wish, each_pod, wish_of
 from ...outcome.nomination import LayerRoom, NoPlaces
 from ...workload import Workload
 from .fill import Filled, Filler, TooLittleRoom
 from .own_fill import OwnFiller, RoomKept
-from .places import PlaceBook, PodsHeld, each_pod, held
-from .room import Amounts, NodeTally, Room, Wish, count_rooms, less
+from .places import PlaceBook, PodsHeld, held
+from .room import NodeTally, Room, count_rooms, less
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,46 +135,6 @@ def _workers_and_leader(group: Sequence[ToPlace]) -> tuple[ToPlace, ToPlace | No
         return group[0], None
     first, second = group
     return (second, first) if second.pods > first.pods else (first, second)
-
-
-# --- what is asked for ------------------------------------------------------------------------------------------------
-
-
-def wish_of(tree: DomainTree, pod_set: PodSet, pods: int, leader: Amounts | None, own: bool) -> Wish | NoPlaces:
-    """What a pod set asks for, by the levels of a topology. NoPlaces where that lacks a level, or slices are wider than the whole.
-
-    In a policy's `own` way pods that say nothing of it stand as near one another as they can; Kueue counts the widest level for slices.
-    """
-    topology, lowest = tree.topology, len(tree.levels) - 1
-    slices = pod_set.slices
-    said = pod_set.within or pod_set.near
-    level = topology.level(said) if said else 0 if slices else lowest
-    levels = [topology.level(part.level) for part in slices]
-    for name, found in zip([said, *(part.level for part in slices)], [level, *levels], strict=True):
-        if found is None:
-            return NoPlaces("no-level", level=name)
-    known = [found for found in levels if found is not None]
-    assert level is not None
-    if known and level > known[0]:
-        return NoPlaces("slice-above", level=slices[0].level, asked=topology.levels[level].name)
-    for above, below in pairwise(known):
-        if below <= above:
-            return NoPlaces("slice-above", level=topology.levels[above].name, asked=topology.levels[below].name)
-    inner = {
-        depth: part.size for (above, below), part in zip(pairwise(known), slices[1:], strict=True) for depth in range(above + 1, below + 1)
-    }
-    slice_level = known[0] if known else lowest
-    return Wish(
-        pods=pods,
-        each=each_pod(pod_set),
-        level=level if said or not own else slice_level,
-        slice_level=slice_level,
-        required=bool(pod_set.within),
-        loose=not said and not own,
-        slice_size=slices[0].size if slices else 1,
-        inner=inner,
-        leader=leader,
-    )
 
 
 # --- why there is no place --------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from ...event_parts import POD_COUNT, PlacedPods, PodSet
 from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees
 from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff, kept_off
+from ...nodes.wishes import Amounts, each_pod
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
-from .room import Amounts, fitting, less
+from .room import fitting, less
 
 
 class PodsHeld(NamedTuple):
@@ -25,11 +26,6 @@ class PodsHeld(NamedTuple):
     place: DomainPath
     pods: int
     each: Amounts
-
-
-def each_pod(pod_set: PodSet) -> dict[str, int]:
-    """What one pod of a pod set uses where it stands."""
-    return {**pod_set.requests, POD_COUNT: 1}
 
 
 class PlaceBook:

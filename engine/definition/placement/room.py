@@ -5,48 +5,16 @@ up. With a leader, one pod of another pod set that stands with the workers, all 
 the least from the workers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...event_parts import POD_COUNT
 from ...nodes.domains import DomainTree
 from ...nodes.kept_off import KeptOff
-
-Amounts = Mapping[str, int]
-"""Amounts by resource, in the smallest unit."""
+from ...nodes.wishes import Amounts, Wish
 
 MOST_PODS = 2**31 - 1
 """So many pods fit where nothing limits them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be placed: `pods` workers, each asking for `each` (`pods` among it), and maybe one leader, asking for `leader`.
-
-    All are to stand in one domain of `level`, or of a higher one where that is not `required`. `loose`: nothing is said of how near they
-    stand. They come in slices of `slice_size` that each stand in one domain of `slice_level`; below it `inner` says by level of how many
-    pods the parts of a slice are that stand together.
-    """
-
-    pods: int
-    each: Amounts
-    level: int
-    slice_level: int
-    required: bool = False
-    loose: bool = False
-    slice_size: int = 1
-    inner: Mapping[int, int] = field(default_factory=dict)
-    leader: Amounts | None = None
-
-    @property
-    def leaders(self) -> int:
-        """How many leaders there are: 0 or 1."""
-        return int(self.leader is not None)
-
-    @property
-    def slices(self) -> int:
-        """How many slices there are."""
-        return self.pods // self.slice_size
 
 
 @dataclass(frozen=True, slots=True)

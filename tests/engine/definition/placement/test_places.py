@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.definition.placement.places import PlaceBook, PodsHeld, each_pod, held
+from gpol.engine.definition.placement.places import PlaceBook, PodsHeld, held
 from gpol.engine.event_parts import PlacedPods
 from gpol.engine.nodes.conditions import Taint
 from gpol.engine.nodes.kept_off import KeptOff
+from gpol.engine.nodes.wishes import each_pod
 from hypothesis import given
 from hypothesis import strategies as st
 from placing import FABRIC, RACKS, book, machine, pod_set

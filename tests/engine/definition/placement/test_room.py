@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
-from gpol.engine.definition.placement.room import MOST_PODS, Room, Wish, count_rooms, fitting, less
+from gpol.engine.definition.placement.room import MOST_PODS, Room, count_rooms, fitting, less
 from gpol.engine.nodes.kept_off import KeptOff
+from gpol.engine.nodes.wishes import Wish
 from hypothesis import given
 from hypothesis import strategies as st
 from placing import book, machine

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from ..event_parts import KeptOffCause, PlacedPods
-from ..outcome.nomination import FlavorAssignment, Grade, LayerRoom, Mode, NoPlaces
-from ..outcome.regrade import regrade
-from . import columns as c
+from ...event_parts import KeptOffCause, PlacedPods
+from ...outcome.nomination import FlavorAssignment, Grade, LayerRoom, Mode, NoPlaces
+from ...outcome.regrade import regrade
+from .. import columns as c
 from .place_parts import PlaceParts
-from .policy.place_tables import PlaceTables, causes_of
+from .place_tables import PlaceTables, causes_of
 
 
 class PlaceRecords:

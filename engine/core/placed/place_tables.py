@@ -14,14 +14,10 @@ from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff
 from ...policy_graph import PolicyGraph
 from .. import columns as c
-from ..tables import Ints, zeros
+from ..tables import BeyondBoundsError, Ints, zeros
 
 _WAYS = {"counted": c.COUNTED, "packed": c.PACKED, "spread": c.SPREAD, "keeping-room": c.KEEPING_ROOM}
 _MOST_AMOUNT = 2**61
-
-
-class TooManyPlacesError(ValueError):
-    """Places for which the tables are not proven to be wide enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ def resources_of_places(graph: PolicyGraph, machines: Mapping[str, Machine], ask
 
 
 def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources: Sequence[str]) -> PlaceTables:
-    """The tables of the places of a policy; `machines` are all nodes by name. Raises TooManyPlacesError."""
+    """The tables of the places of a policy; `machines` are all nodes by name. Raises BeyondBoundsError."""
     trees = domain_trees(graph, machines)
     kinds: dict[str, int] = {}
     shown: list[Machine] = []
@@ -79,7 +75,7 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
         if tree is None:
             continue
         if len(tree.levels) > c.MOST_LEVELS:
-            raise TooManyPlacesError("a topology has too many levels")
+            raise BeyondBoundsError("a topology has too many levels")
         begin, of_nodes = len(domains), tree.topology.ends_at_nodes
         rows[flavor, c.T_LEVELS], rows[flavor, c.T_OF_NODES] = len(tree.levels), of_nodes
         for level, of_level in enumerate(tree.levels):
@@ -104,7 +100,7 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
         amounts = amounts_in(machines, names)
         there.append([amounts.get(resource, 0) for resource in resources])
     if any(amount > _MOST_AMOUNT for size in sizes for amount in size):
-        raise TooManyPlacesError("a node has too much of a resource")
+        raise BeyondBoundsError("a node has too much of a resource")
     kept = [[dict(size).get(resource, 0) for resource in resources] for size in graph.settings.room_kept]
     places = tuple(sorted(by_place, key=by_place.__getitem__))
     return PlaceTables(
@@ -148,7 +144,7 @@ def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: Plac
 def _shared(trees: Sequence[DomainTree | None], rows: Mapping[tuple[int, DomainPath], int]) -> Iterator[tuple[list[str], list[int]]]:
     """The lowest domains that several flavors of one topology have, which ends above nodes: their nodes, and the rows of the domains."""
     found: dict[tuple[str, DomainPath], tuple[set[str], list[int]]] = {}
-    for (flavor, place), row in rows.items():
+    for (flavor, place), row in sorted(rows.items()):
         tree = trees[flavor]
         if tree is not None and not tree.topology.ends_at_nodes:
             names, rows_of_it = found.setdefault((repr(tree.topology), place), (set(), []))

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-from ..definition.placement.placer import wish_of
-from ..definition.placement.places import each_pod
-from ..eligibility import Tolerance
-from ..event_parts import PodSet
-from ..nodes.kept_off import kept_off
-from ..outcome.nomination import NoPlaces
-from ..policy_graph import PolicyGraph
-from . import columns as c
-from .policy.place_tables import PlaceTables, causes_of
-from .policy.policy_tables import BeyondBoundsError
+from ...eligibility import Tolerance
+from ...event_parts import PodSet
+from ...nodes.kept_off import kept_off
+from ...nodes.wishes import each_pod, wish_of
+from ...outcome.nomination import NoPlaces
+from ...policy_graph import PolicyGraph
+from .. import columns as c
+from ..tables import BeyondBoundsError
+from .place_tables import PlaceTables, causes_of
 
 
 class PlaceParts:

@@ -1,0 +1,1 @@
+"""The places of a policy as tables, what workloads ask of them, and what kernels wrote of them."""

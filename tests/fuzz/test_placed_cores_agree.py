@@ -1,0 +1,39 @@
+"""Cores are equal where flavors give places: clusters of racks and nodes, gangs that stand together, leaders, slices, lost and new nodes."""
+
+import pytest
+from cores_by_name import CORES
+from draws import Dice
+from placed_draws import PlacedFacts, placed_policy
+from player import Play
+
+HISTORIES, FACTS = 16, 60
+
+COMMON = (
+    "WorkloadAdmitted FitsOwned",
+    "WorkloadAdmitted FitsBorrowing",
+    "WorkloadAdmitted FitsAfterEviction",
+    "WorkloadEvicted Preempted, reclaim",
+    "WorkloadDeferred TopologyPlacementFailed, no fit, parked",
+)
+"""Some decisions that even a quick run has to see."""
+
+
+@pytest.mark.parametrize(
+    "other", ["array", pytest.param("careful", marks=pytest.mark.slow), pytest.param("compiled", marks=pytest.mark.slow)]
+)
+def test_placed_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
+    """Nothing differs, by turns at once and in cycles; most facts are decided over tables, as some pods have places there."""
+    if other == "compiled":
+        request.getfixturevalue("compiled")
+    seen = {name: 0 for name in ("facts: over tables", *COMMON)}
+    for number in range(HISTORIES):
+        draw = Dice(f"placed/{number}")
+        play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES[other])
+        facts = PlacedFacts(draw)
+        for _ in range(FACTS):
+            play.step(facts.next(play.core, play.wake))
+        play.finish()
+        for name in seen:
+            seen[name] += play.seen[name]
+    assert seen["facts: over tables"] > HISTORIES * FACTS // 2
+    assert [name for name in COMMON if seen[name] == 0] == []
