@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -162,3 +163,19 @@ def test_nothing_of_the_lab_is_left_to_chance(root: Path, tmp_path: Path) -> Non
         (270, "Admitted", "s4"),
         (300, "Admitted", "v5"),
     ]
+
+
+def test_the_racks_do_what_their_page_says(root: Path, tmp_path: Path) -> None:
+    """Every console block of the page runs, and prints what is shown."""
+    shutil.copytree(root / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    page = (root / "examples" / "racks" / "README.md").read_text()
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "160"}
+    ran = 0
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, said = step.partition("\n")
+            done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+            parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", said, flags=re.MULTILINE)]
+            assert re.fullmatch("(.|\n)*".join(parts), done.stdout.strip("\n")), f"$ {command}\n{done.stdout}"
+            ran += 1
+    assert ran == 5

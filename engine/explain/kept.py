@@ -24,6 +24,8 @@ def kept_candidates(probe: Probe, view: View, nomination: Nomination) -> Listed:
     if graph.settings.victims != "rules" or nomination.flavors.mode is not Mode.PREEMPT or nomination.runs:
         return (), ()
     short = {slot for slot, amount in nomination.flavors.request if not probe.fits(nomination.queue, ((slot, amount),))}
+    if not short and nomination.flavors.unplaced is not None:  # places are short: what they use there is told instead
+        short = nomination.flavors.needing
     found: list[tuple[Workload, KeptCandidate]] = []
     for each in probe.kept(nomination, _MOST):
         workload = view.workload(each.workload)

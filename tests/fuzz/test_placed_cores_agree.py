@@ -1,4 +1,4 @@
-"""Cores are equal where flavors give places: clusters of racks and nodes, gangs that stand together, leaders, slices, lost and new nodes."""
+"""Cores are equal where flavors give places: racks and nodes that come and go, gangs that stand together, leaders, slices."""
 
 import pytest
 from cores_by_name import CORES
@@ -25,7 +25,7 @@ def test_placed_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
     """Nothing differs, by turns at once and in cycles; most facts are decided over tables, as some pods have places there."""
     if other == "compiled":
         request.getfixturevalue("compiled")
-    seen = {name: 0 for name in ("facts: over tables", *COMMON)}
+    seen = dict.fromkeys(("facts: over tables", *COMMON), 0)
     for number in range(HISTORIES):
         draw = Dice(f"placed/{number}")
         play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES[other])

@@ -87,6 +87,7 @@ def test_a_rack_that_is_too_full(cluster: Callable[[str], Any]) -> None:
         "a for main: room for 1 of 2 pods within one rack; closest is r1 with room for 1; "
         "2 of 4 places take none (gpu 1, taint spot:NoSchedule 1)"
     )
+    assert [(each.workload, [charge.amount for charge in each.usage]) for each in found.candidates] == [("one", [5000])]
     [flavor] = found.flavors
     assert (flavor.reason, flavor.because[0]) == ("TopologyPlacementFailed", "there are places for 1 of 2")
     assert c.remedy("w", "ends").workloads == ("one",)
