@@ -293,22 +293,30 @@ class Charge(Part):
 
 
 class Assignment(Part):
-    """The flavor of each resource of a pod set, by resource; and the places of its pods, where they get any, in order of their domains."""
+    """The flavor of each resource of a pod set, by resource; and the places of its pods, where they get any, in order of their domains.
+
+    `delayed`: its pods get their places later, once all admission checks of the workload are ready.
+    """
 
     pod_set: str
     count: int
     flavors: dict[str, str]
     places: tuple[PlacedPods, ...] = later(())
+    delayed: bool = later(False)
 
 
 class Placement(Part):
-    """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places."""
+    """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places.
+
+    `delayed`: its pods are to get places later, once all admission checks of the workload are ready.
+    """
 
     pod_set: NameText
     count: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
     flavors: Annotated[dict[NameText, NameText], BeforeValidator(sort_keys), Field(max_length=64)]
     usage: Resources
     places: Annotated[tuple[PlacedPods, ...], Field(max_length=10_000)] = later(())
+    delayed: StrictBool = later(False)
 
 
 class Tried(Part):
@@ -324,9 +332,10 @@ CheckState = Literal["Pending", "Ready", "Retry", "Rejected"]
 
 Checks = Annotated[dict[NameText, CheckState], BeforeValidator(sort_keys), Field(max_length=64)]
 
-EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped"]
+EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped", "node-lost"]
 """Why a workload is evicted: for another one of its queue, so that owned quota goes back, by a rule without a condition on ownership,
-because an operator says so, so that shares even out, for one that borrows itself, or because its queue is drained."""
+because an operator says so, so that shares even out, for one that borrows itself, because its queue is drained, or because it has lost a
+node on which pods of it stood."""
 
 DeferralOutcome = Literal["no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"]
 """What came of the head of a queue that was not admitted in a cycle; `WorkloadDeferred` says what each of them means."""

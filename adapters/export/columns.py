@@ -7,8 +7,8 @@ Amounts are integers in the smallest unit, GPUs in thousandths; times are micros
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from ...engine.event_parts import Charge, PodSet, Why
-from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from ...engine.event_parts import Assignment, Charge, PodSet, Why
+from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadReplaced
 from ...engine.explain.standing import Standing
 from ...engine.facts import (
     CapacityChanged,
@@ -166,6 +166,14 @@ def because(told: Why | Standing) -> TableRow:
     return row
 
 
+def _assignments(given: Iterable[Assignment]) -> list[TableRow]:
+    return [
+        {"pod_set": each.pod_set, "count": each.count, "resource": resource, "flavor": flavor}
+        for each in given
+        for resource, flavor in each.flavors.items()
+    ]
+
+
 def _own(event: AnyEvent) -> TableRow:
     """What events of one kind alone say."""
     match event:
@@ -174,12 +182,9 @@ def _own(event: AnyEvent) -> TableRow:
             pods = sum(pod_set.count for pod_set in event.pod_sets)
             return {"pods": pods, "asked_gpu_milli": gpus, "requests": list(_requests(event.pod_sets))}
         case WorkloadAdmitted():
-            assignments = [
-                {"pod_set": each.pod_set, "count": each.count, "resource": resource, "flavor": flavor}
-                for each in event.assignments
-                for resource, flavor in each.flavors.items()
-            ]
-            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": assignments}
+            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": _assignments(event.assignments)}
+        case WorkloadPlaced():
+            return {"assignments": _assignments(event.assignments)}
         case WorkloadAdopted():
             return _adopted(event)
         case WorkloadEvicted():

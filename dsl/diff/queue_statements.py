@@ -129,7 +129,8 @@ def _entrance(each: Queue, names: list[str], place: Source) -> Iterator[Statemen
     for check in each.checks:
         on = tuple(names[index] for index in check.flavors)
         told = f"on {', '.join(on)}" if on else "on every flavor"
-        yield Statement("needs check", Said(on, told, 0), Said(None, "no", 1), place, ("checks",), of=check.name)
+        said = Said((on, check.gives_nodes), f"{told} for nodes" if check.gives_nodes else told, 0)
+        yield Statement("needs check", said, Said(None, "no", 1), place, ("checks",), of=check.name)
 
 
 def _stopped(stopped: str) -> Said:

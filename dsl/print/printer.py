@@ -208,8 +208,8 @@ def _place_statement(node: tree.Spanned) -> str:
             return _evicts(node)
         case tree.Stopped(drained):
             return "stopped and drained" if drained else "stopped"
-        case tree.NeedsCheck(check, flavors):
-            return f"needs check {name(check)}" + (f" on {names(flavors)}" if flavors else "")
+        case tree.NeedsCheck(check, flavors, for_nodes):
+            return f"needs check {name(check)}" + (f" on {names(flavors)}" if flavors else "") + (" for nodes" if for_nodes else "")
         case tree.ByUsage():
             return "admits by usage"
         case _:

@@ -67,7 +67,7 @@ class BuildQueues:
 
     def needs_check(self, parts: list[Child]) -> tree.NeedsCheck:
         check, *flavors = all_of(parts, tree.Name)
-        return tree.NeedsCheck(check, tuple(flavors), span=span_of(parts))
+        return tree.NeedsCheck(check, tuple(flavors), words_of(parts)[-2:] == ["for", "nodes"], span=span_of(parts))
 
     def by_usage(self, parts: list[Child]) -> tree.ByUsage:
         return tree.ByUsage(span=span_of(parts))

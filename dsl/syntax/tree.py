@@ -450,10 +450,11 @@ class Namespaces(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class NeedsCheck(Spanned):
-    """`needs check "prov"`, `needs check "prov" on h100, a100`."""
+    """`needs check "prov"`, `needs check "prov" on h100, a100`, `needs check "prov" on h100 for nodes`: it makes nodes."""
 
     check: Name
     flavors: tuple[Name, ...]
+    for_nodes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

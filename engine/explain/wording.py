@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..event_parts import FlavorObstacle, Limit, Operand
 from ..guard import Field, Type
-from ..outcome.nomination import Obstacle, Share, Value
+from ..outcome.nomination import NoPlaces, Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
 from .standing import Impediment
@@ -110,6 +110,25 @@ def obstacle_told(obstacle: FlavorObstacle) -> str:
             return "another flavor was nominated"
         case "other-flavor":
             return f"the workload that it replaces runs on {obstacle.detail or 'no flavor'} for {obstacle.resource}"
+
+
+def no_places_told(graph: PolicyGraph, failure: NoPlaces) -> str:
+    """Why pod sets have no places, in one clause."""
+    topology = graph.topologies[graph.flavors[failure.flavor].topology].name
+    match failure.kind:
+        case "no-level":
+            return f"{topology} has no level {failure.level}" if failure.level else "without its slices it names no level"
+        case "no-domains":
+            return f"no node is in a domain of {failure.level}"
+        case "slice-above":
+            return f"its slices stand in domains of {failure.level}, which is above {failure.asked}"
+        case "place-gone":
+            return f"other pods of it stand on {failure.asked}, which takes no pods any more"
+        case "slices-broken":
+            return f"a slice would not stand in one domain of {failure.level}"
+    unit = "pod" if failure.size == 1 else "slice"
+    where = f" in one domain of {failure.level}" if failure.level else ""
+    return f"there is room for {failure.fit} of {failure.of} {unit}{'' if failure.of == 1 else 's'}{where}"
 
 
 # --- what can never run ---------------------------------------------------------------------------------------------

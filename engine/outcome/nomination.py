@@ -105,10 +105,11 @@ class NoPlaces:
     `no-room`: of `of` slices (of `size` pods each, 1: single pods) `fit` have room in the best domain of `level`, or in all ("": of no
     level); `layers` say more of slices within slices. Of `nodes`, the lowest domains, `kept_off` take no pod at all: a cause, what it is
     about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one; `slice-above`: the slices' `level` is not
-    below `asked`.
+    below `asked`. `place-gone`: pods that are to stay stand at `asked`, which is no place of the topology any more; `slices-broken`: with
+    the places that were found, slices of `level` would not stand together.
     """
 
-    kind: Literal["no-room", "no-level", "no-domains", "slice-above"]
+    kind: Literal["no-room", "no-level", "no-domains", "slice-above", "place-gone", "slices-broken"]
     pod_sets: tuple[str, ...] = ()
     flavor: int = -1
     level: str = ""
@@ -150,7 +151,7 @@ class Chosen:
 @dataclass(slots=True)
 class PodSetFlavors:
     """What a pod set gets: pods, amounts by resource, the flavor of each resource (none: it cannot be served), what stood in the way; and
-    where its pods stand, on a flavor that gives places."""
+    where its pods stand, on a flavor that gives places; `delayed`: that is found once checks have provided nodes."""
 
     name: str
     count: int
@@ -160,6 +161,7 @@ class PodSetFlavors:
     attempts: tuple[Attempt, ...] = ()
     failed: bool = False
     places: tuple[PlacedPods, ...] = ()
+    delayed: bool = False
 
     @property
     def mode(self) -> Mode:
@@ -277,6 +279,8 @@ class Nomination:
 
     Where there are no victims now, `until` is the first moment at which time alone will have made room for all of it, on these flavors or
     on others: for `request_then`. `later` is the first moment at which there will be room for some part of it.
+
+    `again` says why a workload that runs is nominated again: it has lost nodes, or nodes have been provided. It asks for places alone.
     """
 
     workload: str
@@ -287,6 +291,7 @@ class Nomination:
     request_then: Request = ()
     later: int | None = None
     replaced: str | None = None
+    again: Literal["", "node-lost", "nodes-provided"] = ""
 
     @property
     def fits(self) -> bool:

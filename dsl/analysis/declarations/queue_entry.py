@@ -47,7 +47,7 @@ def checks(context: Context, item: tree.QueueItem, flavors: Mapping[str, int]) -
             continue
         context.named(statement.check, "check")
         if context.once(seen, statement.check.text, statement, f"check `{statement.check.text}`"):
-            made.append(graph.Check(statement.check.text, _flavors(context, statement, flavors)))
+            made.append(graph.Check(statement.check.text, _flavors(context, statement, flavors), statement.for_nodes))
     return tuple(sorted(made, key=lambda check: check.name))
 
 
