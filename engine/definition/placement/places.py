@@ -114,7 +114,7 @@ class PlaceBook:
         left: dict[tuple[int, DomainPath], dict[str, int]] = {}
         for each in holdings:
             key = (each.flavor, each.place)
-            leaf = self.leaf(*key)
+            leaf = self._leaf(*key)
             if leaf is None:
                 return False
             free = left.get(key) or self.free(each.flavor, leaf)
@@ -130,14 +130,13 @@ class PlaceBook:
         leader that asks for nothing is never admitted there.
         """
         for each in holdings:
-            leaf = self.leaf(each.flavor, each.place)
+            leaf = self._leaf(each.flavor, each.place)
             asked = {resource: each.each[resource] for resource in each.each if resource != POD_COUNT}
             if leaf is None or not asked or fitting(asked, self.free(each.flavor, leaf))[0] < each.pods:
                 return False
         return True
 
-    def leaf(self, flavor: int, place: DomainPath) -> int | None:
-        """The lowest domain that is a place of a flavor; None where it is none."""
+    def _leaf(self, flavor: int, place: DomainPath) -> int | None:
         tree = self.tree(flavor)
         return next((leaf for leaf in tree.lowest if tree.place(leaf) == place), None)
 

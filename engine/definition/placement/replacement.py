@@ -80,10 +80,10 @@ class _Mover:
         """Find places for pods that have to move, and note them beside those of pods that stay."""
         tree, first = self.places.tree(flavor), group[0]
         names = tuple(each.given.pod_set.name for each in group)
-        stale = next((place for place in first.staying if self.places.leaf(flavor, place.domain) is None), None)
+        stale = next((place for place in first.staying if tree.path_of(place.domain) is None), None)
         if stale is not None:
             return NoPlaces("place-gone", names, flavor, asked=stale.domain[-1])
-        wanted, inside = [each.given for each in group], self._inside(tree, flavor, first) if len(group) == 1 else ()
+        wanted, inside = [each.given for each in group], self._inside(tree, first) if len(group) == 1 else ()
         pod_set = first.given.pod_set
         if inside and pod_set.slices and first.given.pods % pod_set.slices[0].size:
             kept = tuple(part for part in reversed(pod_set.slices) if first.given.pods % part.size == 0)[:1]
@@ -105,9 +105,9 @@ class _Mover:
             self.found.places[each.given.pod_set.name] = merged
         return None
 
-    def _inside(self, tree: DomainTree, flavor: int, moving: _Moving) -> DomainPath:
+    def _inside(self, tree: DomainTree, moving: _Moving) -> DomainPath:
         """The domain in which the pods that move have to stand: that of a slice which is not whole, or of all pods. (): anywhere."""
-        pod_set, staying = moving.given.pod_set, [self._path(flavor, place) for place in moving.staying or moving.near]
+        pod_set, staying = moving.given.pod_set, _paths(tree, moving.staying or moving.near)
         said = pod_set.within or pod_set.near
         if not staying or (said and tree.topology.level(said) is None):
             return ()
@@ -115,30 +115,36 @@ class _Mover:
         whole = () if level is None else staying[0][: level + 1]
         broken = [part for part in reversed(pod_set.slices) if moving.given.pods % part.size]
         if broken and moving.given.pods % pod_set.slices[0].size:
-            domain = self._incomplete(tree, flavor, moving, broken[0])
+            domain = _incomplete(tree, moving, broken[0])
             return domain if domain or self.each_alone else whole
         return whole
-
-    def _incomplete(self, tree: DomainTree, flavor: int, moving: _Moving, part: Slice) -> DomainPath:
-        """The first domain in which pods that stay make whole slices together with those that move."""
-        level = tree.topology.level(part.level)
-        if level is None:
-            return ()
-        standing: dict[DomainPath, int] = {}
-        for place in moving.staying:
-            domain = self._path(flavor, place)[: level + 1]
-            standing[domain] = standing.get(domain, 0) + place.pods
-        return next((domain for domain in sorted(standing) if (standing[domain] + moving.given.pods) % part.size == 0), ())
-
-    def _path(self, flavor: int, place: PlacedPods) -> DomainPath:
-        leaf = self.places.leaf(flavor, place.domain)
-        return () if leaf is None else self.places.tree(flavor).domains[leaf].path
 
 
 def find_replacement(places: PlaceBook, workload: Workload, flavors: Mapping[str, int]) -> FoundPlaces:
     """Other places for pods on nodes that a running workload has lost; `flavors` has its pod sets on flavors that give places."""
     each_alone = places.graph.settings.replaces_one_node
     return _Mover(places, workload, each_alone, workload.lost_nodes[:1] if each_alone else workload.lost_nodes).move(flavors)
+
+
+def _paths(tree: DomainTree, places: Sequence[PlacedPods]) -> list[DomainPath]:
+    """The whole paths of places that are some."""
+    return [path for place in places if (path := tree.path_of(place.domain)) is not None]
+
+
+def _standing(tree: DomainTree, places: Sequence[PlacedPods], part: Slice) -> dict[DomainPath, int]:
+    """How many pods stand in each domain of the level of slices; nothing where there is no such level."""
+    level, found = tree.topology.level(part.level), dict[DomainPath, int]()
+    for place in places:
+        path = tree.path_of(place.domain)
+        if level is not None and path is not None:
+            found[path[: level + 1]] = found.get(path[: level + 1], 0) + place.pods
+    return found
+
+
+def _incomplete(tree: DomainTree, moving: _Moving, part: Slice) -> DomainPath:
+    """The first domain in which pods that stay make whole slices together with those that move."""
+    standing = _standing(tree, moving.staying, part)
+    return next((domain for domain in sorted(standing) if (standing[domain] + moving.given.pods) % part.size == 0), ())
 
 
 def _merged(tree: DomainTree, places: Sequence[PlacedPods]) -> tuple[PlacedPods, ...]:
@@ -152,12 +158,8 @@ def _merged(tree: DomainTree, places: Sequence[PlacedPods]) -> tuple[PlacedPods,
 
 def _broken_slice(tree: DomainTree, pod_set: PodSet, places: Sequence[PlacedPods]) -> Slice | None:
     """The widest slices that do not stand together at these places; None where all do."""
-    paths = {tree.place(leaf): tree.domains[leaf].path for leaf in tree.lowest}
     for part in pod_set.slices:
-        level, standing = tree.topology.level(part.level), dict[DomainPath, int]()
-        for place in places if level is not None else ():
-            domain = paths[place.domain][: (level or 0) + 1]
-            standing[domain] = standing.get(domain, 0) + place.pods
+        standing = _standing(tree, places, part)
         if any(standing[domain] % part.size for domain in sorted(standing)):
             return part
     return None
