@@ -98,6 +98,9 @@ def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Re
     if standing is not None and standing.state == "pending":
         for line in waiting(standing):
             say(f"  {line}")
+    elif standing is not None:
+        for operand in standing.operands:
+            say(f"  {operand.name}: {operand.value}")
     say("history")
     for line in history_lines(workload, history):
         say(f"  {line}")

@@ -99,6 +99,7 @@ def test_what_is_not_of_this_form_is_refused(cluster: Callable[[str], Any], chan
         ("guest", {"evictions": -1}, "below 0"),
         ("owner", {"parked": True}, "contradicts itself"),
         ("owner", {"scan": [1, 1]}, "scan"),
+        ("owner", {"lost_nodes": ["n1"]}, "has lost nodes on which it has no pods"),
     ],
 )
 def test_what_contradicts_the_policy_is_refused(cluster: Callable[[str], Any], workload: str, change: dict[str, object], says: str) -> None:
