@@ -62,6 +62,7 @@ def needs_places(graph: PolicyGraph, workload: Workload) -> bool:
 
     Kueue: pkg/workload, NeedsSecondPass. Whoever is told to stop gets none.
     """
-    if workload.admitted is None or workload.evicting or not is_ready(graph, workload):
+    if workload.admitted is None or workload.evicting:
         return False
-    return waits_for_places(workload) or (bool(workload.lost_nodes) and graph.settings.lost_nodes != "wait")
+    lacks = waits_for_places(workload) or (bool(workload.lost_nodes) and graph.settings.lost_nodes != "wait")
+    return lacks and is_ready(graph, workload)

@@ -270,6 +270,37 @@ def test_a_flavor_that_the_check_is_not_about_gives_places_at_once() -> None:
     assert stands(c, "a") == {"n1": 2}
 
 
+def adopt(c: Cluster | Cycles, **placement: object) -> list[str]:
+    """A workload of two pods runs already, as an outside system has it."""
+    c.submit("a", "q", sets=[{"count": 2, "requests": {"gpu": "1"}, "anywhere": True}], hold=True)
+    given = {"pod_set": "main", "count": 2, "flavors": {"gpu": "f"}, "usage": {"gpu": 2000}, **placement}
+    return c.fact("WorkloadAdopted", workload="a", queue="q", since=0, placements=[given])
+
+
+def test_adopted_pods_may_wait_for_their_places() -> None:
+    """At once they get them as soon as there is room; in cycles once the check that provides nodes is ready."""
+    once, cycles = Cluster(AT_ONCE), Cycles(FOR_NODES)
+    assert adopt(once, delayed=True) == []
+    once.fact("NodeAdded", node="n1", labels={"block": "b", "rack": "r", "pool": "f"}, capacity={"gpu": "2", "pods": 9})
+    assert once.decided[0].kind == "WorkloadPlaced"
+    adopt(cycles, delayed=True)
+    add(cycles, n1="b/r 2")
+    assert cycles.rest() == []
+    cycles.update("a", checks={"prov": "Ready"})
+    assert cycles.rest() == ["place a"]
+
+
+@BOTH
+def test_what_cannot_be_delayed_is_refused(made: Made) -> None:
+    """Pods that have places, and pods on a flavor that gives none."""
+    c = made()
+    with pytest.raises(FactError, match="the pods of pod set `main` of workload `a` have places, and are to get them later"):
+        adopt(c, delayed=True, places=[{"domain": ["n1"], "pods": 2}])
+    plain = Cycles("flavor f { gpu as owned }\nqueue q { owns 8 gpu }\n")
+    with pytest.raises(FactError, match="are to get places later, on a flavor that gives none; leave `delayed` out"):
+        adopt(plain, delayed=True)
+
+
 # --- histories --------------------------------------------------------------------------------------------------------
 
 
