@@ -136,7 +136,9 @@ class QueueWriter:
         for check in queue.checks:
             names = [self.graph.flavors[flavor].name for flavor in check.flavors]
             rules.append({"name": check.name, **({"onFlavors": names} if names else {})})
-            self.found.note("needs check", f"{check.name} has to be there as an AdmissionCheck: a policy does not say who controls it")
+            who = "a policy does not say who controls it"
+            who = "its controller has to be that of ProvisioningRequests, as it makes nodes" if check.gives_nodes else who
+            self.found.note("needs check", f"{check.name} has to be there as an AdmissionCheck: {who}")
         return {"admissionChecksStrategy": {"admissionChecks": rules}}
 
     # --- LocalQueues
