@@ -231,7 +231,7 @@ class Operand(Part):
 KeptOffCause = Literal["taint", "selector", "affinity", "outside", "resource"]
 """Why a place takes no pod of a pod set; `outside`: it is not in the domain in which all have to stand."""
 
-PlacesFailure = Literal["no-room", "no-level", "no-domains", "slice-above"]
+PlacesFailure = Literal["no-room", "no-level", "no-domains", "slice-above", "place-gone", "slices-broken"]
 """Why there are no places: see `Unplaced`."""
 
 
@@ -259,7 +259,8 @@ class Unplaced(Part):
     else in all; `layers` say more of slices within slices. `closest` is the domain that comes closest, by its values from the widest level
     down, with room for `closest_fit`. Of `places` that were looked at those in `kept_off` take no pod at all, and `others` are of further
     causes. `if_empty`: it is so even if nothing ran. `no-level`: the topology lacks `level`; `no-domains`: no node is in a domain of it;
-    `slice-above`: the slices' `level` is not below `above`.
+    `slice-above`: the slices' `level` is not below `above`. Of pods that lose their places: `place-gone`: others stand on `above`, which is
+    no place any more; `slices-broken`: a slice would not stand in one domain of `level`.
     """
 
     kind: PlacesFailure
@@ -346,22 +347,30 @@ class Charge(Part):
 
 
 class Assignment(Part):
-    """The flavor of each resource of a pod set, by resource; and the places of its pods, where they get any, in order of their domains."""
+    """The flavor of each resource of a pod set, by resource; and the places of its pods, where they get any, in order of their domains.
+
+    `delayed`: its pods get their places later, once all admission checks of the workload are ready.
+    """
 
     pod_set: str
     count: int
     flavors: dict[str, str]
     places: tuple[PlacedPods, ...] = later(())
+    delayed: bool = later(False)
 
 
 class Placement(Part):
-    """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places."""
+    """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places.
+
+    `delayed`: its pods are to get places later, once all admission checks of the workload are ready.
+    """
 
     pod_set: NameText
     count: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
     flavors: Annotated[dict[NameText, NameText], BeforeValidator(sort_keys), Field(max_length=64)]
     usage: Resources
     places: Annotated[tuple[PlacedPods, ...], Field(max_length=10_000)] = later(())
+    delayed: StrictBool = later(False)
 
 
 class Tried(Part):
@@ -377,9 +386,10 @@ CheckState = Literal["Pending", "Ready", "Retry", "Rejected"]
 
 Checks = Annotated[dict[NameText, CheckState], BeforeValidator(sort_keys), Field(max_length=64)]
 
-EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped"]
+EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped", "node-lost"]
 """Why a workload is evicted: for another one of its queue, so that owned quota goes back, by a rule without a condition on ownership,
-because an operator says so, so that shares even out, for one that borrows itself, or because its queue is drained."""
+because an operator says so, so that shares even out, for one that borrows itself, because its queue is drained, or because it has lost a
+node on which pods of it stood."""
 
 DeferralOutcome = Literal["no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"]
 """What came of the head of a queue that was not admitted in a cycle; `WorkloadDeferred` says what each of them means."""

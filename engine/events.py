@@ -44,17 +44,32 @@ class WorkloadEvicted(Decision):
     """A running workload stops and waits again.
 
     `beneficiary` is the workload for which it has to go: the same decision admits it or, in a policy that decides in cycles, a
-    later one may (none: an operator's wish, `by`, or its queue is drained). `priority` is the one that counts in its queue.
+    later one may (none: an operator's wish, `by`, its queue is drained, or it has lost a node). `priority` is the one that counts in its
+    queue.
     """
 
     kind: Literal["WorkloadEvicted"] = "WorkloadEvicted"
     queue: str
     priority: int
-    reason: Literal["Preempted", "Drained", "EvictedByOperator"]
+    reason: Literal["Preempted", "Drained", "EvictedByOperator", "NodeLost"]
     beneficiary: str | None
     preemption: EvictionKind
     by: str = later("")
     usage: tuple[Charge, ...]
+    why: Why
+
+
+class WorkloadPlaced(Decision):
+    """The pods of a running workload stand at these places from now; it keeps its flavors and all that it is charged.
+
+    Pods of nodes that it has lost go elsewhere (NodeLost), or pods get the places for which they waited (NodesProvided). `assignments` are
+    all that it has, as they are from now.
+    """
+
+    kind: Literal["WorkloadPlaced"] = "WorkloadPlaced"
+    queue: str
+    reason: Literal["NodeLost", "NodesProvided"]
+    assignments: tuple[Assignment, ...]
     why: Why
 
 
@@ -109,7 +124,7 @@ class WorkloadDeferred(Decision):
     why: Why
 
 
-AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadReplaced | WorkloadRejected | WorkloadDeferred
+AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadPlaced | WorkloadReplaced | WorkloadRejected | WorkloadDeferred
 AnyEvent = Fact | AnyDecision
 
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])

@@ -198,7 +198,8 @@ class UsageReported(Event):
 
 class WorkloadUpdated(Event):
     """A live workload changed: a new priority, held or not by its owner, pods of a pod set that are done and free (`reclaimable`),
-    what admission checks say of it; `requeued` is the moment from which an evicted one counts as waiting."""
+    what admission checks say of it; `requeued` is the moment from which an evicted one counts as waiting. `lost_nodes` are all nodes that
+    it has lost with pods of it on them, by the last value of their places (none: it has lost none, or has them again)."""
 
     kind: Literal["WorkloadUpdated"] = "WorkloadUpdated"
     workload: NameText
@@ -208,6 +209,7 @@ class WorkloadUpdated(Event):
     checks: Checks = later({})
     requeued: Time | None = later(None)
     boost: Annotated[int, Field(ge=-(2**31), le=2**31 - 1, strict=True)] | None = later(None)
+    lost_nodes: Annotated[tuple[NameText, ...], Field(max_length=10_000)] | None = later(None)
 
 
 class WorkloadFinished(Event):

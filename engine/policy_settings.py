@@ -77,8 +77,11 @@ class Settings:
 
     `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
     ways may differ. `cycles` is None where every fact is decided at once. `placing` is how pods are placed, where that is said;
-    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit. `lost_nodes` is what
-    becomes of workloads whose pods stand on a node that is lost, where that is said.
+    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit.
+
+    `lost_nodes` says what becomes of a running workload that has lost nodes on which pods of it stood: `replace`, also where nothing is
+    said: these pods get other places while all others stay, and where there are none, the workload is evicted; `evict`: it is evicted at
+    once; `wait`: nothing, as the nodes may come back.
     """
 
     queue_order: tuple[OrderKey, ...]
@@ -133,6 +136,16 @@ class Settings:
     def places_pods(self) -> Literal["counted", "packed", "spread", "keeping-room"]:
         """How pods are placed: counted, as Kueue does it, or in one of three ways of gpol's own."""
         return "counted" if self.cycles is not None else self.placing or "packed"
+
+    @property
+    def replaces_one_node(self) -> bool:
+        """Whether only the pods of the first node that a workload has lost get other places, each pod set by itself, as Kueue does it."""
+        return self.cycles is not None
+
+    @property
+    def follows_nodes(self) -> bool:
+        """Whether a node that left is lost to all who have pods there; else only where that is said of them."""
+        return self.cycles is None
 
     @property
     def places_are_asked_for(self) -> bool:

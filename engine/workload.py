@@ -37,7 +37,8 @@ class Workload:
     are not done. While it runs, `admitted` is when it started (microseconds), `started_by` the fact that caused it; `evicting`
     says that an outside system has told it to stop. `boost` is part of its priority, `checks` are what admission checks say of it,
     `requeued` is the moment by which it stands in its queue, where that is not its creation. `entered` is when it came to wait in its queue
-    for the last time: with its submission, an eviction, the end of what held it, or from another queue.
+    for the last time: with its submission, an eviction, the end of what held it, or from another queue. `lost_nodes` are nodes that it has
+    lost, while pods of it stood there.
 
     While it waits and nothing holds it, it is `in_line` in its queue, where `shape` says what it asks for. In a policy that decides in
     cycles `parked` says that it is looked at again only when capacity may have become free, `deferred` how the last cycle ended, `scan`
@@ -70,6 +71,7 @@ class Workload:
     scan: Scan | None = None
     shape: Shape = ""
     place: SortKey | None = None
+    lost_nodes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

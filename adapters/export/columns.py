@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ...engine.event_parts import Assignment, Charge, Placement, PodSet, Unplaced, Why
-from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadReplaced
 from ...engine.explain.standing import Standing
 from ...engine.facts import (
     CapacityChanged,
@@ -197,6 +197,14 @@ def placed(some: Iterable[Assignment | Placement]) -> list[TableRow] | None:
     return found or None
 
 
+def _assignments(given: Iterable[Assignment]) -> list[TableRow]:
+    return [
+        {"pod_set": each.pod_set, "count": each.count, "resource": resource, "flavor": flavor}
+        for each in given
+        for resource, flavor in each.flavors.items()
+    ]
+
+
 def _own(event: AnyEvent) -> TableRow:
     """What events of one kind alone say."""
     match event:
@@ -205,12 +213,10 @@ def _own(event: AnyEvent) -> TableRow:
             pods = sum(pod_set.count for pod_set in event.pod_sets)
             return {"pods": pods, "asked_gpu_milli": gpus, "requests": list(_requests(event.pod_sets))}
         case WorkloadAdmitted():
-            assignments = [
-                {"pod_set": each.pod_set, "count": each.count, "resource": resource, "flavor": flavor}
-                for each in event.assignments
-                for resource, flavor in each.flavors.items()
-            ]
-            return {**_charged(event.usage), **_borrowed(event.borrowed), "assignments": assignments, "places": placed(event.assignments)}
+            told = {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
+            return {**_charged(event.usage), **_borrowed(event.borrowed), **told}
+        case WorkloadPlaced():
+            return {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
         case WorkloadAdopted():
             return _adopted(event)
         case WorkloadEvicted():

@@ -102,6 +102,9 @@ def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Re
     if standing is not None and standing.state == "running":
         for line in places_told(standing.assignments):
             say(f"  {line}")
+    if standing is not None and standing.state == "running":
+        for operand in standing.operands:
+            say(f"  {operand.name}: {operand.value}")
     say("history")
     for line in history_lines(workload, history):
         say(f"  {line}")

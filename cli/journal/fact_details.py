@@ -35,7 +35,8 @@ def details(event: AnyEvent) -> list[str]:
                 for pod_set, count in (event.reclaimable or {}).items()
             ]
             held = {None: [], True: ["held by its owner"], False: ["no longer held by its owner"]}[event.hold]
-            return [*([f"priority {event.priority}"] if event.priority is not None else []), *held, *done]
+            lost = [] if event.lost_nodes is None else [f"lost {', '.join(event.lost_nodes) or 'no node'}"]
+            return [*([f"priority {event.priority}"] if event.priority is not None else []), *held, *done, *lost]
         case _:
             return []
 

@@ -1,6 +1,6 @@
 """How single decisions change the tables: those that are recorded, and those that a fact makes by itself."""
 
-from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
+from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced
 from ..intake import changes
 from ..outcome.decision import Eviction, LastDeferral, Outcome, Rejection
 from ..outcome.named import charged
@@ -23,6 +23,10 @@ def apply_decision(store: TableStore, usage: UsageBooks, event: AnyDecision) -> 
             _count(store)
         case WorkloadEvicted():
             evict(store, usage, event.workload, event.beneficiary, event.by if event.preemption == "operator" else None, now)
+        case WorkloadPlaced():
+            with usage.changing(event.workload, now):
+                store.change(event.workload, lambda workload: changes.place(workload, event.assignments, event.reason == "NodeLost"))
+            _count(store)
         case WorkloadDeferred():
             tried = tuple((each.pod_set, each.resource, each.index) for each in event.tried)
             last = LastDeferral(event.reason, event.outcome, event.waits == "parked", event.preempting, event.alike, tried, event.victims)

@@ -13,12 +13,13 @@ from ..event_parts import Int64, NameText, Part, as_json
 from ..intake.capacity import machine
 from ..intake.decayed_usage import Consumed
 from ..nodes.inventory import Machine
+from ..nodes.lost_nodes import all_nodes_of
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
 from .state.state import State
 from .transition.apply import enter, take_over
 
-FORMAT: Literal[4] = 4
+FORMAT: Literal[5] = 5
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""
 
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -40,7 +41,7 @@ class _Queue(Part):
 class _Content(Part):
     """A whole state. `policy` is the digest of the policy's meaning, None before the first policy; `queues` are there where it defers."""
 
-    format: Literal[4] = FORMAT
+    format: Literal[5] = FORMAT
     seq: Count
     cause: Count
     time: Count
@@ -158,6 +159,8 @@ def _check(graph: PolicyGraph, workload: Workload) -> None:
         raise SnapshotError(f"of `{workload.name}` more pods are left than it asked for")
     if min(workload.number, workload.evictions, workload.started_by, workload.entered, workload.admitted or 0) < 0:
         raise SnapshotError(f"a count or a moment of `{workload.name}` is below 0")
+    if not set(workload.lost_nodes) <= set(all_nodes_of(workload)):
+        raise SnapshotError(f"`{workload.name}` has lost nodes on which it has no pods")
     if workload.admitted is not None and workload.queue == NOWHERE:
         raise SnapshotError(f"`{workload.name}` runs in no queue")
     if workload.queue != NOWHERE and not (0 <= workload.queue < len(graph.nodes) and graph.nodes[workload.queue].is_queue):

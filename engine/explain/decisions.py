@@ -1,16 +1,17 @@
 """From what a core decided to the events that are recorded: each with its reason, and with what it rests on as data."""
 
 from collections.abc import Iterator
+from typing import Literal
 
-from ..event_parts import FlavorAttempt, Operand, RuleRef, Tried, Why
-from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ..event_parts import EvictionKind, FlavorAttempt, Operand, RuleRef, Tried, Why
+from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
 from ..guard import fields
-from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Rejection, Replacement
+from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Placing, Rejection, Replacement
 from ..outcome.named import assignments, charges
 from ..outcome.nomination import Attempt, FlavorAssignment, Victim
 from ..policy_graph import PolicyGraph, Source
 from .policy_lines import limit_named, local_queue_line, node_line, quota_line, rule_line
-from .unplaced import unplaced
+from .unplaced import place_failure, unplaced, unplaced_told
 from .wording import compared, named_obstacle, show, show_share, slot_amount
 
 _REJECTIONS = {
@@ -19,6 +20,13 @@ _REJECTIONS = {
     "unknown-priority": "UnknownPriority",
     "denied": "Denied",
 }
+
+_EVICTIONS: dict[EvictionKind, Literal["EvictedByOperator", "Drained", "NodeLost"]] = {
+    "operator": "EvictedByOperator",
+    "stopped": "Drained",
+    "node-lost": "NodeLost",
+}
+"""The reasons of evictions that are for nobody; all others are preemptions."""
 
 SHARES = ("preemptor's share, with it running", "victim's share, before", "victim's share, without it")
 """What fair sharing compares."""
@@ -35,6 +43,8 @@ def _told(graph: PolicyGraph, outcome: Outcome, time: int, cause: int) -> AnyDec
             return _admitted(graph, outcome, time, cause)
         case Eviction():
             return _evicted(graph, outcome, time, cause)
+        case Placing():
+            return _placed(graph, outcome, time, cause)
         case Replacement():
             return WorkloadReplaced(
                 time=time,
@@ -95,6 +105,23 @@ def _attempt(graph: PolicyGraph, pod_set: str, attempt: Attempt) -> FlavorAttemp
     )
 
 
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def _placed(graph: PolicyGraph, outcome: Placing, time: int, cause: int) -> WorkloadPlaced:
+    operands = [Operand(name="lost node", value=node) for node in outcome.nodes]
+    operands += [Operand(name="ready check", value=check) for check in outcome.checks]
+    return WorkloadPlaced(
+        time=time,
+        cause=cause,
+        workload=outcome.workload,
+        queue=graph.nodes[outcome.queue].name,
+        reason="NodeLost" if outcome.cause == "node-lost" else "NodesProvided",
+        assignments=outcome.assignments,
+        why=Why(operands=tuple(operands)),
+    )
+
+
 # --- evictions --------------------------------------------------------------------------------------------------------
 
 
@@ -106,7 +133,7 @@ def _evicted(graph: PolicyGraph, outcome: Eviction, time: int, cause: int) -> Wo
         workload=victim.workload,
         queue=graph.nodes[victim.queue].name,
         priority=victim.priority,
-        reason="EvictedByOperator" if victim.kind == "operator" else "Drained" if victim.kind == "stopped" else "Preempted",
+        reason=_EVICTIONS.get(victim.kind, "Preempted"),
         beneficiary=outcome.beneficiary,
         preemption=victim.kind,
         by=outcome.operator,
@@ -118,7 +145,7 @@ def _evicted(graph: PolicyGraph, outcome: Eviction, time: int, cause: int) -> Wo
 def _eviction_line(graph: PolicyGraph, outcome: Eviction) -> RuleRef | None:
     """The line that says that a workload goes: a preempt rule, what the beneficiary's queue may evict, or what is drained."""
     victim = outcome.victim
-    if victim.kind == "operator":
+    if victim.kind in ("operator", "node-lost"):
         return None
     if victim.kind == "stopped":
         return local_queue_line(graph, victim.queue, outcome.local_queue) if outcome.local_queue else node_line(graph, victim.queue)
@@ -134,6 +161,9 @@ def _comparison(graph: PolicyGraph, outcome: Eviction) -> Iterator[Operand]:
     victim = outcome.victim
     if outcome.note:
         yield Operand(name="note", value=outcome.note)
+    yield from (Operand(name="lost node", value=node) for node in outcome.nodes)
+    if outcome.unplaced is not None:
+        yield Operand(name="no other place", value=unplaced_told(place_failure(graph, outcome.unplaced, if_empty=False)))
     if outcome.beneficiary is None:
         return
     if victim.rule >= 0:

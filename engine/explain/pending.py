@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ..cores import Core, Probe
 from ..event_parts import Operand
+from ..nodes.lost_nodes import checks_of, waits_for_places
 from ..outcome.decision import Hold, tightest
 from ..outcome.named import charges
 from ..outcome.nomination import Attempt, Grade, Mode, Nomination, PodSetFlavors
@@ -48,11 +49,19 @@ def standing(core: Core, name: str, briefly: bool = False) -> Standing | None:
     )
     if workload.admitted is not None:
         running = {"admitted": workload.admitted, "assignments": workload.assignments, "usage": charges(graph, workload.usage)}
-        return base.model_copy(update=running)
+        return base.model_copy(update={**running, "operands": tuple(_about_places(graph, workload))})
     if workload.queue < 0:
         asked = Operand(name="local queue", value=workload.fact.local_queue or workload.fact.queue or "none")
         return base.model_copy(update={"reason": "Misconfigured", "operands": (asked,)})
     return base.model_copy(update=_Pending(core, graph, workload, briefly).told())
+
+
+def _about_places(graph: PolicyGraph, workload: Workload) -> Iterator[Operand]:
+    """What a running workload lacks of places: nodes that it has lost, and checks until which its pods wait for theirs."""
+    yield from (Operand(name="lost node", value=node) for node in workload.lost_nodes)
+    if waits_for_places(workload):
+        unready = [check for check in checks_of(graph, workload) if workload.checks.get(check) != "Ready"]
+        yield Operand(name="waits for places", value=f"until {', '.join(unready)} is ready" if unready else "until there is room for them")
 
 
 @dataclass(frozen=True, slots=True)

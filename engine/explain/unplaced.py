@@ -15,13 +15,14 @@ def unplaced(graph: PolicyGraph, flavors: FlavorAssignment | None) -> Unplaced |
     if flavors is None:
         return None
     if flavors.unplaced_if_empty is not None:
-        return _told(graph, flavors.unplaced_if_empty, if_empty=True)
+        return place_failure(graph, flavors.unplaced_if_empty, if_empty=True)
     if flavors.unplaced is None or flavors.mode is Mode.FIT:
         return None
-    return _told(graph, flavors.unplaced, if_empty=False)
+    return place_failure(graph, flavors.unplaced, if_empty=False)
 
 
-def _told(graph: PolicyGraph, failure: NoPlaces, if_empty: bool) -> Unplaced:
+def place_failure(graph: PolicyGraph, failure: NoPlaces, if_empty: bool) -> Unplaced:
+    """Why there are no places, by the names of the policy."""
     by_number = sorted(failure.kept_off, key=lambda each: (-each[2], each[0], each[1]))
     no_room = failure.kind == "no-room"
     return Unplaced(
@@ -57,6 +58,10 @@ def unplaced_told(told: Unplaced) -> str:
             return f"{where}: no node that takes pods is in any {told.level}"
         case "slice-above":
             return f"{where}: slices within {told.level} are not below {told.above}"
+        case "place-gone":
+            return f"{where}: other pods stand on {told.above}, which takes no pods any more"
+        case "slices-broken":
+            return f"{where}: a slice would not stand in one {told.level}"
         case "no-room":
             return f"{where}: {'; '.join((_room(told), *_closest(told), *_kept_off(told)))}"
 
@@ -108,6 +113,8 @@ def instead_of(told: Unplaced) -> str:
             return f"add nodes that are in a {told.level}, or let those take pods that are cordoned"
         case "slice-above":
             return f"ask for slices within a level below {told.above}, or let all stand within a wider one"
+        case "place-gone" | "slices-broken":
+            return "let it start anew, so that all its pods are placed together"
         case "no-room":
             ways = [f"tolerate taint {each.detail}" for each in told.kept_off if each.cause == "taint"][:1]
             ways += ["choose other nodes" for each in told.kept_off if each.cause in ("selector", "affinity")][:1]

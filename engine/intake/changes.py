@@ -5,6 +5,7 @@ A core takes a workload out of its places before it changes, and gives it its ne
 
 from ..event_parts import Assignment, asked_by_one
 from ..facts import OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from ..nodes.lost_nodes import nodes_of
 from ..outcome.named import SlotIndex
 from ..outcome.nomination import Request, as_request
 from ..policy_graph import PolicyGraph
@@ -53,9 +54,16 @@ def adopt(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: Worklo
     workload.admitted, workload.started_by, workload.evicting, workload.held_by_owner = fact.since, seq, fact.evicting, False
     workload.usage = as_request(amounts)
     workload.assignments = tuple(
-        Assignment(pod_set=placement.pod_set, count=placement.count, flavors=placement.flavors, places=placement.places)
+        Assignment(
+            pod_set=placement.pod_set,
+            count=placement.count,
+            flavors=placement.flavors,
+            places=placement.places,
+            delayed=placement.delayed,
+        )
         for placement in fact.placements
     )
+    workload.lost_nodes = ()
 
 
 def update(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: WorkloadUpdated) -> None:
@@ -77,6 +85,8 @@ def update(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: Workl
         workload.requeued = workload.entered = fact.requeued
     if fact.reclaimable is not None:
         _release_pods(slots, workload, fact.reclaimable)
+    if fact.lost_nodes is not None and workload.admitted is not None:
+        workload.lost_nodes = _placed_there(graph, workload, fact.lost_nodes)
 
 
 def stops(workload: Workload, fact: WorkloadUpdated) -> bool:
@@ -127,6 +137,13 @@ def carry_over(before: PolicyGraph, after: PolicyGraph, slots: SlotIndex, worklo
     workload.queue = node
     set_priority(after, workload)
     workload.usage = tuple(sorted((slots[before.slot_name(slot)], amount) for slot, amount in workload.usage))
+    workload.lost_nodes = _placed_there(after, workload, workload.lost_nodes)
+
+
+def _placed_there(graph: PolicyGraph, workload: Workload, nodes: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some nodes on which a workload has pods that a policy has placed."""
+    there = nodes_of(graph, workload) if nodes else ()
+    return tuple(node for node in nodes if node in there)
 
 
 # --- decisions ------------------------------------------------------------------------------------------------------
@@ -136,7 +153,14 @@ def admit(workload: Workload, now: int, cause: int, request: Request, given: tup
     """Let a workload run from now on, charged for a request; `cause` is the fact that is decided."""
     workload.deferred = workload.scan = None
     workload.admitted, workload.started_by = now, cause
-    workload.usage, workload.assignments = request, given
+    workload.usage, workload.assignments, workload.lost_nodes = request, given, ()
+
+
+def place(workload: Workload, given: tuple[Assignment, ...], in_place_of_lost: bool) -> None:
+    """Let the pods of a running workload stand at other places from now on; then it has all its nodes, if that was what it lacked."""
+    workload.assignments = given
+    if in_place_of_lost:
+        workload.lost_nodes = ()
 
 
 def evict(workload: Workload, operator: str | None, now: int) -> None:
@@ -149,4 +173,4 @@ def evict(workload: Workload, operator: str | None, now: int) -> None:
 
 
 def _stop(workload: Workload) -> None:
-    workload.admitted, workload.usage, workload.assignments, workload.evicting = None, (), (), False
+    workload.admitted, workload.usage, workload.assignments, workload.evicting, workload.lost_nodes = None, (), (), False, ()

@@ -5,11 +5,16 @@ from typing import Protocol
 
 from .. import facts
 from ..errors import FactError
+from ..event_parts import Placement
 from ..nodes.inventory import Machine
+from ..nodes.lost_nodes import all_nodes_of
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .capacity import flavors_of_node
 from .routing import effective_priority, entered_by, queue_named
+
+MOST_LISTED = 10
+"""So many nodes are named where a fact names another one."""
 
 
 class Known(Protocol):
@@ -164,12 +169,26 @@ def _check_adopted(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadA
             raise FactError(f"workload `{fact.workload}` is placed twice in pod set `{placement.pod_set}`; give each pod set once")
         if placement.count > counts.get(placement.pod_set, -1):
             raise FactError(f"workload `{fact.workload}` has no {placement.count} pods in a pod set `{placement.pod_set}`")
+        _check_delayed(graph, placement, fact.workload)
         for resource in sorted(placement.usage):
             flavor = placement.flavors.get(resource)
             if flavor is None:
                 raise FactError(f"workload `{fact.workload}` is charged for {resource} of no flavor in pod set `{placement.pod_set}`")
             if (flavor, resource) not in slots:
                 raise FactError(f"the policy has no {resource} on flavor `{flavor}`, which `{fact.workload}` uses")
+
+
+def _check_delayed(graph: PolicyGraph, placement: Placement, name: str) -> None:
+    """Pods that are to get their places later have none yet, and get them on a flavor that gives places."""
+    if not placement.delayed:
+        return
+    if placement.places:
+        cause = f"the pods of pod set `{placement.pod_set}` of workload `{name}` have places, and are to get them later"
+        raise FactError(f"{cause}; leave one of the two out")
+    placing = {flavor.name for flavor in graph.flavors if flavor.topology >= 0}
+    if placing.isdisjoint(sorted(set(placement.flavors.values()))):
+        cause = f"the pods of pod set `{placement.pod_set}` of workload `{name}` are to get places later, on a flavor that gives none"
+        raise FactError(f"{cause}; leave `delayed` out, or let the flavor be `placed`")
 
 
 def _check_live(graph: PolicyGraph, workload: Workload | None, fact: facts.AboutLive) -> None:
@@ -198,6 +217,7 @@ def _check_update(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadUp
         raise FactError(f"workload `{fact.workload}` cannot count as waiting from a later time than that of the fact")
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
+    _check_lost(workload, fact.lost_nodes or ())
     counts = {pod_set.name: (pod_set.count, left) for pod_set, left in workload.pod_sets()}
     for name in sorted(fact.reclaimable or {}):
         done = (fact.reclaimable or {})[name]
@@ -206,6 +226,20 @@ def _check_update(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadUp
         count, left = counts[name]
         if not count - left <= done <= count:
             raise FactError(f"pod set `{name}` has {count} pods of which {count - left} are already done; reclaimable cannot be {done}")
+
+
+def _check_lost(workload: Workload, lost: tuple[str, ...]) -> None:
+    """Nodes that a workload has lost are some on which it has pods."""
+    if lost and workload.admitted is None:
+        raise FactError(f"workload `{workload.name}` does not run, so it has lost no nodes; leave `lost_nodes` out")
+    there = all_nodes_of(workload)
+    for number, node in enumerate(lost):
+        if node in lost[:number]:
+            raise FactError(f"`lost_nodes` names `{node}` twice; name each node once")
+        if node not in there:
+            others = " and others" if len(there) > MOST_LISTED else ""
+            cause = f"workload `{workload.name}` has no pods on `{node}`, so it cannot have lost it"
+            raise FactError(f"{cause}; it has some on {_listed(list(there[:MOST_LISTED]))}{others}")
 
 
 def _listed(names: list[str]) -> str:

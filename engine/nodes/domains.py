@@ -46,6 +46,10 @@ class DomainTree:
         path = self.domains[domain].path
         return path[-1:] if self.topology.ends_at_nodes else path
 
+    def path_of(self, place: DomainPath) -> DomainPath | None:
+        """The whole path of a place; None where it is none."""
+        return next((self.domains[leaf].path for leaf in self.lowest if self.place(leaf) == place), None)
+
 
 def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machine]) -> DomainTree:
     """The domains of a flavor in a topology; `machines` are all nodes by name."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..event_parts import DeferralOutcome, LimitKind
+from ..event_parts import Assignment, DeferralOutcome, LimitKind
 from ..events import DeferralReason
-from .nomination import FlavorAssignment, Request, Value, Victim
+from .nomination import FlavorAssignment, NoPlaces, Request, Value, Victim
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,11 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """A running workload stops and waits again. Without a beneficiary an operator said so, or its queue or `local_queue` is drained."""
+    """A running workload stops and waits again.
+
+    Without a beneficiary an operator said so, its queue or `local_queue` is drained, or it has lost `nodes`; then `unplaced` is why there
+    are no other places for its pods, if any were looked for.
+    """
 
     victim: Victim
     beneficiary: str | None = None
@@ -101,6 +105,21 @@ class Eviction:
     operator: str = ""
     note: str = ""
     local_queue: str = ""
+    nodes: tuple[str, ...] = ()
+    unplaced: NoPlaces | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Pods of a running workload get other places, or their first: these are all its assignments from now. It has lost `nodes`, or these
+    `checks` have provided the places for which it waited."""
+
+    workload: str
+    queue: int
+    cause: Literal["node-lost", "nodes-provided"]
+    assignments: tuple[Assignment, ...]
+    nodes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +175,4 @@ class Deferral:
     hold: Hold | None = None
 
 
-Outcome = Admission | Eviction | Replacement | Rejection | Deferral
+Outcome = Admission | Eviction | Placing | Replacement | Rejection | Deferral

@@ -29,6 +29,7 @@ def assignments(graph: PolicyGraph, flavors: FlavorAssignment) -> tuple[Assignme
             count=pods.count,
             flavors={resource: graph.flavors[pods.flavors[resource].flavor].name for resource in sorted(pods.flavors)},
             places=pods.places,
+            delayed=pods.delayed,
         )
         for pods in flavors.pod_sets
     )

@@ -106,7 +106,8 @@ class NoPlaces:
     level); `asked` is the level within or near which they are to stand; `layers` say more of slices within slices. `closest` is the domain
     that comes closest, of the level at which the search ended, with room for `closest_fit`. Of `nodes`, the lowest domains, `kept_off` take
     no pod at all: a cause, what it is about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one;
-    `slice-above`: the slices' `level` is not below `asked`.
+    `slice-above`: the slices' `level` is not below `asked`. `place-gone`: pods that are to stay stand at `asked`, which is no place of the
+    topology any more; `slices-broken`: with the places that were found, slices of `level` would not stand together.
     """
 
     kind: PlacesFailure
@@ -153,7 +154,7 @@ class Chosen:
 @dataclass(slots=True)
 class PodSetFlavors:
     """What a pod set gets: pods, amounts by resource, the flavor of each resource (none: it cannot be served), what stood in the way; and
-    where its pods stand, on a flavor that gives places."""
+    where its pods stand, on a flavor that gives places; `delayed`: that is found once checks have provided nodes."""
 
     name: str
     count: int
@@ -163,6 +164,7 @@ class PodSetFlavors:
     attempts: tuple[Attempt, ...] = ()
     failed: bool = False
     places: tuple[PlacedPods, ...] = ()
+    delayed: bool = False
 
     @property
     def mode(self) -> Mode:
@@ -280,6 +282,8 @@ class Nomination:
 
     Where there are no victims now, `until` is the first moment at which time alone will have made room for all of it, on these flavors or
     on others: for `request_then`. `later` is the first moment at which there will be room for some part of it.
+
+    `again` says why a workload that runs is nominated again: it has lost nodes, or nodes have been provided. It asks for places alone.
     """
 
     workload: str
@@ -290,6 +294,7 @@ class Nomination:
     request_then: Request = ()
     later: int | None = None
     replaced: str | None = None
+    again: Literal["", "node-lost", "nodes-provided"] = ""
 
     @property
     def fits(self) -> bool:

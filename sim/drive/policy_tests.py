@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ...dsl.diagnostics import LineIndex
 from ...dsl.syntax import tree
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced, WorkloadRejected
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
 from ...engine.facts import NodeAdded, NodeRemoved
@@ -38,7 +38,10 @@ class TestResult:
 
 @dataclass(slots=True)
 class TestPlay:
-    """A test being played: the last admission and eviction of each workload, rejections, and the nodes that are there."""
+    """A test being played: the last admission and eviction of each workload, rejections, and the nodes that are there.
+
+    An admission has the places where the pods of the workload stand now.
+    """
 
     __test__ = False  # not a test of pytest's
 
@@ -81,6 +84,9 @@ class TestPlay:
             match decision:
                 case WorkloadAdmitted():
                     self.admitted[decision.workload] = decision
+                case WorkloadPlaced():
+                    before = self.admitted[decision.workload]
+                    self.admitted[decision.workload] = before.model_copy(update={"assignments": decision.assignments})
                 case WorkloadEvicted():
                     self.evicted[decision.workload] = decision
                 case WorkloadRejected():

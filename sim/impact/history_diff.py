@@ -7,7 +7,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ...engine.event_parts import Charge
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+)
 from ..measure.measure import NO_QUEUE
 
 What = tuple[object, ...]
@@ -23,6 +31,9 @@ def what(decision: AnyDecision) -> What:
             return (*common, decision.queue, given, _charges(decision.usage), _charges(decision.borrowed))
         case WorkloadEvicted():
             return (*common, decision.queue, decision.beneficiary, decision.preemption, _charges(decision.usage))
+        case WorkloadPlaced():
+            where = tuple((each.pod_set, place.domain, place.pods) for each in decision.assignments for place in each.places)
+            return (*common, decision.queue, where)
         case WorkloadReplaced():
             return (*common, decision.queue, decision.by, _charges(decision.usage))
         case WorkloadDeferred():

@@ -284,7 +284,8 @@ def _evictions(series: Series) -> str:
 
 def _eviction(event: WorkloadEvicted) -> tuple[str, ...]:
     compared = ", ".join(f"{operand.name} = {operand.value}" for operand in event.why.operands)
-    cause = "its queue, which is drained" if event.preemption == "stopped" else f"operator {event.by}" if event.by else "an operator"
+    nobody = {"stopped": "its queue, which is drained", "node-lost": "nobody: it lost a node"}
+    cause = nobody.get(event.preemption, f"operator {event.by}" if event.by else "an operator")
     return (
         date(event.time),
         _name(event.workload),

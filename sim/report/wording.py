@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from ...dsl.syntax.names import closest, listed
 from ...engine.event_parts import Assignment, Charge, FlavorAttempt, Limit, Operand, RuleRef
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+)
 from ...engine.explain.standing import Impediment
 from ...engine.explain.unplaced import placed_told, unplaced_told
 from ...engine.explain.wording import impediment_told, obstacle_told
@@ -161,12 +169,23 @@ def decision_told(decision: AnyDecision) -> list[str]:
         case WorkloadDeferred():
             waits = "its victims" if decision.preempting else "the next cycle" if decision.waits == "next" else "something to become free"
             return [f"deferred: {decision.reason}{by(decision.why.rule)}, waits for {waits}", *_compared(decision)]
+        case WorkloadPlaced():
+            return [f"placed on {_places_told(decision.assignments)}: {decision.reason}", *_compared(decision)]
         case WorkloadReplaced():
             return [f"replaced by {decision.by}, which is admitted with what it held: {charges_told(decision.usage)}"]
         case WorkloadRejected():
             if decision.reason != "Denied":
                 return [f"rejected: {rejection_told(decision.reason, decision.why.rule, decision.why.operands, ())}", *_compared(decision)]
             return [f"rejected: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
+
+
+def _places_told(assignments: Iterable[Assignment]) -> str:
+    """Where pods stand: all their nodes, each with how many stand there."""
+    pods: dict[str, int] = {}
+    for place in (place for given in assignments for place in given.places):
+        name = "/".join(place.domain)
+        pods[name] = pods.get(name, 0) + place.pods
+    return ", ".join(f"{name} ({pods[name]})" for name in pods) or "no nodes"
 
 
 def _compared(decision: AnyDecision, limit: str = "limit") -> list[str]:

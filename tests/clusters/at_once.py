@@ -28,7 +28,13 @@ def _compiled(text: str) -> PolicyGraph:
     return compile_policy(text, "t.gpol", {**PROFILES, "test.bare": BARE})
 
 
-WORDS = {"WorkloadAdmitted": "run", "WorkloadReplaced": "end", "WorkloadEvicted": "evict", "WorkloadRejected": "reject"}
+WORDS = {
+    "WorkloadAdmitted": "run",
+    "WorkloadReplaced": "end",
+    "WorkloadEvicted": "evict",
+    "WorkloadRejected": "reject",
+    "WorkloadPlaced": "place",
+}
 
 
 class Cluster(PlayedCluster):

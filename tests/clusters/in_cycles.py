@@ -5,7 +5,7 @@ from functools import cache
 from gpol.dsl import compile_policy
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.definition.state.state import State
-from gpol.engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted, WorkloadReplaced
+from gpol.engine.events import AnyDecision, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadReplaced
 from gpol.engine.facts import TimeAdvanced
 from gpol.engine.outcome.nomination import Share
 from gpol.engine.policy_graph import PolicyGraph
@@ -38,6 +38,8 @@ class Cycles(PlayedCluster):
             case WorkloadDeferred():
                 waits = "preempt" if decision.preempting else "next" if decision.waits == "next" else "park"
                 return f"{waits} {decision.workload}"
+            case WorkloadPlaced():
+                return f"place {decision.workload}"
             case _:
                 return f"{'run' if decision.kind == 'WorkloadAdmitted' else 'reject'} {decision.workload}"
 

@@ -23,7 +23,7 @@ FACTS = {
     "WorkloadAdopted": "workload:text queue:text since:time evicting:flag placements:[Placement]",
     "UsageReported": "local_queue:text consumed:{amount} as_of?:time",
     "WorkloadUpdated": "workload:text priority:int|text|null hold:flag|null reclaimable:sorted{amount}|null checks?:{State}"
-    " requeued?:time boost?:int",
+    " requeued?:time boost?:int lost_nodes?:[text]",
     "WorkloadFinished": "workload:text",
     "WorkloadCancelled": "workload:text",
     "TimeAdvanced": "",
@@ -34,8 +34,9 @@ FACTS = {
 DECISIONS = {
     "WorkloadAdmitted": "workload:text queue:text priority:int reason:FitsOwned|FitsBorrowing|FitsAfterEviction assignments:[Assignment]"
     " usage:[Charge] borrowed:[Charge] replaces?:text passed_over?:[Attempt] why:Why",
-    "WorkloadEvicted": "workload:text queue:text priority:int reason:Preempted|Drained|EvictedByOperator beneficiary:text|null"
-    " preemption:in-queue|reclaim|other|operator|stopped|fair-sharing|reclaim-while-borrowing by?:text usage:[Charge] why:Why",
+    "WorkloadEvicted": "workload:text queue:text priority:int reason:Preempted|Drained|EvictedByOperator|NodeLost beneficiary:text|null"
+    " preemption:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing by?:text usage:[Charge] why:Why",
+    "WorkloadPlaced": "workload:text queue:text reason:NodeLost|NodesProvided assignments:[Assignment] why:Why",
     "WorkloadReplaced": "workload:text queue:text reason:WorkloadSliceReplaced by:text usage:[Charge] why:Why",
     "WorkloadDeferred": "workload:text queue:text"
     " reason:WaitingForQuota|ExceedsMaxQuota|NoMatchingFlavor|TopologyPlacementFailed|WaitingForPreemptedWorkloads|PendingEvaluation"
@@ -53,8 +54,8 @@ PARTS = {
     "Taint": "key:text value:text effect:NoSchedule|NoExecute|PreferNoSchedule",
     "Requirement": "key:text operator:Operator values:[text]",
     "Toleration": "key:text operator:Equal|Exists value:text effect:Effect",
-    "Placement": "pod_set:text count:amount flavors:{text} usage:{amount} places?:[Placed]",
-    "Assignment": "pod_set:text count:amount flavors:{text} places?:[Placed]",
+    "Placement": "pod_set:text count:amount flavors:{text} usage:{amount} places?:[Placed] delayed?:flag",
+    "Assignment": "pod_set:text count:amount flavors:{text} places?:[Placed] delayed?:flag",
     "Placed": "domain:[text] pods:amount",
     "Charge": "flavor:text resource:text amount:amount",
     "Place": "pod_set:text resource:text index:int",

@@ -7,8 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpol.engine.event_parts import Assignment, Charge, FlavorAttempt, FlavorObstacle, Limit, Operand, Placement, PodSet, RuleRef, Why
-from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.event_parts import (
+    Assignment,
+    Charge,
+    FlavorAttempt,
+    FlavorObstacle,
+    Limit,
+    Operand,
+    PlacedPods,
+    Placement,
+    PodSet,
+    RuleRef,
+    Why,
+)
+from gpol.engine.events import (
+    AnyEvent,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+)
 from gpol.engine.facts import (
     CapacityChanged,
     NodeAdded,
@@ -177,6 +197,22 @@ def _samples() -> list[AnyEvent]:
                     source=RuleRef(name="team-a", file="cluster.gpol", line=12),
                 ),
             ),
+        ),
+        WorkloadPlaced(
+            time=time,
+            cause=6,
+            workload="team-a/train-7",
+            queue="team-a",
+            reason="NodeLost",
+            assignments=(
+                Assignment(
+                    pod_set="main",
+                    count=4,
+                    flavors={"nvidia.com/gpu": "h100"},
+                    places=(PlacedPods(domain=("n1",), pods=3), PlacedPods(domain=("n4",), pods=1)),
+                ),
+            ),
+            why=Why(operands=(Operand(name="lost node", value="n2"),)),
         ),
         WorkloadReplaced(
             time=time,

@@ -80,7 +80,7 @@ def _entrances(draw: st.DrawFn, queue: str, served: tuple[str, ...], by_usage: b
         found.append(tree.Namespaces(tuple(draw(st.lists(_label_tests, unique=True, max_size=3)))))
     for check in draw(st.lists(st.sampled_from(["prov", "a/b", "check"]), unique=True, max_size=2)):
         on = draw(st.lists(st.sampled_from(served), unique=True)) if served else []
-        found.append(tree.NeedsCheck(name(check), tuple(name(flavor) for flavor in on)))
+        found.append(tree.NeedsCheck(name(check), tuple(name(flavor) for flavor in on), draw(st.booleans())))
     for local in range(draw(st.integers(0, 2))):
         body: list[tree.Weight | tree.Stopped] = []
         if draw(st.booleans()):

@@ -5,5 +5,6 @@ REASONS = {
     "reclaim": "InCohortReclamation",
     "fair-sharing": "InCohortFairSharing",
     "reclaim-while-borrowing": "InCohortReclaimWhileBorrowing",
+    "node-lost": "NodeFailures",
 }
 """Kueue's words for why a victim goes."""

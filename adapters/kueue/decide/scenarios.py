@@ -194,7 +194,7 @@ def _step(cluster: _Cluster, step: ScenarioData, number: int, at: int) -> tuple[
         decisions = core.step(TimeAdvanced(time=at + cycles * SECOND))
         cycles += 1
         gone = [decision for decision in decisions if isinstance(decision, WorkloadEvicted)]
-        evicted += [f"{decision.workload}:{REASONS[decision.preemption]} by {decision.beneficiary}" for decision in gone]
+        evicted += [_evicted(decision) for decision in gone]
         idle = 0 if any(_moves(decision) for decision in decisions) else idle + 1
     running = cluster.running()
     answer = {
@@ -207,6 +207,12 @@ def _step(cluster: _Cluster, step: ScenarioData, number: int, at: int) -> tuple[
         "cycles": cycles,
     }
     return answer, cycles == MOST_CYCLES and idle < MOST_IDLE and core.next_wake() is not None
+
+
+def _evicted(decision: WorkloadEvicted) -> str:
+    """Who goes, why, and for whom, if for anybody."""
+    for_whom = f" by {decision.beneficiary}" if decision.beneficiary is not None else ""
+    return f"{decision.workload}:{REASONS[decision.preemption]}{for_whom}"
 
 
 def _places(cluster: _Cluster) -> dict[str, Any]:

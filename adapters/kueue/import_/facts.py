@@ -12,7 +12,7 @@ from ....engine.units import INT64_MAX, format_time
 from ..policy_names import PolicyNames
 from ..problems import Findings
 from ..read.objects import Configuration, KueueAdmission, KueueWorkload, Objects
-from .topologies import places_that_count, topologies_of_flavors
+from .topologies import are_to_come, places_that_count, topologies_of_flavors
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,12 @@ class _Writer:
         if not self._runs(workload):
             self.found.note("status.conditions", "has been told to stop: in a policy that decides at once it waits again already")
         else:
-            yield self._adopted(workload, admission)
+            adopted = self._adopted(workload, admission)
+            yield adopted
+            there = {place.domain[-1] for given in adopted.placements for place in given.places}
+            lost = tuple(node for node in workload.lost_nodes if node in there)
+            if lost and not admission.evicting:
+                yield WorkloadUpdated(time=self.clock, workload=workload.key, lost_nodes=lost)
 
     def _submitted(self, workload: KueueWorkload, on_hold: bool) -> WorkloadSubmitted:
         local_queue = f"{workload.namespace}/{workload.queue}" if workload.queue else None
@@ -212,6 +217,7 @@ class _Writer:
                 flavors=given.flavors,
                 usage=given.usage,
                 places=places_that_count(given, self.topologies, self.found),
+                delayed=are_to_come(given, self.topologies, self.found),
             )
             for given in admission.assignments
         )

@@ -8,6 +8,7 @@ from ..policy_names import PolicyNames
 from ..problems import Findings
 from ..read.objects import ClusterQueue, KueueCohort, KueueLocalQueue, Objects, ResourceQuota, Selector
 from ..read.quantity import number_text, text
+from .topologies import gives_nodes
 from .tree_shorthands import In, name, number, quota_amount
 
 _TESTS: dict[str, In] = {"In": "in", "NotIn": "not in", "Exists": "exists", "DoesNotExist": "absent"}
@@ -167,7 +168,7 @@ class QuotaTreeBuilder:
         for rule in queue.checks:
             flavors = tuple(name(flavor) for flavor in rule.flavors if flavor in self.flavors)
             if flavors or not rule.flavors:
-                yield tree.NeedsCheck(name(rule.check), flavors)
+                yield tree.NeedsCheck(name(rule.check), flavors, gives_nodes(queue, rule, self.objects))
             if len(flavors) < len(rule.flavors):
                 self.found.note("spec.admissionChecksStrategy", "names flavors on which nothing has a quota: there the check never counts")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ....dsl.syntax import tree
 from ....engine.event_parts import PlacedPods
 from ..problems import Findings
-from ..read.objects import HOSTNAME, ClusterQueue, KueueTopology, Objects, PodSetAssignment, ResourceFlavor
+from ..read.objects import HOSTNAME, CheckRule, ClusterQueue, KueueTopology, Objects, PodSetAssignment, ResourceFlavor
 from .tree_shorthands import name
 
 MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
@@ -72,29 +72,36 @@ def check_topologies(objects: Objects, in_cycles: bool, found: Findings) -> None
             cause = f"ends above {HOSTNAME}, so that pods get no nodes, which a policy that decides at once cannot say"
             found.problem("spec.levels", cause, f"import it with a profile of Kueue, or let its last level be {HOSTNAME}")
     known = {topology.name for topology in objects.topologies}
-    placing = {flavor.name for flavor in objects.flavors if flavor.topology}
     for flavor in (flavor for flavor in objects.flavors if flavor.topology not in {"", *known}):
         found.begin("ResourceFlavor", flavor.name, flavor.file)
         found.note("spec.topologyName", "is no Topology of the dump: nothing gets places on it")
     for queue in objects.cluster_queues:
         found.begin("ClusterQueue", queue.name, queue.file)
-        _check_delays(queue, objects, placing, found)
+        _check_delays(queue, objects, in_cycles, found)
 
 
-def _check_delays(queue: ClusterQueue, objects: Objects, placing: set[str], found: Findings) -> None:
-    """Report checks of a ClusterQueue because of which Kueue finds places after it has given quota."""
+def _check_delays(queue: ClusterQueue, objects: Objects, in_cycles: bool, found: Findings) -> None:
+    """Report checks of a ClusterQueue because of which Kueue finds places after it has given quota, where a policy cannot say that."""
     controllers = {check.name: check.controller for check in objects.checks if check.active}
     for rule in queue.checks:
-        concerned = sorted(_flavors(queue) & placing)
-        if controllers.get(rule.check) == PROVISIONING:
-            concerned = [flavor for flavor in concerned if not rule.flavors or flavor in rule.flavors]
-        elif controllers.get(rule.check) != MULTI_KUEUE:
-            continue
-        if concerned:
-            cause = (
-                f"has {rule.check} on {concerned[0]}, which has a topology: Kueue finds places after that check, and gpol with the quota"
-            )
-            found.problem("spec.admissionChecksStrategy", cause, "take the check or the topology out to import the rest")
+        controller = controllers.get(rule.check)
+        concerned = _concerned(queue, CheckRule(rule.check, ()) if controller == MULTI_KUEUE else rule, objects)
+        if concerned and (controller == MULTI_KUEUE or (controller == PROVISIONING and not in_cycles)):
+            cause = f"has {rule.check} on {concerned[0]}, which has a topology: Kueue finds places after that check"
+            where = "in another cluster" if controller == MULTI_KUEUE else "and a policy that decides at once with the quota"
+            found.problem("spec.admissionChecksStrategy", f"{cause}, {where}", "take the check or the topology out to import the rest")
+
+
+def _concerned(queue: ClusterQueue, rule: CheckRule, objects: Objects) -> list[str]:
+    """The flavors of a ClusterQueue with a topology to which a check applies, in order."""
+    placing = {flavor.name for flavor in objects.flavors if flavor.topology}
+    return sorted(flavor for flavor in _flavors(queue) & placing if not rule.flavors or flavor in rule.flavors)
+
+
+def gives_nodes(queue: ClusterQueue, rule: CheckRule, objects: Objects) -> bool:
+    """Whether a check of a ClusterQueue makes the nodes on which pods then get places."""
+    provides = any(check.name == rule.check and check.controller == PROVISIONING for check in objects.checks)
+    return provides and bool(_concerned(queue, rule, objects))
 
 
 # --- places
@@ -114,3 +121,11 @@ def places_that_count(given: PodSetAssignment, topologies: Mapping[str, KueueTop
         )
         return ()
     return given.places
+
+
+def are_to_come(given: PodSetAssignment, topologies: Mapping[str, KueueTopology], found: Findings) -> bool:
+    """Whether pods are to get places later; on a flavor without a topology they get none, which is noted."""
+    if given.delayed and not any(flavor in topologies for flavor in sorted(set(given.flavors.values()))):
+        found.note("status.admission.podSetAssignments", "waits for places on a flavor without a topology: there it gets none")
+        return False
+    return given.delayed

@@ -70,6 +70,8 @@ TOPOLOGY_REQUEST = _fields(
 )
 TOPOLOGY_SLICE = _fields("topology size")
 CHECK_STATE = _fields("name state lastTransitionTime message podSetUpdates retryCount requeueAfterSeconds")
+POD_SET_UPDATE = _fields("name labels annotations nodeSelector tolerations")
+UNHEALTHY_NODE = _fields("name")
 REQUEUE_STATE = _fields("count requeueAt")
 ADMISSION = _fields("clusterQueue podSetAssignments")
 ASSIGNMENT = _fields("name flavors resourceUsage count topologyAssignment delayedTopologyRequest")

@@ -227,7 +227,8 @@ class KueuePodSet:
 class PodSetAssignment:
     """What Kueue gave a pod set: pods, the flavor of each resource, and all that is charged by resource.
 
-    `places` are where its pods stand, in domains of these `levels` of a topology; none where they have no places.
+    `places` are where its pods stand, in domains of these `levels` of a topology; none where they have no places, or are to get them later
+    (`delayed`).
     """
 
     pod_set: str
@@ -236,6 +237,7 @@ class PodSetAssignment:
     usage: dict[str, int]
     levels: tuple[str, ...] = ()
     places: tuple[PlacedPods, ...] = ()
+    delayed: bool = False
 
     def without(self, left_out: Callable[[str], bool]) -> "PodSetAssignment":
         """The same without some resources."""
@@ -259,7 +261,8 @@ class KueueAdmission:
 @dataclass(frozen=True, slots=True)
 class KueueWorkload:
     """A Workload. `held` is why Kueue does not queue it, empty where it does; it does not before `backs_off_until` either.
-    `misconfigured` is why it queues it and turns it away, empty where it does not.
+    `misconfigured` is why it queues it and turns it away, empty where it does not. `lost_nodes` are those on which pods of it stand, and
+    for whose pods Kueue looks for other places.
 
     `requeued` is the moment from which an evicted one counts as waiting; `timed_out` says that its pods were not ready in time;
     `replaces` names the slice of an elastic job whose place it takes, as `namespace/name`.
@@ -286,6 +289,7 @@ class KueueWorkload:
     reclaimable: dict[str, int]
     finished: bool
     replaces: str
+    lost_nodes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

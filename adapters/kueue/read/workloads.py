@@ -10,6 +10,7 @@ from .objects import KueueAdmission, KueuePodSet, KueueWorkload, PodSetAssignmen
 from .pods import affinity, beyond_limits, requests, tolerations
 from .quantity import amount
 from .selectors import conditions
+from .topology.second_pass import lost_nodes, updated
 from .topology.topology_assignments import PlacesGiven, places_given
 from .topology.topology_requests import check_groups, places_asked
 
@@ -18,7 +19,6 @@ _GATED = "kueue.x-k8s.io/admission-gated-by"
 _BOOST = "kueue.x-k8s.io/priority-boost"
 _REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
 _NAMES_CLAIMS = "it names a ResourceClaim, and Kueue admits only claims by template"
-_REPLACED = "is not empty: Kueue looks for other places for some of its pods, which gpol does not decide yet"
 _MOST_PODS = 1_000_000
 _MOST_POD_SETS = 18
 
@@ -46,9 +46,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> KueueWorklo
     held = _held(spec, annotations, true, false)
     if admission is not None:
         _note_strangers(status, rows)
-        if status.rows("unhealthyNodes") and "Finished" not in true:
-            status.wrong("unhealthyNodes", _REPLACED, "dump it again once Kueue has replaced them, or leave this workload out")
-        pod_sets = charged(pod_sets, rows, admission)
+        pod_sets = updated(charged(pod_sets, rows, admission), status, admission)
     elif "Finished" not in true:
         held = held or (_NAMES_CLAIMS if names_claims(rows) else "")
         pod_sets = counted(pod_sets, rows, status, reclaimable, held)
@@ -74,6 +72,7 @@ def workload(namespace: str, name: str, file: str, whole: Fields) -> KueueWorklo
         reclaimable=reclaimable,
         finished="Finished" in true,
         replaces=replaces,
+        lost_nodes=() if admission is None or "Finished" in true else lost_nodes(whole, status, admission),
     )
 
 
@@ -231,4 +230,4 @@ def _assignment(row: Fields, counts: dict[str, int], reclaimable: dict[str, int]
     if any(charge < 0 for charge in usage.values()):
         row.wrong("resourceUsage", "is below 0", "write 0 or more")
     usage = {resource: max(0, usage[resource]) for resource in usage}
-    return PodSetAssignment(name, left, flavors, usage, placed.levels, placed.places)
+    return PodSetAssignment(name, left, flavors, usage, placed.levels, placed.places, placed.delayed)

@@ -5,8 +5,13 @@ cycle, so that nobody behind it takes the same room; nobody is evicted for two w
 
 A workload that takes the place of another one is charged on top of it. Kueue takes the old one's room away as if it were a victim, and so
 may give it to others a second time within the cycle; here it is free for the new one alone.
+
+Workloads that run and are to get places (`second_pass.py`) have their turns before all others where all are compared at once. Where queues
+are compared level by level, each queue puts them up before its head; Kueue then looks at one workload of a queue alone, by chance or at its
+head, so that a queue with a head that never fits would never give them any.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -23,9 +28,10 @@ from ..state.state import State
 from ..state.trial import Trial
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
-from .entry_order import Entries, next_entry
+from .entry_order import Entries, in_turn_again, next_entry
 from .nominate import nominate
 from .place_pods import places_held
+from .second_pass import eviction_of, nominate_again, placing_of, to_place_again
 from .settle import admission_of
 
 MOST_IDLE = 3
@@ -38,7 +44,7 @@ def next_cycle(state: State) -> int | None:
     graph = state.graph
     assert graph.settings.cycles is not None
     longest = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
-    if state.idle >= max(MOST_IDLE, longest) or not anything_waits(state):
+    if state.idle >= max(MOST_IDLE, longest) or not (anything_waits(state) or any(_to_place(state, queue.node) for queue in graph.queues)):
         return None
     return state.time if state.fresh else state.time + graph.settings.cycles.period
 
@@ -46,9 +52,12 @@ def next_cycle(state: State) -> int | None:
 def run_cycle(state: State) -> list[Outcome]:
     """Run one cycle at the present moment, and carry out what it decides: admissions, what waits and how, evictions."""
     entries: Entries = {}
+    again: dict[int, list[Nomination]] = {}
     refused: list[tuple[Workload, Hold]] = []
     trial = Trial(state, state.active.copy())
     for queue in state.graph.queues:
+        if running := _to_place(state, queue.node):
+            again[queue.node] = in_turn_again(trial, [nominate_again(trial, workload) for workload in running])
         workload = head(state, queue.node) if not is_inactive(state.graph, queue.node) else None
         if workload is None:
             continue
@@ -57,17 +66,28 @@ def run_cycle(state: State) -> list[Outcome]:
             refused.append((workload, hold))
         else:
             entries[queue.node] = nominate(trial, workload, goes_on_from(state, workload))
-    ended = _Cycle(trial, state.active.places.copy()).run(entries)
+    ended = _Cycle(trial, state.active.places.copy()).run(entries, again)
+    heads, ran = [each for each in ended if not each.nomination.again], [each for each in ended if each.nomination.again]
     uncharged = Trial(state)
-    admitted = [outcome for each in ended if each.outcome is None for outcome in admission_of(uncharged, each.nomination)]
-    waiting = [_deferral(state, each) for each in ended if each.outcome is not None]
+    placed = [placing_of(state, each.nomination) for each in ran if each.outcome is None]
+    admitted = [outcome for each in heads if each.outcome is None for outcome in admission_of(uncharged, each.nomination)]
+    waiting = [_deferral(state, each) for each in heads if each.outcome is not None]
     waiting += [_turned_away(state, workload, hold) for workload, hold in refused]
     deferred = [deferral for deferral in waiting if _says_something(state, deferral)]
-    evicted = [eviction for each in ended for eviction in _evictions(state, each)]
-    outcomes = [*admitted, *deferred, *sorted(evicted, key=lambda eviction: eviction.victim.workload)]
+    lost = [eviction_of(state, each.nomination) for each in ran if each.outcome == "no fit" and each.nomination.again == "node-lost"]
+    gone = {eviction.victim.workload for eviction in lost}
+    evicted = [*lost, *(eviction for each in ended for eviction in _evictions(state, each) if eviction.victim.workload not in gone)]
+    outcomes = [*placed, *admitted, *deferred, *sorted(evicted, key=lambda eviction: eviction.victim.workload)]
     for outcome in outcomes:
         carry_out(state, outcome)
     return outcomes
+
+
+def _to_place(state: State, queue: int) -> list[Workload]:
+    """Who runs in a queue and is to get places: nobody in one that takes no part."""
+    if all(tree is None for tree in state.active.places.trees) or is_inactive(state.graph, queue):
+        return []
+    return to_place_again(state, queue)
 
 
 def goes_on_from(state: State, workload: Workload) -> SearchState:
@@ -106,19 +126,29 @@ class _Cycle:
     evicted: list[Workload] = field(default_factory=list)
     replaced: list[Workload] = field(default_factory=list)
 
-    def run(self, entries: Entries) -> list[_Ended]:
-        """Let each nomination have its turn."""
-        ended = []
-        while (nomination := next_entry(self.trial, entries)) is not None:
-            del entries[nomination.queue]
+    def run(self, entries: Entries, again: Mapping[int, Sequence[Nomination]]) -> list[_Ended]:
+        """Let each nomination have its turn; `again` are those of workloads that run, by queue and in order."""
+        ended: list[_Ended] = []
+        waiting = {queue: list(again[queue]) for queue in sorted(again)}
+        if self.trial.graph.settings.flat:
+            first = in_turn_again(self.trial, [nomination for queue in sorted(waiting) for nomination in waiting.pop(queue)])
+            ended += [self._process(nomination) for nomination in first]
+        while (nomination := next_entry(self.trial, {**entries, **{queue: waiting[queue][0] for queue in sorted(waiting)}})) is not None:
+            if nomination.again:
+                del waiting[nomination.queue][0]
+                waiting = {queue: waiting[queue] for queue in sorted(waiting) if waiting[queue]}
+            else:
+                del entries[nomination.queue]
             ended.append(self._process(nomination))
         return ended
 
     def _process(self, nomination: Nomination) -> _Ended:
+        if nomination.again and nomination.workload in {workload.name for workload in self.evicted}:
+            return _Ended(nomination, "overtaken")
         if self._overlaps(nomination):
             nomination = self._again(nomination)
         elif self._fits(nomination) == "no places":
-            nomination = nominate(self.trial, self._workload(nomination), only=nomination.flavors.nominated())
+            nomination = self._anew(nomination)
         flavors, queue = nomination.flavors, nomination.queue
         if flavors.mode is Mode.NO_FIT:
             return _Ended(nomination, "no fit")
@@ -140,6 +170,12 @@ class _Cycle:
         self._charge(nomination, flavors.request)
         self.evicted += [workloads[victim.workload] for victim in nomination.victims]
         return _Ended(nomination, "preempting" if flavors.mode is Mode.PREEMPT else "deferred")
+
+    def _anew(self, nomination: Nomination) -> Nomination:
+        """Judge a workload once more, on its flavors."""
+        if nomination.again:
+            return nominate_again(self.trial, self._workload(nomination))
+        return nominate(self.trial, self._workload(nomination), only=nomination.flavors.nominated())
 
     def _workload(self, nomination: Nomination) -> Workload:
         return self.trial.state.workloads[nomination.workload]
@@ -184,7 +220,7 @@ class _Cycle:
     def _again(self, nomination: Nomination) -> Nomination:
         """Judge a workload again, on its flavors, as if those who go for others were gone; if it fits then, it waits for them."""
         with self.trial.without(self.evicted):
-            again = nominate(self.trial, self._workload(nomination), only=nomination.flavors.nominated())
+            again = self._anew(nomination)
         if again.flavors.mode is Mode.FIT:
             again.flavors = replace(again.flavors, mode=Mode.DEFERRED_FIT)
         return again

@@ -4,12 +4,19 @@ Kueue: pkg/scheduler/scheduler.go (classicalIterator) and fair_sharing_iterator.
 order of trees) it is that of identities, then of submissions, and of the names of the trees' roots.
 """
 
+from collections.abc import Iterable
+
 from ...outcome.nomination import Nomination, Value
 from ..queue.line import directed, own_key
 from ..state.trial import Trial
 
 Entries = dict[int, Nomination]
 """What queues put up, by node."""
+
+
+def in_turn_again(trial: Trial, nominations: Iterable[Nomination]) -> list[Nomination]:
+    """Nominations of workloads that run, in the order of their turns."""
+    return sorted(nominations, key=lambda nomination: _keys(trial, nomination.queue, nomination))
 
 
 def next_entry(trial: Trial, entries: Entries) -> Nomination | None:

@@ -13,8 +13,9 @@ from ..state.state import ActivePolicy
 
 
 def pod_sets_to_place(places: PlaceBook, workload: Workload, assignment: FlavorAssignment) -> list[ToPlace]:
-    """The pod sets of an assignment whose flavor gives places, with their pods."""
-    flavors = {pods.name: flavor for pods in assignment.pod_sets if (flavor := placed_flavor(places, pods)) is not None}
+    """The pod sets of an assignment whose flavor gives places, and which have none yet and are not to get them later, with their pods."""
+    wanting = [pods for pods in assignment.pod_sets if not pods.places and not pods.delayed]
+    flavors = {pods.name: flavor for pods in wanting if (flavor := placed_flavor(places, pods)) is not None}
     counts = {pods.name: pods.count for pods in assignment.pod_sets}
     return to_place(workload, [counts.get(pod_set.name, 0) for pod_set in workload.fact.pod_sets], flavors)
 
@@ -58,7 +59,7 @@ def _grade(policy: ActivePolicy, assignment: FlavorAssignment, names: tuple[str,
 def give(assignment: FlavorAssignment, found: FoundPlaces) -> None:
     """Note the places that were found."""
     for pods in assignment.pod_sets:
-        pods.places = found.places.get(pods.name, ())
+        pods.places = found.places.get(pods.name, pods.places)
 
 
 def places_then(places: PlaceBook, workload: Workload, assignment: FlavorAssignment, victims_gone: bool) -> None:
@@ -69,11 +70,13 @@ def places_then(places: PlaceBook, workload: Workload, assignment: FlavorAssignm
 
 
 def places_held(places: PlaceBook, workload: Workload, assignment: FlavorAssignment) -> list[PodsHeld]:
-    """What an assignment takes of places."""
+    """What an assignment takes of places, beyond what the workload has there already."""
     pod_sets = {pod_set.name: pod_set for pod_set in workload.fact.pod_sets}
+    before = {(given.pod_set, place.domain): place.pods for given in workload.assignments for place in given.places}
     return [
-        holding
+        holding._replace(pods=more)
         for pods in assignment.pod_sets
         if pods.places and (flavor := placed_flavor(places, pods)) is not None
         for holding in held(flavor, pod_sets[pods.name], pods.places)
+        if (more := holding.pods - before.get((pods.name, holding.place), 0)) > 0
     ]

@@ -6,6 +6,8 @@ down the tree, is carried out, and the others are nominated again. One that wait
 the rest of the pass. A refused workload lets others of its queue pass, unless the queue is strict; those that ask for the same as one that
 was refused are not looked at in the rest of the pass.
 
+Before all that, who runs and has lost nodes, or waits for places that a check provides, gets places or has to go.
+
 Passes repeat until one decides nothing.
 INVARIANT: that ends, since nothing that this fact admitted is evicted for its sake: each workload is admitted at most once
 and evicted at most once.
@@ -26,11 +28,12 @@ from .binding_limit import binding_limit
 from .entry_order import next_entry
 from .nominate import nominate
 from .place_pods import places_held
+from .second_pass import place_at_once
 
 
 def settle(state: State) -> list[Outcome]:
     """Decide all there is to decide; all of it is carried out already."""
-    outcomes: list[Outcome] = []
+    outcomes = place_at_once(state)
     while decided := _Pass(state).run().decided:
         outcomes += decided
     return outcomes

@@ -148,6 +148,7 @@ class FlavorAssigner:
         if len(placed) > 1 or (not placed and pods.count > 0 and pod_set.asks_for_places):
             kind: ObstacleKind = "several-placed" if placed else "without-places"
             pods.obstacles, pods.failed = (*pods.obstacles, Obstacle(kind, min(placed, default=-1))), True
+        pods.delayed = pods.count > 0 and any(self.queue.places_come_later(flavor) for flavor in sorted(placed))
 
     def _charge(self, assignment: FlavorAssignment, pod_set: PodSetFlavors) -> None:
         for resource in sorted(pod_set.flavors):

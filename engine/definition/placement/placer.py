@@ -4,12 +4,13 @@ Kueue: pkg/cache/scheduler/tas_flavor_snapshot.go, FindTopologyAssignmentsForFla
 set of a flavor that finds no places ends the search in that flavor.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...eligibility import companions
 from ...event_parts import PlacedPods, PodSet
-from ...nodes.domains import DomainTree
+from ...nodes.domains import DomainPath, DomainTree
+from ...nodes.kept_off import KeptOff
 from ...nodes.wishes import Amounts, Wish, each_pod, wish_of
 from ...outcome.nomination import LayerRoom, NoPlaces
 from ...workload import Workload
@@ -49,9 +50,9 @@ def to_place(workload: Workload, counts: Sequence[int], flavors: Mapping[str, in
 def find_places(places: PlaceBook, wanted: Sequence[ToPlace], empty: bool = False) -> FoundPlaces:
     """Places for pod sets, as things stand or, with `empty`, as if nobody used anything."""
     found = FoundPlaces()
-    search = _Search(places, empty)
+    search = Search(places, empty)
     for flavor in sorted({each.flavor for each in wanted}, key=lambda flavor: places.graph.flavors[flavor].name):
-        for joined in _groups([each for each in wanted if each.flavor == flavor]):
+        for joined in groups([each for each in wanted if each.flavor == flavor]):
             failure = search.place(flavor, joined, found)
             if failure is not None:
                 found.failures.append(failure)
@@ -59,25 +60,27 @@ def find_places(places: PlaceBook, wanted: Sequence[ToPlace], empty: bool = Fals
     return found
 
 
-def _groups(wanted: Sequence[ToPlace]) -> list[list[ToPlace]]:
+def groups(wanted: Sequence[ToPlace]) -> list[list[ToPlace]]:
     """Pod sets that are placed together: a leader of one pod and its workers; any other one by itself."""
-    groups = [[each for each in wanted if each.joined == name] for name in dict.fromkeys(each.joined for each in wanted)]
-    return [part for group in groups for part in ([group] if _is_led(group) else [[each] for each in group])]
+    joined = [[each for each in wanted if each.joined == name] for name in dict.fromkeys(each.joined for each in wanted)]
+    return [part for group in joined for part in ([group] if _is_led(group) else [[each] for each in group])]
 
 
 def _is_led(group: Sequence[ToPlace]) -> bool:
     return len(group) == 2 and min(each.pods for each in group) == 1
 
 
-class _Search:
+class Search:
     """Places for one workload; what its pod sets take counts against those that come later."""
 
     def __init__(self, places: PlaceBook, empty: bool) -> None:
         self.places, self.empty, self.settings = places, empty, places.graph.settings
         self.taken: list[PodsHeld] = []
 
-    def place(self, flavor: int, group: Sequence[ToPlace], found: FoundPlaces) -> NoPlaces | None:
-        """Place a pod set, or workers with their leader; say why where there is no room."""
+    def place(
+        self, flavor: int, group: Sequence[ToPlace], found: FoundPlaces, inside: DomainPath = (), shut: Collection[str] = ()
+    ) -> NoPlaces | None:
+        """Place a pod set, or workers with their leader, in a domain and not on nodes that are `shut`; say why where there is no room."""
         workers, leader = _workers_and_leader(group)
         tree = self.places.tree(flavor)
         names = tuple(each.pod_set.name for each in group)
@@ -95,8 +98,9 @@ class _Search:
             tree,
             wish,
             lambda leaf: self._free(flavor, leaf),
-            lambda leaf: self.places.keeps_off(flavor, leaf, workers.pod_set),
+            lambda leaf: KeptOff("outside") if tree.place(leaf)[-1] in shut else self.places.keeps_off(flavor, leaf, workers.pod_set),
             takes_leader,
+            inside,
         )
         filled = self._filled(flavor, wish, rooms)
         if isinstance(filled, TooLittleRoom):

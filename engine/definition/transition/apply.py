@@ -6,12 +6,13 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 from ... import events, facts
 from ...event_parts import Assignment
 from ...intake.capacity import capacity, machine, node_sizes, take_in
-from ...intake.changes import act, admit, adopt, carry_over, evict, stops, submitted, update
+from ...intake.changes import act, admit, adopt, carry_over, evict, place, stops, submitted, update
 from ...intake.holds import is_queued
 from ...intake.local_usage import charge_admission, report_usage, sample, settle_usage
 from ...intake.routing import route
 from ...intake.shapes import shape_of
-from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Rejection, Replacement
+from ...nodes.lost_nodes import find_again, lose
+from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Placing, Rejection, Replacement
 from ...outcome.named import assignments, charged
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
@@ -48,6 +49,7 @@ def _apply_fact(state: State, fact: facts.Fact, graph: PolicyGraph | None) -> No
         case facts.CapacityChanged() | facts.NodeAdded() | facts.NodeChanged() | facts.NodeRemoved():
             take_in(fact, state.graph, state.machines, state.overrides)
             rebuild(state)
+            _follow_nodes(state, fact)
         case facts.WorkloadAdopted():
             _adopt(state, fact)
         case facts.WorkloadFinished() | facts.WorkloadCancelled():
@@ -68,6 +70,8 @@ def _apply_decision(state: State, event: events.AnyDecision) -> None:
             _admit(state, event.workload, charged(state.active.slot_index, event.usage), event.assignments, event.cause)
         case events.WorkloadEvicted():
             _evict(state, event.workload, event.beneficiary, event.by if event.preemption == "operator" else None)
+        case events.WorkloadPlaced():
+            _place(state, event.workload, event.assignments, in_place_of_lost=event.reason == "NodeLost")
         case events.WorkloadReplaced() | events.WorkloadRejected():
             _close(state, event.workload)
         case events.WorkloadDeferred():
@@ -84,6 +88,8 @@ def carry_out(state: State, outcome: Outcome) -> None:
             _admit(state, outcome.workload, outcome.request, assignments(state.graph, outcome.flavors), state.cause)
         case Eviction(victim=victim):
             _evict(state, victim.workload, outcome.beneficiary, outcome.operator if victim.kind == "operator" else None)
+        case Placing():
+            _place(state, outcome.workload, outcome.assignments, in_place_of_lost=outcome.cause == "node-lost")
         case Replacement() | Rejection():
             _close(state, outcome.workload)
         case Deferral():
@@ -146,6 +152,19 @@ def _end(state: State, name: str) -> None:
     stir(state, workload)
 
 
+def _follow_nodes(state: State, fact: facts.AboutSupply) -> None:
+    """Where that counts, a node that left is lost to all who have pods there, until it is there again."""
+    if not state.graph.settings.follows_nodes:
+        return
+    match fact:
+        case facts.NodeRemoved():
+            lose(state.graph, state.in_order(), fact.node)
+        case facts.NodeAdded():
+            find_again(state.in_order(), fact.node)
+        case _:
+            return
+
+
 # --- decisions ------------------------------------------------------------------------------------------------------
 
 
@@ -166,6 +185,14 @@ def _evict(state: State, name: str, beneficiary: str | None, operator: str | Non
     if beneficiary is not None and state.graph.settings.victims == "rules":
         state.gave_way.setdefault(name, set()).add(beneficiary)
     stir(state, workload)
+    enter(state, workload)
+
+
+def _place(state: State, name: str, given: tuple[Assignment, ...], in_place_of_lost: bool) -> None:
+    state.seq, state.idle = state.seq + 1, 0
+    workload = state.workloads[name]
+    leave(state, workload)
+    place(workload, given, in_place_of_lost)
     enter(state, workload)
 
 

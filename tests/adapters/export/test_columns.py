@@ -117,6 +117,13 @@ SAID: dict[str, dict[str, Any]] = {
         "limit_file": "cluster.gpol",
         "limit_line": 12,
     },
+    "WorkloadPlaced": {
+        "cause": 6,
+        "workload": "team-a/train-7",
+        "assignments": [{"pod_set": "main", "count": 4, "resource": GPU, "flavor": "h100"}],
+        "reason": "NodeLost",
+        "operands": [{"name": "lost node", "value": "n2"}],
+    },
     "WorkloadReplaced": {
         "cause": 6,
         "workload": "team-a/grow-1",

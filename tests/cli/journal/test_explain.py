@@ -167,3 +167,46 @@ def test_decisions_of_cycles(gpol: Gpol, tmp_path: Path) -> None:
     assert "evicted for p (fair-sharing) by poor (fair.gpol:" in evicted
     for share in ("preemptor's share, with it running = 400", "victim's share, before = 800", "victim's share, without it = 400"):
         assert f"{share} thousandths" in evicted
+
+
+ON_NODES = """policy "n" { use kueue.classical }
+topology t { level host from node }
+flavor f {
+  gpu as owned
+  placed in t
+}
+queue q {
+  owns 8 gpu on f
+  needs check prov on f for nodes
+}
+"""
+
+
+def test_lost_nodes_and_places_that_come_later(gpol: Gpol, tmp_path: Path) -> None:
+    """What a running workload lacks of places, where its pods went, and why it had to go, in `explain` and `log`; replay is the same."""
+    (tmp_path / "n.gpol").write_text(ON_NODES)
+    nodes = [{"kind": "NodeAdded", "node": f"n{number}", "capacity": {"gpu": "2", "pods": 9}} for number in (1, 2)]
+    pods = {"count": 2, "requests": {"gpu": "1"}, "within": "host"}
+    facts = [
+        *nodes,
+        {"kind": "WorkloadSubmitted", "workload": "a", "queue": "q", "pod_sets": [pods]},
+        {"kind": "WorkloadUpdated", "workload": "a", "checks": {"prov": "Ready"}},
+        {"kind": "WorkloadUpdated", "workload": "a", "lost_nodes": ["n1"]},
+        {"kind": "NodeRemoved", "node": "n1"},
+        {"kind": "WorkloadUpdated", "workload": "a", "lost_nodes": ["n2"]},
+        {"kind": "NodeRemoved", "node": "n2"},
+        {"kind": "TimeAdvanced"},
+    ]
+    timed = [{**fact, "time": number * 60_000_000} for number, fact in enumerate(facts)]
+    (tmp_path / "facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in timed))
+    assert gpol("run", "n.gpol", "facts.jsonl", "--journal", "j.db").code == 0
+    told, early = gpol("explain", "j.db", "a").out, gpol("explain", "j.db", "a", "--at", "1970-01-01T00:02:30Z").out
+
+    assert "waits for places: until prov is ready\n" in early
+    assert "placed on n1 (2): NodesProvided\n            ready check = prov\n" in told
+    assert "updated: lost n1\n" in told
+    assert "placed on n2 (2): NodeLost\n            lost node = n1\n" in told
+    assert "evicted (node-lost)\n            lost node = n2, no other place = there is room for 0 of 2 pods in one domain of host\n" in told
+    assert "WorkloadPlaced     a in q NodeLost\n" in gpol("log", "j.db").out
+    assert gpol("replay", "j.db").code == 0
+    assert gpol("fsck", "j.db").code == 0

@@ -101,7 +101,7 @@ queue nlp {
   borrows by evicting lower priority up to 100
   stopped
   for namespaces where label "a" in "b", "c" and label "d" exists
-  needs check prov on h100
+  needs check prov on h100 for nodes
   needs check other
   admits by usage
   local queue "t/a" {

@@ -117,7 +117,7 @@ cohort research {
     stopped and drained
     for namespaces where label "a" in "b", "c" and label "a" not in "d" and label "e" exists and label "f" absent
     for no namespaces
-    needs check prov
+    needs check prov for nodes
     needs check "a/b" on h100, spot
     admits by usage
     local queue "team/x"

@@ -239,3 +239,16 @@ def test_a_play_that_goes_on_knows_the_nodes() -> None:
     again = play.again()
     again.at(step)
     assert (play.nodes, again.nodes) == ({"n1"}, {"n1"})
+
+
+def test_pods_that_went_elsewhere_stand_there() -> None:
+    """A node that leaves is lost to the workload on it, and its pods are expected on the one where they are now."""
+    result = _run_on_nodes(
+        'at 0s node n1 { 8 gpu, label pool = "h" }',
+        "at 0s submit w by nlp { 8 gpu }",
+        "expect w admitted on nodes n1",
+        'at 1s node n2 { 8 gpu, label pool = "h" }',
+        "at 2s remove node n1",
+        "expect w admitted on nodes n2",
+    )
+    assert result.failures == ()

@@ -1,8 +1,16 @@
 """Comparing two histories moment by moment: what is the same, what only one has, and where they part."""
 
 import pytest
-from gpol.engine.event_parts import Assignment, Charge, Operand, Why
-from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from gpol.engine.event_parts import Assignment, Charge, Operand, PlacedPods, Why
+from gpol.engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+)
 from gpol.sim.impact.history_diff import Changes, Tally, what
 
 WHY = Why()
@@ -51,6 +59,15 @@ DECISIONS: list[AnyDecision] = [
     WorkloadRejected(time=1, cause=1, workload="w", queue=None, reason="Denied", why=WHY),
     WorkloadReplaced(time=1, cause=1, workload="w", queue="q", by="x", usage=(), why=WHY),
     WorkloadDeferred(time=1, cause=1, workload="w", queue="q", reason="WaitingForQuota", outcome="no fit", waits="next", why=WHY),
+    WorkloadPlaced(
+        time=1,
+        cause=1,
+        workload="w",
+        queue="q",
+        reason="NodeLost",
+        assignments=(Assignment(pod_set="main", count=1, flavors={"gpu": "a100"}, places=(PlacedPods(domain=("n1",), pods=1),)),),
+        why=WHY,
+    ),
 ]
 
 CHANGED: list[tuple[AnyDecision, dict[str, object]]] = [
@@ -64,6 +81,7 @@ CHANGED: list[tuple[AnyDecision, dict[str, object]]] = [
     (DECISIONS[4], {"waits": "parked"}),
     (DECISIONS[4], {"preempting": True}),
     (DECISIONS[4], {"alike": True}),
+    (DECISIONS[5], {"assignments": ()}),
 ]
 
 

@@ -15,5 +15,5 @@ def refuse_places(workload: KueueWorkload, found: Findings) -> None:
                 "spec.podSets.topologyRequest", f"{_ASKS} (pod set `{pods.name}`)", "remove the request, or leave this workload out"
             )
     given = workload.admission.assignments if workload.admission is not None else ()
-    if any(each.places for each in given):
+    if any(each.places or each.delayed for each in given):
         found.problem("status.admission.podSetAssignments.topologyAssignment", _HAS, "leave this workload out")

@@ -17,24 +17,23 @@ MOST_DOMAINS = 10_000
 
 _MOST_PODS = 1_000_000
 _LONGEST = 253
-_WAITS = "waits for its places, which gpol does not decide apart from quota yet"
 
 _Each = TypeVar("_Each", str, int)
 
 
 class PlacesGiven(NamedTuple):
-    """Pods in domains, and the levels of which the domains name the values."""
+    """Pods in domains, and the levels of which the domains name the values; or they are to get places later."""
 
     levels: tuple[str, ...] = ()
     places: tuple[PlacedPods, ...] = ()
+    delayed: bool = False
 
 
 def places_given(given: Fields) -> PlacesGiven:
     """Where an assignment puts the pods of its pod set; nowhere where it does not say."""
-    if given.one_of("delayedTopologyRequest", ("Pending", "Ready"), "Ready") == "Pending":
-        given.wrong("delayedTopologyRequest", _WAITS, "dump it again once Kueue has placed its pods, or leave this workload out")
+    delayed = given.one_of("delayedTopologyRequest", ("Pending", "Ready"), "Ready") == "Pending"
     if not given.has("topologyAssignment"):
-        return PlacesGiven()
+        return PlacesGiven(delayed=delayed)
     said = given.sub("topologyAssignment").known(known.TOPOLOGY_ASSIGNMENT)
     levels = tuple(said.all_texts("levels"))
     if not 0 < len(levels) <= MOST_LEVELS:

@@ -112,6 +112,14 @@ def test_what_kueue_refuses_is_noted() -> None:
     assert [note for note in fine if "webhook" in note] == []
 
 
+def test_who_controls_a_check_is_noted() -> None:
+    """A policy says that of a check that makes nodes alone."""
+    there = "queue q: needs check: prov has to be there as an AdmissionCheck"
+    assert f"{there}: a policy does not say who controls it" in notes(with_queue("needs check prov"))
+    told = f"{there}: its controller has to be that of ProvisioningRequests, as it makes nodes"
+    assert told in notes(with_queue("needs check prov for nodes"))
+
+
 def test_weights_that_kubernetes_cannot_write_are_refused() -> None:
     """A third is no decimal; the remedy keeps the ratio of neighbours."""
     assert problems(with_queue("weight 1/3")) == [

@@ -83,8 +83,8 @@ def test_that_kueue_misses_a_topology_follows_from_the_others(kueue: Maker) -> N
 @pytest.mark.parametrize(
     ("controller", "flavors", "active", "is_refused"),
     [
-        ("kueue.x-k8s.io/provisioning-request", [], "True", True),
-        ("kueue.x-k8s.io/provisioning-request", ["base"], "True", True),
+        ("kueue.x-k8s.io/provisioning-request", [], "True", False),
+        ("kueue.x-k8s.io/provisioning-request", ["base"], "True", False),
         ("kueue.x-k8s.io/provisioning-request", ["plain"], "True", False),
         ("kueue.x-k8s.io/provisioning-request", [], "False", False),
         ("kueue.x-k8s.io/multikueue", ["plain"], "True", True),
@@ -92,7 +92,7 @@ def test_that_kueue_misses_a_topology_follows_from_the_others(kueue: Maker) -> N
     ],
 )
 def test_checks_after_which_places_are_found(controller: str, flavors: list[str], active: str, is_refused: bool, kueue: Maker) -> None:
-    """Kueue finds places once machines are made, or on another cluster: refused where it concerns a flavor with a topology."""
+    """Kueue finds places on another cluster: refused where it concerns a flavor with a topology. Where machines are made, gpol does."""
     check = kueue.obj("AdmissionCheck", "c", {"controllerName": controller}, status={"conditions": [kueue.true("Active", status=active)]})
     groups = [kueue.group(base={"nominalQuota": "8"}, plain={"nominalQuota": "8"})]
     queue = kueue.queue(groups=groups, admissionChecksStrategy={"admissionChecks": [{"name": "c", "onFlavors": flavors}]})

@@ -47,6 +47,8 @@ def test_namespaces_stand_beside_the_match_rules():
 def test_checks_are_for_all_flavors_or_some():
     """Checks come in order of name, their flavors in the graph's."""
     assert made("needs check prov on h100, a100", 'needs check "a/b"').checks == (Check("a/b", ()), Check("prov", (0, 1)))
+    assert made("needs check prov on h100 for nodes").checks == (Check("prov", (1,), gives_nodes=True),)
+    assert made("needs check prov for nodes").checks == (Check("prov", (), gives_nodes=True),)
 
 
 def test_checks_that_give_nodes():

@@ -85,10 +85,6 @@ SLICE: Json = {"domainCount": 2, "valuesPerLevel": [{"universal": "b"}, {"univer
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (
-            {"delayedTopologyRequest": "Pending"},
-            "delayedTopologyRequest: waits for its places, which gpol does not decide apart from quota",
-        ),
         ({"delayedTopologyRequest": "Soon"}, "delayedTopologyRequest: is `Soon`"),
         ({"topologyAssignment": {"domains": []}}, "topologyAssignment.levels: has 0 levels"),
         ({"topologyAssignment": {"levels": ["l"] * 17}}, "topologyAssignment.levels: has 17 levels"),
@@ -111,15 +107,17 @@ SLICE: Json = {"domainCount": 2, "valuesPerLevel": [{"universal": "b"}, {"univer
     ],
 )
 def test_what_kueue_does_not_write_is_refused(given: Json, why: str, kueue: Maker) -> None:
-    """Places that do not fit their levels or each other, and places that are still to be found."""
+    """Places that do not fit their levels or each other."""
     said = kueue.problems(kueue.queue(), kueue.flavor(), work(kueue, given))
     assert any(why in problem for problem in said), said
 
 
-def test_nodes_that_have_failed_are_refused(kueue: Maker) -> None:
-    """Kueue would look for other places for the pods on them."""
-    said = kueue.problems(kueue.queue(), kueue.flavor(), work(kueue, {}, unhealthyNodes=[{"name": "n1"}]))
-    assert said[0].startswith("Workload ns/w: status.unhealthyNodes: is not empty: Kueue looks for other places")
+def test_places_that_come_later(kueue: Maker) -> None:
+    """They are still to be found, unless they are there already."""
+    given = {"levels": ["l"], "domains": [{"values": ["r"], "count": 1}]}
+    assert read(kueue, {"delayedTopologyRequest": "Pending"}).delayed
+    assert not read(kueue, {"delayedTopologyRequest": "Ready"}).delayed
+    assert not read(kueue, {"delayedTopologyRequest": "Pending", "topologyAssignment": given}).delayed
 
 
 def test_of_a_finished_workload_nothing_is_asked(kueue: Maker) -> None:
