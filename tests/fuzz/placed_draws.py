@@ -20,6 +20,7 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
     lines = ['policy "placed" {', f"  use {draw.pick(['kueue.classical', 'kueue.fair']) if in_cycles else 'gpol.fair'}"]
     if not in_cycles:
         lines.append(f"  place pods {draw.pick(WAYS)}")
+        lines += [f"  when a node is lost {draw.pick(['replace pods', 'evict', 'wait'])}"] if draw.chance(2) else []
     lines.append("}")
     of_nodes = not in_cycles or not draw.chance(3)
     lines += ["topology fabric {", '  level block from label "block"', '  level rack from label "rack"']
@@ -80,8 +81,12 @@ class PlacedFacts:
         match draw.number(1, 20):
             case 1 if len(self.nodes) < 10:
                 return {"time": time, **self._node(f"n{self.number}x", "NodeAdded")}
-            case 2:
+            case 2 if self.nodes and draw.chance(2):
                 return {"time": time, **self._node(draw.pick(self.nodes), "NodeChanged")}
+            case 2 if self.nodes:
+                return {"kind": "NodeRemoved", "node": self.nodes.pop(draw.number(0, len(self.nodes) - 1)), "time": time}
+            case 12 if running:
+                return self._lost(draw.pick(running), time)
             case 3 | 4 | 5 | 6 | 7 if running:
                 return {"kind": "WorkloadFinished", "workload": draw.pick(running).name, "time": time}
             case 8 if running:
@@ -93,6 +98,12 @@ class PlacedFacts:
             case 11:
                 return {"kind": "TimeAdvanced", "time": time}
         return {"time": time, **self._submission(running)}
+
+    def _lost(self, workload: Workload, time: int) -> Plain:
+        """Nodes that a running workload has lost, if it stands on some."""
+        there = [place.domain[-1] for given in workload.assignments for place in given.places]
+        lost = {"lost_nodes": self.draw.some(list(dict.fromkeys(there)), least=1)} if there else {"boost": 1}
+        return {"kind": "WorkloadUpdated", "workload": workload.name, "time": time, **lost}
 
     def _done(self, workload: Workload, time: int) -> Plain:
         pod_set, left = self.draw.pick(list(workload.pod_sets()))
