@@ -48,7 +48,7 @@ def read_nodes(path: Path, graph: PolicyGraph) -> list[NodeAdded]:
 
 def impossible(graph: PolicyGraph, node: NodeAdded) -> tuple[str, str] | None:
     """Why a policy has no use for a node, and what to do about it."""
-    if graph.settings.forest and not any(flavor.topology >= 0 for flavor in graph.flavors):
+    if graph.settings.forest and not graph.gives_places:
         cause = "the policy decides in cycles, by what is owned alone, and places no pods on nodes"
         return cause, "leave --nodes out, or let a flavor be `placed`"
     flavors = [graph.flavors[flavor].name for flavor in flavors_of_node(graph, node.labels)]

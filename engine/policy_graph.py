@@ -360,6 +360,11 @@ class PolicyGraph:
     settings: Settings
     topologies: tuple[Topology, ...] = later(())
 
+    @property
+    def gives_places(self) -> bool:
+        """Whether some flavor gives pods places."""
+        return any(flavor.topology >= 0 for flavor in self.flavors)
+
     def path(self, node: int) -> list[int]:
         """The nodes from a node up to the top of its tree, both included."""
         path = [node]

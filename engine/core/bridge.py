@@ -34,8 +34,7 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
         raise BeyondBoundsError("a moment is too late")
     around = Around(dict(state.overrides), dict(state.machines), state.consumed)
     exists = capacity(state.graph, state.machines, state.overrides)
-    gives_places = any(flavor.topology >= 0 for flavor in state.graph.flavors)
-    machines = state.machines if gives_places else NO_MACHINES
+    machines = state.machines if state.graph.gives_places else NO_MACHINES
     asked = (pod_set for workload in state.in_order() for pod_set in workload.fact.pod_sets)
     counted = resources_of_places(state.graph, machines, asked)
     store = TableStore(state.graph, exists, node_sizes(state.graph, state.machines), kernels, machines, counted)

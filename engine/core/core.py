@@ -225,7 +225,7 @@ class ArrayCore:
         else:
             core = DefinitionCore(self.state())
         core.apply(event, graph)
-        if isinstance(event, AboutSupply) and core.graph is not None and any(flavor.topology >= 0 for flavor in core.graph.flavors):
+        if isinstance(event, AboutSupply) and core.graph is not None and core.graph.gives_places:
             self._definition, self._store, self._given = (
                 core,
                 None,

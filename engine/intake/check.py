@@ -131,7 +131,7 @@ def _check_usage(graph: PolicyGraph, fact: facts.UsageReported) -> None:
 
 
 def _check_node(graph: PolicyGraph, machines: Mapping[str, Machine], fact: facts.NodeAdded | facts.NodeChanged | facts.NodeRemoved) -> None:
-    if graph.settings.forest and not any(flavor.topology >= 0 for flavor in graph.flavors):
+    if graph.settings.forest and not graph.gives_places:
         cause = "the policy decides in cycles, by what is owned alone, and places no pods on nodes"
         raise FactError(f"{cause}: change what queues own instead, or let a flavor be `placed`")
     known = fact.node in machines

@@ -63,7 +63,7 @@ def _checks(graph: PolicyGraph, queue: str) -> dict[str, bool]:
 
 
 def _of_placing(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
-    if not any(flavor.topology >= 0 for graph in (old, new) for flavor in graph.flavors):
+    if not any(graph.gives_places for graph in (old, new)):
         return f"{_NOTHING}: no flavor places pods"
     packed = all(graph.settings.places_pods == "packed" for graph in (old, new))
     return f"{_NOTHING}: pods are packed where nothing is said" if change.thing == "place pods" and packed else _NO_NODES

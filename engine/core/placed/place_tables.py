@@ -51,7 +51,7 @@ class PlaceTables:
 
 def resources_of_places(graph: PolicyGraph, machines: Mapping[str, Machine], asked: Iterable[PodSet]) -> tuple[str, ...]:
     """The resources that are counted at places: those that nodes have, those that pods ask for, and pods themselves."""
-    if not any(flavor.topology >= 0 for flavor in graph.flavors):
+    if not graph.gives_places:
         return ()
     found = {POD_COUNT} | {resource for name in sorted(machines) for resource in machines[name].capacity}
     found |= {resource for size in graph.settings.room_kept for resource, _ in size}

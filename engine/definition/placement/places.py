@@ -6,6 +6,7 @@ admissions out under the pod's own flavor alone, so that within a cycle another 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from ...eligibility import Tolerance
@@ -33,9 +34,13 @@ class PlaceBook:
 
     def __init__(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> None:
         self.graph, self.machines = graph, machines
-        self.trees: tuple[DomainTree | None, ...] = domain_trees(graph, machines)
         self._index = {flavor.name: index for index, flavor in enumerate(graph.flavors)}
         self._used: dict[tuple[int, DomainPath], dict[str, int]] = {}
+
+    @cached_property
+    def trees(self) -> tuple[DomainTree | None, ...]:
+        """The domains of each flavor, None where it gives no places; made when they are asked for, as facts about nodes come in rows."""
+        return domain_trees(self.graph, self.machines)
 
     # --- what is there --------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Trial:
     @property
     def gives_places(self) -> bool:
         """Whether some flavor gives pods places."""
-        return any(tree is not None for tree in self.places.trees)
+        return self.graph.gives_places
 
     def running(self, queue: int) -> list[Workload]:
         """Who runs in a queue and is not taken out, in the order of the submissions."""
