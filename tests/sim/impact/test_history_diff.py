@@ -1,7 +1,7 @@
 """Comparing two histories moment by moment: what is the same, what only one has, and where they part."""
 
 import pytest
-from gpol.engine.event_parts import Assignment, Charge, Operand, Why
+from gpol.engine.event_parts import Assignment, Charge, Operand, PlacedPods, Why
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from gpol.sim.impact.history_diff import Changes, Tally, what
 
@@ -53,9 +53,12 @@ DECISIONS: list[AnyDecision] = [
     WorkloadDeferred(time=1, cause=1, workload="w", queue="q", reason="WaitingForQuota", outcome="no fit", waits="next", why=WHY),
 ]
 
+PLACED_OTHERWISE = (Assignment(pod_set="main", count=1, flavors={"gpu": "a100"}, places=(PlacedPods(domain=("n1",), pods=1),)),)
+
 CHANGED: list[tuple[AnyDecision, dict[str, object]]] = [
     (DECISIONS[0], {"borrowed": ()}),
     (DECISIONS[0], {"assignments": ()}),
+    (DECISIONS[0], {"assignments": PLACED_OTHERWISE}),
     (DECISIONS[0], {"usage": ()}),
     (DECISIONS[0], {"queue": "r"}),
     (DECISIONS[1], {"beneficiary": None}),
