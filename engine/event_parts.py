@@ -7,7 +7,7 @@ text such as `"8"` or `"80Gi"` is accepted as well.
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from .units import INT64_MAX, UnitError, parse_amount, parse_time
 
@@ -47,6 +47,8 @@ def _number(value: object) -> object:
 
 MOST_NAME = 253
 """The most characters of a name."""
+
+_MOST_PODS, _MOST_LEVELS = 1_000_000, 16
 
 NameText = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 Version = Annotated[Literal[1], BeforeValidator(_number)]
@@ -126,10 +128,13 @@ class Slice(Part):
 
 
 class PlacedPods(Part):
-    """Pods in one of the lowest domains of a topology: the values of its levels from the widest down, or the name of a node alone."""
+    """Pods in one of the lowest domains of a topology: the values of its levels from the widest down, or the name of a node alone.
 
-    domain: Annotated[tuple[NameText, ...], Field(min_length=1, max_length=16)]
-    pods: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+    It bounds nothing, as nothing in a decision does; what facts say of places is checked where they say it.
+    """
+
+    domain: tuple[StrictStr, ...]
+    pods: StrictInt
 
 
 class PodSet(Part):
@@ -371,6 +376,15 @@ class Placement(Part):
     usage: Resources
     places: Annotated[tuple[PlacedPods, ...], Field(max_length=10_000)] = later(())
     delayed: StrictBool = later(False)
+
+    @model_validator(mode="after")
+    def _places_there_can_be(self) -> "Placement":
+        for place in self.places:
+            if not 1 <= place.pods <= _MOST_PODS:
+                raise ValueError(f"{place.pods} pods at a place: there are 1 to {_MOST_PODS:,}")
+            if not 1 <= len(place.domain) <= _MOST_LEVELS or not all(1 <= len(value) <= MOST_NAME for value in place.domain):
+                raise ValueError(f"a place is named by 1 to {_MOST_LEVELS} texts of 1 to {MOST_NAME} characters")
+        return self
 
 
 class Tried(Part):

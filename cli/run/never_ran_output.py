@@ -4,6 +4,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ...engine.cores import Core
+from ...engine.explain.unplaced import unplaced_told
 from ...sim.measure.never_ran import NeverRan, WaitingGroup, first_standing, never_admitted
 from ...sim.report.wording import by, limit_told, names, never_told, rejection_told
 from ..shared.output import Format, counted, say, say_json
@@ -71,6 +72,7 @@ def _told(group: WaitingGroup, first: "Standing | None") -> str:
         return ""
     said = [f"{operand.name} {operand.value}" for operand in first.operands]
     said += [limit_told(first.limit, first.reason)] if first.limit is not None else []
+    said += [f"no places on {unplaced_told(first.places)}"] if first.places is not None else []
     return ", ".join([f"{first.reason}{by(first.rule)}", *said])
 
 

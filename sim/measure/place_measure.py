@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.event_parts import POD_COUNT, Assignment, PodSet
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
 from ...engine.facts import (
     Fact,
     NodeAdded,
@@ -190,6 +190,9 @@ class PlaceMeasure:
     def _decided(self, decision: AnyDecision) -> None:
         match decision:
             case WorkloadAdmitted():
+                self._stand(decision.workload, decision.assignments)
+            case WorkloadPlaced():
+                self._go(decision.workload)
                 self._stand(decision.workload, decision.assignments)
             case WorkloadEvicted():
                 self._go(decision.workload)

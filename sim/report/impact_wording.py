@@ -2,6 +2,7 @@
 
 from ...engine.events import AnyDecision
 from ...engine.explain.standing import Standing
+from ...engine.explain.unplaced import unplaced_told
 from ...engine.units import format_time
 from ..impact.closed_impact import Explained, Told
 from ..impact.history_diff import Parting
@@ -46,6 +47,8 @@ def fate_told(told: Told) -> list[str]:
         lines.append(f"waited {short(fate.longest)} from {format_time(end - fate.longest)}" + _standing(told.standing))
         if told.standing is not None and told.standing.limit is not None:
             lines.append(limit_told(told.standing.limit, told.standing.reason))
+        if told.standing is not None and told.standing.places is not None:
+            lines.append(f"no places on {unplaced_told(told.standing.places)}")
         lines += decision_told(fate.admission)[:1] if fate.admission is not None else ["was not admitted after that"]
     elif fate.admission is not None:
         lines.append(f"at once {decision_told(fate.admission)[0]}")

@@ -121,6 +121,7 @@ SAID: dict[str, dict[str, Any]] = {
         "cause": 6,
         "workload": "team-a/train-7",
         "assignments": [{"pod_set": "main", "count": 4, "resource": GPU, "flavor": "h100"}],
+        "places": [{"pod_set": "main", "domain": "r1/n3", "pods": 4}],
         "reason": "NodeLost",
         "operands": [{"name": "lost node", "value": "n2"}],
     },

@@ -169,6 +169,38 @@ def test_decisions_of_cycles(gpol: Gpol, tmp_path: Path) -> None:
         assert f"{share} thousandths" in evicted
 
 
+PLACED = """policy "racks" { use gpol.fair }
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+flavor h100 {
+  gpu from nodes where model = "h100"
+  placed in fabric
+}
+queue q { owns 32 gpu on h100 }
+"""
+
+
+def test_places(gpol: Gpol, tmp_path: Path) -> None:
+    """Of a running workload it is said where its pods stand, of a waiting one what it asked for and why there is no place."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r2\n")
+    jobs = "a,0s,2h,q,3,2,rack\nw,1h,1h,q,2,3,host\nx,1h,9h,q,1,4,\n"
+    (tmp_path / "jobs.csv").write_text(f"workload,submitted,duration,queue,pods,gpu,within\n{jobs}")
+    assert gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "j.db").code == 0
+    at = ("--at", "1970-01-01T01:00:00Z")
+    running, waiting = gpol("explain", "j.db", "a", *at), gpol("explain", "j.db", "x", *at)
+
+    assert running.out.splitlines()[1] == "  places of main: n1 (3)"
+    assert "submitted to queue q: 3 x 2 gpu within rack" in running.out
+    assert "            places of main: n1 (3)" in running.out.splitlines()
+    assert waiting.out.splitlines()[1] == "  why: TopologyPlacementFailed"
+    assert "  no places on h100 for main: room for 0 of 1 pod; 2 of 2 places take none (gpu 2)" in waiting.out.splitlines()
+    data = gpol("explain", "j.db", "a", *at, "--format", "json").records[0]
+    assert data["standing"]["assignments"][0]["places"] == [{"domain": ["n1"], "pods": 3}]
+
+
 ON_NODES = """policy "n" { use kueue.classical }
 topology t { level host from node }
 flavor f {

@@ -232,3 +232,21 @@ def test_exported_facts_have_the_settings(gpol: Gpol, lab: Path) -> None:
 
     assert exported.err == ""
     assert gpol("verify", "again/j.db").out == gpol("verify", "j.db").out
+
+
+def test_who_waits_for_places(gpol: Gpol, tmp_path: Path) -> None:
+    """Of one that waits still, what is told at the end says why it has no places."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    of_rack = [{"kind": "NodeAdded", "time": 1, "node": f"n{each}", "labels": {"model": "h100", "rack": f"r{each}"}} for each in (1, 2)]
+    facts = [
+        *({**node, "capacity": {"gpu": "8"}} for node in of_rack),
+        {**SUBMITTED, "queue": "q", "pod_sets": [{"requests": {"gpu": "8"}, "count": 2, "within": "rack"}]},
+        {**SUBMITTED, "workload": "b", "queue": "q"},
+        {**SUBMITTED, "workload": "c", "queue": "q", "pod_sets": [{"requests": {"gpu": "5"}}]},
+        {**SUBMITTED, "workload": "d", "queue": "q", "pod_sets": [{"requests": {"gpu": "3"}, "count": 2, "within": "host"}]},
+    ]
+    (tmp_path / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
+    done = gpol("run", "p.gpol", "facts.jsonl")
+
+    said = "d of q waiting: TopologyPlacementFailed, no places on h100 for main: room for 1 of 2 pods within one host; closest is n1"
+    assert said in done.out

@@ -70,9 +70,12 @@ DECISIONS: list[AnyDecision] = [
     ),
 ]
 
+PLACED_OTHERWISE = (Assignment(pod_set="main", count=1, flavors={"gpu": "a100"}, places=(PlacedPods(domain=("n1",), pods=1),)),)
+
 CHANGED: list[tuple[AnyDecision, dict[str, object]]] = [
     (DECISIONS[0], {"borrowed": ()}),
     (DECISIONS[0], {"assignments": ()}),
+    (DECISIONS[0], {"assignments": PLACED_OTHERWISE}),
     (DECISIONS[0], {"usage": ()}),
     (DECISIONS[0], {"queue": "r"}),
     (DECISIONS[1], {"beneficiary": None}),

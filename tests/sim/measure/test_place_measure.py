@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 from gpol.dsl import check
-from gpol.engine.facts import FACT, Fact, PolicyActivated
+from gpol.engine.event_parts import Assignment, PlacedPods, Why
+from gpol.engine.events import WorkloadPlaced
+from gpol.engine.facts import FACT, Fact, PolicyActivated, TimeAdvanced
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy
@@ -150,6 +152,21 @@ def test_flavors_without_places_are_not_counted() -> None:
     """A run under a policy that gives none has nothing to tell."""
     found = measured(node("n1"), submitted("w", 0, "4"), until(5), policy=UNPLACED)
     assert not found.gives_places
+
+
+def test_pods_that_move() -> None:
+    """Pods that get other places use nothing of those that they had."""
+    active = Policy.of(check(POLICY, "p.gpol"))
+    player, measure = Player(), PlaceMeasure()
+    measure.take(player.step(active.activation(0), active.graph), active.graph)
+    for said in (node("n1"), node("n2", gpu="16"), submitted("w", 0, "5")):
+        measure.take(player.step(FACT.validate_python(said)), active.graph)
+    there = Assignment(pod_set="main", count=1, flavors={"gpu": "a"}, places=(PlacedPods(domain=("n2",), pods=1),))
+    moved = WorkloadPlaced(time=MINUTE, cause=1, workload="w", queue="q", reason="NodeLost", assignments=(there,), why=Why())
+    measure.take((TimeAdvanced(time=MINUTE), [moved]), active.graph)
+    measure.take((TimeAdvanced(time=3 * MINUTE), []), active.graph)
+    measure.finish()
+    assert {of_class[1]: minutes(figures)[1] for of_class, figures in measure.classes.items()} == {8000: 5, 16_000: 10}
 
 
 def test_few_are_remembered() -> None:

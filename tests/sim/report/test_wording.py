@@ -1,7 +1,8 @@
 """Figures in words: durations and changes as people read them."""
 
 import pytest
-from gpol.sim.report.wording import hours, short, signed
+from gpol.engine.event_parts import Assignment, PlacedPods
+from gpol.sim.report.wording import MOST_PLACES, hours, places_told, short, signed
 
 SECOND = 1_000_000
 
@@ -19,3 +20,12 @@ def test_changes_have_signs() -> None:
     assert [signed(short(change * SECOND)) for change in (90, -90, 0)] == ["+1m30s", "-1m30s", "0s"]
     assert signed(short(-1)) == "0s"
     assert signed(hours(-1)) == "0.0"
+
+
+def test_places_of_pods() -> None:
+    """A line for each pod set that has places, with how many more there are."""
+    places = tuple(PlacedPods(domain=(f"n{number:02}",), pods=1 + number % 2) for number in range(MOST_PLACES + 2))
+    given = [Assignment(pod_set="main", count=20, flavors={}, places=places), Assignment(pod_set="rest", count=1, flavors={})]
+    [line] = places_told(given)
+    assert line.startswith("places of main: n00, n01 (2), n02, ")
+    assert line.endswith(" and 2 more")
