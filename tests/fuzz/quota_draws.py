@@ -172,7 +172,9 @@ class Tree:
             lines.append(f"rather {draw.pick(['evict than borrow', 'borrow than evict'])}")
         if draw.chance(8):
             on = draw.some(list(self.world.flavors))
-            lines.append(f"needs check {named(draw.pick(CHECKS))}{' on ' + listed(on) if on else ''}{draw.pick(['', ' for nodes'])}")
+            check = draw.pick(CHECKS)
+            for_nodes = " for nodes" if check == CHECKS[0] else ""
+            lines.append(f"needs check {named(check)}{' on ' + listed(on) if on else ''}{for_nodes}")
         if self.by_usage and draw.chance(2):
             lines.append("admits by usage")
         return lines
