@@ -5,7 +5,7 @@ resource of a flavor) are dense indices. Node 0 is the implicit root cohort `clu
 belongs to it, and every top-level cohort and queue hangs below it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -149,10 +149,6 @@ class Check:
     flavors: tuple[int, ...]
     gives_nodes: bool = later(False)
 
-    def is_on(self, flavors: Collection[int]) -> bool:
-        """Whether it counts for what gets these flavors."""
-        return not self.flavors or any(flavor in self.flavors for flavor in flavors)
-
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
@@ -210,7 +206,7 @@ class Queue:
 
     def places_come_later(self, flavor: int) -> bool:
         """Whether pods on a flavor get their places only once a check has provided nodes."""
-        return any(check.gives_nodes and check.is_on((flavor,)) for check in self.checks)
+        return any(check.gives_nodes and flavor in (check.flavors or (flavor,)) for check in self.checks)
 
     def local_queue(self, name: str | None) -> LocalQueue | None:
         """The local queue of this name; None where it leads to another queue or to none."""

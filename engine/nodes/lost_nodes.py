@@ -43,7 +43,7 @@ def checks_of(graph: PolicyGraph, workload: Workload) -> tuple[str, ...]:
     """The checks that the queue of a running workload demands on the flavors it has, by name."""
     index = {flavor.name: number for number, flavor in enumerate(graph.flavors)}
     flavors = {index[name] for given in workload.assignments for name in sorted(set(given.flavors.values())) if name in index}
-    return tuple(check.name for check in graph.queue_at(workload.queue).checks if check.is_on(flavors))
+    return tuple(check.name for check in graph.queue_at(workload.queue).checks if not check.flavors or flavors.intersection(check.flavors))
 
 
 def is_ready(graph: PolicyGraph, workload: Workload) -> bool:
