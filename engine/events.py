@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
-from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, Tried, Why, later
+from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, Tried, later
 from .facts import Event, Fact
+from .outcome.why import Why
 
 
 class Decision(Event):

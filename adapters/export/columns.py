@@ -7,7 +7,7 @@ Amounts are integers in the smallest unit, GPUs in thousandths; times are micros
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from ...engine.event_parts import Assignment, Charge, Placement, PodSet, Unplaced, Why
+from ...engine.event_parts import Assignment, Charge, Placement, PodSet
 from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadReplaced
 from ...engine.explain.standing import Standing
 from ...engine.facts import (
@@ -21,6 +21,7 @@ from ...engine.facts import (
     WorkloadAdopted,
     WorkloadSubmitted,
 )
+from ...engine.outcome.why import Unplaced, Why
 from ...engine.units import INT64_MAX
 from ...journal.errors import JournalError
 from ...journal.read.workload_origins import Origin

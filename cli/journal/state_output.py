@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from ...engine.event_parts import POD_COUNT, KeptOffPlaces, PodSet
+from ...engine.event_parts import POD_COUNT, PodSet
 from ...engine.explain.unplaced import cause_told
 from ...engine.facts import PolicyActivated
+from ...engine.outcome.why import KeptOffPlaces
 from ...engine.policy_graph import PolicyGraph
 from ...engine.questions.standing_room import FlavorRoom, PlaceState
 from ...engine.units import format_amount, format_time

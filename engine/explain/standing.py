@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef, Unplaced
+from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef
 from ..outcome.nomination import CandidateOutcome
+from ..outcome.why import Unplaced
 
 
 class Remedy(Part):

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from ...dsl.analysis.policy_tests import REASONS
 from ...dsl.syntax import tree
-from ...engine.event_parts import Charge, Why
+from ...engine.event_parts import Charge
 from ...engine.explain.pending import standing as standing_of
+from ...engine.outcome.why import Why
 from ...engine.policy_graph import PolicyGraph
 from .policy_tests import TestPlay, keeping_rule
 

@@ -62,7 +62,8 @@ PARTS = {
     "Attempt": "pod_set:text flavor:text resources:[text] borrows:flag obstacles:[Obstacle]",
     "Obstacle": "kind:Hindrance resource:text asked?:int limit?:int detail?:text",
     "Why": "rule:Source|null operands:[Operand] limit:Limit|null places?:Unplaced",
-    "Unplaced": "kind:no-room|no-level|no-domains|slice-above|place-gone|slices-broken pod_sets:[text] flavor:text level?:text together?:flag above?:text"
+    "Unplaced": "kind:no-room|no-level|no-domains|slice-above|place-gone|slices-broken"
+    " pod_sets:[text] flavor:text level?:text together?:flag above?:text"
     " fit?:int of?:int size?:int layers?:[LayerFit] closest?:[text] closest_fit?:int places?:int kept_off?:[KeptOff] others?:int"
     " if_empty?:flag",
     "LayerFit": "level:text fit:int of:int",

@@ -18,7 +18,6 @@ from gpol.engine.event_parts import (
     Placement,
     PodSet,
     RuleRef,
-    Why,
 )
 from gpol.engine.events import (
     AnyEvent,
@@ -46,6 +45,7 @@ from gpol.engine.facts import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
+from gpol.engine.outcome.why import Why
 from gpol.journal.journal import Journal
 
 START_TIME = 1_767_323_045_000_000

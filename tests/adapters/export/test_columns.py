@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from gpol.adapters.export.columns import COLUMNS, OBJECTS, because, placed, row_of
-from gpol.engine.event_parts import Assignment, Charge, PlacedPods, PodSet, Unplaced, Why
+from gpol.engine.event_parts import Assignment, Charge, PlacedPods, PodSet
 from gpol.engine.events import AnyEvent, WorkloadEvicted
 from gpol.engine.facts import WorkloadSubmitted
+from gpol.engine.outcome.why import Unplaced, Why
 from gpol.engine.units import INT64_MAX
 from gpol.journal.errors import JournalError
 from gpol.journal.read.workload_origins import NO_ORIGIN, Origin

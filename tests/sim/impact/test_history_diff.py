@@ -1,7 +1,7 @@
 """Comparing two histories moment by moment: what is the same, what only one has, and where they part."""
 
 import pytest
-from gpol.engine.event_parts import Assignment, Charge, Operand, PlacedPods, Why
+from gpol.engine.event_parts import Assignment, Charge, Operand, PlacedPods
 from gpol.engine.events import (
     AnyDecision,
     WorkloadAdmitted,
@@ -11,6 +11,7 @@ from gpol.engine.events import (
     WorkloadRejected,
     WorkloadReplaced,
 )
+from gpol.engine.outcome.why import Why
 from gpol.sim.impact.history_diff import Changes, Tally, what
 
 WHY = Why()

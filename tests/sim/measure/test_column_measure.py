@@ -18,11 +18,12 @@ from gpol.engine.core.core import ArrayCore
 from gpol.engine.cores import JobLoop, PlayedBatch, PlayedChunk, RunningJob
 from gpol.engine.definition.core import DefinitionCore
 from gpol.engine.errors import FactError
-from gpol.engine.event_parts import Charge, PodSet, Why
+from gpol.engine.event_parts import Charge, PodSet
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.outcome import history as h
 from gpol.engine.outcome.history import Columns
+from gpol.engine.outcome.why import Why
 from gpol.engine.units import DAY, LAST_MOMENT, SECOND
 from gpol.sim.drive import simulation
 from gpol.sim.drive.driver import OnEvict

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from gpol.engine.cores import PlayedBatch
-from gpol.engine.event_parts import Charge, Why
+from gpol.engine.event_parts import Charge
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from gpol.engine.facts import (
     CapacityChanged,
@@ -17,6 +17,7 @@ from gpol.engine.facts import (
     WorkloadFinished,
     WorkloadUpdated,
 )
+from gpol.engine.outcome.why import Why
 from gpol.engine.units import HOUR, MINUTE, SECOND
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.policy import Policy
