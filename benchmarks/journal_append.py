@@ -20,7 +20,7 @@ from statistics import median
 from gpol.engine.event_parts import Charge, PodSet
 from gpol.engine.events import AnyEvent, WorkloadAdmitted
 from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.journal.audit.verify import verify
 from gpol.journal.journal import Journal
 from gpol.journal.records import START, link, stream_of

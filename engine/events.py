@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, Tried, later
 from .facts import Event, Fact
-from .outcome.why import Why
+from .outcome.grounds import Why
 
 
 class Decision(Event):

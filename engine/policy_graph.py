@@ -1,8 +1,7 @@
 """The policy graph: what a checked policy means, in integers and exact fractions, ready for the core.
 
-The graph is made by `gpol.dsl` and never changed. Names are interned: nodes of the quota tree, flavors and slots (a
-resource of a flavor) are dense indices. Node 0 is the implicit root cohort `cluster`; what exists and nobody owns
-belongs to it, and every top-level cohort and queue hangs below it.
+`gpol.dsl` makes it, and nothing changes it. Nodes of the quota tree, flavors and slots (a resource of a flavor) are dense indices. Node 0
+is the implicit root cohort `cluster`; what exists and nobody owns belongs to it. Every top-level cohort and queue hangs below it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -140,10 +139,8 @@ class LocalQueue:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An admission check that a queue demands, on these flavors only (none: on all).
-
-    One that `gives_nodes` makes the machines on which a workload is to run: pods get their places once it is ready.
-    """
+    """An admission check that a queue demands, on these flavors only (none: on all). One that `gives_nodes` makes the machines on which a
+    workload is to run: pods get their places once it is ready."""
 
     name: str
     flavors: tuple[int, ...]

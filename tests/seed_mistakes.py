@@ -144,8 +144,8 @@ MISTAKES = (
     Mistake(
         "nothing is reserved for a workload that waits for protections to end",
         "definition/admission/settle.py",
-        "charged(best.queue, best.flavors.request)",
-        "charged(best.queue, ())",
+        "charged(best.queue, best.flavors.request, places)",
+        "charged(best.queue, (), ())",
         "definition/preemption/test_protection.py::test_room_is_reserved_while_protections_run",
     ),
     Mistake(

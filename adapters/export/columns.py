@@ -21,7 +21,7 @@ from ...engine.facts import (
     WorkloadAdopted,
     WorkloadSubmitted,
 )
-from ...engine.outcome.why import Unplaced, Why
+from ...engine.outcome.grounds import Unplaced, Why
 from ...engine.units import INT64_MAX
 from ...journal.errors import JournalError
 from ...journal.read.workload_origins import Origin

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from ...engine.event_parts import POD_COUNT, PodSet
 from ...engine.explain.unplaced import cause_told
 from ...engine.facts import PolicyActivated
-from ...engine.outcome.why import KeptOffPlaces
+from ...engine.outcome.grounds import KeptOffPlaces
 from ...engine.policy_graph import PolicyGraph
 from ...engine.questions.standing_room import FlavorRoom, PlaceState
 from ...engine.units import format_amount, format_time

@@ -7,9 +7,9 @@ from ..event_parts import EvictionKind, FlavorAttempt, Operand, RuleRef, Tried
 from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
 from ..guard import fields
 from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Placing, Rejection, Replacement
+from ..outcome.grounds import Why
 from ..outcome.named import assignments, charges
 from ..outcome.nomination import Attempt, FlavorAssignment, Victim
-from ..outcome.why import Why
 from ..policy_graph import PolicyGraph, Source
 from .policy_lines import limit_named, local_queue_line, node_line, quota_line, rule_line
 from .unplaced import place_failure, unplaced, unplaced_told

@@ -3,8 +3,8 @@
 from typing import Literal
 
 from ..event_parts import Assignment, Charge, DeferralOutcome, FlavorObstacle, Limit, ObstacleKind, Operand, Part, RuleRef
+from ..outcome.grounds import Unplaced
 from ..outcome.nomination import CandidateOutcome
-from ..outcome.why import Unplaced
 
 
 class Remedy(Part):

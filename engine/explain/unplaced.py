@@ -1,7 +1,7 @@
 """Why a workload has no places, as data of bounded size, and in words."""
 
+from ..outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from ..outcome.nomination import FlavorAssignment, Mode, NoPlaces
-from ..outcome.why import KeptOffPlaces, LayerFit, Unplaced
 from ..policy_graph import PolicyGraph
 
 MOST_CAUSES = 8

@@ -6,7 +6,7 @@ from ...dsl.analysis.policy_tests import REASONS
 from ...dsl.syntax import tree
 from ...engine.event_parts import Charge
 from ...engine.explain.pending import standing as standing_of
-from ...engine.outcome.why import Why
+from ...engine.outcome.grounds import Why
 from ...engine.policy_graph import PolicyGraph
 from .policy_tests import TestPlay, keeping_rule
 

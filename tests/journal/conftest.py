@@ -45,7 +45,7 @@ from gpol.engine.facts import (
     WorkloadSubmitted,
     WorkloadUpdated,
 )
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.journal.journal import Journal
 
 START_TIME = 1_767_323_045_000_000

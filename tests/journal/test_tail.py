@@ -18,7 +18,7 @@ READERS = 3
 
 _WRITER = """
 import random, sys
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.engine.events import WorkloadRejected
 from gpol.engine.facts import TimeAdvanced
 from gpol.journal.journal import Journal

@@ -8,7 +8,7 @@ from gpol.adapters.export.columns import COLUMNS, OBJECTS, because, placed, row_
 from gpol.engine.event_parts import Assignment, Charge, PlacedPods, PodSet
 from gpol.engine.events import AnyEvent, WorkloadEvicted
 from gpol.engine.facts import WorkloadSubmitted
-from gpol.engine.outcome.why import Unplaced, Why
+from gpol.engine.outcome.grounds import Unplaced, Why
 from gpol.engine.units import INT64_MAX
 from gpol.journal.errors import JournalError
 from gpol.journal.read.workload_origins import NO_ORIGIN, Origin
@@ -122,7 +122,7 @@ SAID: dict[str, dict[str, Any]] = {
         "cause": 6,
         "workload": "team-a/train-7",
         "assignments": [{"pod_set": "main", "count": 4, "resource": GPU, "flavor": "h100"}],
-        "places": [{"pod_set": "main", "domain": "r1/n3", "pods": 4}],
+        "places": [{"pod_set": "main", "domain": "n1", "pods": 3}, {"pod_set": "main", "domain": "n4", "pods": 1}],
         "reason": "NodeLost",
         "operands": [{"name": "lost node", "value": "n2"}],
     },

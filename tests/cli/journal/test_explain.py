@@ -238,7 +238,7 @@ def test_lost_nodes_and_places_that_come_later(gpol: Gpol, tmp_path: Path) -> No
     assert "placed on n1 (2): NodesProvided\n            ready check = prov\n" in told
     assert "updated: lost n1\n" in told
     assert "placed on n2 (2): NodeLost\n            lost node = n1\n" in told
-    assert "evicted (node-lost)\n            lost node = n2, no other place = there is room for 0 of 2 pods in one domain of host\n" in told
+    assert "evicted (node-lost)\n            lost node = n2, no other place = f for main: room for 0 of 2 pods within one host" in told
     assert "WorkloadPlaced     a in q NodeLost\n" in gpol("log", "j.db").out
     assert gpol("replay", "j.db").code == 0
     assert gpol("fsck", "j.db").code == 0

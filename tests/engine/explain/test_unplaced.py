@@ -7,8 +7,8 @@ import pytest
 from gpol.engine.events import WorkloadDeferred
 from gpol.engine.explain.unplaced import instead_of, placed_told, unplaced, unplaced_told
 from gpol.engine.explain.wording import impediment_told
+from gpol.engine.outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from gpol.engine.outcome.nomination import FlavorAssignment, Mode, NoPlaces
-from gpol.engine.outcome.why import KeptOffPlaces, LayerFit, Unplaced
 
 TOPOLOGY = """topology fabric {
   level rack from label "rack"

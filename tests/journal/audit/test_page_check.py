@@ -5,7 +5,7 @@ from typing import Any, cast
 from gpol.engine.event_parts import Charge, PodSet
 from gpol.engine.events import AnyEvent, WorkloadAdmitted
 from gpol.engine.facts import PolicyActivated, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.journal.audit.page_check import BEGINNING, place_after
 from gpol.journal.audit.row_checks import RowWalk
 from gpol.journal.journal import Journal

@@ -13,7 +13,7 @@ from gpol.engine.errors import FactError
 from gpol.engine.event_parts import Operand, PodSet
 from gpol.engine.events import AnyDecision, AnyEvent, WorkloadRejected
 from gpol.engine.facts import CapacityChanged, Fact, PolicyActivated, ProfileText, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.semantics import SEMANTICS
 from gpol.journal.audit.replay import ReplayReport, other_semantics, replay

@@ -8,7 +8,7 @@ import pytest
 from gpol.engine.event_parts import Charge, PodSet, RuleRef
 from gpol.engine.events import AnyEvent, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
 from gpol.engine.facts import OperatorAction, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.journal.journal import Journal
 from gpol.journal.read import workload_origins as origins
 from gpol.journal.read.event_selection import Selection, select, select_with_origins

@@ -9,7 +9,7 @@ from gpol.adapters.kueue.live.writes import body, safe_message, undecided, write
 from gpol.adapters.live.desired import Desired
 from gpol.engine.event_parts import Assignment, Charge, RuleRef
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejected
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from workload_states import JOURNAL, NOW, STEPS, after, plain, policy, seen
 
 WHY = Why(rule=RuleRef(name="reclaim-owned", file="live.gpol", line=7))

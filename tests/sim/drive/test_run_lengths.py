@@ -8,7 +8,7 @@ from gpol.engine.cores import PlayedBatch
 from gpol.engine.event_parts import PodSet
 from gpol.engine.events import AnyEvent, WorkloadAdmitted
 from gpol.engine.facts import WorkloadFinished, WorkloadSubmitted
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.engine.units import HOUR, MINUTE
 from gpol.journal.errors import DamagedError
 from gpol.journal.journal import Journal

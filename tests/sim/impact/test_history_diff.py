@@ -11,7 +11,7 @@ from gpol.engine.events import (
     WorkloadRejected,
     WorkloadReplaced,
 )
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.sim.impact.history_diff import Changes, Tally, what
 
 WHY = Why()

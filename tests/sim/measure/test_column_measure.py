@@ -22,8 +22,8 @@ from gpol.engine.event_parts import Charge, PodSet
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted
 from gpol.engine.facts import Fact, TimeAdvanced, WorkloadFinished, WorkloadSubmitted
 from gpol.engine.outcome import history as h
+from gpol.engine.outcome.grounds import Why
 from gpol.engine.outcome.history import Columns
-from gpol.engine.outcome.why import Why
 from gpol.engine.units import DAY, LAST_MOMENT, SECOND
 from gpol.sim.drive import simulation
 from gpol.sim.drive.driver import OnEvict

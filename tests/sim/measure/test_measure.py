@@ -17,7 +17,7 @@ from gpol.engine.facts import (
     WorkloadFinished,
     WorkloadUpdated,
 )
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.engine.units import HOUR, MINUTE, SECOND
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.policy import Policy

@@ -7,7 +7,7 @@ from gpol.dsl import check
 from gpol.engine.event_parts import Assignment, PlacedPods
 from gpol.engine.events import WorkloadPlaced
 from gpol.engine.facts import FACT, Fact, PolicyActivated, TimeAdvanced
-from gpol.engine.outcome.why import Why
+from gpol.engine.outcome.grounds import Why
 from gpol.sim.drive.job import Job
 from gpol.sim.drive.player import Player
 from gpol.sim.drive.policy import Policy

@@ -116,7 +116,7 @@ def test_who_controls_a_check_is_noted() -> None:
     """A policy says that of a check that makes nodes alone."""
     there = "queue q: needs check: prov has to be there as an AdmissionCheck"
     assert f"{there}: a policy does not say who controls it" in notes(with_queue("needs check prov"))
-    told = f"{there}: its controller has to be that of ProvisioningRequests, as it makes nodes"
+    told = f"{there}: its controllerName is kueue.x-k8s.io/provisioning-request"
     assert told in notes(with_queue("needs check prov for nodes"))
 
 
