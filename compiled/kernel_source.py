@@ -60,7 +60,7 @@ class KernelSource:
 
 _THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "plain": 3, "held": 3, "choice": 4}
 _ONE = dict.fromkeys(
-    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed", "placed", "tally"), 1
+    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed", "placed", "tally", "touched"), 1
 )
 
 CORE = KernelSource(

@@ -43,9 +43,10 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, ENTER_ALL, LEAVE, END_WORKLOA
     PLACES, PLACING_WAY, TRIES_APART, PLACED_FLAVORS, PLACE_RESOURCES, PODS_AT, CAUSES, SIZES_KEPT, MOST_DOMAINS,  # places of a policy
     PART_WIDTH, WISH_PART, KINDS_AT, KINDS,  # how wide parts of demands are
     STAND_END, STAND_NEED, PLACING, FIT_IN, ENDED_AT,  # a search for places
+    TO_RECOUNT, KEPT_FLAVOR, KEPT_WORKERS, KEPT_LEADER,  # what was counted last (`placement/rooms.py`)
     FAILED_FLAVOR, FAILED_SET, FAILED_WITH, FAILED_WISH, FAILED_PODS,
     STATE_WIDTH,
-) = range(115)  # fmt: skip
+) = range(119)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; first what is read of every queue that puts up a workload ----------------
 
@@ -178,11 +179,11 @@ size of each; of each level how many pods stand together in one domain of it."""
 
 T_LEVELS, T_OF_NODES, T_FIRST = range(3)
 TREE_WIDTH = T_FIRST + 2 * MOST_LEVELS
-D_FIRST_CHILD, D_CHILDREN, D_LEAF, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, DOMAIN_WIDTH = range(9)
-L_NODE, L_TWIN, L_KIND, L_SHARED, L_UNLIMITED = range(5)
+D_PARENT, D_FIRST_CHILD, D_CHILDREN, D_LEAF, D_CAUSE, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, DOMAIN_WIDTH = range(11)
+L_NODE, L_TWIN, L_KIND, L_SHARED, L_DOMAIN, L_TOUCHED, L_UNLIMITED = range(7)
 """Of a lowest domain: its place among all (flavors of the same nodes share it), the next flavor's row of the same node (or itself), the
-kind of its node, the row of `standing` for what flavors that share its nodes in part use together (NONE: none do), and of each resource
-whether the node does not limit it."""
+kind of its node, the row of `standing` for what flavors that share its nodes in part use together (NONE: none do), its row of `domain`,
+whether what is free there has changed since it was counted, and of each resource whether the node does not limit it."""
 
 Z_DOMAIN, Z_PODS, Z_LEADERS, FILLED_WIDTH = range(4)
 P_SET, P_LEAF, P_PODS, STAND_WIDTH = range(4)

@@ -36,7 +36,7 @@ class Tables(NamedTuple):
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     Of places (`placed/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
     resource]; in a cycle `there` and `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed`
-    [pod set], `tally` [cause]; `stand` has the places of nominations.
+    [pod set], `tally` [cause], `touched` [leaf]; `stand` has the places of nominations.
     """
 
     state: Ints
@@ -88,6 +88,7 @@ class Tables(NamedTuple):
     filled: Ints
     stand: Ints
     placed: Ints
+    touched: Ints
     tally: Ints
 
 

@@ -82,16 +82,21 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
             first = c.T_FIRST + 2 * level
             rows[flavor, first], rows[flavor, first + 1] = begin + of_level.start, begin + of_level.stop
         for number, domain in enumerate(tree.domains):
-            row = [begin + domain.children[0] if domain.children else 0, len(domain.children), c.NONE, 0, 0, 0, 0, 0]
+            row = [0] * c.DOMAIN_WIDTH
+            row[c.D_PARENT], row[c.D_LEAF], row[c.D_CHILDREN] = c.NONE, c.NONE, len(domain.children)
+            row[c.D_FIRST_CHILD] = begin + domain.children[0] if domain.children else 0
             if number in tree.lowest:
                 place = tree.place(number)
                 row[c.D_LEAF] = by_place[flavor, place] = len(leaves)
                 amounts = amounts_in(machines, domain.machines)
                 node = numbers.setdefault((-1 if of_nodes else flavor, place), len(numbers))
                 unlimited = [int(resource == POD_COUNT and resource not in amounts) for resource in resources]
-                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], c.NONE, *unlimited])
+                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], c.NONE, len(domains), 0, *unlimited])
                 sizes.append([amounts.get(resource, 0) for resource in resources])
             domains.append(row)
+        for number, domain in enumerate(tree.domains):
+            for child in domain.children:
+                domains[begin + child][c.D_PARENT] = begin + number
     _tie(leaves)
     there = [[0] * len(resources) for _ in numbers]
     for names, rows_of_it in _shared(trees, by_place):
@@ -130,7 +135,8 @@ def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: Plac
     state[c.PLACES], state[c.PLACING_WAY], state[c.TRIES_APART] = places.are_there, _WAYS[settings.places_pods], settings.tries_places_apart
     state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(places.size_kept)
     state[c.PODS_AT] = places.resources.index(POD_COUNT) if places.resources else c.NONE
-    state[c.WISH_PART], state[c.CAUSES], state[c.PLACING] = c.WISH_PART_WIDTH, len(causes_of(places)), c.NONE
+    state[c.WISH_PART], state[c.CAUSES] = c.WISH_PART_WIDTH, len(causes_of(places))
+    state[c.PLACING] = state[c.KEPT_FLAVOR] = c.NONE
     state[c.KINDS_AT] = c.A_AMOUNTS + len(places.resources) + len(graph.flavors) * c.WISH_PART_WIDTH
     state[c.KINDS] = len(places.kinds)
     state[c.PART_WIDTH] = state[c.KINDS_AT] + len(graph.flavors) * len(places.kinds)

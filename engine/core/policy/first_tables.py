@@ -70,5 +70,6 @@ def first_tables(policy: PolicyTables, spec: Ints, local_queues: int) -> Tables:
         filled=zeros(2 * int(policy.state[c.MOST_DOMAINS]), c.FILLED_WIDTH),
         stand=zeros(0, c.STAND_WIDTH),
         placed=zeros(1),
+        touched=zeros(len(places.leaf)),
         tally=zeros(int(policy.state[c.CAUSES]) + len(places.resources)),
     )

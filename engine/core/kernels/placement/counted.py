@@ -159,6 +159,7 @@ def down_within_each(t: Tables, wish: int, level: int, rows: int, order: Ints) -
             count += 1
         by_room(t, order[:count], t.spec[wish + c.I_LOOSE] == 1)
         if part > 1:
+            t.state[c.KEPT_FLAVOR] = c.NONE  # what was counted is written over
             for i in range(count):
                 t.domain[order[i], c.R_SLICES] = t.domain[order[i], c.R_PODS] // part
                 t.domain[order[i], c.R_SLICES_LED] = t.domain[order[i], c.R_PODS_LED] // part

@@ -50,19 +50,52 @@ def fitting(t: Tables, leaf: int, part: int, empty: bool, beside: int) -> tuple[
     return found, limit
 
 
+def touch(t: Tables, leaf: int) -> None:
+    """Note that what is free in a lowest domain changes, so that it has to be counted again."""
+    if t.leaf[leaf, c.L_TOUCHED] == 0:
+        t.leaf[leaf, c.L_TOUCHED] = 1
+        t.touched[t.state[c.TO_RECOUNT]] = leaf
+        t.state[c.TO_RECOUNT] += 1
+
+
 def count_rooms(t: Tables, flavor: int, workers: int, leader: int, wish: int, empty: bool) -> None:
-    """Count what fits into each domain of a flavor; `workers` and `leader` (NONE: none) are parts. `tally` counts why a node takes none."""
+    """Count what fits into each domain of a flavor; `workers` and `leader` (NONE: none) are parts. `tally` counts why a node takes none.
+
+    Where the same was counted last, only those are counted again in which something has changed since.
+    """
     levels = t.tree[flavor, c.T_LEVELS]
-    for code in range(len(t.tally)):
-        t.tally[code] = 0
     first, last = domains_of(t, flavor, levels - 1)
-    sliced = t.spec[wish + c.I_SLICE_LEVEL] == levels - 1
-    for domain in range(first, last):
-        count_leaf(t, flavor, domain, workers, leader, empty, t.spec[wish + c.I_SLICE_SIZE] if sliced else 0)
-    for level in range(levels - 2, -1, -1):
-        first, last = domains_of(t, flavor, level)
+    size = t.spec[wish + c.I_SLICE_SIZE] if t.spec[wish + c.I_SLICE_LEVEL] == levels - 1 else 0
+    is_kept = not empty and t.state[c.KEPT_FLAVOR] == flavor and t.state[c.KEPT_WORKERS] == workers and t.state[c.KEPT_LEADER] == leader
+    if is_kept and 2 * t.state[c.TO_RECOUNT] <= last - first:
+        for i in range(t.state[c.TO_RECOUNT]):
+            domain = t.leaf[t.touched[i], c.L_DOMAIN]
+            if first <= domain < last:
+                count_again(t, flavor, domain, workers, leader, wish, size)
+    else:
+        for code in range(len(t.tally)):
+            t.tally[code] = 0
         for domain in range(first, last):
-            sum_up(t, domain, level, wish, leader != c.NONE)
+            count_leaf(t, flavor, domain, workers, leader, empty, size)
+        for level in range(levels - 2, -1, -1):
+            first, last = domains_of(t, flavor, level)
+            for domain in range(first, last):
+                sum_up(t, domain, level, wish, leader != c.NONE)
+    for i in range(t.state[c.TO_RECOUNT]):
+        t.leaf[t.touched[i], c.L_TOUCHED] = 0
+    t.state[c.TO_RECOUNT] = 0
+    t.state[c.KEPT_FLAVOR], t.state[c.KEPT_WORKERS], t.state[c.KEPT_LEADER] = c.NONE if empty else flavor, workers, leader
+
+
+def count_again(t: Tables, flavor: int, domain: int, workers: int, leader: int, wish: int, size: int) -> None:
+    """Count a lowest domain again, and all above it."""
+    if t.domain[domain, c.D_CAUSE] > 0:
+        t.tally[t.domain[domain, c.D_CAUSE] - 1] -= 1
+    count_leaf(t, flavor, domain, workers, leader, False, size)
+    level, above = t.tree[flavor, c.T_LEVELS] - 2, t.domain[domain, c.D_PARENT]
+    while above != c.NONE:
+        sum_up(t, above, level, wish, leader != c.NONE)
+        level, above = level - 1, t.domain[above, c.D_PARENT]
 
 
 def domains_of(t: Tables, flavor: int, level: int) -> tuple[int, int]:
@@ -73,16 +106,18 @@ def domains_of(t: Tables, flavor: int, level: int) -> tuple[int, int]:
 def count_leaf(t: Tables, flavor: int, domain: int, workers: int, leader: int, empty: bool, slice_size: int) -> None:
     """Count what fits into a lowest domain; `slice_size` is 0 where slices stand in wider ones."""
     leaf = t.domain[domain, c.D_LEAF]
-    for column in range(c.R_PODS, c.R_LEADERS + 1):
+    for column in range(c.D_CAUSE, c.R_LEADERS + 1):
         t.domain[domain, column] = 0
     of_nodes = is_of_nodes(t, flavor)
     code = code_at(t, workers, flavor, leaf) if of_nodes else 0
     if code:
         t.tally[code - 1] += 1
+        t.domain[domain, c.D_CAUSE] = code
         return
     pods, limit = fitting(t, leaf, workers, empty, c.NONE)
     if pods == 0:
         t.tally[t.state[c.CAUSES] + limit] += 1
+        t.domain[domain, c.D_CAUSE] = t.state[c.CAUSES] + limit + 1
     led, leaders = pods, 0
     if leader != c.NONE:
         kept_off = of_nodes and t.state[c.PLACING_WAY] != c.COUNTED and code_at(t, leader, flavor, leaf) > 0

@@ -9,7 +9,7 @@ from ..cells import cell_before
 from ..flavor.pod_sets import pod_set_at
 from .counted import TOO_LITTLE, fill_counted
 from .own import fill_own
-from .rooms import count_rooms, part_of, wish_at
+from .rooms import count_rooms, part_of, touch, wish_at
 
 # --- who runs where -----------------------------------------------------------------------------------------------------
 
@@ -26,10 +26,12 @@ def charge_places(t: Tables, row: int, sign: int, everywhere: bool) -> None:
 
 def charge_place(t: Tables, part: int, leaf: int, pods: int, everywhere: bool) -> None:
     """Charge one place with pods of a part."""
+    touch(t, leaf)
     for k in range(t.state[c.PLACE_RESOURCES]):
         t.free[leaf, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
     twin = t.leaf[leaf, c.L_TWIN]
     while everywhere and twin != leaf:
+        touch(t, twin)
         for k in range(t.state[c.PLACE_RESOURCES]):
             t.free[twin, k] -= pods * t.spec[part + c.A_AMOUNTS + k]
         twin = t.leaf[twin, c.L_TWIN]
@@ -188,6 +190,7 @@ def take_of_place(t: Tables, part: int, leaf: int, pods: int) -> None:
     """Note that pods of a part stand in a lowest domain, for the pod sets that are placed after them."""
     twin = leaf
     while True:
+        touch(t, twin)
         for k in range(t.state[c.PLACE_RESOURCES]):
             t.lack[twin, k] += pods * t.spec[part + c.A_AMOUNTS + k]
         twin = t.leaf[twin, c.L_TWIN]
