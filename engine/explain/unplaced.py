@@ -53,7 +53,7 @@ def unplaced_told(told: Unplaced) -> str:
     where = f"{told.flavor} for {' and '.join(told.pod_sets)}"
     match told.kind:
         case "no-level":
-            return f"{where}: its topology has no level {told.level}"
+            return f"{where}: {f'its topology has no level {told.level}' if told.level else 'without its slices it names no level'}"
         case "no-domains":
             return f"{where}: no node that takes pods is in any {told.level}"
         case "slice-above":

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
 from ..definition.admission.nominate import nominate, preemptor_of, search
+from ..definition.admission.place_pods import without_its_places
 from ..definition.admission.settle import reservations
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
@@ -134,14 +135,14 @@ class DefinitionProbe:
     @contextmanager
     def _rule_search(self, nomination: Nomination, request: Request) -> Iterator[RuleSearch]:
         """The search by preempt rules for a request of a nominated workload, which is charged."""
-        trial, flavors = self._trial(), nomination.flavors
+        trial, flavors = self._trial(), without_its_places(nomination.flavors)
         preemptor = preemptor_of(trial, self._workload(nomination.workload), request, sorted(flavors.needing), flavors)
         present = RuleSearch.present(trial, preemptor)
         with trial.charged(nomination.queue, request):
             yield present
 
     def _preemptor(self, nomination: Nomination) -> Preemptor:
-        flavors = nomination.flavors
+        flavors = without_its_places(nomination.flavors)
         workload = self._workload(nomination.workload)
         return preemptor_of(self._trial(), workload, flavors.request, sorted(flavors.needing), flavors)
 

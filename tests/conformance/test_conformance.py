@@ -12,7 +12,7 @@ from twin_core import ALONE, by_both
 RECORDED = ("single", "timeline", "tas_single", "tas_timeline")
 """The suites of whole recorded clusters; each takes many seconds."""
 
-BY_THE_DEFINITION = {"TestScheduleForFairSharing": 1, "TestScheduleRecomputePreemptionTargets": 1}
+BY_THE_DEFINITION = {"TestScheduleForFairSharing": 1, "TestScheduleRecomputePreemptionTargets": 1, "TestScheduleForTASCohorts": 8}
 """How many cases of a suite the definition decides alone; the others are decided by both cores."""
 
 BY_NAME = [pytest.param(suite, id=suite.name, marks=pytest.mark.slow if suite.name in RECORDED else ()) for suite in SUITES]

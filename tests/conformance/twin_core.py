@@ -17,7 +17,7 @@ from gpol.engine.events import AnyDecision
 from gpol.engine.facts import Fact, TimeAdvanced
 from gpol.engine.policy_graph import PolicyGraph
 from suites import world
-from suites.schedule import is_switched_off
+from suites.schedule import is_switched_off, places_nobody_anew
 from suites.suite import Case, Suite
 
 BEYOND, ALONE = "facts beyond the tables", "cases by the definition alone"
@@ -88,7 +88,7 @@ def by_both(suite: Suite, counts: Counter[str]) -> Suite:
     """
 
     def compare(case: Case) -> list[str]:
-        if is_switched_off(case):
+        if is_switched_off(case) or places_nobody_anew(case):
             counts[ALONE] += 1
             return suite.compare(case)
         with _twins(counts) as made:

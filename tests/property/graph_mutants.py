@@ -30,7 +30,7 @@ NUMBERED = {("PolicyGraph", field) for field in ("flavors", "nodes", "queues", "
 INDICES = {("Queue", "flavors"), ("Group", "flavors"), ("Check", "flavors"), ("ProtectRule", "nodes"), ("AdmissionRule", "nodes")}
 """Lists of numbers for other parts."""
 
-INDEXES = {("Node", "parent"), ("Flavor", "topology")}
+INDEXES = {("Node", "parent")}
 """Numbers for other parts, of which there are two at least."""
 
 ORDERED = {

@@ -4,6 +4,8 @@ Kueue: pkg/scheduler/flavorassigner/flavorassigner.go, the end of assignFlavors;
 workload that fits by quota and finds no places needs victims, as if quota were short. One that finds none even on empty nodes never fits.
 """
 
+from dataclasses import replace
+
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, NoPlaces, PodSetFlavors
 from ...outcome.regrade import regrade
 from ...workload import Workload
@@ -67,6 +69,11 @@ def places_then(places: PlaceBook, workload: Workload, assignment: FlavorAssignm
     wanted = pod_sets_to_place(places, workload, assignment)
     if wanted:
         give(assignment, find_places(places, wanted, empty=not victims_gone))
+
+
+def without_its_places(assignment: FlavorAssignment) -> FlavorAssignment:
+    """An assignment as it was before places were sought for it."""
+    return replace(assignment, pod_sets=[replace(pods, places=()) for pods in assignment.pod_sets])
 
 
 def places_held(places: PlaceBook, workload: Workload, assignment: FlavorAssignment) -> list[PodsHeld]:

@@ -139,6 +139,12 @@ def is_switched_off(case: Case) -> bool:
     return off(case.get("tc") or {}, "RecomputeAssignmentUponPreemptionTargetsOverlap")
 
 
+def places_nobody_anew(case: Case) -> bool:
+    """Whether a case is of Kueue without placing a workload anew whose places were taken."""
+    tc = case.get("tc") or {}
+    return bool(tc.get("topologies")) and off(tc, "TASRecomputeAssignmentWithinSchedulingCycle")
+
+
 def by_key(what: str, wanted: dict[str, Any], got: dict[str, Any]) -> list[str]:
     """What two mappings differ in, key by key."""
     return [

@@ -126,7 +126,7 @@ def test_use_is_made_of_what_runs() -> None:
     document = json.loads(freeze(c.core))
     assert "places" not in document
     [given] = next(each for each in document["workloads"] if each["fact"]["workload"] == "v1")["assignments"]
-    given["places"][0]["pods"] = 0
+    given["places"][0]["pods"] = "none"
     with pytest.raises(SnapshotError):
         thaw(json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode(), c.graph)
 

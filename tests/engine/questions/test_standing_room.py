@@ -74,7 +74,7 @@ def test_nodes_with_who_stands_there(cluster: Callable[[str], Any]) -> None:
 
 def test_cordoned_and_tainted_nodes_and_those_that_are_gone(cluster: Callable[[str], Any]) -> None:
     """They are told all the same, as pods may stand there; of one that is gone nothing is there but what is used."""
-    c = cluster(AT_ONCE)
+    c = cluster(AT_ONCE.replace("use test.bare", "use test.bare\n  when a node is lost wait\n"))
     nodes(c, r1=["n1", "n2"])
     c.submit("w", "q", "6")
     labels, taints = {"pool": "a", "rack": "r1"}, [{"key": "spot", "effect": "NoSchedule"}]

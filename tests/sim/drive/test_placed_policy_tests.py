@@ -146,7 +146,7 @@ def test_within_near_and_anywhere(pods: str, on: str) -> None:
     [
         ("gang of 5 x 4 gpu within rack", "TopologyPlacementFailed"),
         ("gang of 9 x 4 gpu within block", "TopologyPlacementFailed"),
-        ("gang of 8 x 4 gpu within block", "WaitingForQuota"),
+        ("gang of 8 x 4 gpu within block", "TopologyPlacementFailed"),
         ("gang of 3 x 2 gpu within block in slices of 2 within host", "TopologyPlacementFailed"),
         ("gang of 2 x 9 gpu anywhere", "PodTooLarge"),
     ],

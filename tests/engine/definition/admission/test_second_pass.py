@@ -67,7 +67,7 @@ def test_who_finds_no_other_places_is_evicted(made: Made) -> None:
     assert (evicted.reason, evicted.preemption, evicted.beneficiary) == ("NodeLost", "node-lost", None)
     assert [(each.name, each.value) for each in evicted.why.operands] == [
         ("lost node", "n1"),
-        ("no other place", "there is room for 0 of 3 pods in one domain of host"),
+        ("no other place", "f for main: room for 0 of 3 pods within one host; 1 of 1 places takes none (gpu 1)"),
     ]
 
 

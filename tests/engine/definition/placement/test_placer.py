@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from gpol.engine.definition.placement.placer import FoundPlaces, find_places
@@ -221,4 +222,4 @@ def test_other_names_of_nodes_in_the_same_order(drawn: list[tuple[str, int, int]
     before, after = place(book(nodes_of(drawn)), *pod_sets), place(book(nodes_of(drawn, "other-")), *pod_sets)
     for each in pod_sets:
         assert told(after, each.name) == {name.replace("n", "other-"): pods for name, pods in told(before, each.name).items()}
-    assert after.failures == before.failures
+    assert [replace(each, closest=()) for each in after.failures] == [replace(each, closest=()) for each in before.failures]

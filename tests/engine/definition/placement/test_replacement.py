@@ -3,7 +3,7 @@
 import pytest
 from at_once import Cluster
 from gpol.engine.events import WorkloadEvicted
-from gpol.engine.explain.wording import no_places_told
+from gpol.engine.explain.unplaced import place_failure, unplaced_told
 from gpol.engine.outcome.nomination import NoPlaces
 from in_cycles import Cycles
 from lost_places import AT_ONCE, IN_CYCLES, add, ask, stands
@@ -82,7 +82,7 @@ def test_a_slice_that_finds_no_room_beside_its_rest(c: Cluster | Cycles) -> None
     run(c, 4, near="block", slices=SLICED[:1])
     c.fact("NodeChanged", node="n2", labels={"block": "b", "rack": "r", "pool": "f"}, capacity={"gpu": "2", "pods": 110}, cordoned=True)
     add(c, n3="b/s 2")
-    assert after(c, "n2") == "there is room for 0 of 2 pods"
+    assert after(c, "n2") == "f for main: room for 0 of 2 pods near one another by block; 2 of 2 places take none (another domain 1, gpu 1)"
 
 
 def test_at_once_no_slice_is_broken_by_several_lost_nodes() -> None:
@@ -91,7 +91,7 @@ def test_at_once_no_slice_is_broken_by_several_lost_nodes() -> None:
     add(c, n1="b/r 2", n2="b/r 2", n3="b/s 2", n4="b/s 2")
     run(c, 8, near="block", slices=SLICED[:1])
     add(c, n5="b/t 4")
-    assert after(c, "n1", "n3") == "a slice would not stand in one domain of rack"
+    assert after(c, "n1", "n3") == "f for main: a slice would not stand in one rack"
 
 
 def test_pods_that_stay_have_to_stand_on_nodes_that_are_there(c: Cluster | Cycles) -> None:
@@ -100,7 +100,7 @@ def test_pods_that_stay_have_to_stand_on_nodes_that_are_there(c: Cluster | Cycle
     run(c, 3, within="rack")
     add(c, n3="b/r 9")
     c.fact("NodeChanged", node="n2", labels={"block": "b", "rack": "r", "pool": "f"}, capacity={"gpu": "2", "pods": 110}, cordoned=True)
-    assert after(c, "n1") == "other pods of it stand on n2, which takes no pods any more"
+    assert after(c, "n1") == "f for main: other pods stand on n2, which takes no pods any more"
 
 
 def test_slices_alone_name_no_level_in_cycles() -> None:
@@ -109,7 +109,7 @@ def test_slices_alone_name_no_level_in_cycles() -> None:
         add(c, n1="b/r 2", n2="b/r 2")
         run(c, 4, slices=SLICED[:1])
         add(c, n3="b/r 2")
-        expected = {"n1": 2, "n3": 2} if isinstance(c, Cluster) else "without its slices it names no level"
+        expected = {"n1": 2, "n3": 2} if isinstance(c, Cluster) else "f for main: without its slices it names no level"
         assert after(c, "n2") == expected
 
 
@@ -130,13 +130,17 @@ def test_both_of_a_group_that_stood_on_one_node_move_together_at_once() -> None:
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
-        (NoPlaces("no-level", (), 0, "rack"), "fabric has no level rack"),
-        (NoPlaces("no-domains", (), 0, "rack"), "no node is in a domain of rack"),
-        (NoPlaces("slice-above", (), 0, "rack", "host"), "its slices stand in domains of rack, which is above host"),
-        (NoPlaces("no-room", (), 0, "", fit=1, of=2, size=4), "there is room for 1 of 2 slices"),
-        (NoPlaces("no-room", (), 0, "rack", fit=0, of=1), "there is room for 0 of 1 pod in one domain of rack"),
+        (NoPlaces("no-level", ("main",), 0, "rack"), "its topology has no level rack"),
+        (NoPlaces("no-level", ("main",), 0), "without its slices it names no level"),
+        (NoPlaces("no-domains", ("main",), 0, "rack"), "no node that takes pods is in any rack"),
+        (NoPlaces("slice-above", ("main",), 0, "rack", "host"), "slices within rack are not below host"),
+        (NoPlaces("no-room", ("main",), 0, "", fit=1, of=2, size=4), "room for 1 of 2 slices of 4 pods"),
+        (NoPlaces("no-room", ("main",), 0, "rack", "rack", fit=0, of=1), "room for 0 of 1 pod within one rack"),
+        (NoPlaces("place-gone", ("main",), 0, asked="n1"), "other pods stand on n1, which takes no pods any more"),
+        (NoPlaces("slices-broken", ("main",), 0, "rack"), "a slice would not stand in one rack"),
     ],
 )
 def test_why_there_are_no_places(failure: NoPlaces, told: str) -> None:
     """Each cause in a clause."""
-    assert no_places_told(Cycles(IN_CYCLES).graph, failure) == told
+    graph = Cycles(IN_CYCLES).graph
+    assert unplaced_told(place_failure(graph, failure, if_empty=False)) == f"{graph.flavors[0].name} for main: {told}"
