@@ -132,7 +132,7 @@ def _places(draw: Draw, world: World, flavors: list[list[str]]) -> list[str]:
     topologies = _topologies(draw, world) if draw.chance(4) else {}
     for lines in flavors:
         may_be = "missing" not in lines and (world.in_cycles or any(" from nodes where " in line for line in lines))
-        if may_be and draw.chance(6):
+        if may_be and draw.chance(16):
             where = f"in {draw.pick([*topologies])}" if topologies and draw.chance(2) else "on nodes"
             lines.insert(-1, f"placed {where}")
     return [line for lines in topologies.values() for line in lines]

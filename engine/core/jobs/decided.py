@@ -125,7 +125,7 @@ class _Reader:
                         self._content.put(who, told)
                 for _, given in _in_step(chosen):
                     place = reads[member[given]]
-                    resource = self._resources[spec[resources[now[member[given]]] + 2 * tape[place] + c.R_ID]]
+                    resource = self._resources[spec[resources[now[member[given]]] + c.RESOURCE_WIDTH * tape[place] + c.R_ID]]
                     if tells_places:
                         self._content.put(who[given], resource)
                         self._content.put(who[given], self._flavors[tape[place + 1]])
