@@ -30,7 +30,7 @@ NUMBERED = {("PolicyGraph", field) for field in ("flavors", "nodes", "queues", "
 INDICES = {("Queue", "flavors"), ("Group", "flavors"), ("Check", "flavors"), ("ProtectRule", "nodes"), ("AdmissionRule", "nodes")}
 """Lists of numbers for other parts."""
 
-INDEXES = {("Node", "parent")}
+INDEXES = {("Node", "parent"), ("Flavor", "topology")}
 """Numbers for other parts, of which there are two at least."""
 
 ORDERED = {
@@ -71,7 +71,9 @@ def mutants(part: Any) -> Iterator[tuple[Path, Any]]:
         if is_place(field.name) or where in DERIVED:
             continue
         for path, other in _others(where, hints[field.name], getattr(part, field.name), outermost=True):
-            yield (where, *path), replace(part, **{field.name: other})
+            mutant = replace(part, **{field.name: other})
+            if not isinstance(mutant, graph.PolicyGraph) or all(each.topology < len(mutant.topologies) for each in mutant.flavors):
+                yield (where, *path), mutant
 
 
 def _others(where: tuple[str, str], hint: Any, value: Any, outermost: bool) -> Iterator[tuple[Path, Any]]:
