@@ -102,7 +102,6 @@ def _show(workload: str, when: str, policy: "Recorded | None", history: "list[Re
     if standing is not None and standing.state == "running":
         for line in places_told(standing.assignments):
             say(f"  {line}")
-    if standing is not None and standing.state == "running":
         for operand in standing.operands:
             say(f"  {operand.name}: {operand.value}")
     say("history")

@@ -15,7 +15,7 @@ def judge_places(context: Context, policy: graph.PolicyGraph) -> None:
 
 def _idle_choices(context: Context, policy: graph.PolicyGraph) -> None:
     """Warn of choices of the policy's own; those of a profile are there for whoever places pods."""
-    if any(flavor.topology >= 0 for flavor in policy.flavors):
+    if policy.gives_places:
         return
     for key, what in (("PlacePods", "place pods"), ("LostNodes", "when a node is lost")):
         choice = context.merged.choices.get(key)

@@ -226,11 +226,8 @@ class ArrayCore:
             core = DefinitionCore(self.state())
         core.apply(event, graph)
         if isinstance(event, AboutSupply) and core.graph is not None and core.graph.gives_places:
-            self._definition, self._store, self._given = (
-                core,
-                None,
-                None,
-            )  # places follow from all nodes, and often more facts about some come
+            # Places follow from all nodes, and often more facts about some come: tables are made at the next other fact.
+            self._definition, self._store, self._given = core, None, None
             self._tries_at = core.seq + 1
             return
         again = isinstance(event, PolicyActivated) or (isinstance(event, Fact) and core.seq >= self._tries_at)
@@ -240,7 +237,7 @@ class ArrayCore:
     def _applied_to_supply(self, fact: AboutSupply) -> bool:
         """Change what exists, where rows may stay: no places change, nodes are as large as before, and all is within bounds."""
         self.check(fact)
-        if self._tables.policy.places.are_there:
+        if self._tables.graph.gives_places:
             return False
         store, machines, overrides = self._tables, dict(self._around.machines), dict(self._around.overrides)
         take_in(fact, store.graph, machines, overrides)
@@ -384,7 +381,7 @@ class ArrayCore:
         self, jobs: Sequence[WorkloadSubmitted], lengths: Sequence[int] | Columns, resume: bool, until: int = LAST_MOMENT
     ) -> TableLoop | None:
         """See `gpol.engine.cores.Core`. Queues by usage, whose order time changes, and places are for the definition of the loop."""
-        if self._store is None or self._store.tables.state[c.LIVE] or self._usage.nodes or self._store.policy.places.are_there:
+        if self._store is None or self._store.tables.state[c.LIVE] or self._usage.nodes or self._store.graph.gives_places:
             return None
         self.next_wake()
         return TableLoop(self._store, jobs, lengths, resume, until)
@@ -392,7 +389,7 @@ class ArrayCore:
     def given_loop(self) -> GivenLoop | None:
         """See `gpol.engine.cores.Core`. Where queues go by usage, each fact may change orders: that is for `step`, as are places."""
         self._forget_what_is_over()
-        if self._store is None or self._usage.nodes or self._store.policy.places.are_there:
+        if self._store is None or self._usage.nodes or self._store.graph.gives_places:
             return None
         self.next_wake()  # so that the tables know it
         self._given = self._given or GivenLoop(self._store)

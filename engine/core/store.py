@@ -58,7 +58,7 @@ class TableStore(Rows):
         self.graph, self.capacity, self.kernels, self.tells_apart = graph, capacity, kernels, tells_apart(graph)
         self.policy: PolicyTables = compile_policy(graph, capacity, sizes, machines, counted)
         self.demands = Demands(self.policy)
-        self.place_records = PlaceRecords(self.policy.places, self.demands.parts) if self.policy.places.are_there else None
+        self.place_records = PlaceRecords(self.policy.places, self.demands.parts) if graph.gives_places else None
         self._most_flavors = max((len(group.flavors) for queue in graph.queues for group in groups_of(graph, queue)), default=0)
         self.names = Names()
         self.kept: list[KeptSaying | None] = []

@@ -12,7 +12,7 @@ from .flavor.plain import fits_plainly
 from .line import first_in_line, next_in_tree
 from .nominate import mark_superiors, nominate, runs
 from .order import line_up
-from .placement.standing import charge_reserved, places_as_cells
+from .placement.standing import charge_cells, places_as_cells
 from .places import admit, close, evict
 from .preemption.trial import give_all_back, take
 from .quota.tree import charge_all, uncharge_list
@@ -72,7 +72,7 @@ def end_pass(t: Tables) -> None:
         uncharge_list(t, t.cell[cell, c.RESERVED_IN], t.cell[cell, c.RESERVED])
         note_change(t, t.cell[cell, c.RESERVED_IN], c.BY_CHARGES)
         free_cells(t, t.cell[cell, c.RESERVED])
-        charge_reserved(t, t.cell[cell, c.RESERVED_BY], t.cell[cell, c.RESERVED_PLACES], -1)
+        charge_cells(t, t.cell[cell, c.RESERVED_BY], t.cell[cell, c.RESERVED_PLACES], -1, True)
         free_cells(t, t.cell[cell, c.RESERVED_PLACES])
         cell = t.cell[cell, c.NEXT]
     free_cells(t, t.state[c.FIRST_RESERVED])
@@ -97,7 +97,7 @@ def reserve(t: Tables, nom: int) -> None:
     t.cell[first, c.RESERVED], t.cell[first, c.RESERVED_IN] = cell, queue
     t.cell[first, c.RESERVED_BY] = t.nom[nom, c.N_ROW]
     t.cell[first, c.RESERVED_PLACES] = places_as_cells(t, nom) if t.state[c.PLACES] else c.NONE
-    charge_reserved(t, t.nom[nom, c.N_ROW], t.cell[first, c.RESERVED_PLACES], 1)
+    charge_cells(t, t.nom[nom, c.N_ROW], t.cell[first, c.RESERVED_PLACES], 1, True)
     t.state[c.FIRST_RESERVED] = first
     t.passed[t.work[t.nom[nom, c.N_ROW], c.WAIT]] = t.node[queue, c.RESERVES] = t.state[c.PASS]
     wake_at(t, t.nom[nom, c.N_LATER])

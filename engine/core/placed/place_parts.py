@@ -24,7 +24,7 @@ class PlaceParts:
         """The parts of pod sets, one after the other; nothing where no flavor gives places. Raises BeyondBoundsError."""
         if any(each.asks_for_places and all(resource in self.graph.ignored for resource in each.requests) for each in pod_sets):
             raise BeyondBoundsError("pods that ask for nothing ask for places")
-        if not self.places.are_there:
+        if not self.graph.gives_places:
             return []
         return [number for pod_set in pod_sets for number in self._part(pod_set)]
 
@@ -35,7 +35,7 @@ class PlaceParts:
             raise BeyondBoundsError(f"{unknown[0]} is not counted at places as yet")
         if len(pod_set.slices) > c.MOST_LAYERS:
             raise BeyondBoundsError("slices have too many layers")
-        part = [2 * bool(pod_set.requests), *(each.get(resource, 0) for resource in self.places.resources)]
+        part = [int(bool(pod_set.requests)), *(each.get(resource, 0) for resource in self.places.resources)]
         part += [number for flavor in range(len(self.graph.flavors)) for number in self._wish(pod_set, flavor)]
         return part + [code for flavor in range(len(self.graph.flavors)) for code in self._codes(pod_set, flavor)]
 

@@ -37,11 +37,6 @@ class PlaceTables:
     size_kept: Ints
     there: Ints
 
-    @property
-    def are_there(self) -> bool:
-        """Whether some flavor gives places."""
-        return any(tree is not None for tree in self.trees)
-
     def sharing(self, flavor: int) -> list[int]:
         """The other flavors whose places are nodes, where those of a flavor are."""
         if not self.tree[flavor, c.T_OF_NODES]:
@@ -132,7 +127,11 @@ def causes_of(places: PlaceTables) -> tuple[KeptOff, ...]:
 def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: PlaceTables) -> None:
     """Note in the state what holds for all places; `pool` gets the flavors that give places, by their names."""
     settings = graph.settings
-    state[c.PLACES], state[c.PLACING_WAY], state[c.TRIES_APART] = places.are_there, _WAYS[settings.places_pods], settings.tries_places_apart
+    state[c.PLACES], state[c.PLACING_WAY], state[c.TRIES_APART] = (
+        graph.gives_places,
+        _WAYS[settings.places_pods],
+        settings.tries_places_apart,
+    )
     state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(places.size_kept)
     state[c.PODS_AT] = places.resources.index(POD_COUNT) if places.resources else c.NONE
     state[c.WISH_PART], state[c.CAUSES] = c.WISH_PART_WIDTH, len(causes_of(places))

@@ -96,7 +96,7 @@ def _places(graph: PolicyGraph, machines: Mapping[str, Machine], counted: Sequen
         if sum(any(graph.flavors[flavor].topology >= 0 for flavor in group.flavors) for group in groups_of(graph, queue)) > 1:
             raise BeyondBoundsError("a queue has several groups whose flavors give places")
     places = place_tables(graph, machines, counted)
-    if places.are_there and any(check.gives_nodes for queue in graph.queues for check in queue.checks):
+    if graph.gives_places and any(check.gives_nodes for queue in graph.queues for check in queue.checks):
         raise BeyondBoundsError("pods get places once a check has made nodes")
     return places
 

@@ -121,14 +121,16 @@ class PlaceBook:
             for other in before:
                 if other.place == each.place and self.see_the_same(each.flavor, other.flavor):
                     free = less(free, other.each, other.pods)
-            if fitting(each.each, free)[0] < each.pods or fitting(each.each, self._left_to_all(each, leaf, before))[0] < each.pods:
+            if fitting(each.each, free)[0] < each.pods or not self._fits_beside_siblings(each, leaf, before):
                 return False
             before.append(each)
         return True
 
-    def _left_to_all(self, each: PodsHeld, leaf: int, before: Iterable[PodsHeld]) -> Amounts:
-        """What the flavors of a topology that ends above nodes leave of a domain together, of all that a flavor has there."""
+    def _fits_beside_siblings(self, each: PodsHeld, leaf: int, before: Iterable[PodsHeld]) -> bool:
+        """Whether pods fit into what the flavors of their topology leave of a domain together, where it ends above nodes."""
         siblings = self._of_its_topology(each.flavor)
+        if len(siblings) == 1:
+            return True
         names: set[str] = set()
         for flavor in siblings:
             at = self._leaf(flavor, each.place)
@@ -140,7 +142,7 @@ class PlaceBook:
         for other in before:
             if other.place == each.place and other.flavor in siblings:
                 left = less(left, other.each, other.pods)
-        return left
+        return fitting(each.each, left)[0] >= each.pods
 
     def _of_its_topology(self, flavor: int) -> list[int]:
         """A flavor; and where its topology ends above nodes, all others of it."""

@@ -17,7 +17,12 @@ from .rooms import count_rooms, part_of, touch, wish_at
 def charge_places(t: Tables, row: int, sign: int, everywhere: bool) -> None:
     """Charge the places of a running workload with its pods (`sign` 1) or take that back (-1); under all flavors of the same nodes, or
     under its own alone."""
-    cell, spec = t.work[row, c.PLACES_OF], t.work[row, c.SPEC]
+    charge_cells(t, row, t.work[row, c.PLACES_OF], sign, everywhere)
+
+
+def charge_cells(t: Tables, row: int, cell: int, sign: int, everywhere: bool) -> None:
+    """The same of places of a workload that stand in a list of cells."""
+    spec = t.work[row, c.SPEC]
     while cell >= 0:
         if everywhere or not t.cell[cell, c.W_STRAY]:
             charge_place(t, part_of(t, spec, t.cell[cell, c.W_POD_SET]), t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], everywhere)
@@ -68,14 +73,6 @@ def note_standing(t: Tables, row: int, sign: int) -> None:
         cell = t.cell[cell, c.NEXT]
 
 
-def charge_reserved(t: Tables, row: int, cell: int, sign: int) -> None:
-    """Charge the places that are reserved for a workload, a list of cells, or take that back."""
-    while cell >= 0:
-        part = part_of(t, t.work[row, c.SPEC], t.cell[cell, c.W_POD_SET])
-        charge_place(t, part, t.cell[cell, c.W_LEAF], sign * t.cell[cell, c.W_PODS], True)
-        cell = t.cell[cell, c.NEXT]
-
-
 def note_places(t: Tables, row: int, nom: int) -> None:
     """Note the places of a workload that is admitted."""
     t.work[row, c.PLACES_OF] = places_as_cells(t, nom)
@@ -103,12 +100,12 @@ def seem_free(t: Tables, nom: int) -> bool:
     pods that ask for nothing fit nowhere by this look."""
     spec = t.work[t.nom[nom, c.N_ROW], c.SPEC]
     for at in range(t.nom[nom, c.N_STAND], t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]):
-        part, leaf, asks = part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], t.spec[part_of(t, spec, t.stand[at, c.P_SET])] & 2
+        part, leaf = part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF]
         for k in range(t.state[c.PLACE_RESOURCES]):
             one = t.spec[part + c.A_AMOUNTS + k]
             if k != t.state[c.PODS_AT] and one > 0 and t.free[leaf, k] < one * t.stand[at, c.P_PODS]:
                 return False
-        if not asks:
+        if not t.spec[part + c.A_ASKS]:
             return False
     return True
 
@@ -119,8 +116,7 @@ def have_room(t: Tables, nom: int) -> bool:
     `standing` is what is free beside those who run and those whom the cycle has admitted.
     """
     spec, first, count = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND], t.nom[nom, c.N_STANDS]
-    for at in range(first, first + count):
-        stand_there(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], t.stand[at, c.P_PODS])
+    stand_all(t, nom, 1)
     fits = True
     for at in range(first, first + count):
         leaf, part = t.stand[at, c.P_LEAF], part_of(t, spec, t.stand[at, c.P_SET])
@@ -130,15 +126,15 @@ def have_room(t: Tables, nom: int) -> bool:
                 if t.standing[t.leaf[leaf, c.L_NODE], k] < 0 or (shared != c.NONE and t.standing[shared, k] < 0):
                     fits = False
     if not fits:
-        take_room_back(t, nom)
+        stand_all(t, nom, -1)
     return fits
 
 
-def take_room_back(t: Tables, nom: int) -> None:
-    """Undo what `have_room` takes."""
+def stand_all(t: Tables, nom: int, sign: int) -> None:
+    """Note in `standing` that the pods of a nomination have their places (`sign` 1), or have them no more (-1)."""
     spec, first = t.work[t.nom[nom, c.N_ROW], c.SPEC], t.nom[nom, c.N_STAND]
     for at in range(first, first + t.nom[nom, c.N_STANDS]):
-        stand_there(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], -t.stand[at, c.P_PODS])
+        stand_there(t, part_of(t, spec, t.stand[at, c.P_SET]), t.stand[at, c.P_LEAF], sign * t.stand[at, c.P_PODS])
 
 
 # --- places for a nomination --------------------------------------------------------------------------------------------
