@@ -31,6 +31,8 @@ class DomainTree:
     topology: Topology
     domains: tuple[Domain, ...]
     levels: tuple[range, ...]
+    leaves: Mapping[DomainPath, int]
+    """The domains of the lowest level by their places."""
 
     @property
     def lowest(self) -> range:
@@ -43,12 +45,12 @@ class DomainTree:
 
     def place(self, domain: int) -> DomainPath:
         """How a domain of the lowest level is told as a place: a node by its name alone."""
-        path = self.domains[domain].path
-        return path[-1:] if self.topology.ends_at_nodes else path
+        return _as_place(self.topology, self.domains[domain].path)
 
     def path_of(self, place: DomainPath) -> DomainPath | None:
         """The whole path of a place; None where it is none."""
-        return next((self.domains[leaf].path for leaf in self.lowest if self.place(leaf) == place), None)
+        leaf = self.leaves.get(place)
+        return None if leaf is None else self.domains[leaf].path
 
 
 def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machine]) -> DomainTree:
@@ -66,7 +68,8 @@ def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machi
         if len(path) > 1:
             children[path[:-1]].append(number)
     domains = tuple(Domain(path, numbers.get(path[:-1], -1), tuple(children[path]), tuple(members.get(path, ()))) for path in paths)
-    return DomainTree(topology, domains, _ranges([len(of_level) for of_level in by_level]))
+    levels = _ranges([len(of_level) for of_level in by_level])
+    return DomainTree(topology, domains, levels, {_as_place(topology, domains[leaf].path): leaf for leaf in levels[-1]})
 
 
 def domain_trees(graph: PolicyGraph, machines: Mapping[str, Machine]) -> tuple[DomainTree | None, ...]:
@@ -86,6 +89,10 @@ def amounts_in(machines: Mapping[str, Machine], names: Sequence[str]) -> dict[st
 def belongs_to(flavor: Flavor, machine: Machine) -> bool:
     """Whether a node that takes pods has all the labels by which a flavor knows its nodes."""
     return not machine.cordoned and all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
+
+
+def _as_place(topology: Topology, path: DomainPath) -> DomainPath:
+    return path[-1:] if topology.ends_at_nodes else path
 
 
 def _path(topology: Topology, name: str, machine: Machine) -> DomainPath | None:

@@ -10,6 +10,7 @@ from gpol.engine.nodes.conditions import Taint
 from gpol.engine.nodes.inventory import Machine
 from gpol.engine.policy_graph import PolicyGraph
 from in_cycles import Cycles
+from played import PlayedCluster
 
 FABRIC = """topology fabric {
   level block from label "block"
@@ -77,6 +78,14 @@ def cluster_of(text: str, **nodes: str) -> Cycles:
         block, rack = path.split("/")
         c.fact("NodeAdded", node=name, labels={"block": block, "rack": rack}, capacity={"gpu": gpu, "pods": 110})
     return c
+
+
+def add_nodes(c: PlayedCluster, **racks: Sequence[str]) -> None:
+    """Nodes of 8 GPUs of the pool `a` by rack; one called `spot...` is tainted."""
+    for rack, names in racks.items():
+        for name in names:
+            taints = [{"key": "spot", "effect": "NoSchedule"}] if name.startswith("spot") else []
+            c.fact("NodeAdded", node=name, labels={"pool": "a", "rack": rack}, capacity={"gpu": "8"}, taints=taints)
 
 
 def ask(c: Cycles, name: str, pods: int, gpu: str = "1", queue: str = "q", priority: int = 0, **asked: object) -> None:

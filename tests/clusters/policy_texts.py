@@ -51,3 +51,19 @@ preempt reclaim {
 }
 """
 """Once a small workload of the owner is gone, a great one fits what the owner owns, and the borrower has to go as well."""
+
+FABRIC = """topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+"""
+"""Nodes in racks."""
+
+IN_RACKS = f"""policy "racks" {{ use gpol.fair }}
+{FABRIC}flavor h100 {{
+  gpu from nodes where model = "h100"
+  placed in fabric
+}}
+queue q {{ owns 32 gpu on h100 }}
+"""
+"""One queue whose pods get nodes, in racks."""

@@ -114,7 +114,7 @@ class PlaceBook:
         """
         before: list[PodsHeld] = []
         for each in holdings:
-            leaf = self._leaf(each.flavor, each.place)
+            leaf = self.tree(each.flavor).leaves.get(each.place)
             if leaf is None:
                 return False
             free: Amounts = self.free(each.flavor, leaf)
@@ -133,7 +133,7 @@ class PlaceBook:
             return True
         names: set[str] = set()
         for flavor in siblings:
-            at = self._leaf(flavor, each.place)
+            at = self.tree(flavor).leaves.get(each.place)
             names |= set() if at is None else set(self.tree(flavor).domains[at].machines)
         there = amounts_in(self.machines, sorted(names))
         left: Amounts = {resource: there[resource] for resource in self.capacity(each.flavor, leaf)}
@@ -158,15 +158,11 @@ class PlaceBook:
         leader that asks for nothing is never admitted there.
         """
         for each in holdings:
-            leaf = self._leaf(each.flavor, each.place)
+            leaf = self.tree(each.flavor).leaves.get(each.place)
             asked = {resource: each.each[resource] for resource in each.each if resource != POD_COUNT}
             if leaf is None or not asked or fitting(asked, self.free(each.flavor, leaf))[0] < each.pods:
                 return False
         return True
-
-    def _leaf(self, flavor: int, place: DomainPath) -> int | None:
-        tree = self.tree(flavor)
-        return next((leaf for leaf in tree.lowest if tree.place(leaf) == place), None)
 
     def copy(self) -> "PlaceBook":
         """The same places, whose use goes its own way."""

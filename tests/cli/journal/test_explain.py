@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from policy_texts import IN_RACKS
 
 Gpol = Callable[..., Any]
 
@@ -169,22 +170,9 @@ def test_decisions_of_cycles(gpol: Gpol, tmp_path: Path) -> None:
         assert f"{share} thousandths" in evicted
 
 
-PLACED = """policy "racks" { use gpol.fair }
-topology fabric {
-  level rack from label "rack"
-  level host from node
-}
-flavor h100 {
-  gpu from nodes where model = "h100"
-  placed in fabric
-}
-queue q { owns 32 gpu on h100 }
-"""
-
-
 def test_places(gpol: Gpol, tmp_path: Path) -> None:
     """Of a running workload it is said where its pods stand, of a waiting one what it asked for and why there is no place."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r2\n")
     jobs = "a,0s,2h,q,3,2,rack\nw,1h,1h,q,2,3,host\nx,1h,9h,q,1,4,\n"
     (tmp_path / "jobs.csv").write_text(f"workload,submitted,duration,queue,pods,gpu,within\n{jobs}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from policy_texts import IN_RACKS
 
 Gpol = Callable[..., Any]
 
@@ -108,17 +109,6 @@ def test_what_cannot_be_shown_is_told(gpol: Gpol, journal: str, arguments: tuple
     assert part in done.err
 
 
-PLACED = """policy "racks" { use gpol.fair }
-topology fabric {
-  level rack from label "rack"
-  level host from node
-}
-flavor h100 {
-  gpu from nodes where model = "h100"
-  placed in fabric
-}
-queue q { owns 32 gpu on h100 }
-"""
 NODES = """node,gpu,label:model,label:rack,taints,cordoned
 n1,8,h100,r1,,
 n2,8,h100,r1,spot=true:NoSchedule,
@@ -130,7 +120,7 @@ n4,8,h100,r2,,
 @pytest.fixture
 def placed(gpol: Gpol, tmp_path: Path) -> str:
     """A journal in which two jobs stand on nodes, for as long as it goes on."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     (tmp_path / "nodes.csv").write_text(NODES)
     (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,pods,gpu\na,0s,1h,q,1,5\nb,1m,2h,q,2,2\n")
     assert gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "placed.db").code == 0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from gpol.engine.events import AnyEvent
 from gpol.journal.journal import Journal
-from policy_texts import TURNS
+from policy_texts import IN_RACKS, TURNS
 
 Gpol = Callable[..., Any]
 SUBMITTED = {"kind": "WorkloadSubmitted", "time": 1, "workload": "a", "queue": "owner", "pod_sets": [{"requests": {"gpu": "4"}}]}
@@ -33,22 +33,9 @@ def test_simulate(gpol: Gpol, lab: Path, on_evict: str, hours: float) -> None:
     assert owner["longest_owner_wait_us"] == 300_000_000
 
 
-PLACED = """policy "racks" { use gpol.fair }
-topology fabric {
-  level rack from label "rack"
-  level host from node
-}
-flavor h100 {
-  gpu from nodes where model = "h100"
-  placed in fabric
-}
-queue q { owns 32 gpu on h100 }
-"""
-
-
 def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
     """Each is a fact before the first job, at its moment; pods stand on them, and a decision is the same again."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,pods,gpu,within\na,10m,1h,q,2,8,rack\nb,11m,1h,q,3,8,rack\n")
     (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r2\nn3,8,h100,r2\n")
     done = gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "j.db")
@@ -73,7 +60,7 @@ def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
 )
 def test_nodes_that_cannot_be_read(gpol: Gpol, tmp_path: Path, text: str | None, said: str) -> None:
     """They are told, and nothing is played."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     (tmp_path / "jobs.csv").write_text("workload,submitted,duration\na,0s,1h\n")
     if text is not None:
         (tmp_path / "nodes.csv").write_text(text)
@@ -236,7 +223,7 @@ def test_exported_facts_have_the_settings(gpol: Gpol, lab: Path) -> None:
 
 def test_who_waits_for_places(gpol: Gpol, tmp_path: Path) -> None:
     """Of one that waits still, what is told at the end says why it has no places."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     of_rack = [{"kind": "NodeAdded", "time": 1, "node": f"n{each}", "labels": {"model": "h100", "rack": f"r{each}"}} for each in (1, 2)]
     facts = [
         *({**node, "capacity": {"gpu": "8"}} for node in of_rack),

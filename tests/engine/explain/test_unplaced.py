@@ -9,15 +9,12 @@ from gpol.engine.explain.unplaced import instead_of, placed_told, unplaced, unpl
 from gpol.engine.explain.wording import impediment_told
 from gpol.engine.outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from gpol.engine.outcome.nomination import FlavorAssignment, Mode, NoPlaces
+from placing import add_nodes
+from policy_texts import FABRIC
 
-TOPOLOGY = """topology fabric {
-  level rack from label "rack"
-  level host from node
-}
-"""
 AT_ONCE = (
     'policy "p" { use test.bare }\n'
-    + TOPOLOGY
+    + FABRIC
     + """flavor a {
   gpu from nodes where pool = "a"
   placed in fabric
@@ -31,7 +28,7 @@ queue r {
 """
 )
 IN_CYCLES = (
-    TOPOLOGY
+    FABRIC
     + """flavor a {
   gpu as owned
   label pool = "a"
@@ -44,15 +41,6 @@ queue q {
 )
 
 
-def nodes(c: Any, **racks: list[str]) -> None:
-    """Nodes of 8 GPUs of the pool by rack; one called `spot...` is tainted."""
-    for rack, names in racks.items():
-        for name in names:
-            taints = [{"key": "spot", "effect": "NoSchedule"}] if name.startswith("spot") else []
-            labels = {"pool": "a", "rack": rack}
-            c.fact("NodeAdded", node=name, labels=labels, capacity={"gpu": "8"}, taints=taints)
-
-
 def sets(gpu: str, pods: int, **wish: object) -> list[dict[str, object]]:
     """One pod set with a wish for places."""
     return [{"count": pods, "requests": {"gpu": gpu}, **wish}]
@@ -61,7 +49,7 @@ def sets(gpu: str, pods: int, **wish: object) -> list[dict[str, object]]:
 def test_a_rack_that_is_too_full(cluster: Callable[[str], Any]) -> None:
     """Quota is there, and no rack has room: how many have, where most do, and what keeps pods off all other nodes."""
     c = cluster(AT_ONCE)
-    nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
+    add_nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
     c.submit("one", "q", sets=sets("5", 1))
     assert [place.domain for place in c.standing("one").assignments[0].places] == [("n1",)]
     c.submit("w", "q", sets=sets("8", 2, within="rack"))
@@ -97,7 +85,7 @@ def test_a_rack_that_is_too_full(cluster: Callable[[str], Any]) -> None:
 def test_no_rack_is_large_enough(cluster: Callable[[str], Any]) -> None:
     """What finds no places even if nothing ran is told so, with what to do."""
     c = cluster(AT_ONCE)
-    nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
+    add_nodes(c, r1=["n1", "n2"], r2=["n3", "spot4"])
     c.submit("w", "q", sets=sets("8", 3, within="rack"))
     found = c.standing("w")
     assert (found.reason, found.places.if_empty) == ("TopologyPlacementFailed", True)
@@ -113,7 +101,7 @@ def test_no_rack_is_large_enough(cluster: Callable[[str], Any]) -> None:
 def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
     """What would be lacking if nothing held it."""
     c = cluster(AT_ONCE)
-    nodes(c, r1=["n1"], r2=["n2"])
+    add_nodes(c, r1=["n1"], r2=["n2"])
     c.submit("w", "q", sets=sets("8", 2, within="rack"), hold=True)
     assert c.standing("w").places.fit == 1
 
@@ -133,7 +121,7 @@ def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
 def test_levels_that_do_not_fit(cluster: Callable[[str], Any], wish: dict[str, object], kind: str, cause: str, remedy: str) -> None:
     """A level that is not there, and slices that are wider than the whole."""
     c = cluster(AT_ONCE)
-    nodes(c, r1=["n1"])
+    add_nodes(c, r1=["n1"])
     c.submit("w", "q", sets=sets("1", 2, **wish))
     [never] = c.standing("w").never
     assert never.kind == kind
@@ -143,7 +131,7 @@ def test_levels_that_do_not_fit(cluster: Callable[[str], Any], wish: dict[str, o
 def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
     """In cycles the decision itself says why there are no places; one that fits by quota alone says nothing of a limit."""
     c = cycles(IN_CYCLES)
-    nodes(c, r1=["n1", "n2"])
+    add_nodes(c, r1=["n1", "n2"])
     c.submit("one", "q", sets=sets("8", 1))
     assert c.rest() == ["run one"]
     c.submit("w", "q", sets=sets("8", 2, within="rack"))
@@ -163,10 +151,10 @@ def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
 def test_a_policy_without_places_after_one_with_them(cycles: Callable[[str], Any]) -> None:
     """What was said of places stays with who was deferred and who runs."""
     c = cycles(IN_CYCLES)
-    nodes(c, r1=["n1"])
+    add_nodes(c, r1=["n1"])
     c.submit("w", "q", sets=sets("8", 2, within="rack"))
     c.rest()
-    c.activate(IN_CYCLES.replace("  placed in fabric\n", "").replace(TOPOLOGY, ""))
+    c.activate(IN_CYCLES.replace("  placed in fabric\n", "").replace(FABRIC, ""))
     assert c.standing("w").places is None
 
 

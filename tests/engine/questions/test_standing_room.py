@@ -6,15 +6,12 @@ from typing import Any
 from gpol.engine.event_parts import PodSet
 from gpol.engine.nodes.kept_off import KeptOff
 from gpol.engine.questions.standing_room import FlavorRoom, LevelRoom, places_of, room_for
+from placing import add_nodes
+from policy_texts import FABRIC
 
-TOPOLOGY = """topology fabric {
-  level rack from label "rack"
-  level host from node
-}
-"""
 AT_ONCE = (
     'policy "p" { use test.bare }\n'
-    + TOPOLOGY
+    + FABRIC
     + """flavor a {
   gpu from nodes where pool = "a"
   placed in fabric
@@ -42,13 +39,6 @@ queue q {
 """
 
 
-def nodes(c: Any, **racks: list[str]) -> None:
-    """Nodes of 8 GPUs by rack."""
-    for rack, names in racks.items():
-        for name in names:
-            c.fact("NodeAdded", node=name, labels={"pool": "a", "rack": rack}, capacity={"gpu": "8"})
-
-
 def places(c: Any) -> list[Any]:
     """The places, as things stand."""
     return places_of(c.core.graph, c.core.view.machines(), c.core.view.workloads())
@@ -62,7 +52,7 @@ def room(c: Any, gpu: int = 2000, **said: Any) -> list[FlavorRoom]:
 def test_nodes_with_who_stands_there(cluster: Callable[[str], Any]) -> None:
     """All nodes of placed flavors by rack and name, with what is used by whom; who waits uses nothing."""
     c = cluster(AT_ONCE)
-    nodes(c, r2=["n1"], r1=["n2"])
+    add_nodes(c, r2=["n1"], r1=["n2"])
     c.submit("w", "q", sets=[{"name": "x", "requests": {"gpu": "2"}, "count": 2}, {"name": "y", "requests": {"gpu": "1"}}])
     c.submit("waits", "q", "16")
     first, second = places(c)
@@ -75,7 +65,7 @@ def test_nodes_with_who_stands_there(cluster: Callable[[str], Any]) -> None:
 def test_cordoned_and_tainted_nodes_and_those_that_are_gone(cluster: Callable[[str], Any]) -> None:
     """They are told all the same, as pods may stand there; of one that is gone nothing is there but what is used."""
     c = cluster(AT_ONCE.replace("use test.bare", "use test.bare\n  when a node is lost wait\n"))
-    nodes(c, r1=["n1", "n2"])
+    add_nodes(c, r1=["n1", "n2"])
     c.submit("w", "q", "6")
     labels, taints = {"pool": "a", "rack": "r1"}, [{"key": "spot", "effect": "NoSchedule"}]
     c.fact("NodeChanged", node="n1", labels=labels, capacity={"gpu": "8"}, cordoned=True, taints=taints)
@@ -89,7 +79,7 @@ def test_cordoned_and_tainted_nodes_and_those_that_are_gone(cluster: Callable[[s
 def test_domains_above_nodes(cycles: Callable[[str], Any]) -> None:
     """Each flavor sees its own use of a domain, and has what all nodes in it have."""
     c = cycles(ABOVE_NODES)
-    nodes(c, r1=["n1", "n2"])
+    add_nodes(c, r1=["n1", "n2"])
     c.submit("w", "q", "6", on=["a"])
     assert c.rest() == ["run w"]
     of_a, of_b = places(c)
@@ -100,7 +90,7 @@ def test_domains_above_nodes(cycles: Callable[[str], Any]) -> None:
 def test_room_by_level(cluster: Callable[[str], Any]) -> None:
     """The best rack, the best node, and all together; a flavor without places is not told."""
     c = cluster(AT_ONCE)
-    nodes(c, r1=["n1", "n2"], r2=["n3"])
+    add_nodes(c, r1=["n1", "n2"], r2=["n3"])
     c.submit("w", "q", "5")
     [found] = room(c)
     assert found == FlavorRoom(0, 9, (LevelRoom("rack", 5, ("r1",)), LevelRoom("host", 4, ("r1", "n2"))), 3, ())
