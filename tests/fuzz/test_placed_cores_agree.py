@@ -1,4 +1,7 @@
-"""Cores are equal where flavors give places: racks and nodes that come and go, gangs that stand together, leaders, slices."""
+"""Compiled kernels place pods as the definition does: racks and nodes that come and go, gangs that stand together, leaders, slices.
+
+The same histories are played by the kernels as they stand in `tests/engine/core/test_placed_histories.py`.
+"""
 
 import pytest
 from cores_by_name import CORES
@@ -15,20 +18,17 @@ COMMON = (
     "WorkloadEvicted Preempted, reclaim",
     "WorkloadDeferred TopologyPlacementFailed, no fit, parked",
 )
-"""Some decisions that even a quick run has to see."""
+"""Some decisions that these histories have to have."""
 
 
-@pytest.mark.parametrize(
-    "other", ["array", pytest.param("careful", marks=pytest.mark.slow), pytest.param("compiled", marks=pytest.mark.slow)]
-)
-def test_placed_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
+def test_placed_cores_agree() -> None:
     """Nothing differs, by turns at once and in cycles; most facts are decided over tables, as some pods have places there."""
-    if other == "compiled":
-        request.getfixturevalue("compiled")
     seen = dict.fromkeys(("facts: over tables", *COMMON), 0)
     for number in range(HISTORIES):
         draw = Dice(f"placed/{number}")
-        play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES[other])
+        play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES["compiled"])
         facts = PlacedFacts(draw)
         for _ in range(FACTS):
             play.step(facts.next(play.core, play.wake))
