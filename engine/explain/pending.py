@@ -279,8 +279,8 @@ class _Pending:
 
     @staticmethod
     def _lacks_places(pods: PodSetFlavors, attempt: Attempt) -> bool:
-        """Whether a flavor that was taken has no places for a pod set, now."""
-        return any(each.kind == "no-places" and each.flavor == attempt.flavor for each in pods.obstacles)
+        """Whether a flavor has no places for a pod set, now or ever."""
+        return any(each.kind == "no-places" and each.flavor == attempt.flavor for each in (*attempt.obstacles, *pods.obstacles))
 
     def _because(self, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
         """What keeps a flavor from serving that no limit says."""
@@ -288,8 +288,9 @@ class _Pending:
         if asked and self.graph.flavors[attempt.flavor].name not in asked:
             yield f"it asks for {' or '.join(asked[:MOST_FLAVORS])}" + (" or others" if len(asked) > MOST_FLAVORS else "")
         else:
-            yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
-        yield from (describe(self.graph, each) for each in pods.obstacles if each.kind == "no-places" and each.flavor == attempt.flavor)
+            yield from (describe(self.graph, each) for each in attempt.obstacles if not each.by_quota and each.kind != "no-places")
+        no_places = [each for each in (*attempt.obstacles, *pods.obstacles) if each.kind == "no-places" and each.flavor == attempt.flavor]
+        yield from (describe(self.graph, each) for each in no_places[:1])
         chosen = {each.flavor for each in pods.flavors.values()}
         if attempt.grade is Grade.FIT and attempt.obstacles:
             yield "the resource for which it would borrow decides, and there is enough of that one"

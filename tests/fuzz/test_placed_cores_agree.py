@@ -14,6 +14,7 @@ COMMON = (
     "WorkloadAdmitted FitsAfterEviction",
     "WorkloadEvicted Preempted, reclaim",
     "WorkloadDeferred TopologyPlacementFailed, no fit, parked",
+    "obstacle: no-places",
 )
 """Some decisions that even a quick run has to see."""
 
