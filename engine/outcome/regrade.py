@@ -18,5 +18,6 @@ def regrade(assignment: FlavorAssignment, names: tuple[str, ...], grade: Grade, 
 
 
 def no_places(failure: NoPlaces, flavor: int) -> Obstacle:
-    """What was in the way of a flavor that was tried."""
-    return Obstacle("no-places", flavor, asked=failure.of, limit=failure.fit)
+    """What was in the way of a flavor that was tried; it is no matter of how much room there is where pods make up no whole slices."""
+    of, fit = (failure.of, failure.fit) if failure.kind == "no-room" else (0, 0)
+    return Obstacle("no-places", flavor, asked=of, limit=fit)

@@ -149,11 +149,11 @@ class PlacedFacts:
                 return {"near": draw.pick(["rack", "block", "host"])}
             case 3:
                 return {"anywhere": True}
-            case 4 if count % 2 == 0:
+            case 4 if count % 2 == 0 or draw.chance(6):
                 return {"within": "block", "slices": [{"level": "rack", "size": 2}]}
             case 5 if count % 4 == 0:
                 return {"slices": [{"level": "rack", "size": 4}, {"level": "host", "size": 2}]}
-            case 6 if count % 2 == 0:
+            case 6 if count % 2 == 0 or draw.chance(6):
                 return {"near": "rack", "slices": [{"level": draw.pick(["host", "rack"]), "size": 2}]}
         return {}
 

@@ -228,3 +228,48 @@ def test_where_pods_stand() -> None:
     domains = ((("r1", "n1"), 1), (("n2",), 3), (("n3",), 1))
     assert placed_told(domains, 3) == "r1/n1, n2 (3), n3"
     assert placed_told(domains, 1) == "r1/n1 and 2 more"
+
+
+# --- slices that do not come out even -----------------------------------------------------------------------------------
+
+IN_SLICES = {"within": "rack", "slices": [{"level": "host", "size": 2}]}
+
+
+def test_pods_that_make_up_no_whole_slices(cluster: Callable[[str], Any]) -> None:
+    """However much room there is, it is told that the pods are no whole number of slices, and what number would do."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1", "n2"])
+    assert c.submit("w", "q", sets=sets("1", 5, **IN_SLICES)) == []
+    found = c.standing("w")
+    assert (found.reason, found.places) == (
+        "TopologyPlacementFailed",
+        Unplaced(kind="uneven-slices", pod_sets=("main",), flavor="a", of=2, size=2, left_over=1, if_empty=True),
+    )
+    assert [each.because for each in found.flavors] == [("there are no places",)]
+    assert [impediment_told(never) for never in found.never] == [
+        (
+            "there are no places on a for main: 5 pods are no whole number of slices of 2",
+            "submit 4 or 6 pods, or choose slices of which 5 pods are a whole number",
+        )
+    ]
+    assert c.submit("even", "q", sets=sets("1", 6, **IN_SLICES)) == ["run even"]
+
+
+def test_fewer_pods_than_one_slice(cluster: Callable[[str], Any]) -> None:
+    """No whole slice can be left out of less than one."""
+    c = cluster(AT_ONCE)
+    nodes(c, r1=["n1"])
+    c.submit("w", "q", sets=sets("1", 1, **IN_SLICES))
+    assert instead_of(c.standing("w").places) == "submit 2 pods, or choose slices of which 1 pods are a whole number"
+
+
+def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]) -> None:
+    """The decision is Kueue's, and says why."""
+    c = cycles(IN_CYCLES)
+    nodes(c, r1=["n1", "n2"])
+    c.submit("w", "q", sets=sets("1", 5, **IN_SLICES))
+    assert c.rest() == ["park w"]
+    assert (c.last("w").reason, unplaced_told(c.last("w").why.places)) == (
+        "TopologyPlacementFailed",
+        "a for main: 5 pods are no whole number of slices of 2",
+    )

@@ -67,6 +67,8 @@ def failed_of(t: Tables) -> tuple[int, int]:
     flavor, wish = t.state[c.FAILED_FLAVOR], t.state[c.FAILED_WISH]
     if t.spec[wish + c.I_REFUSED] or t.tree[flavor, c.T_FIRST] == t.tree[flavor, c.T_FIRST + 1]:
         return 0, 0
+    if t.state[c.FAILED_PODS] % t.spec[wish + c.I_SLICE_SIZE]:
+        return 0, 0
     return t.state[c.FAILED_PODS] // t.spec[wish + c.I_SLICE_SIZE], t.state[c.FIT_IN]
 
 
