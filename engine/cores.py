@@ -81,9 +81,11 @@ class Probe(Protocol):
         without: Sequence[str] = (),
         instead: WorkloadSubmitted | None = None,
         charges: Sequence[tuple[int, Request]] = (),
+        reserved: Sequence[Nomination] = (),
     ) -> "Probe":
         """The same questions under another policy of the same nodes and slots, with more of some slots, without some who run, with a
-        waiting workload that asks for something else, or with requests charged to queues. Reservations, lines and heads stay."""
+        waiting workload that asks for something else, with requests charged to queues, or with the quota and the places kept that were
+        found for some who wait. A charged request is amounts alone: it stands nowhere. Reservations, lines and heads stay."""
 
     def barrier(self, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
         """What keeps a pod set off a flavor, from which it would get these resources, whatever is free there."""

@@ -82,8 +82,7 @@ class _Pending:
         reserved = list(probe.reservations())
         mine = next((index for index, nomination in enumerate(reserved) if nomination.workload == name), None)
         others = reserved[:mine]  # who reserves after it finds less room for its sake
-        charged = [(other.queue, other.flavors.request) for other in others]
-        probe = (probe.released(name) if holds else probe).suppose(charges=charged)
+        probe = (probe.released(name) if holds else probe).suppose(reserved=others)
         nomination = nominate(probe, name) if mine is None else reserved[mine]
         if holds:
             now: dict[str, object] = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
 from ..definition.admission.nominate import nominate, preemptor_of, search
-from ..definition.admission.place_pods import without_its_places
+from ..definition.admission.place_pods import places_held, without_its_places
 from ..definition.admission.settle import reservations
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
@@ -46,16 +46,20 @@ class DefinitionProbe:
         without: Sequence[str] = (),
         instead: WorkloadSubmitted | None = None,
         charges: Sequence[tuple[int, Request]] = (),
+        reserved: Sequence[Nomination] = (),
     ) -> "DefinitionProbe":
         policy = self._policy
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
             policy = policy.over(graph or policy.graph, exists, policy.sizes, policy.places.machines)
         gone = [self._state.workloads[name] for name in sorted(set(without) - self._out)]
-        if charges or gone:
+        if charges or reserved or gone:
             policy = policy.copy()
             for queue, request in charges:
                 policy.tree.add(queue, request)
+            for kept_for in reserved:
+                policy.tree.add(kept_for.queue, kept_for.flavors.request)
+                policy.places.add(places_held(policy.places, self._workload(kept_for.workload), kept_for.flavors))
             for each in gone:
                 policy.tree.remove(each.queue, each.usage)
                 policy.places.remove(policy.places.holdings(each))

@@ -44,6 +44,14 @@ queue q {
 )
 
 
+OWN = """preempt own {
+  evict from the same queue
+  where victim.priority < workload.priority
+  order by victim.admitted desc
+}
+"""
+
+
 def nodes(c: Any, **racks: list[str]) -> None:
     """Nodes of 8 GPUs of the pool by rack; one called `spot...` is tainted."""
     for rack, names in racks.items():
@@ -273,3 +281,20 @@ def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]
         "TopologyPlacementFailed",
         "a for main: 5 pods are no whole number of slices of 2",
     )
+
+
+# --- places that are reserved -------------------------------------------------------------------------------------------
+
+
+def test_whoever_waits_sees_reserved_places_as_taken(cluster: Callable[[str], Any]) -> None:
+    """One reserves its places until a protection ends; for the next in line they are not there, though there is quota for both."""
+    c = cluster(AT_ONCE + OWN + "protect warm-up { where victim.running < 10m }\n")
+    nodes(c, r1=["n1"], r2=["n2"])
+    c.submit("low", "q", sets=sets("2", 1, node_selector={"rack": "r1"}))
+    assert c.submit("first", "q", sets=sets("8", 1, node_selector={"rack": "r1"}), priority=9) == []
+    assert c.standing("first").reason == "WaitingForProtectedWorkloads"
+    assert c.submit("w", "q", sets=sets("6", 1, node_selector={"rack": "r1"})) == []
+    found = c.standing("w")
+    assert (found.reason, found.now) == ("TopologyPlacementFailed", "waits")
+    assert unplaced_told(found.places) == "a for main: room for 0 of 1 pod; 2 of 2 places take none (gpu 1, node selector 1)"
+    assert [(each.name, each.value) for each in found.operands] == [("room is reserved for", "first")]
