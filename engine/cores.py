@@ -17,6 +17,7 @@ from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import (
     KeptCandidate,
     Nomination,
+    NoPlaces,
     Note,
     Obstacle,
     ProtectedVictim,
@@ -125,6 +126,10 @@ class Probe(Protocol):
 
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         """What came of each running workload at which the search for a nomination's victims looks, by name, and whether it finds enough."""
+
+    def unplaced_after_victims(self, nomination: Nomination) -> tuple[int, NoPlaces] | None:
+        """Where evictions would free enough quota for a nomination, and its pods would find no places all the same: how many workloads
+        would go for the quota, and why there are no places then. None: it lacks something else, or nothing."""
 
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         """The victims that only time keeps from going for a nominated workload, and the rule by which they would go (-1: none)."""

@@ -83,6 +83,12 @@ def _all_pods(told: Unplaced) -> int:
     return told.of * told.size + told.left_over
 
 
+def evictions_free_quota_alone(victims: int, told: Unplaced) -> str:
+    """What it says of a flavor on which evictions would free enough quota for a workload, and no places for its pods."""
+    who = "an eviction" if victims == 1 else f"{victims} evictions"
+    return f"{who} would free the quota, and there would be no places on {unplaced_told(told)}"
+
+
 def _unit(told: Unplaced, count: int) -> str:
     many = "" if count == 1 else "s"
     return f"{count} pod{many}" if told.size == 1 else f"{count} slice{many} of {told.size} pods"

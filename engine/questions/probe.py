@@ -8,6 +8,7 @@ from ..definition.admission.binding_limit import attempt_limits, binding_limit, 
 from ..definition.admission.nominate import nominate, preemptor_of, search
 from ..definition.admission.place_pods import places_held, without_its_places
 from ..definition.admission.settle import reservations
+from ..definition.placement.placer import find_places
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
 from ..definition.queue.line import head, in_turn
@@ -19,7 +20,7 @@ from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
 from ..intake.local_usage import usage_rank
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import KeptCandidate, Mode, Nomination, Note, Obstacle, ProtectedVictim, Request, Share
+from ..outcome.nomination import KeptCandidate, Mode, Nomination, NoPlaces, Note, Obstacle, ProtectedVictim, Request, Share
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .keeping import kept, protected_victims
@@ -121,6 +122,18 @@ class DefinitionProbe:
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         found = search(self._trial(), self._preemptor(nomination)) if nomination.flavors.mode is Mode.PREEMPT else Found()
         return found.notes, bool(found.victims)
+
+    def unplaced_after_victims(self, nomination: Nomination) -> tuple[int, NoPlaces] | None:
+        if nomination.flavors.mode is not Mode.PREEMPT or nomination.victims:
+            return None
+        preemptor = self._preemptor(nomination)
+        victims = search(self._trial(), replace(preemptor, to_place=())).victims if preemptor.to_place else []
+        if not victims:
+            return None
+        trial = self._trial()
+        with trial.without(self._state.workloads[victim.workload] for victim in victims):
+            failures = find_places(trial.places, preemptor.to_place).failures
+        return (len(victims), failures[0]) if failures else None
 
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         if nomination.until is None:

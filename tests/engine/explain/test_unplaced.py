@@ -283,6 +283,44 @@ def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]
     )
 
 
+# --- evictions that free quota and no places ----------------------------------------------------------------------------
+
+
+def test_evictions_would_free_quota_and_no_places(cluster: Callable[[str], Any]) -> None:
+    """At once: an eviction would free the quota that is short, and the places stay with somebody whom nobody evicts."""
+    c = cluster(AT_ONCE.replace("owns 32 gpu on a", "owns 26 gpu on a\n  borrows nothing") + OWN)
+    nodes(c, r1=["n1", "n2"], r2=["n3", "n4"])
+    for name in ("r1", "r2"):
+        c.submit(f"stays-{name}", "q", sets=sets("5", 1, node_selector={"rack": name}), priority=9)
+    c.submit("low", "q", sets=sets("8", 1, node_selector={"rack": "r1"}))
+    assert c.submit("w", "q", sets=sets("8", 2, within="rack"), priority=5) == []
+    found = c.standing("w")
+    assert (found.limit.resource, found.now) == ("gpu", "waits")
+    [flavor] = found.flavors
+    assert flavor.because == (
+        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)",
+    )
+
+
+def test_in_cycles_evictions_would_free_quota_and_no_places(cycles: Callable[[str], Any]) -> None:
+    """In cycles the flavor itself is good enough for an eviction, as in Kueue; it is told that there would be no places."""
+    c = cycles(IN_CYCLES.replace("owns 32 gpu on a", "owns 26 gpu on a\n  evicts its own of lower priority"))
+    nodes(c, r1=["n1", "n2"], r2=["n3", "n4"])
+    for name in ("r1", "r2"):
+        c.submit(f"stays-{name}", "q", sets=sets("5", 1, node_selector={"rack": name}, anywhere=True), priority=9)
+    c.submit("low", "q", sets=sets("8", 1, node_selector={"rack": "r1"}, anywhere=True))
+    c.rest()
+    c.submit("w", "q", sets=sets("8", 2, within="rack"), priority=5)
+    c.rest()
+    assert c.standing("w").now == "waits"
+    [flavor] = c.standing("w").flavors
+    assert flavor.because[-1] == (
+        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)"
+    )
+
+
 # --- places that are reserved -------------------------------------------------------------------------------------------
 
 
