@@ -17,6 +17,7 @@ from .outcome.history import Columns, Decided, NumberOf
 from .outcome.nomination import (
     KeptCandidate,
     Nomination,
+    NoPlaces,
     Note,
     Obstacle,
     ProtectedVictim,
@@ -81,9 +82,11 @@ class Probe(Protocol):
         without: Sequence[str] = (),
         instead: WorkloadSubmitted | None = None,
         charges: Sequence[tuple[int, Request]] = (),
+        reserved: Sequence[Nomination] = (),
     ) -> "Probe":
         """The same questions under another policy of the same nodes and slots, with more of some slots, without some who run, with a
-        waiting workload that asks for something else, or with requests charged to queues. Reservations, lines and heads stay."""
+        waiting workload that asks for something else, with requests charged to queues, or with the quota and the places kept that were
+        found for some who wait. A charged request is amounts alone: it stands nowhere. Reservations, lines and heads stay."""
 
     def barrier(self, flavor: int, pod_set: PodSet, resources: Collection[str]) -> Obstacle | None:
         """What keeps a pod set off a flavor, from which it would get these resources, whatever is free there."""
@@ -123,6 +126,10 @@ class Probe(Protocol):
 
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         """What came of each running workload at which the search for a nomination's victims looks, by name, and whether it finds enough."""
+
+    def unplaced_after_victims(self, nomination: Nomination) -> tuple[int, NoPlaces] | None:
+        """Where evictions would free enough quota for a nomination, and its pods would find no places all the same: how many workloads
+        would go for the quota, and why there are no places then. None: it lacks something else, or nothing."""
 
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         """The victims that only time keeps from going for a nominated workload, and the rule by which they would go (-1: none)."""

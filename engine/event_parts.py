@@ -236,7 +236,7 @@ class Operand(Part):
 KeptOffCause = Literal["taint", "selector", "affinity", "outside", "resource"]
 """Why a place takes no pod of a pod set; `outside`: it is not in the domain in which all have to stand."""
 
-PlacesFailure = Literal["no-room", "no-level", "no-domains", "slice-above", "place-gone", "slices-broken"]
+PlacesFailure = Literal["no-room", "uneven-slices", "no-level", "no-domains", "slice-above", "place-gone", "slices-broken"]
 """Why there are no places: see `Unplaced`."""
 
 

@@ -263,8 +263,8 @@ MISTAKES = (
     Mistake(
         "over tables, of the flavors of a group the most severe reason counts",
         "core/kernels/flavor/reasons.py",
-        "else min(mildest, reason)",
-        "else max(mildest, reason)",
+        "mildest == c.NONE or worse == mildest else mildest",
+        "mildest == c.NONE or worse == reason else mildest",
         "core/test_histories.py::test_generated_histories_are_decided_alike",
     ),
     Mistake(

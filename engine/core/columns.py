@@ -43,10 +43,11 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, ENTER_ALL, LEAVE, END_WORKLOA
     PLACES, PLACING_WAY, TRIES_APART, PLACED_FLAVORS, PLACE_RESOURCES, PODS_AT, CAUSES, SIZES_KEPT, MOST_DOMAINS,  # places of a policy
     PART_WIDTH, WISH_PART, KINDS_AT, KINDS,  # how wide parts of demands are
     STAND_END, STAND_NEED, PLACING, FIT_IN, ENDED_AT,  # a search for places
+    ATTEMPT, NOWHERE_FLAVOR, NOWHERE_LEADER, NOWHERE_PART,  # places in a search for flavors (`placement/tried.py`)
     TO_RECOUNT, KEPT_FLAVOR, KEPT_WORKERS, KEPT_LEADER,  # what was counted last (`placement/rooms.py`)
     FAILED_FLAVOR, FAILED_SET, FAILED_WITH, FAILED_WISH, FAILED_PODS,
     STATE_WIDTH,
-) = range(119)  # fmt: skip
+) = range(123)  # fmt: skip
 
 # --- node: one row for each node of the quota tree; first what is read of every queue that puts up a workload ----------------
 
@@ -197,15 +198,18 @@ COUNTED, PACKED, SPREAD, KEEPING_ROOM = range(4)
     N_IS_PLAIN, N_NOTED, N_TRIED, N_UNSAID,  # `flavor/plain.py`, `heads.py`
     N_GRADE, N_REASON, N_FAILED, N_UNTIL, N_LATER, N_FIRST_VICTIM, N_BLOCK,
     N_PLACED, N_STAND, N_STANDS,  # whether pods need places, and where these stand in `stand`
+    N_SHORT,  # whether there is too little quota on one of its flavors
     N_PODS,
-) = range(22)  # fmt: skip
+) = range(23)  # fmt: skip
 """`N_NOTED` says of whom a plain request is noted, as a row plus 1 (0: of nobody). `N_TRIED` belongs to that request, so it counts where
 `N_IS_PLAIN` is 1. `N_UNSAID` says whether nothing is to be told of a head that fits no more when it has its turn."""
 
-C_FLAVOR, C_TRIED, CHOICE_WIDTH = range(3)
-D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_TRIED, D_NOW, D_LEVEL_NOW, DEMAND_WIDTH = range(10)
+C_FLAVOR, C_TRIED, C_GRADE, CHOICE_WIDTH = range(4)
+(
+    D_TOTAL, D_BEFORE, D_FOUND, D_FLAVOR, D_GRADE, D_LEVEL, D_SHORT, D_TRIED, D_NOW, D_LEVEL_NOW, D_SHORT_NOW, DEMAND_WIDTH,
+) = range(12)  # fmt: skip
 H_ANY, H_FLAVOR, H_AMOUNT, HELD_WIDTH = range(4)
-X_GRADE, X_LEVEL, X_UNTIL, X_EVICTS, X_BY_PART, X_PLACED, FOUND_WIDTH = range(7)
+X_GRADE, X_LEVEL, X_UNTIL, X_EVICTS, X_BY_PART, X_PLACED, X_ATTEMPT, X_FOR, X_SETS, FOUND_WIDTH = range(10)
 V_ROW, V_KIND, V_RULE, V_COMPARED, V_NEXT, V_NEXT_KEY, V_NEXT_VALUE, _, _, V_VALUES = range(10)
 
 ASK_PART, ASK_SHORT, ASK_LEFT, ASKS_FOUND = range(4)
@@ -228,8 +232,8 @@ NO_FIT, BY_EVICTION, DEFERRED_FIT, FITS = range(4)
 
 (
     MISSING, NOT_SELECTED, TAINT, NOT_NOMINATED, LACKS_RESOURCE, OTHER_FLAVOR, EXCEEDS, SHORT, UNSERVED, TOO_LARGE,
-    WITHOUT_PLACES, ONLY_WITH_PLACES, NO_LEVEL,
-) = range(1, 14)  # fmt: skip
+    WITHOUT_PLACES, ONLY_WITH_PLACES, NO_LEVEL, NO_PLACES,
+) = range(1, 15)  # fmt: skip
 """Kinds of obstacles."""
 
 IN_QUEUE, RECLAIM, OTHER, FAIR_SHARING, WHILE_BORROWING_KIND = range(5)

@@ -38,7 +38,7 @@ ENDS: tuple[DeferralOutcome | Literal[""], ...] = (
 )  # fmt: skip
 _OBSTACLES: tuple[ObstacleKind | Literal[""], ...] = (
     "", "missing", "not-selected", "taint", "not-nominated", "lacks-resource", "other-flavor", "exceeds", "short", "unserved",
-    "too-large", "without-places", "only-with-places", "no-level",
+    "too-large", "without-places", "only-with-places", "no-level", "no-places",
 )  # fmt: skip
 _EVICTIONS: tuple[EvictionKind, ...] = ("in-queue", "reclaim", "other", "fair-sharing", "reclaim-while-borrowing")
 _LIMITS: tuple[LimitKind, ...] = ("owned", "borrowing", "capacity")
@@ -258,7 +258,7 @@ class Tape:
             at += why * c.OBSTACLE_WIDTH
             obstacles += met
             if grade != c.NONE:
-                attempts.append(Attempt(flavor, resources, Grade(grade), level, tuple(met), REASONS[reason]))
+                attempts.append(Attempt(flavor, resources, Grade(grade), level, tuple(met), self._reason(reason)))
         return obstacles if counts else [], attempts, at
 
     def _obstacle(self, demand: Demand, at: int) -> Obstacle:

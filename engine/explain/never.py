@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..cores import Probe, View
 from ..event_parts import PodSet
 from ..outcome.decision import BindingLimit, tightest
+from ..outcome.grounds import Unplaced
 from ..outcome.nomination import Mode, Nomination
 from ..policy_graph import PolicyGraph
 from .policy_lines import limit_named
@@ -76,6 +77,10 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
     flavor = graph.flavors[attempt.flavor]
     told = {"pod_set": pod_set.name, "flavor": flavor.name}
     other = next((each for each in attempt.obstacles if not each.by_quota), None)
+    if other is not None and other.kind == "no-places":
+        places = _places_on(probe, view, alone, index, attempt.flavor)
+        if places is not None:
+            return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places)
     if other is not None:
         named_other = named_obstacle(graph, other)
         return Impediment.model_validate({**told, "kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other})
@@ -86,6 +91,20 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
     empty = flavor.nodes is not None and named.limit == "capacity" and named.available <= 0
     kind, exists = "no machines" if empty else "exceeds", _too_little(graph, view, limit)
     return Impediment.model_validate({**told, "kind": kind, "resource": named.resource, "limit": named, "exists": exists})
+
+
+def _places_on(probe: Probe, view: View, alone: Nomination, index: int, flavor: int) -> Unplaced | None:
+    """Why there are no places on a flavor that was tried for a pod set: a nomination tells it of one flavor, so others are left out."""
+    known = unplaced(probe.graph, alone.flavors)
+    workload = view.workload(alone.workload)
+    if known is not None and known.flavor == probe.graph.flavors[flavor].name:
+        return known
+    if workload is None:
+        return None
+    sets = workload.fact.pod_sets
+    only = (sets[index].model_copy(update={"flavors": (probe.graph.flavors[flavor].name,)}),)
+    fact = workload.fact.model_copy(update={"pod_sets": (*sets[:index], *only, *sets[index + 1 :])})
+    return unplaced(probe.graph, probe.suppose(instead=fact).nominate(workload.name).flavors)
 
 
 def _too_little(graph: PolicyGraph, view: View, limit: BindingLimit | None) -> int | None:

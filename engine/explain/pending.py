@@ -18,7 +18,7 @@ from .never import idle, impediments
 from .policy_lines import limit_named, node_line, rule_line
 from .remedies import nominate, release, remedies
 from .standing import FlavorStanding, Impediment, Keeper, Remedy, RuleStanding, Standing
-from .unplaced import unplaced
+from .unplaced import evictions_free_quota_alone, place_failure, unplaced
 from .wording import MOST_FLAVORS, describe
 
 WAITING, PROTECTED, UNPLACED = "WaitingForQuota", "WaitingForProtectedWorkloads", "TopologyPlacementFailed"
@@ -82,8 +82,7 @@ class _Pending:
         reserved = list(probe.reservations())
         mine = next((index for index, nomination in enumerate(reserved) if nomination.workload == name), None)
         others = reserved[:mine]  # who reserves after it finds less room for its sake
-        charged = [(other.queue, other.flavors.request) for other in others]
-        probe = (probe.released(name) if holds else probe).suppose(charges=charged)
+        probe = (probe.released(name) if holds else probe).suppose(reserved=others)
         nomination = nominate(probe, name) if mine is None else reserved[mine]
         if holds:
             now: dict[str, object] = (
@@ -273,31 +272,36 @@ class _Pending:
             reason=UNPLACED if self._lacks_places(pods, attempt) else _REASONS.get(attempt.grade, attempt.reason),
             limit=limit_named(self.graph, tightest(limits)),
             limits=tuple(limit for limit in named if limit is not None),
-            because=tuple(self._because(nomination, pods, attempt)),
+            because=tuple(self._because(probe, nomination, pods, attempt)),
             borrows=attempt.level > 0,
         )
 
     @staticmethod
     def _lacks_places(pods: PodSetFlavors, attempt: Attempt) -> bool:
-        """Whether a flavor that was taken has no places for a pod set, now."""
-        return any(each.kind == "no-places" and each.flavor == attempt.flavor for each in pods.obstacles)
+        """Whether a flavor has no places for a pod set, now or ever."""
+        return any(each.kind == "no-places" and each.flavor == attempt.flavor for each in (*attempt.obstacles, *pods.obstacles))
 
-    def _because(self, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
+    def _because(self, probe: Probe, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
         """What keeps a flavor from serving that no limit says."""
         asked = next((pod_set.flavors for pod_set in self.workload.fact.pod_sets if pod_set.name == pods.name), ())
         if asked and self.graph.flavors[attempt.flavor].name not in asked:
             yield f"it asks for {' or '.join(asked[:MOST_FLAVORS])}" + (" or others" if len(asked) > MOST_FLAVORS else "")
         else:
-            yield from (describe(self.graph, obstacle) for obstacle in attempt.obstacles if not obstacle.by_quota)
-        yield from (describe(self.graph, each) for each in pods.obstacles if each.kind == "no-places" and each.flavor == attempt.flavor)
+            yield from (describe(self.graph, each) for each in attempt.obstacles if not each.by_quota and each.kind != "no-places")
+        no_places = [each for each in (*attempt.obstacles, *pods.obstacles) if each.kind == "no-places" and each.flavor == attempt.flavor]
+        yield from (describe(self.graph, each) for each in no_places[:1])
         chosen = {each.flavor for each in pods.flavors.values()}
-        if attempt.grade is Grade.FIT and attempt.obstacles:
+        seeks_victims = attempt.flavor in chosen and Grade.NO_VICTIMS <= attempt.grade < Grade.FIT and not nomination.victims
+        without_places = probe.unplaced_after_victims(nomination) if seeks_victims else None
+        if without_places is not None and without_places[1].flavor == attempt.flavor:
+            yield evictions_free_quota_alone(without_places[0], place_failure(self.graph, without_places[1], if_empty=False))
+        elif attempt.grade is Grade.FIT and attempt.obstacles:
             yield "the resource for which it would borrow decides, and there is enough of that one"
         elif attempt.grade is Grade.NO_VICTIMS:
             yield "nobody whom it may evict makes room for it"
         elif attempt.grade is Grade.MAY_NOT_EVICT:
             yield "it would have to borrow, and its queue evicts nobody for that"
-        elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and attempt.flavor in chosen and not nomination.victims:
+        elif attempt.grade in (Grade.PREEMPT, Grade.RECLAIM) and seeks_victims:
             yield "victims make room for each resource alone, but not for all it asks for"
 
 

@@ -22,7 +22,17 @@ def unplaced(graph: PolicyGraph, flavors: FlavorAssignment | None) -> Unplaced |
 
 
 def place_failure(graph: PolicyGraph, failure: NoPlaces, if_empty: bool) -> Unplaced:
-    """Why there are no places, by the names of the policy."""
+    """Why there are no places, by the names of the policy. Where slices do not come out even, how much room there is does not matter."""
+    if failure.kind == "uneven-slices":
+        return Unplaced(
+            kind=failure.kind,
+            pod_sets=failure.pod_sets,
+            flavor=graph.flavors[failure.flavor].name,
+            of=failure.of,
+            size=failure.size,
+            left_over=failure.left_over,
+            if_empty=if_empty,
+        )
     by_number = sorted(failure.kept_off, key=lambda each: (-each[2], each[0], each[1]))
     no_room = failure.kind == "no-room"
     return Unplaced(
@@ -58,12 +68,25 @@ def unplaced_told(told: Unplaced) -> str:
             return f"{where}: no node that takes pods is in any {told.level}"
         case "slice-above":
             return f"{where}: slices within {told.level} are not below {told.above}"
+        case "uneven-slices":
+            return f"{where}: {_all_pods(told)} pods are no whole number of slices of {told.size}"
         case "place-gone":
             return f"{where}: other pods stand on {told.above}, which takes no pods any more"
         case "slices-broken":
             return f"{where}: a slice would not stand in one {told.level}"
         case "no-room":
             return f"{where}: {'; '.join((_room(told), *_closest(told), *_kept_off(told)))}"
+
+
+def _all_pods(told: Unplaced) -> int:
+    """How many pods there are where they make up no whole number of slices."""
+    return told.of * told.size + told.left_over
+
+
+def evictions_free_quota_alone(victims: int, told: Unplaced) -> str:
+    """What it says of a flavor on which evictions would free enough quota for a workload, and no places for its pods."""
+    who = "an eviction" if victims == 1 else f"{victims} evictions"
+    return f"{who} would free the quota, and there would be no places on {unplaced_told(told)}"
 
 
 def _unit(told: Unplaced, count: int) -> str:
@@ -113,6 +136,9 @@ def instead_of(told: Unplaced) -> str:
             return f"add nodes that are in a {told.level}, or let those take pods that are cordoned"
         case "slice-above":
             return f"ask for slices within a level below {told.above}, or let all stand within a wider one"
+        case "uneven-slices":
+            fewer = f"{told.of * told.size} or " if told.of else ""
+            return f"submit {fewer}{(told.of + 1) * told.size} pods, or choose slices of which {_all_pods(told)} pods are a whole number"
         case "place-gone" | "slices-broken":
             return "let it start anew, so that all its pods are placed together"
         case "no-room":

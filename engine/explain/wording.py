@@ -106,7 +106,7 @@ def obstacle_told(obstacle: FlavorObstacle) -> str:
         case "several-placed":
             return "the pod set would stand in several topologies at once"
         case "no-places":
-            return f"there are places for {obstacle.limit} of {obstacle.asked}"
+            return f"there are places for {obstacle.limit} of {obstacle.asked}" if obstacle.asked else "there are no places"
         case "not-nominated":
             return "another flavor was nominated"
         case "other-flavor":

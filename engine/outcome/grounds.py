@@ -26,7 +26,8 @@ class Unplaced(Part):
     `no-room`: of `of` slices of `size` pods (1: single pods) `fit` have room, in one domain of `level` where they are to stand `together`,
     else in all; `layers` say more of slices within slices. `closest` is the domain that comes closest, by its values from the widest level
     down, with room for `closest_fit`. Of `places` that were looked at those in `kept_off` take no pod at all, and `others` are of further
-    causes. `if_empty`: it is so even if nothing ran. `no-level`: the topology lacks `level`; `no-domains`: no node is in a domain of it;
+    causes. `if_empty`: it is so even if nothing ran. `uneven-slices`: the pods make up `of` slices of `size`, and `left_over` are in none.
+    `no-level`: the topology lacks `level`; `no-domains`: no node is in a domain of it;
     `slice-above`: the slices' `level` is not below `above`. Of pods that lose their places: `place-gone`: others stand on `above`, which is
     no place any more; `slices-broken`: a slice would not stand in one domain of `level`.
     """
@@ -47,6 +48,7 @@ class Unplaced(Part):
     kept_off: tuple[KeptOffPlaces, ...] = later(())
     others: int = later(0)
     if_empty: bool = later(False)
+    left_over: int = later(0)
 
 
 class Why(Part):

@@ -105,9 +105,10 @@ class NoPlaces:
     `no-room`: of `of` slices (of `size` pods each, 1: single pods) `fit` have room in the best domain of `level`, or in all ("": of no
     level); `asked` is the level within or near which they are to stand; `layers` say more of slices within slices. `closest` is the domain
     that comes closest, of the level at which the search ended, with room for `closest_fit`. Of `nodes`, the lowest domains, `kept_off` take
-    no pod at all: a cause, what it is about, and how many. `no-level`: the topology has no `level`; `no-domains`: no node is in one;
-    `slice-above`: the slices' `level` is not below `asked`. `place-gone`: pods that are to stay stand at `asked`, which is no place of the
-    topology any more; `slices-broken`: with the places that were found, slices of `level` would not stand together.
+    no pod at all: a cause, what it is about, and how many. `uneven-slices` has the same, as `left_over` pods are in no whole
+    slice. `no-level`: the topology has no `level`; `no-domains`: no node is in one; `slice-above`: that of slices is not below `asked`.
+    `place-gone`: pods that are to stay stand at `asked`, which is no place of the topology any more; `slices-broken`: with the places that
+    were found, slices of `level` would not stand together.
     """
 
     kind: PlacesFailure
@@ -123,6 +124,7 @@ class NoPlaces:
     kept_off: tuple[tuple[KeptOffCause, str, int], ...] = ()
     closest: tuple[str, ...] = ()
     closest_fit: int = 0
+    left_over: int = 0
 
     def about(self, pod_sets: tuple[str, ...], flavor: int) -> "NoPlaces":
         """The same of these pod sets on a flavor."""

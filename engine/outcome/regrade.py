@@ -13,5 +13,11 @@ def regrade(assignment: FlavorAssignment, names: tuple[str, ...], grade: Grade, 
         for resource, chosen in sorted(pods.flavors.items()):
             if chosen.grade.mode > grade.mode:
                 pods.flavors[resource] = replace(chosen, grade=grade)
-        if failure is not None and not any(each.kind == "no-places" for each in pods.obstacles):
-            pods.obstacles = (*pods.obstacles, Obstacle("no-places", failure.flavor, asked=failure.of, limit=failure.fit))
+        if failure is not None and not any(each.kind == "no-places" and each.flavor == failure.flavor for each in pods.obstacles):
+            pods.obstacles = (*pods.obstacles, no_places(failure, failure.flavor))
+
+
+def no_places(failure: NoPlaces, flavor: int) -> Obstacle:
+    """What was in the way of a flavor that was tried; it is no matter of how much room there is where pods make up no whole slices."""
+    of, fit = (failure.of, failure.fit) if failure.kind == "no-room" else (0, 0)
+    return Obstacle("no-places", flavor, asked=of, limit=fit)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
 from ..definition.admission.nominate import nominate, preemptor_of, search
-from ..definition.admission.place_pods import without_its_places
+from ..definition.admission.place_pods import places_held, without_its_places
 from ..definition.admission.settle import reservations
+from ..definition.placement.placer import find_places
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
 from ..definition.queue.line import head, in_turn
@@ -19,7 +20,7 @@ from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
 from ..intake.local_usage import usage_rank
 from ..outcome.decision import BindingLimit, Hold
-from ..outcome.nomination import KeptCandidate, Mode, Nomination, Note, Obstacle, ProtectedVictim, Request, Share
+from ..outcome.nomination import KeptCandidate, Mode, Nomination, NoPlaces, Note, Obstacle, ProtectedVictim, Request, Share
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .keeping import kept, protected_victims
@@ -46,16 +47,20 @@ class DefinitionProbe:
         without: Sequence[str] = (),
         instead: WorkloadSubmitted | None = None,
         charges: Sequence[tuple[int, Request]] = (),
+        reserved: Sequence[Nomination] = (),
     ) -> "DefinitionProbe":
         policy = self._policy
         if graph is not None or capacity is not None:
             exists = [amount + (capacity or {}).get(slot, 0) for slot, amount in enumerate(policy.tree.capacity)]
             policy = policy.over(graph or policy.graph, exists, policy.sizes, policy.places.machines)
         gone = [self._state.workloads[name] for name in sorted(set(without) - self._out)]
-        if charges or gone:
+        if charges or reserved or gone:
             policy = policy.copy()
             for queue, request in charges:
                 policy.tree.add(queue, request)
+            for kept_for in reserved:
+                policy.tree.add(kept_for.queue, kept_for.flavors.request)
+                policy.places.add(places_held(policy.places, self._workload(kept_for.workload), kept_for.flavors))
             for each in gone:
                 policy.tree.remove(each.queue, each.usage)
                 policy.places.remove(policy.places.holdings(each))
@@ -117,6 +122,18 @@ class DefinitionProbe:
     def search_notes(self, nomination: Nomination) -> tuple[Mapping[str, Note], bool]:
         found = search(self._trial(), self._preemptor(nomination)) if nomination.flavors.mode is Mode.PREEMPT else Found()
         return found.notes, bool(found.victims)
+
+    def unplaced_after_victims(self, nomination: Nomination) -> tuple[int, NoPlaces] | None:
+        if nomination.flavors.mode is not Mode.PREEMPT or nomination.victims:
+            return None
+        preemptor = self._preemptor(nomination)
+        victims = search(self._trial(), replace(preemptor, to_place=())).victims if preemptor.to_place else []
+        if not victims:
+            return None
+        trial = self._trial()
+        with trial.without(self._state.workloads[victim.workload] for victim in victims):
+            failures = find_places(trial.places, preemptor.to_place).failures
+        return (len(victims), failures[0]) if failures else None
 
     def protected(self, nomination: Nomination) -> tuple[Sequence[ProtectedVictim], int]:
         if nomination.until is None:

@@ -21,11 +21,12 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
     if not in_cycles:
         lines.append(f"  place pods {draw.pick(WAYS)}")
         lines += [f"  when a node is lost {draw.pick(['replace pods', 'evict', 'wait'])}"] if draw.chance(2) else []
+        lines += [f"  when {what} {draw.pick(['take flavor', 'try next flavor'])}" for what in ("borrowing", "evicting") if draw.chance(2)]
     lines.append("}")
     of_nodes = not in_cycles or not draw.chance(3)
     lines += ["topology fabric {", '  level block from label "block"', '  level rack from label "rack"']
     lines += [*(["  level host from node"] if of_nodes else []), "}"]
-    flavors = draw.some(POOLS, least=1)
+    flavors = draw.some(POOLS, least=1 if draw.chance(3) else 2)
     for flavor in flavors:
         pool = flavor if not draw.chance(4) else "h100"
         there = ["  gpu, cpu as owned", f'  label pool = "{pool}"'] if in_cycles else [f'  gpu, cpu from nodes where pool = "{pool}"']
@@ -55,7 +56,7 @@ class PlacedFacts:
         draw = self.draw
         if kind == "NodeAdded":
             self.nodes.append(name)
-        labels = {"pool": draw.pick(POOLS) if draw.chance(3) else "h100", "block": "b1" if not draw.chance(3) else "b2"}
+        labels = {"pool": draw.pick(POOLS) if draw.chance(2) else "h100", "block": "b1" if not draw.chance(3) else "b2"}
         if not draw.chance(8):
             labels["rack"] = draw.pick(["r1", "r2", "r3"])
         capacity = {
@@ -133,6 +134,8 @@ class PlacedFacts:
         if draw.chance(5):
             pods["tolerations"] = [{"key": "burst", "operator": "Exists"}]
         if draw.chance(8):
+            pods["flavors"] = [draw.pick(POOLS)]
+        if draw.chance(8):
             pods["node_selector"] = {"rack": draw.pick(["r1", "r2"])}
         return pods
 
@@ -146,11 +149,11 @@ class PlacedFacts:
                 return {"near": draw.pick(["rack", "block", "host"])}
             case 3:
                 return {"anywhere": True}
-            case 4 if count % 2 == 0:
+            case 4 if count % 2 == 0 or draw.chance(6):
                 return {"within": "block", "slices": [{"level": "rack", "size": 2}]}
             case 5 if count % 4 == 0:
                 return {"slices": [{"level": "rack", "size": 4}, {"level": "host", "size": 2}]}
-            case 6 if count % 2 == 0:
+            case 6 if count % 2 == 0 or draw.chance(6):
                 return {"near": "rack", "slices": [{"level": draw.pick(["host", "rack"]), "size": 2}]}
         return {}
 

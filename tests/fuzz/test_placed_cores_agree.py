@@ -17,6 +17,7 @@ COMMON = (
     "WorkloadAdmitted FitsAfterEviction",
     "WorkloadEvicted Preempted, reclaim",
     "WorkloadDeferred TopologyPlacementFailed, no fit, parked",
+    "obstacle: no-places",
 )
 """Some decisions that these histories have to have."""
 

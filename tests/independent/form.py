@@ -62,10 +62,10 @@ PARTS = {
     "Attempt": "pod_set:text flavor:text resources:[text] borrows:flag obstacles:[Obstacle]",
     "Obstacle": "kind:Hindrance resource:text asked?:int limit?:int detail?:text",
     "Why": "rule:Source|null operands:[Operand] limit:Limit|null places?:Unplaced",
-    "Unplaced": "kind:no-room|no-level|no-domains|slice-above|place-gone|slices-broken"
+    "Unplaced": "kind:no-room|uneven-slices|no-level|no-domains|slice-above|place-gone|slices-broken"
     " pod_sets:[text] flavor:text level?:text together?:flag above?:text"
     " fit?:int of?:int size?:int layers?:[LayerFit] closest?:[text] closest_fit?:int places?:int kept_off?:[KeptOff] others?:int"
-    " if_empty?:flag",
+    " if_empty?:flag left_over?:int",
     "LayerFit": "level:text fit:int of:int",
     "KeptOff": "cause:taint|selector|affinity|outside|resource detail?:text places:int",
     "Operand": "name:text value:text",

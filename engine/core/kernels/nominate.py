@@ -47,13 +47,14 @@ def nominate(t: Tables, row: int, nom: int, goes_on: int, only: int) -> None:
 
 def attempt(t: Tables, row: int, nom: int) -> None:
     """Flavors and victims for so many pods of each pod set as `pods` says."""
+    t.state[c.ATTEMPT] += 1
     assign(t, row, nom)
     if t.state[c.PLACES]:
         judge_with_room(t, row, nom)
     t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = c.NONE, 0
     hopeless = t.state[c.TOGETHER] == 1 and t.nom[nom, c.N_GRADE] == c.NO_VICTIMS
     if t.nom[nom, c.N_MODE] == c.BY_EVICTION and not hopeless:
-        at = search_once(t, row, request_of(nom), need_of(nom), 0, nom if t.nom[nom, c.N_PLACED] else c.NONE)
+        at = search_once(t, row, request_of(nom), need_of(nom), c.NONE, nom if t.nom[nom, c.N_PLACED] else c.NONE)
         list_victims(t, row, at, need_of(nom))
         t.nom[nom, c.N_UNTIL], t.nom[nom, c.N_VICTIMS] = t.found[at, c.X_UNTIL], t.state[c.VICTIMS]
     else:

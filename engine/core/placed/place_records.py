@@ -62,7 +62,7 @@ class PlaceRecords:
         kept_off = [(*self._cause(tape[at + 2 * k]), tape[at + 2 * k + 1]) for k in range(causes)]
         named = tree.topology.levels[level].name if said else ""
         found = NoPlaces(
-            "no-room",
+            "uneven-slices" if pods % size else "no-room",
             names,
             flavor,
             level=named if required else "",
@@ -75,6 +75,7 @@ class PlaceRecords:
             kept_off=tuple(sorted(kept_off)),
             closest=tree.place(closest) if closest in tree.lowest else tree.domains[closest].path,
             closest_fit=closest_fit,
+            left_over=pods % size,
         )
         return found, at + 2 * causes
 

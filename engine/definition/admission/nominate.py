@@ -11,6 +11,7 @@ from ...outcome.decision import SearchState
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict, as_request
 from ...workload import Workload
 from ..flavor.assigner import FlavorAssigner
+from ..placement.placer import FoundPlaces, ToPlace, find_places
 from ..preemption import classical, fair_sharing, lookahead
 from ..preemption.rules import Found, Preemptor
 from ..state.trial import Trial
@@ -49,7 +50,7 @@ class Nominator:
         self.trial, self.workload = trial, workload
         self.replaced = replaced_by(workload, trial.running)
         held = held_by(trial.graph, trial.policy.slot_index, self.replaced)
-        self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held)
+        self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held, self._find)
         self.ahead: list[tuple[int, Request]] = []
 
     def nominate(self) -> Nomination:
@@ -89,20 +90,25 @@ class Nominator:
         hopeless = self.trial.graph.settings.judges_together and flavors.grade is Grade.NO_VICTIMS
         if flavors.mode is not Mode.PREEMPT or hopeless:
             return Found()
-        return self._search(flavors.request, sorted(flavors.needing), flavors)
+        return self._search(preemptor_of(self.trial, self.workload, flavors.request, sorted(flavors.needing), flavors))
 
-    def _simulate(self, amounts: dict[int, int]) -> Verdict:
+    def _find(self, wanted: Sequence[ToPlace], empty: bool) -> FoundPlaces:
+        """Places for pods of it, as things stand without the workload whose place it takes, or on empty nodes."""
+        with self.trial.without([] if self.replaced is None else [self.replaced]):
+            return find_places(self.trial.policy.places, wanted, empty)
+
+    def _simulate(self, amounts: dict[int, int], wanted: Sequence[ToPlace]) -> Verdict:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
         request, queue = as_request(amounts), self.workload.queue
-        found = self._search(request, [slot for slot, _ in request])
+        found = self._search(Preemptor(self.workload, request, [slot for slot, _ in request], tuple(wanted)))
         with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
             levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
         return found.grade, max(levels)
 
-    def _search(self, request: Request, slots: list[int], placed: FlavorAssignment | None = None) -> Found:
-        found = search(self.trial, preemptor_of(self.trial, self.workload, request, slots, placed))
+    def _search(self, preemptor: Preemptor) -> Found:
+        found = search(self.trial, preemptor)
         if found.until is not None:
-            self.ahead.append((found.until, request))
+            self.ahead.append((found.until, preemptor.request))
         return found
 
     def _with_fewer_pods(self) -> Nomination | None:

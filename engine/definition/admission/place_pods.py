@@ -2,6 +2,8 @@
 
 Kueue: pkg/scheduler/flavorassigner/flavorassigner.go, the end of assignFlavors; pkg/scheduler/scheduler.go, updateAssignmentForTAS. A
 workload that fits by quota and finds no places needs victims, as if quota were short. One that finds none even on empty nodes never fits.
+
+Where everything is decided at once, places are looked at in the search for flavors already (`flavor/assigner.py`).
 """
 
 from dataclasses import replace
@@ -34,9 +36,10 @@ def judge_places(policy: ActivePolicy, workload: Workload, assignment: FlavorAss
     wanted = pod_sets_to_place(places, workload, assignment)
     if not wanted or assignment.mode is Mode.NO_FIT:
         return
-    if assignment.mode is Mode.FIT:
+    if assignment.mode is Mode.FIT or (policy.graph.settings.judges_together and not _is_short_of_quota(assignment)):
         found = find_places(places, wanted)
         if not found.failures:
+            assignment.mode = Mode.FIT
             give(assignment, found)
             return
         assignment.unplaced, assignment.mode = found.failures[0], Mode.PREEMPT
@@ -48,6 +51,17 @@ def judge_places(policy: ActivePolicy, workload: Workload, assignment: FlavorAss
         _grade(policy, assignment, first.pod_sets, Grade.NO_MATCH, first)
     else:
         _grade(policy, assignment, tuple(each.pod_set.name for each in wanted), Grade.PREEMPT, None)
+
+
+def _is_short_of_quota(assignment: FlavorAssignment) -> bool:
+    """Whether there is too little quota on one of the flavors of an assignment; else only places are missing."""
+    return any(
+        attempt.flavor == chosen.flavor and obstacle.by_quota
+        for pods in assignment.pod_sets
+        for chosen in pods.flavors.values()
+        for attempt in pods.attempts
+        for obstacle in attempt.obstacles
+    )
 
 
 def _grade(policy: ActivePolicy, assignment: FlavorAssignment, names: tuple[str, ...], grade: Grade, failure: NoPlaces | None) -> None:

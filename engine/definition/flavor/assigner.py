@@ -4,6 +4,9 @@ The grades, the two choices when to look further and which of two flavors is bet
 policy's way of deciding a flavor is judged by all resources of a group together, or by each alone, on top of what earlier pod sets took of
 it; whether all groups fit together is seen later (`admission/nominate.py`). Where resources are judged together, a
 demand of 0 does not count, and a pod set that has no pods left gets no flavors; where each is judged alone, both count, as in Kueue.
+
+Where they are judged together a flavor that gives places also has to have some for the pods: one with quota and without places is no
+better than one without quota. In cycles places are sought once the flavors are found, as in Kueue (`admission/place_pods.py`).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,13 +15,20 @@ from ...eligibility import barrier, companions, groups_of, turn, without_places
 from ...event_parts import POD_COUNT, ObstacleKind, PodSet
 from ...intake.slices import Held
 from ...outcome.decision import SearchState
-from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, Obstacle, PodSetFlavors, Verdict
+from ...outcome.nomination import Attempt, Chosen, FlavorAssignment, FlavorReason, Grade, Mode, NoPlaces, Obstacle, PodSetFlavors, Verdict
+from ...outcome.regrade import no_places, regrade
 from ...policy_graph import Group, Queue
 from ...workload import Workload
+from ..placement.placer import FoundPlaces, ToPlace, find_places
 from ..state.state import ActivePolicy
+from .tried_places import placed_on
 
-Simulate = Callable[[dict[int, int]], Verdict]
-"""What a search for victims says of amounts by slot of which some do not fit: a grade from NO_VICTIMS to RECLAIM, and the level then."""
+Simulate = Callable[[dict[int, int], Sequence[ToPlace]], Verdict]
+"""What a search for victims says of amounts by slot of which some do not fit, and of pods that are to find places: a grade from NO_VICTIMS
+to RECLAIM, and the level then."""
+
+FindPlaces = Callable[[Sequence[ToPlace], bool], FoundPlaces]
+"""Places for pods, as things stand or (True) on empty nodes."""
 
 Judgement = tuple[dict[str, Verdict], list[Obstacle], FlavorReason]
 """The verdict on each resource, what is short, and the most severe reason."""
@@ -35,7 +45,7 @@ class FlavorAssigner:
 
     `tried` says where the search goes on: the index of the last flavor tried, by pod set and resource. With `only` just those
     flavors are considered. `held` is what pod sets of a workload hold whose place this one takes: each stays on its flavors,
-    and has to find room only for what it asks for beyond that.
+    and has to find room only for what it asks for beyond that. `find` finds places as if that workload had gone.
     """
 
     def __init__(
@@ -46,7 +56,10 @@ class FlavorAssigner:
         tried: SearchState = (),
         only: dict[tuple[str, str], int] | None = None,
         held: Held | None = None,
+        find: FindPlaces | None = None,
     ) -> None:
+        self.find: FindPlaces = find or (lambda wanted, empty: find_places(policy.places, wanted, empty))
+        self.served, self.trying, self.nowhere = list[PodSetFlavors](), list[PodSetFlavors](), list[NoPlaces]()
         self.policy, self.tree, self.workload, self.simulate, self.only = policy, policy.tree, workload, simulate, only
         self.tried, self.held = {(pod_set, resource): index for pod_set, resource, index in tried}, held or {}
         graph = policy.graph
@@ -59,6 +72,7 @@ class FlavorAssigner:
     def assign(self, counts: Sequence[int]) -> FlavorAssignment:
         """Flavors for the given number of pods of each pod set."""
         assignment = FlavorAssignment()
+        self.served, self.nowhere = assignment.pod_sets, []
         for indices in _joined(self.workload, counts if self.together else None):
             pod_sets = [self._pod_set(index, counts[index]) for index in indices]
             self._serve(assignment, indices, pod_sets)
@@ -69,6 +83,9 @@ class FlavorAssigner:
         if assignment.mode is Mode.NO_FIT:
             unserved = any(obstacle.kind == "unserved" for pod_set in assignment.pod_sets for obstacle in pod_set.obstacles)
             assignment.reason = "NoMatchingFlavor" if self.together and unserved else self._reason(assignment)
+            if assignment.reason == "TopologyPlacementFailed" and self.nowhere:
+                assignment.unplaced_if_empty = self.nowhere[0]
+                regrade(assignment, self.nowhere[0].pod_sets, Grade.NO_MATCH, self.nowhere[0])
         return assignment
 
     def _reason(self, assignment: FlavorAssignment) -> FlavorReason:
@@ -105,6 +122,7 @@ class FlavorAssigner:
 
     def _serve(self, assignment: FlavorAssignment, indices: list[int], pod_sets: list[PodSetFlavors]) -> None:
         """Find flavors for pod sets that get them together, and charge the assignment."""
+        self.trying = pod_sets
         asked = sorted({resource for pod_set in pod_sets for resource in pod_set.requests})
         total = {resource: sum(pod_set.requests.get(resource, 0) for pod_set in pod_sets) for resource in asked}
         found: dict[str, Chosen] = {}
@@ -173,6 +191,7 @@ class FlavorAssigner:
         """
         wanted = {resource: total[resource] for resource in sorted(total) if resource in group.resources}
         pod_sets = [self.workload.fact.pod_sets[index] for index in indices]
+        self.nowhere = []
         best: dict[str, tuple[int, Verdict]] = {}
         best_verdict: Verdict = (Grade.NO_MATCH, 0)
         obstacles: list[Obstacle] = []
@@ -255,9 +274,10 @@ class FlavorAssigner:
     ) -> tuple[Verdict, list[Obstacle], FlavorReason]:
         """The verdict on resources that are judged together, what is short, and the reason where the flavor is of no use.
 
-        Without `may_evict` nobody is looked for: other pods keep it off the flavor anyway.
+        Without `may_evict` neither places nor victims are looked for: other pods keep it off the flavor anyway.
         """
         queue, tree = self.workload.queue, self.tree
+        wanted = self._to_place(flavor, part) if may_evict else []
         obstacles: list[Obstacle] = []
         amounts: dict[int, int] = {}
         level = 0
@@ -275,12 +295,34 @@ class FlavorAssigner:
             may_evict = may_evict and (more_above or self._may_evict(slot, amount))
         if any(obstacle.kind == "exceeds" for obstacle in obstacles):
             return (Grade.EXCEEDS, 0), obstacles, "ExceedsMaxQuota"
+        lacking, ever = self._lacking(wanted, bool(obstacles))
+        if lacking is not None:
+            obstacles.append(no_places(lacking, flavor))
+        if lacking is not None and not ever:
+            self.nowhere.append(lacking)
+            return (Grade.NO_MATCH, 0), obstacles, "TopologyPlacementFailed"
         if not obstacles:
             return (Grade.FIT, level), [], ""
         if not may_evict:
             return (Grade.MAY_NOT_EVICT, level), obstacles, "WaitingForQuota"
-        grade, after = self.simulate(amounts)
+        grade, after = self.simulate(amounts, wanted)
         return (grade, after if self.policy.graph.settings.counts_levels else level), obstacles, ""
+
+    def _to_place(self, flavor: int, part: list[tuple[str, int]]) -> list[ToPlace]:
+        """The pod sets that have to find places on a flavor for it to serve."""
+        resources = [resource for resource, _ in part]
+        return placed_on(self.policy.graph, self.workload, self.served, self.trying, resources, flavor) if self.together else []
+
+    def _lacking(self, wanted: Sequence[ToPlace], short: bool) -> tuple[NoPlaces | None, bool]:
+        """Why pods have no places, as things stand or ever, and whether they have some on empty nodes; where quota is `short` it is asked
+        for these alone."""
+        if not wanted:
+            return None, True
+        now = [] if short else self.find(wanted, False).failures
+        if not short and not now:
+            return None, True
+        on_empty = self.find(wanted, True).failures
+        return (on_empty[0], False) if on_empty else (now[0] if now else None, True)
 
     def _level(self, slot: int, amount: int) -> tuple[int, bool]:
         """The level from which an amount would come, and whether something above it could still lend more."""

@@ -148,11 +148,22 @@ def _too_little(tree: DomainTree, pod_set: PodSet, wish: Wish, rooms: Sequence[R
     kept_off = tuple((cause.cause, cause.detail, tally.kept_off[cause]) for cause in sorted(tally.kept_off))
     layers = tuple(_layers(tree, pod_set, wish, rooms, found.level)) if len(pod_set.slices) > 1 else ()
     closest = _closest(tree, wish, rooms, found.level)
+    uneven = wish.pods % wish.slice_size
+    is_node = tree.level_of(closest) == len(tree.levels) - 1
     return NoPlaces(
-        "no-room", level=pod_set.within, asked=pod_set.within or pod_set.near, fit=found.fit, of=wish.slices, size=wish.slice_size,
-        layers=layers, nodes=tally.nodes, kept_off=kept_off, closest=tree.place(closest) if tree.level_of(closest) == len(tree.levels) - 1
-        else tree.domains[closest].path, closest_fit=_in_slices(wish, rooms[closest]),
-    )  # fmt: skip
+        "uneven-slices" if uneven else "no-room",
+        level=pod_set.within,
+        asked=pod_set.within or pod_set.near,
+        fit=found.fit,
+        of=wish.slices,
+        size=wish.slice_size,
+        layers=layers,
+        nodes=tally.nodes,
+        kept_off=kept_off,
+        closest=tree.place(closest) if is_node else tree.domains[closest].path,
+        closest_fit=_in_slices(wish, rooms[closest]),
+        left_over=uneven,
+    )
 
 
 def _in_slices(wish: Wish, room: Room) -> int:

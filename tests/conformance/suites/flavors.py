@@ -64,7 +64,7 @@ def plan_of(
         pod_sets_of = tuple(pod_set.model_copy(update={"flavors": allowed}) for pod_set in fact.pod_sets)
         workload = replace(workload, fact=fact.model_copy(update={"pod_sets": pod_sets_of}))
     held = _held(kueue, tc.get("preemptWorkloadSlice") or tc.get("replaceWl"))
-    assigner = FlavorAssigner(kueue.core.state.active, workload, lambda amounts: verdicts[min(amounts)], held=held)
+    assigner = FlavorAssigner(kueue.core.state.active, workload, lambda amounts, _: verdicts[min(amounts)], held=held)
     plan = assigner.assign(workload.remaining)
     judge_places(kueue.core.state.active, workload, plan)
     return kueue, plan

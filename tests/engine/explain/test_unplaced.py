@@ -41,6 +41,14 @@ queue q {
 )
 
 
+OWN = """preempt own {
+  evict from the same queue
+  where victim.priority < workload.priority
+  order by victim.admitted desc
+}
+"""
+
+
 def sets(gpu: str, pods: int, **wish: object) -> list[dict[str, object]]:
     """One pod set with a wish for places."""
     return [{"count": pods, "requests": {"gpu": gpu}, **wish}]
@@ -216,3 +224,103 @@ def test_where_pods_stand() -> None:
     domains = ((("r1", "n1"), 1), (("n2",), 3), (("n3",), 1))
     assert placed_told(domains, 3) == "r1/n1, n2 (3), n3"
     assert placed_told(domains, 1) == "r1/n1 and 2 more"
+
+
+# --- slices that do not come out even -----------------------------------------------------------------------------------
+
+IN_SLICES = {"within": "rack", "slices": [{"level": "host", "size": 2}]}
+
+
+def test_pods_that_make_up_no_whole_slices(cluster: Callable[[str], Any]) -> None:
+    """However much room there is, it is told that the pods are no whole number of slices, and what number would do."""
+    c = cluster(AT_ONCE)
+    add_nodes(c, r1=["n1", "n2"])
+    assert c.submit("w", "q", sets=sets("1", 5, **IN_SLICES)) == []
+    found = c.standing("w")
+    assert (found.reason, found.places) == (
+        "TopologyPlacementFailed",
+        Unplaced(kind="uneven-slices", pod_sets=("main",), flavor="a", of=2, size=2, left_over=1, if_empty=True),
+    )
+    assert [each.because for each in found.flavors] == [("there are no places",)]
+    assert [impediment_told(never) for never in found.never] == [
+        (
+            "there are no places on a for main: 5 pods are no whole number of slices of 2",
+            "submit 4 or 6 pods, or choose slices of which 5 pods are a whole number",
+        )
+    ]
+    assert c.submit("even", "q", sets=sets("1", 6, **IN_SLICES)) == ["run even"]
+
+
+def test_fewer_pods_than_one_slice(cluster: Callable[[str], Any]) -> None:
+    """No whole slice can be left out of less than one."""
+    c = cluster(AT_ONCE)
+    add_nodes(c, r1=["n1"])
+    c.submit("w", "q", sets=sets("1", 1, **IN_SLICES))
+    assert instead_of(c.standing("w").places) == "submit 2 pods, or choose slices of which 1 pods are a whole number"
+
+
+def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]) -> None:
+    """The decision is Kueue's, and says why."""
+    c = cycles(IN_CYCLES)
+    add_nodes(c, r1=["n1", "n2"])
+    c.submit("w", "q", sets=sets("1", 5, **IN_SLICES))
+    assert c.rest() == ["park w"]
+    assert (c.last("w").reason, unplaced_told(c.last("w").why.places)) == (
+        "TopologyPlacementFailed",
+        "a for main: 5 pods are no whole number of slices of 2",
+    )
+
+
+# --- evictions that free quota and no places ----------------------------------------------------------------------------
+
+
+def test_evictions_would_free_quota_and_no_places(cluster: Callable[[str], Any]) -> None:
+    """At once: an eviction would free the quota that is short, and the places stay with somebody whom nobody evicts."""
+    c = cluster(AT_ONCE.replace("owns 32 gpu on a", "owns 26 gpu on a\n  borrows nothing") + OWN)
+    add_nodes(c, r1=["n1", "n2"], r2=["n3", "n4"])
+    for name in ("r1", "r2"):
+        c.submit(f"stays-{name}", "q", sets=sets("5", 1, node_selector={"rack": name}), priority=9)
+    c.submit("low", "q", sets=sets("8", 1, node_selector={"rack": "r1"}))
+    assert c.submit("w", "q", sets=sets("8", 2, within="rack"), priority=5) == []
+    found = c.standing("w")
+    assert (found.limit.resource, found.now) == ("gpu", "waits")
+    [flavor] = found.flavors
+    assert flavor.because == (
+        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)",
+    )
+
+
+def test_in_cycles_evictions_would_free_quota_and_no_places(cycles: Callable[[str], Any]) -> None:
+    """In cycles the flavor itself is good enough for an eviction, as in Kueue; it is told that there would be no places."""
+    c = cycles(IN_CYCLES.replace("owns 32 gpu on a", "owns 26 gpu on a\n  evicts its own of lower priority"))
+    add_nodes(c, r1=["n1", "n2"], r2=["n3", "n4"])
+    for name in ("r1", "r2"):
+        c.submit(f"stays-{name}", "q", sets=sets("5", 1, node_selector={"rack": name}, anywhere=True), priority=9)
+    c.submit("low", "q", sets=sets("8", 1, node_selector={"rack": "r1"}, anywhere=True))
+    c.rest()
+    c.submit("w", "q", sets=sets("8", 2, within="rack"), priority=5)
+    c.rest()
+    assert c.standing("w").now == "waits"
+    [flavor] = c.standing("w").flavors
+    assert flavor.because[-1] == (
+        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)"
+    )
+
+
+# --- places that are reserved -------------------------------------------------------------------------------------------
+
+
+def test_whoever_waits_sees_reserved_places_as_taken(cluster: Callable[[str], Any]) -> None:
+    """One reserves its places until a protection ends; for the next in line they are not there, though there is quota for both."""
+    c = cluster(AT_ONCE + OWN + "protect warm-up { where victim.running < 10m }\n")
+    add_nodes(c, r1=["n1"], r2=["n2"])
+    c.submit("low", "q", sets=sets("2", 1, node_selector={"rack": "r1"}))
+    assert c.submit("first", "q", sets=sets("8", 1, node_selector={"rack": "r1"}), priority=9) == []
+    assert c.standing("first").reason == "WaitingForProtectedWorkloads"
+    assert c.submit("w", "q", sets=sets("6", 1, node_selector={"rack": "r1"})) == []
+    found = c.standing("w")
+    assert (found.reason, found.now) == ("TopologyPlacementFailed", "waits")
+    assert unplaced_told(found.places) == "a for main: room for 0 of 1 pod; 2 of 2 places take none (gpu 1, node selector 1)"
+    assert [(each.name, each.value) for each in found.operands] == [("room is reserved for", "first")]

@@ -6,12 +6,14 @@ The record is written at `PEN`, beyond what the tape holds for good: whoever wan
 from ... import columns as c
 from ...tables import Tables
 from ..pen import put, put_five, put_obstacle
+from ..placement.tried import HAS_PLACES, NEVER_HAS_PLACES, lacking, note_tried
+from ..preemption.trial import give_back, take
 from ..preemption.victims import verdict_of
 from ..quota.tree import add_to, exceeds_owned, level_that_fits, most, room
 from ..requests import need_of, request_of, usage_of, whole_of
 from .pod_sets import asked_of, is_leader, is_with, pod_set_at, resource_at, slot_of
 from .rank import better, good_enough
-from .reasons import serves, worst_reason
+from .reasons import serves, worse_reason, worst_reason
 
 
 def assign(t: Tables, row: int, nom: int) -> None:
@@ -20,6 +22,7 @@ def assign(t: Tables, row: int, nom: int) -> None:
     for slot in range(t.state[c.SLOTS]):
         t.slot[slot, c.IN_USAGE] = t.slot[slot, c.IN_WHOLE] = t.slot[slot, c.TOUCHED] = t.slot[slot, c.NEEDED] = 0
     t.nom[nom, c.N_LEVEL], t.nom[nom, c.N_MODE], t.nom[nom, c.N_REASON], t.nom[nom, c.N_GRADE] = 0, c.FITS, 0, c.FIT
+    t.nom[nom, c.N_SHORT], t.state[c.NOWHERE_FLAVOR] = 0, c.NONE
     t.state[c.PEN] = t.state[c.TAPE_END] + c.FLAVORS_AT
     start = put(t, 0)
     for pod_set in range(t.state[c.MOST_POD_SETS]):
@@ -93,7 +96,7 @@ def serve(t: Tables, row: int, nom: int, spec: int, leader: int) -> None:
         mode = close_pod_set(t, nom, spec, pod_set, failed, obstacles > 0 or failed) if with_it else c.FITS
         if mode == c.NO_FIT:
             reason = c.NO_MATCHING_FLAVOR if nothing_matches else worst_reason(t, spec, pod_set, searches)
-            t.nom[nom, c.N_REASON] = max(t.nom[nom, c.N_REASON], reason)
+            t.nom[nom, c.N_REASON] = worse_reason(t.nom[nom, c.N_REASON], reason)
 
 
 def close_pod_set(t: Tables, nom: int, spec: int, pod_set: int, failed: bool, obstacles: bool) -> int:
@@ -110,6 +113,8 @@ def close_pod_set(t: Tables, nom: int, spec: int, pod_set: int, failed: bool, ob
         t.tape[chosen] += 1
         put_five(t, j, flavor, grade, level, t.demand[j, c.D_TRIED])
         t.choice[nom, pod_set, j, c.C_FLAVOR], t.choice[nom, pod_set, j, c.C_TRIED] = flavor, t.demand[j, c.D_TRIED]
+        t.choice[nom, pod_set, j, c.C_GRADE] = grade
+        t.nom[nom, c.N_SHORT] = max(t.nom[nom, c.N_SHORT], t.demand[j, c.D_SHORT])
         slot = slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID])
         t.slot[slot, c.TOUCHED] = 1
         t.slot[slot, c.IN_WHOLE] += asked
@@ -144,6 +149,7 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) ->
             if first == c.NONE or t.spec[resource_at(t, spec, j) + c.R_TURN] < t.spec[resource_at(t, spec, first) + c.R_TURN]:
                 first = j
     begin = goes_on_at(t, leader, first)
+    t.state[c.NOWHERE_FLAVOR] = c.NONE
     put(t, wanted)
     counts, tries = put(t, 0), put(t, 0)
     best_grade, best_level, obstacles, tried, last = c.NO_MATCH, 0, 0, 0, c.NONE
@@ -160,7 +166,7 @@ def search(t: Tables, row: int, nom: int, spec: int, leader: int, group: int) ->
             if t.tape[attempt + c.T_GRADE] == c.NO_MATCH:
                 tried += 1
             continue
-        grade, level, reason, why = judge(t, row, spec, leader, wanted, flavor, attempt)
+        grade, level, reason, why = judge(t, row, nom, spec, leader, wanted, flavor, attempt)
         t.tape[attempt + c.T_GRADE], t.tape[attempt + c.T_REASON], t.tape[attempt + c.T_OBSTACLES] = grade, reason, why
         obstacles, tried = obstacles + why, tried + 1
         enough = good_enough(t, queue, grade, level)
@@ -195,11 +201,8 @@ def keep(t: Tables, spec: int, wanted: int, flavor: int) -> None:
     """Note a flavor as the best so far, with the verdict on each resource."""
     for j in range(t.spec[spec + c.S_RESOURCES]):
         if wanted >> j & 1:
-            t.demand[j, c.D_FLAVOR], t.demand[j, c.D_GRADE], t.demand[j, c.D_LEVEL] = (
-                flavor,
-                t.demand[j, c.D_NOW],
-                t.demand[j, c.D_LEVEL_NOW],
-            )
+            t.demand[j, c.D_FLAVOR], t.demand[j, c.D_GRADE] = flavor, t.demand[j, c.D_NOW]
+            t.demand[j, c.D_LEVEL], t.demand[j, c.D_SHORT] = t.demand[j, c.D_LEVEL_NOW], t.demand[j, c.D_SHORT_NOW]
 
 
 def kept_off(t: Tables, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> bool:
@@ -242,7 +245,7 @@ def put_too_large(t: Tables, spec: int, pod_set: int, flavor: int, j: int) -> No
     put_obstacle(t, c.TOO_LARGE, flavor, j, c.NONE, 0, asked, largest)
 
 
-def judge(t: Tables, row: int, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> tuple[int, int, int, int]:
+def judge(t: Tables, row: int, nom: int, spec: int, leader: int, wanted: int, flavor: int, attempt: int) -> tuple[int, int, int, int]:
     """The worst verdict on the wanted resources; the highest level stands on the tape. Return grade and level, reason, obstacles."""
     queue, resources = t.work[row, c.QUEUE], t.spec[spec + c.S_RESOURCES]
     obstacles, reason = 0, 0
@@ -257,7 +260,7 @@ def judge(t: Tables, row: int, spec: int, leader: int, wanted: int, flavor: int,
     while j < resources:
         part = wanted if t.state[c.TOGETHER] else wanted & 1 << j
         if part:
-            why, mild = judge_part(t, row, spec, flavor, part)
+            why, mild = judge_part(t, row, nom, spec, leader, flavor, part)
             obstacles, reason = obstacles + why, max(reason, mild)
         j = resources if t.state[c.TOGETHER] else j + 1
     grade, level, highest = c.FIT, 0, 0
@@ -281,14 +284,17 @@ def held_before(t: Tables, spec: int, leader: int, j: int, flavor: int) -> int:
     return flavor
 
 
-def judge_part(t: Tables, row: int, spec: int, flavor: int, part: int) -> tuple[int, int]:
-    """Judge resources that are judged together; return how many are short, and the reason where the flavor is of no use."""
+def judge_part(t: Tables, row: int, nom: int, spec: int, leader: int, flavor: int, part: int) -> tuple[int, int]:
+    """Judge resources that are judged together; return how much is in the way, and the reason where the flavor is of no use."""
     queue, resources = t.work[row, c.QUEUE], t.spec[spec + c.S_RESOURCES]
     level, obstacles, exceeds, may_evict = 0, 0, False, True
     t.ask[c.ASK_PART, 0, 0] = 0
     for j in range(resources):
         if part >> j & 1 and t.demand[j, c.D_NOW] == c.NO_MATCH:
             may_evict = False  # other pods keep it off the flavor anyway
+    to_place = False
+    if may_evict and t.state[c.PLACES] and t.state[c.TOGETHER]:
+        to_place = note_tried(t, spec, nom, leader, part, flavor)
     for j in range(resources):
         if not part >> j & 1:
             continue
@@ -306,19 +312,39 @@ def judge_part(t: Tables, row: int, spec: int, flavor: int, part: int) -> tuple[
             from_level, more_above = level_that_fits(t, queue, slot, amount)
         level = max(level, from_level)
         may_evict = may_evict and (more_above or may_evict_for(t, queue, slot, amount))
-    grade, reason = c.FIT, 0
+    grade, reason, short, places = c.FIT, 0, int(obstacles > 0), HAS_PLACES
+    if to_place and not exceeds:
+        places = judge_tried(t, row, nom, flavor, short == 1)
+        obstacles += int(places != HAS_PLACES)
     if exceeds:
         grade, level, reason = c.EXCEEDING, 0, c.EXCEEDS_MAX_QUOTA
+    elif places == NEVER_HAS_PLACES:
+        grade, level, reason = c.NO_MATCH, 0, c.TOPOLOGY_PLACEMENT_FAILED
+        if t.state[c.NOWHERE_FLAVOR] == c.NONE:
+            t.state[c.NOWHERE_FLAVOR], t.state[c.NOWHERE_LEADER], t.state[c.NOWHERE_PART] = flavor, leader, part
     elif obstacles and not may_evict:
         grade, reason = c.MAY_NOT_EVICT, c.WAITING_FOR_QUOTA
     elif obstacles:
         sort_by_slot(t, c.ASK_PART)
-        grade, after = verdict_of(t, row, c.ASK_PART)
+        grade, after = verdict_of(t, row, c.ASK_PART, nom if to_place else c.NONE, leader)
         level = after if t.state[c.COUNTS_LEVELS] else level
     for j in range(resources):
         if part >> j & 1 and t.demand[j, c.D_NOW] != c.NO_MATCH:
-            t.demand[j, c.D_NOW], t.demand[j, c.D_LEVEL_NOW] = grade, level
+            t.demand[j, c.D_NOW], t.demand[j, c.D_LEVEL_NOW], t.demand[j, c.D_SHORT_NOW] = grade, level, short
     return obstacles, reason
+
+
+def judge_tried(t: Tables, row: int, nom: int, flavor: int, short: bool) -> int:
+    """Look for places on a flavor that is tried; whoever the nomination replaces makes room for it. What is in the way is written."""
+    old = t.nom[nom, c.N_REPLACED]
+    if old != c.NONE:
+        take(t, old)
+    places, of, fit = lacking(t, row, nom, short)
+    if old != c.NONE:
+        give_back(t, old)
+    if places != HAS_PLACES:
+        put_obstacle(t, c.NO_PLACES, flavor, c.NONE, c.NONE, 0, of, fit)
+    return places
 
 
 def sort_by_slot(t: Tables, ask: int) -> None:

@@ -14,8 +14,16 @@ def worst_reason(t: Tables, spec: int, pod_set: int, searches: int) -> int:
     for j in range(t.spec[spec + c.S_RESOURCES]):
         group = t.spec[resource_at(t, spec, j) + c.R_GROUP]
         if group != c.NONE and asked_of(t, spec, pod_set, j) != c.NONE:
-            worst = max(worst, mildest_reason(t, group, searches))
+            worst = worse_reason(worst, mildest_reason(t, group, searches))
     return worst
+
+
+def worse_reason(left: int, right: int) -> int:
+    """The more severe of two reasons. That there are no places is the mildest, whatever its number."""
+    if left == c.TOPOLOGY_PLACEMENT_FAILED or right == c.TOPOLOGY_PLACEMENT_FAILED:
+        other = right if left == c.TOPOLOGY_PLACEMENT_FAILED else left
+        return other if other > 0 else c.TOPOLOGY_PLACEMENT_FAILED
+    return max(left, right)
 
 
 def mildest_reason(t: Tables, group: int, searches: int) -> int:
@@ -27,7 +35,8 @@ def mildest_reason(t: Tables, group: int, searches: int) -> int:
         for _ in range(attempts):
             grade, reason = t.tape[at + c.T_GRADE], t.tape[at + c.T_REASON]
             if c.NO_MATCH <= grade < c.NO_VICTIMS and is_listed(t, group, t.tape[at + c.T_FLAVOR]):
-                mildest = reason if mildest == c.NONE else min(mildest, reason)
+                worse = worse_reason(mildest, reason)
+                mildest = reason if mildest == c.NONE or worse == mildest else mildest
             at += c.ATTEMPT_WIDTH + t.tape[at + c.T_OBSTACLES] * c.OBSTACLE_WIDTH
     return max(0, mildest)
 

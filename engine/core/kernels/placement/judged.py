@@ -13,6 +13,7 @@ from ..quota.tree import add_once
 from ..requests import need_of
 from .rooms import domains_of
 from .standing import find_places, note_placed
+from .tried import find_nowhere
 
 
 def judge_places(t: Tables, row: int, nom: int) -> None:
@@ -22,10 +23,16 @@ def judge_places(t: Tables, row: int, nom: int) -> None:
     t.nom[nom, c.N_PLACED] = int(t.nom[nom, c.N_MODE] != c.NO_FIT and note_placed(t, spec, nom))
     if not t.nom[nom, c.N_PLACED]:
         put(t, 0)
-        put(t, 0)
+        by_places = t.nom[nom, c.N_MODE] == c.NO_FIT and t.nom[nom, c.N_REASON] == c.TOPOLOGY_PLACEMENT_FAILED
+        if by_places and find_nowhere(t, row, nom):
+            put_failure(t)
+        else:
+            put(t, 0)
+        t.nom[nom, c.N_STANDS] = 0
         return
-    if t.nom[nom, c.N_MODE] == c.FITS:
+    if t.nom[nom, c.N_MODE] == c.FITS or (t.state[c.TOGETHER] and not t.nom[nom, c.N_SHORT]):
         if find_places(t, row, nom, False):
+            t.nom[nom, c.N_MODE] = c.FITS
             put(t, 0)
             put(t, 0)
             return

@@ -8,7 +8,6 @@ from ..guards import next_turn
 from ..line import next_in_tree
 from ..placement.standing import find_places
 from ..quota.tree import add_once, charge_all, room, uncharge_all
-from ..requests import need_of
 from .rules import could_help, is_kept, judges_by_kind, owner, places, rule_at, search_by_rules
 from .running import are_alike
 from .trial import enough, give_back, take
@@ -17,8 +16,10 @@ UNKNOWN_SHARES = c.OF_SHARE
 UNKNOWN_BOTH = c.OF_SHARE | c.OF_TIME
 
 
-def search_ahead(t: Tables, row: int, ask: int) -> tuple[int, int]:
+def search_ahead(t: Tables, row: int, ask: int, need: int) -> tuple[int, int]:
     """Look for victims by the policy's rules; return the grade, and the first moment at which time will have freed enough (NONE: never).
+
+    Where places are missing, others have to go on the slots of `need`.
 
     Where somebody was passed over only because this fact admitted it, that is the present moment, for the next fact.
     """
@@ -29,8 +30,8 @@ def search_ahead(t: Tables, row: int, ask: int) -> tuple[int, int]:
             t.ask[c.ASK_SHORT, 0, 0] += 1
             t.ask[c.ASK_SHORT, t.ask[c.ASK_SHORT, 0, 0], c.SLOT] = t.ask[ask, k, c.SLOT]
     if t.state[c.PLACING] != c.NONE and not find_places(t, row, t.state[c.PLACING], False):
-        for k in range(1, t.ask[need_of(t.state[c.PLACING]), 0, 0] + 1):
-            add_once(t, c.ASK_SHORT, t.ask[need_of(t.state[c.PLACING]), k, c.SLOT])
+        for k in range(1, t.ask[need, 0, 0] + 1):
+            add_once(t, c.ASK_SHORT, t.ask[need, k, c.SLOT])
     t.state[c.VICTIMS] = 0
     charge_all(t, queue, ask)
     grade, until = judge_ahead(t, row, ask, now)

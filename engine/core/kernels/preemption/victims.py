@@ -6,6 +6,7 @@ room (NONE: it will not), and whether it was made for a part of what is asked fo
 
 from ... import columns as c
 from ...tables import Tables
+from ..placement.tried import sets_placed
 from ..quota.tree import copy_request, exceeds_limit, level_that_fits
 from .ahead import search_ahead
 from .candidates import next_candidate
@@ -14,26 +15,44 @@ from .fair import search_fairly
 from .trial import add_victim, give_all_back, take
 
 
-def verdict_of(t: Tables, row: int, ask: int) -> tuple[int, int]:
-    """What evicting could do for a part of what is asked for, and the level from which that would come then."""
-    at = search_once(t, row, ask, ask, 1, c.NONE)
+def verdict_of(t: Tables, row: int, ask: int, placing: int, leader: int) -> tuple[int, int]:
+    """What evicting could do for a part of what is asked for, and the level from which that would come then; `placing` as in `search_once`,
+    the part is of a leader and those with it."""
+    at = search_once(t, row, ask, ask, leader, placing)
     return t.found[at, c.X_GRADE], t.found[at, c.X_LEVEL]
 
 
-def search_once(t: Tables, row: int, ask: int, need: int, by_part: int, placing: int) -> int:
-    """Search for the victims of a request, unless that was done; return where it is noted.
+def search_once(t: Tables, row: int, ask: int, need: int, leader: int, placing: int) -> int:
+    """Search for the victims of a request, unless that was done; return where it is noted. It is one for a part of a workload, of a leader,
+    or (NONE) for all of it.
 
     `placing` is the nomination whose pods have to find places as well (NONE: none have to).
     """
+    sets = sets_placed(t, t.work[row, c.SPEC]) if placing != c.NONE else 0
     for at in range(t.state[c.FOUND]):
-        if t.found[at, c.X_PLACED] == placing and same_request(t, c.ASKS_FOUND + at, ask):
+        same = t.found[at, c.X_PLACED] == placing and same_request(t, c.ASKS_FOUND + at, ask)
+        if same and (placing == c.NONE or same_places(t, at, leader, sets, t.nom[placing, c.N_REPLACED] == c.NONE)):
             return at
     at = t.state[c.FOUND]
     t.state[c.FOUND] = at + 1
     copy_request(t, ask, c.ASKS_FOUND + at)
-    t.found[at, c.X_BY_PART], t.found[at, c.X_PLACED] = by_part, placing
+    t.found[at, c.X_BY_PART], t.found[at, c.X_PLACED] = int(leader != c.NONE), placing
+    t.found[at, c.X_ATTEMPT], t.found[at, c.X_FOR], t.found[at, c.X_SETS] = t.state[c.ATTEMPT], leader, sets
     search_for(t, row, at, need)
     return at
+
+
+def same_places(t: Tables, at: int, leader: int, sets: int, in_nobodys_place: bool) -> bool:
+    """Whether a search for the victims of the same request was for the same pod sets on the same flavors, `sets` of them that have to find
+    places.
+
+    In one attempt the flavor that is tried follows from the request, and which pod sets count beside it from the leader. So does all of it
+    where the search for a part counted as many as there are: then it was for all of them. Its need is that of all of it, too, if it takes
+    nobody's place.
+    """
+    if t.found[at, c.X_ATTEMPT] != t.state[c.ATTEMPT]:
+        return False
+    return t.found[at, c.X_FOR] == leader or (leader == c.NONE and in_nobodys_place and t.found[at, c.X_SETS] == sets)
 
 
 def search_for(t: Tables, row: int, at: int, need: int) -> None:
@@ -45,7 +64,7 @@ def search_for(t: Tables, row: int, at: int, need: int) -> None:
     t.state[c.PLACING] = t.found[at, c.X_PLACED]
     needs_of = t.node[queue, c.NEEDS_OF]
     if t.state[c.BY_RULES]:
-        grade, until = search_ahead(t, row, ask)
+        grade, until = search_ahead(t, row, ask, need)
     elif limit_stands(t, row, ask, need):
         grade = c.NO_VICTIMS
     elif t.state[c.FAIR]:
