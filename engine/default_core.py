@@ -7,6 +7,7 @@ from .definition.snapshot import SnapshotError as SnapshotError
 from .definition.snapshot import thawed
 from .definition.state.state import ActivePolicy, State
 from .intake.capacity import node_sizes
+from .nodes.inventory import Inventory
 from .policy_graph import PolicyGraph
 from .questions.probe import DefinitionProbe
 
@@ -18,7 +19,7 @@ def new_core() -> Core:
 
 def idle_probe(graph: PolicyGraph, capacity: list[int]) -> Probe:
     """Questions about a policy over what exists, by slot, where nobody uses anything."""
-    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, {}), {})))
+    return DefinitionProbe(State(policy=ActivePolicy.of(graph, capacity, node_sizes(graph, Inventory()), {})))
 
 
 def freeze(core: Core) -> bytes:

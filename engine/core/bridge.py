@@ -6,7 +6,7 @@ from ..definition.queue.line import line_key
 from ..definition.state.state import ActivePolicy, QueueState, State
 from ..intake.capacity import capacity, node_sizes
 from ..intake.local_usage import Books
-from ..nodes.inventory import Machine
+from ..nodes.inventory import Inventory
 from ..workload import NOWHERE
 from . import columns as c
 from .kernel_set import KernelSet
@@ -24,7 +24,7 @@ class Around:
     """What a core knows beside its tables."""
 
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
-    machines: dict[str, Machine] = field(default_factory=dict)
+    machines: Inventory = field(default_factory=Inventory)
     consumed: Books = field(default_factory=dict)
 
 
@@ -32,7 +32,7 @@ def loaded(state: State, kernels: KernelSet) -> tuple[TableStore, Around]:
     """A state in tables; the state is used no more, unless that is refused. Raises BeyondBoundsError."""
     if state.time > c.MOST_TIME:
         raise BeyondBoundsError("a moment is too late")
-    around = Around(dict(state.overrides), dict(state.machines), state.consumed)
+    around = Around(dict(state.overrides), state.machines.copy(), state.consumed)
     exists = capacity(state.graph, state.machines, state.overrides)
     machines = state.machines if state.graph.gives_places else NO_MACHINES
     asked = (pod_set for workload in state.in_order() for pod_set in workload.fact.pod_sets)
@@ -70,7 +70,7 @@ def unloaded(store: TableStore, around: Around) -> State:
     """The state that tables hold, as the definition has it; it goes its own way."""
     t, graph = store.tables, store.graph
     policy = ActivePolicy.of(graph, store.capacity, store.policy.sizes, around.machines)
-    state = State(policy=policy, overrides=dict(around.overrides), machines=dict(around.machines))
+    state = State(policy=policy, overrides=dict(around.overrides), machines=around.machines.copy())
     state.consumed = {name: around.consumed[name].copy() for name in sorted(around.consumed)}
     for name in sorted(_COUNTS):
         setattr(state, name, int(t.state[_COUNTS[name]]))

@@ -169,12 +169,12 @@ A_ASKS, A_AMOUNTS = range(2)
 """A pod set's part about places: whether it asks for anything; what one pod takes of each resource of places; its wish on each flavor; what
 keeps it off each kind of node."""
 
-I_REFUSED, I_LEVEL, I_SLICE_LEVEL, I_REQUIRED, I_SAID, I_LOOSE, I_SLICE_SIZE, I_LAYERS = range(8)
+I_REFUSED, I_LEVEL, I_SLICE_LEVEL, I_REQUIRED, I_SAID, I_LOOSE, I_SLICE_SIZE, I_FIT_EMPTY, I_LAYERS = range(9)
 MOST_LAYERS, MOST_LEVELS = 4, 16
 I_INNER = I_LAYERS + 1 + 2 * MOST_LAYERS
 WISH_PART_WIDTH = I_INNER + MOST_LEVELS + 1
-"""A wish: why it cannot be (0: it can), levels, whether one is named, how pods come in slices; how many layers of slices, with level and
-size of each; of each level how many pods stand together in one domain of it."""
+"""A wish: why it cannot be (0: it can), levels, whether one is named, how pods come in slices; how many pods are known to find places on
+empty nodes; how many layers of slices, with level and size of each; of each level how many pods stand together in one domain of it."""
 
 # --- places: tree (a row for each flavor), domain, leaf (its lowest domains); filled and stand in a search -------------------------
 

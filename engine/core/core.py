@@ -239,7 +239,7 @@ class ArrayCore:
         self.check(fact)
         if self._tables.graph.gives_places:
             return False
-        store, machines, overrides = self._tables, dict(self._around.machines), dict(self._around.overrides)
+        store, machines, overrides = self._tables, self._around.machines.copy(), dict(self._around.overrides)
         take_in(fact, store.graph, machines, overrides)
         if node_sizes(store.graph, machines) != store.policy.sizes:
             return False

@@ -55,6 +55,7 @@ class Demands:
     _known: dict[_Key, Demand] = field(default_factory=dict)
     _by_place: dict[int, Demand] = field(default_factory=dict)
     _texts: dict[str, int] = field(default_factory=dict)
+    _parts_known: dict[tuple[int, ...], int] = field(default_factory=dict)
     most_pod_sets: int = 1
     most_resources: int = 1
     most_standing: int = 0
@@ -120,7 +121,7 @@ class Demands:
             one = {**pod_set.requests, **({POD_COUNT: 1} if counts_pods else {})}
             self._append([one.get(resource, c.NONE) for resource in resources])
             self._append([self._barrier(flavor, pod_set, resources, groups, queue) for flavor in range(len(policy.graph.flavors))])
-        head[c.S_PLACES] = self._append(parts)
+        head[c.S_PLACES] = self._parts_at(parts)
         self.spec[at : at + c.SPEC_HEAD] = head
         if parts:
             self.most_standing = max(self.most_standing, self._most_standing(workload))
@@ -143,6 +144,13 @@ class Demands:
     def _most_standing(self, workload: Workload) -> int:
         """At how many places the pods of a workload may stand at most."""
         return sum(min(each.count, int(self.policy.state[c.MOST_DOMAINS])) for each in workload.fact.pod_sets)
+
+    def _parts_at(self, parts: list[int]) -> int:
+        """Where what pod sets ask for of places stands: once for all who ask for the same, so that what was counted for one serves all."""
+        known = tuple(parts)
+        if known not in self._parts_known:
+            self._parts_known[known] = self._append(parts)
+        return self._parts_known[known]
 
     def _append(self, numbers: list[int]) -> int:
         at = len(self.spec)

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from ..event_parts import Int64, NameText, Part, as_json
 from ..intake.capacity import machine
 from ..intake.decayed_usage import Consumed
-from ..nodes.inventory import Machine
+from ..nodes.inventory import Inventory, Machine
 from ..nodes.lost_nodes import all_nodes_of
 from ..policy_graph import PolicyGraph
 from ..workload import NOWHERE, Shape, Workload
@@ -135,7 +135,7 @@ def _state(content: _Content, graph: PolicyGraph | None) -> State:
     if any(not 0 <= usage.updated <= content.time for usage in content.consumed.values()):
         raise SnapshotError("usage of a local queue was counted at no moment until now")
     if graph is not None:
-        state.machines = {name: machine(graph, known) for name, known in content.machines.items()}
+        state.machines = Inventory({name: machine(graph, known) for name, known in content.machines.items()})
         take_over(state, graph)
         for workload in content.workloads:
             _check(graph, workload)

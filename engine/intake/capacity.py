@@ -1,11 +1,11 @@
 """What exists: the nodes of the cluster, the flavors that they belong to, the capacity of each slot, and how large a pod may be."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..facts import AboutSupply, CapacityChanged, NodeAdded, NodeChanged, NodeRemoved
 from ..nodes.conditions import Taint
-from ..nodes.inventory import Machine
+from ..nodes.inventory import Inventory, Machine, Size
 from ..policy_graph import Flavor, PolicyGraph
 
 NodeSizes = tuple[tuple[Mapping[str, int], ...], ...]
@@ -27,7 +27,7 @@ def flavors_of_node(graph: PolicyGraph, labels: dict[str, str]) -> list[int]:
     ]
 
 
-def take_in(fact: AboutSupply, graph: PolicyGraph, machines: dict[str, Machine], overrides: dict[tuple[str, str], int]) -> None:
+def take_in(fact: AboutSupply, graph: PolicyGraph, machines: Inventory, overrides: dict[tuple[str, str], int]) -> None:
     """Note what a fact says of what exists, in all nodes by name and in the capacities set by facts, by (flavor name, resource)."""
     match fact:
         case CapacityChanged():
@@ -40,7 +40,7 @@ def take_in(fact: AboutSupply, graph: PolicyGraph, machines: dict[str, Machine],
             del machines[fact.node]
 
 
-def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Mapping[tuple[str, str], int]) -> list[int]:
+def capacity(graph: PolicyGraph, machines: Inventory, overrides: Mapping[tuple[str, str], int]) -> list[int]:
     """What exists, by slot: the nodes of a flavor, or the last capacity fact, or what the policy says.
 
     `machines` are all nodes by name, `overrides` the capacities set by facts, by (flavor name, resource). A node that is cordoned counts
@@ -52,26 +52,24 @@ def capacity(graph: PolicyGraph, machines: Mapping[str, Machine], overrides: Map
         if graph.settings.forest:
             amounts.append(_declared(flavor, slot.resource))
         elif flavor.nodes is not None:
-            of_flavor = (machines[name] for name in sorted(machines) if machines[name].flavor == slot.flavor)
-            amounts.append(sum(each.capacity.get(slot.resource, 0) for each in of_flavor if flavor.topology >= 0 or not each.cordoned))
+            together = machines.totals(slot.flavor)
+            without = 0 if flavor.topology >= 0 else together.cordoned.get(slot.resource, 0)
+            amounts.append(together.total.get(slot.resource, 0) - without)
         else:
             amounts.append(overrides.get((flavor.name, slot.resource), _declared(flavor, slot.resource)))
     return amounts
 
 
-def node_sizes(graph: PolicyGraph, machines: Mapping[str, Machine]) -> NodeSizes:
+def node_sizes(graph: PolicyGraph, machines: Inventory) -> NodeSizes:
     """The sizes of the nodes of each flavor; `machines` are all nodes by name."""
     if graph.settings.forest:
         return tuple(() for _ in graph.flavors)
-    found: list[set[tuple[int, ...]]] = [set() for _ in graph.flavors]
-    for name in sorted(machines):
-        each = machines[name]
-        if each.flavor >= 0:
-            found[each.flavor].add(tuple(each.capacity.get(resource, 0) for resource, _ in graph.flavors[each.flavor].capacity))
-    return tuple(_largest(flavor, sizes) for flavor, sizes in zip(graph.flavors, found, strict=True))
+    return tuple(_largest(flavor, machines.totals(index).largest_sizes()) for index, flavor in enumerate(graph.flavors))
 
 
-def _largest(flavor: Flavor, sizes: set[tuple[int, ...]]) -> tuple[Mapping[str, int], ...]:
+def _largest(flavor: Flavor, of_everything: Iterable[Size]) -> tuple[Mapping[str, int], ...]:
+    """Of sizes that no other one exceeds in everything, those that none exceeds in all resources of a flavor."""
+    sizes = {tuple(dict(size).get(resource, 0) for resource, _ in flavor.capacity) for size in of_everything}
     kept: list[tuple[int, ...]] = []
     for size in sorted(sizes, reverse=True):  # whatever exceeds it in everything comes before it
         if not any(all(more >= less for more, less in zip(other, size, strict=True)) for other in kept):

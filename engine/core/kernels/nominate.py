@@ -75,8 +75,13 @@ def judge_with_room(t: Tables, row: int, nom: int) -> None:
 
 
 def find_places_then(t: Tables, row: int, nom: int) -> None:
-    """Find the places of a nomination that needs victims: with them gone, or where nobody can go, those it would keep on empty nodes."""
+    """Find the places of a nomination that needs victims: with them gone, or where nobody can go, those it would keep on empty nodes.
+
+    Deciding at once, it keeps none where time will not make room either.
+    """
     if t.nom[nom, c.N_MODE] != c.BY_EVICTION or not t.nom[nom, c.N_PLACED]:
+        return
+    if t.state[c.BY_RULES] and t.state[c.VICTIMS] == 0 and t.nom[nom, c.N_UNTIL] == c.NONE:
         return
     for at in range(t.state[c.VICTIMS]):
         take(t, t.victim[at, c.V_ROW])

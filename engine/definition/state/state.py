@@ -8,7 +8,7 @@ from operator import attrgetter
 from ...intake.capacity import NodeSizes
 from ...intake.decayed_usage import Consumed
 from ...intake.shapes import tells_apart
-from ...nodes.inventory import Machine
+from ...nodes.inventory import Inventory, Machine
 from ...outcome.nomination import as_request
 from ...policy_graph import PolicyGraph
 from ...workload import Shape, Workload
@@ -115,7 +115,7 @@ class State:
     stirred: set[int] = field(default_factory=set)
     overrides: dict[tuple[str, str], int] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
-    machines: dict[str, Machine] = field(default_factory=dict)
+    machines: Inventory = field(default_factory=Inventory)
     gave_way: dict[str, set[str]] = field(default_factory=dict)
     cycle: int = 0
     idle: int = 0

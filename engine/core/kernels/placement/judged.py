@@ -12,7 +12,7 @@ from ..pen import put, put_five
 from ..quota.tree import add_once
 from ..requests import need_of
 from .rooms import domains_of
-from .standing import find_places, note_placed
+from .standing import find_places, have_places, note_placed
 from .tried import find_nowhere
 
 
@@ -40,7 +40,7 @@ def judge_places(t: Tables, row: int, nom: int) -> None:
         t.nom[nom, c.N_MODE] = c.BY_EVICTION
     else:
         put(t, 0)
-    if find_places(t, row, nom, True):
+    if have_places(t, row, nom, True):
         put(t, 0)
         t.nom[nom, c.N_STANDS] = 0
         need_all(t, spec, nom)

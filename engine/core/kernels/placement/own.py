@@ -10,31 +10,47 @@ from .rooms import MOST_PODS, domains_of, left_at
 
 def fill_own(t: Tables, flavor: int, workers: int, wish: int, pods: int, leaders: int, empty: bool) -> int:
     """Fill the lowest domains of a flavor; return how many rows of `filled` there are then, in order of the domains, or TOO_LITTLE."""
-    size, levels = t.spec[wish + c.I_SLICE_SIZE], t.tree[flavor, c.T_LEVELS]
-    asked, slices = t.spec[wish + c.I_LEVEL], pods // size
-    if pods % size:
-        t.state[c.FIT_IN], t.state[c.ENDED_AT] = 0, asked
+    if not holds_all(t, flavor, wish, pods, leaders):
         return TOO_LITTLE
-    level = asked
+    levels, level, slices = t.tree[flavor, c.T_LEVELS], t.spec[wish + c.I_LEVEL], pods // t.spec[wish + c.I_SLICE_SIZE]
     while level >= 0:
         chosen = one_for_all(t, flavor, workers, level, level == levels - 1, pods, slices, leaders, empty)
         if chosen != c.NONE:
             rows = fill_one(t, 0, chosen, slices if level <= t.spec[wish + c.I_SLICE_LEVEL] else pods // unit_of(t, wish, level), leaders)
             return go_down(t, flavor, workers, wish, level, rows, empty)
-        if t.spec[wish + c.I_REQUIRED]:
-            break
         level -= 1
-    level = asked if t.spec[wish + c.I_REQUIRED] else 0
+    first, last = domains_of(t, flavor, 0)
+    rows = deal_out(t, workers, wish, in_row(first, last), 0, levels == 1, slices, leaders, empty, 0)
+    return go_down(t, flavor, workers, wish, 0, rows, empty)
+
+
+def holds_all(t: Tables, flavor: int, wish: int, pods: int, leaders: int) -> bool:
+    """Whether there is room for all, whatever the way of placing; else `FIT_IN` and `ENDED_AT` say how much there is at which level.
+
+    One domain of the level that is asked for has to hold them or, where that is only preferred, all of the widest level together: these
+    hold whatever a single domain holds.
+    """
+    size, level = t.spec[wish + c.I_SLICE_SIZE], t.spec[wish + c.I_LEVEL] if t.spec[wish + c.I_REQUIRED] else 0
+    if pods % size:
+        t.state[c.FIT_IN], t.state[c.ENDED_AT] = 0, t.spec[wish + c.I_LEVEL]
+        return False
+    slices, most, together, least = pods // size, 0, 0, MOST_PODS
     first, last = domains_of(t, flavor, level)
-    domains = in_row(first, last)
-    if t.spec[wish + c.I_REQUIRED] or not hold_together(t, domains, slices, leaders):
-        t.state[c.ENDED_AT], t.state[c.FIT_IN] = level, 0
-        for domain in domains:
-            room = t.domain[domain, c.R_SLICES]
-            t.state[c.FIT_IN] = max(t.state[c.FIT_IN], room) if t.spec[wish + c.I_REQUIRED] else t.state[c.FIT_IN] + room
-        return TOO_LITTLE
-    rows = deal_out(t, workers, wish, domains, level, level == levels - 1, slices, leaders, empty, 0)
-    return go_down(t, flavor, workers, wish, level, rows, empty)
+    for domain in range(first, last):
+        if holds_pods(t, domain, slices, leaders):
+            return True
+        most, together = max(most, t.domain[domain, c.R_SLICES]), together + t.domain[domain, c.R_SLICES]
+        if t.domain[domain, c.R_LEADERS]:
+            least = min(least, t.domain[domain, c.R_SLICES] - t.domain[domain, c.R_SLICES_LED])
+    t.state[c.FIT_IN], t.state[c.ENDED_AT] = most if t.spec[wish + c.I_REQUIRED] else together, level
+    if t.spec[wish + c.I_REQUIRED] or (leaders > 0 and least == MOST_PODS):
+        return False
+    return together - (least if leaders else 0) >= slices
+
+
+def holds_pods(t: Tables, domain: int, slices: int, leaders: int) -> bool:
+    """Whether one domain has room for all."""
+    return t.domain[domain, c.R_LEADERS] >= leaders and t.domain[domain, c.R_SLICES_LED if leaders else c.R_SLICES] >= slices
 
 
 def in_row(first: int, last: int) -> Ints:
@@ -52,7 +68,7 @@ def one_for_all(
     first, last = domains_of(t, flavor, level)
     best, way = c.NONE, t.state[c.PLACING_WAY]
     for domain in range(first, last):
-        if t.domain[domain, c.R_LEADERS] < leaders or t.domain[domain, c.R_SLICES_LED if leaders else c.R_SLICES] < slices:
+        if not holds_pods(t, domain, slices, leaders):
             continue
         if best == c.NONE:
             best = domain
@@ -66,18 +82,6 @@ def one_for_all(
         if order < 0:
             best = domain
     return best
-
-
-def hold_together(t: Tables, domains: Ints, slices: int, leaders: int) -> bool:
-    """Whether domains have room for all together."""
-    there, least = 0, MOST_PODS
-    for domain in domains:
-        there += t.domain[domain, c.R_SLICES]
-        if t.domain[domain, c.R_LEADERS]:
-            least = min(least, t.domain[domain, c.R_SLICES] - t.domain[domain, c.R_SLICES_LED])
-    if leaders == 0:
-        return there >= slices
-    return least < MOST_PODS and there - least >= slices
 
 
 # --- down the levels ----------------------------------------------------------------------------------------------------

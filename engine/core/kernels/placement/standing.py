@@ -8,7 +8,7 @@ from ...tables import Tables
 from ..cells import cell_before
 from ..flavor.pod_sets import pod_set_at
 from .counted import TOO_LITTLE, fill_counted
-from .own import fill_own
+from .own import fill_own, holds_all
 from .rooms import count_rooms, part_of, touch, wish_at
 
 # --- who runs where -----------------------------------------------------------------------------------------------------
@@ -176,6 +176,31 @@ def find_places(t: Tables, row: int, nom: int, empty: bool) -> bool:
     return found
 
 
+def have_places(t: Tables, row: int, nom: int, empty: bool) -> bool:
+    """Whether `find_places` finds places; where it does not, what it notes of that is noted.
+
+    A search for victims asks this after each of them. In a policy's own way of placing, what is counted says so for pods that are placed
+    together, all of them: no places have to be chosen, noted, and taken back. And where so many find places on empty nodes, fewer do.
+    """
+    spec, first, placed = t.work[row, c.SPEC], c.NONE, 0
+    for pod_set in range(t.spec[spec + c.S_PODSETS]):
+        if t.placed[pod_set] != c.NONE:
+            first = pod_set if first == c.NONE else first
+            placed += 1
+    members, workers, leader = group_at(t, spec, nom, first, t.placed[first])
+    if t.state[c.PLACING_WAY] == c.COUNTED or placed > members or (leader == c.NONE and members > 1):
+        return find_places(t, row, nom, empty)
+    flavor, pods = t.placed[first], t.nom[nom, c.N_PODS + workers]
+    wish = wish_at(t, part_of(t, spec, workers), flavor)
+    if empty and leader == c.NONE and pods <= t.spec[wish + c.I_FIT_EMPTY] and pods % t.spec[wish + c.I_SLICE_SIZE] == 0:
+        return True
+    if not count_for(t, spec, nom, flavor, workers, leader, empty) or not holds_all(t, flavor, wish, pods, int(leader != c.NONE)):
+        return False
+    if empty and leader == c.NONE:
+        t.spec[wish + c.I_FIT_EMPTY] = pods
+    return True
+
+
 def clear_lack(t: Tables, spec: int, nom: int) -> None:
     """Forget what the pod sets of a workload take of places."""
     for at in range(t.nom[nom, c.N_STAND], t.nom[nom, c.N_STAND] + t.nom[nom, c.N_STANDS]):
@@ -209,16 +234,9 @@ def is_first_of_group(t: Tables, spec: int, pod_set: int, flavor: int) -> bool:
 
 def place_group(t: Tables, spec: int, nom: int, first: int, flavor: int, empty: bool) -> bool:
     """Place the pod sets of a group on a flavor: workers with their leader, or each by itself."""
-    members, second, least = 0, c.NONE, t.nom[nom, c.N_PODS + first]
-    for pod_set in range(first, t.spec[spec + c.S_PODSETS]):
-        if t.placed[pod_set] == flavor and group_of(t, spec, pod_set) == group_of(t, spec, first):
-            members += 1
-            second = pod_set
-            least = min(least, t.nom[nom, c.N_PODS + pod_set])
-    if members == 2 and least == 1:
-        if t.nom[nom, c.N_PODS + second] > t.nom[nom, c.N_PODS + first]:
-            return place(t, spec, nom, flavor, second, first, empty)
-        return place(t, spec, nom, flavor, first, second, empty)
+    _, workers, leader = group_at(t, spec, nom, first, flavor)
+    if leader != c.NONE:
+        return place(t, spec, nom, flavor, workers, leader, empty)
     for pod_set in range(first, t.spec[spec + c.S_PODSETS]):
         of_it = t.placed[pod_set] == flavor and group_of(t, spec, pod_set) == group_of(t, spec, first)
         if of_it and not place(t, spec, nom, flavor, pod_set, c.NONE, empty):
@@ -226,16 +244,27 @@ def place_group(t: Tables, spec: int, nom: int, first: int, flavor: int, empty: 
     return True
 
 
+def group_at(t: Tables, spec: int, nom: int, first: int, flavor: int) -> tuple[int, int, int]:
+    """How many pod sets of a flavor are of the group of a first one, and who of them are workers and leader (NONE: nobody leads)."""
+    members, second, least = 0, c.NONE, t.nom[nom, c.N_PODS + first]
+    for pod_set in range(first, t.spec[spec + c.S_PODSETS]):
+        if t.placed[pod_set] == flavor and group_of(t, spec, pod_set) == group_of(t, spec, first):
+            members += 1
+            second = pod_set
+            least = min(least, t.nom[nom, c.N_PODS + pod_set])
+    if members != 2 or least != 1:
+        return members, first, c.NONE
+    if t.nom[nom, c.N_PODS + second] > t.nom[nom, c.N_PODS + first]:
+        return members, second, first
+    return members, first, second
+
+
 def place(t: Tables, spec: int, nom: int, flavor: int, workers: int, leader: int, empty: bool) -> bool:
     """Place a pod set, with its leader or without (NONE); say whether there is room."""
     part, pods = part_of(t, spec, workers), t.nom[nom, c.N_PODS + workers]
     wish = wish_at(t, part, flavor)
-    t.state[c.FAILED_FLAVOR], t.state[c.FAILED_SET], t.state[c.FAILED_WITH] = flavor, workers, leader
-    t.state[c.FAILED_WISH], t.state[c.FAILED_PODS] = wish, pods
-    if t.spec[wish + c.I_REFUSED] or t.tree[flavor, c.T_FIRST] == t.tree[flavor, c.T_FIRST + 1]:
+    if not count_for(t, spec, nom, flavor, workers, leader, empty):
         return False
-    led = part_of(t, spec, leader) if leader != c.NONE else c.NONE
-    count_rooms(t, flavor, part, led, wish, empty)
     if t.state[c.PLACING_WAY] == c.COUNTED:
         rows = fill_counted(t, flavor, wish, pods, int(leader != c.NONE))
     else:
@@ -246,6 +275,18 @@ def place(t: Tables, spec: int, nom: int, flavor: int, workers: int, leader: int
         for at in range(rows):
             if t.filled[at, column] > 0:
                 stand(t, nom, spec, pod_set, t.domain[t.filled[at, c.Z_DOMAIN], c.D_LEAF], t.filled[at, column])
+    return True
+
+
+def count_for(t: Tables, spec: int, nom: int, flavor: int, workers: int, leader: int, empty: bool) -> bool:
+    """Count what fits into each domain for a pod set and its leader (NONE: without); False where their wish cannot be on this flavor."""
+    part = part_of(t, spec, workers)
+    wish = wish_at(t, part, flavor)
+    t.state[c.FAILED_FLAVOR], t.state[c.FAILED_SET], t.state[c.FAILED_WITH] = flavor, workers, leader
+    t.state[c.FAILED_WISH], t.state[c.FAILED_PODS] = wish, t.nom[nom, c.N_PODS + workers]
+    if t.spec[wish + c.I_REFUSED] or t.tree[flavor, c.T_FIRST] == t.tree[flavor, c.T_FIRST + 1]:
+        return False
+    count_rooms(t, flavor, part, part_of(t, spec, leader) if leader != c.NONE else c.NONE, wish, empty)
     return True
 
 

@@ -6,7 +6,7 @@ from ... import columns as c
 from ...tables import Ints, Tables
 from ..guards import next_turn
 from ..line import next_in_tree
-from ..placement.standing import find_places
+from ..placement.standing import have_places
 from ..quota.tree import add_once, charge_all, room, uncharge_all
 from .rules import could_help, is_kept, judges_by_kind, owner, places, rule_at, search_by_rules
 from .running import are_alike
@@ -29,7 +29,7 @@ def search_ahead(t: Tables, row: int, ask: int, need: int) -> tuple[int, int]:
         if t.ask[ask, k, c.AMOUNT] > room(t, queue, t.ask[ask, k, c.SLOT]):
             t.ask[c.ASK_SHORT, 0, 0] += 1
             t.ask[c.ASK_SHORT, t.ask[c.ASK_SHORT, 0, 0], c.SLOT] = t.ask[ask, k, c.SLOT]
-    if t.state[c.PLACING] != c.NONE and not find_places(t, row, t.state[c.PLACING], False):
+    if t.state[c.PLACING] != c.NONE and not have_places(t, row, t.state[c.PLACING], False):
         for k in range(1, t.ask[need, 0, 0] + 1):
             add_once(t, c.ASK_SHORT, t.ask[need, k, c.SLOT])
     t.state[c.VICTIMS] = 0

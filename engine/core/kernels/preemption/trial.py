@@ -2,7 +2,7 @@
 
 from ... import columns as c
 from ...tables import Tables
-from ..placement.standing import charge_places, find_places
+from ..placement.standing import charge_places, have_places
 from ..quota.holdings import charges_of
 from ..quota.shares import ShareNumbers
 from ..quota.tree import charge_list, exceeds_owned, room, uncharge_list
@@ -88,7 +88,7 @@ def enough(t: Tables, row: int, ask: int, charged: bool, owned_only: bool) -> bo
         slot, amount = t.ask[ask, k, c.SLOT], more * t.ask[ask, k, c.AMOUNT]
         if amount > room(t, queue, slot) or (owned_only and exceeds_owned(t, queue, slot, amount)):
             return False
-    return t.state[c.PLACING] == c.NONE or find_places(t, row, t.state[c.PLACING], False)
+    return t.state[c.PLACING] == c.NONE or have_places(t, row, t.state[c.PLACING], False)
 
 
 def only_needed(t: Tables, row: int, ask: int) -> None:
