@@ -184,6 +184,39 @@ class PlaceData(_Data):
     held: int
 
 
+class TaintData(_Data):
+    """What keeps pods off a node unless they tolerate it."""
+
+    key: str
+    value: str
+    effect: str
+
+
+class StandingPods(_Data):
+    """How many pods of a workload stand in a place."""
+
+    workload: str
+    pods: int
+
+
+class NodeData(_Data):
+    """A node of a flavor that gives pods places, or a wider domain where pods get no nodes; and who stands there.
+
+    `place` is what decisions call it, `path` its domains from the widest level down, `nodes` are all nodes in it: none where it is gone and
+    pods are still there. `cordoned`: it takes nobody new.
+    """
+
+    place: tuple[str, ...]
+    path: tuple[str, ...]
+    flavors: tuple[str, ...]
+    nodes: tuple[str, ...]
+    exists: dict[str, int]
+    used: dict[str, int]
+    cordoned: bool
+    taints: tuple[TaintData, ...]
+    pods: tuple[StandingPods, ...]
+
+
 class WorkloadData(_Data):
     """A workload that is not over: since when it runs or waits, what it is charged, why it waits, and its place in its queue, from 1."""
 
@@ -200,8 +233,8 @@ class WorkloadData(_Data):
 class StateAnswer(_Answer):
     """The cluster after event `seq`. `places` are in tree order, neighbours by name.
 
-    `workloads` is null where they were not asked for; else they are in order of name, and `next` is what to ask for with `after` to get
-    more of them, null where there are no more.
+    `nodes` is null where they were not asked for; else they are in order of their paths. So is `workloads`; else they are in order of name,
+    and `next` is what to ask for with `after` to get more of them, null where there are no more.
     """
 
     seq: int
@@ -211,6 +244,7 @@ class StateAnswer(_Answer):
     in_no_queue: int
     capacity: tuple[CapacityData, ...]
     places: tuple[PlaceData, ...]
+    nodes: tuple[NodeData, ...] | None
     workloads: tuple[WorkloadData, ...] | None
     next: str | None
 
@@ -232,6 +266,7 @@ class StateQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    nodes: _YesNo = Field(default=False, description="also the nodes of flavors that give pods places, with who stands there")
     workloads: _YesNo = Field(default=False, description="also the workloads that are not over, in order of name")
     limit: _Rows = Field(default=100, description="how many workloads at most; with `workloads=true`")
     after: str = Field(default="", max_length=253, description="workloads whose names come after this one; with `workloads=true`")

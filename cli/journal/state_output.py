@@ -146,18 +146,7 @@ def print_places(graph: PolicyGraph, places: list[PlaceState], form: Format) -> 
     """Print the places of flavors that give some: what is used there, what keeps pods off, and who stands there."""
     if form is Format.json:
         for each in places:
-            say_json(
-                "state_place",
-                place=each.place,
-                path=each.path,
-                flavors=[graph.flavors[flavor].name for flavor in each.flavors],
-                nodes=each.machines,
-                exists=each.capacity,
-                used=each.used,
-                cordoned=each.cordoned,
-                taints=[asdict(taint) for taint in each.taints],
-                pods=[{"workload": name, "pods": pods} for name, pods in each.pods],
-            )
+            say_json("state_place", **each.as_data(graph))
         return
     table("places", _NODES, [_place_told(graph, each) for each in places], form)
 

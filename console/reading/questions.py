@@ -14,6 +14,7 @@ from ...engine.events import WorkloadEvicted
 from ...engine.explain.pending import standing
 from ...engine.facts import WorkloadSubmitted
 from ...engine.outcome.named import charges
+from ...engine.questions.standing_room import places_of
 from ...engine.workload import Workload
 from ...journal.journal import Journal
 from ...journal.records import workload_stream
@@ -25,6 +26,7 @@ from ..answers import (
     HeadAnswer,
     HoldingData,
     MachineCount,
+    NodeData,
     NumberedEvent,
     PlaceData,
     StateAnswer,
@@ -62,9 +64,17 @@ def state_of(followed: Followed, query: StateQuery) -> StateAnswer:
             PlaceData(**{**asdict(place), "holdings": tuple(HoldingData(**asdict(each)) for each in place.holdings)})
             for place in cluster.places
         ),
+        nodes=tuple(_nodes(followed.core)) if query.nodes else None,
         workloads=rows,
         next=following,
     )
+
+
+def _nodes(core: Core) -> Iterator[NodeData]:
+    graph = core.graph
+    if graph is not None:
+        for each in places_of(graph, core.view.machines(), core.view.workloads()):
+            yield NodeData.model_validate(each.as_data(graph))
 
 
 def _rows(followed: Followed, query: StateQuery) -> tuple[tuple[WorkloadData, ...], str | None]:

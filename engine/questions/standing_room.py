@@ -4,7 +4,7 @@ What is told is of a moment, and nothing of quota: who may use the room is anoth
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from ..definition.placement.places import PlaceBook
@@ -42,6 +42,20 @@ class PlaceState:
     def free(self, resource: str) -> int:
         """What is free of a resource; below 0 where more is used than there is."""
         return self.capacity.get(resource, 0) - self.used.get(resource, 0)
+
+    def as_data(self, graph: PolicyGraph) -> dict[str, object]:
+        """All of it as plain data, in the fields in which it is told to programs: flavors by name, all nodes of the place as `nodes`."""
+        return {
+            "place": self.place,
+            "path": self.path,
+            "flavors": [graph.flavors[flavor].name for flavor in self.flavors],
+            "nodes": self.machines,
+            "exists": self.capacity,
+            "used": self.used,
+            "cordoned": self.cordoned,
+            "taints": [asdict(taint) for taint in self.taints],
+            "pods": [{"workload": name, "pods": pods} for name, pods in self.pods],
+        }
 
 
 @dataclass(frozen=True, slots=True)

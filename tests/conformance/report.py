@@ -132,8 +132,8 @@ usage, a workload holds it. What is compared are decisions; messages are not.
 _MATCHED = "Cases that are decided otherwise."
 
 _EXCUSED = """
-Cases that are not compared and not counted as matched, because they need what gpol does not decide yet or a feature gate that is off
-by default. `tests/conformance/test_conformance.py` holds that the data of each says so.
+Cases that are not compared and not counted as matched, because they need a feature gate that is not at its default, what the import
+refuses, or a cluster that refuses what Kueue writes. `tests/conformance/test_conformance.py` holds that the data of each says so.
 """
 
 _UNDETERMINED = """

@@ -53,6 +53,31 @@ cohort all {
 }
 """
 
+PLACED = """policy "lab" {
+  use gpol.fair
+}
+
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+
+flavor a100 { gpu 8 }
+
+flavor h100 {
+  gpu from nodes where pool = "h100"
+  placed in fabric
+}
+
+cohort all {
+  queue owner {
+    owns 8 gpu on a100
+    owns 8 gpu on h100
+  }
+  queue guest { owns nothing }
+}
+"""
+
 TOKEN = "0123456789abcdef-right"
 
 
@@ -231,5 +256,12 @@ def certify(tmp_path: Path) -> Callable[..., Certified]:
 def tools() -> SimpleNamespace:
     """Functions that several test modules use: none of them can import another one."""
     return SimpleNamespace(
-        append=append, fact=fact, submitted=submitted, service_of=service_of, POLICY=POLICY, IN_CYCLES=IN_CYCLES, TOKEN=TOKEN
+        append=append,
+        fact=fact,
+        submitted=submitted,
+        service_of=service_of,
+        POLICY=POLICY,
+        IN_CYCLES=IN_CYCLES,
+        PLACED=PLACED,
+        TOKEN=TOKEN,
     )

@@ -58,6 +58,40 @@ def test_state(serve: Any, gpol: Any, place: Path) -> None:
     assert same(said["workloads"], sorted(rest, key=lambda each: each["name"] if "since" in each else ""), "state_workload")
 
 
+def test_nodes(serve: Any, gpol: Any, place: Path, tools: Any) -> None:
+    """The nodes and who stands there are what `gpol state --nodes --format json` prints, in the same fields."""
+    labels = {"pool": "h100", "rack": "r1"}
+    nodes = [
+        tools.fact(1, "NodeAdded", node="n1", labels=labels, capacity={"gpu": "8", "pods": 110}),
+        tools.fact(1, "NodeAdded", node="n2", labels={**labels, "rack": "r2"}, capacity={"gpu": "8"}, cordoned=True),
+    ]
+    tools.append(place, nodes, tools.PLACED)
+    tools.append(place, [tools.fact(2, **tools.submitted("team/placed", "owner", 2))])
+
+    async def ask() -> tuple[Any, Any]:
+        async with serve() as client:
+            return (await client.get("/v1/state")).json, (await client.get("/v1/state?nodes=true")).json
+
+    bare, said = asyncio.run(ask())
+    assert bare["nodes"] is None
+    assert {**bare, "nodes": said["nodes"]} == said
+    assert same(said["nodes"], gpol("state", str(place), "--nodes", "--format", "json").records, "state_place")
+    assert [(each["path"], each["exists"], each["cordoned"], each["pods"]) for each in said["nodes"]] == [
+        (["r1", "n1"], {"gpu": 8000, "pods": 110}, False, [{"workload": "team/placed", "pods": 1}]),
+        (["r2", "n2"], {"gpu": 8000}, True, []),
+    ]
+
+
+def test_no_nodes(serve: Any) -> None:
+    """Where no flavor gives places there are none to tell of."""
+
+    async def ask() -> Any:
+        async with serve() as client:
+            return (await client.get("/v1/state?nodes=true")).json["nodes"]
+
+    assert asyncio.run(ask()) == []
+
+
 def without_kind(record: Any) -> Any:
     """What a command has printed, without what sort of record it is."""
     return {name: value for name, value in record.items() if name != "kind"}

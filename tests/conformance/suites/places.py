@@ -1,7 +1,7 @@
 """Where the pods of a workload would stand, or why there is no place for them: TestFindTopologyAssignments.
 
 Topology, nodes, pods and pod sets are objects of a cluster with one flavor, and go the way of an import; then places are looked for as
-for a workload that has got the flavor.
+for a workload that has got the flavor; or for the pods of a node that a workload has lost.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from gpol.engine.definition.placement.places import PodsHeld
 from gpol.engine.event_parts import PodSet
 from gpol.engine.outcome.nomination import NoPlaces
 
+from .second_pass import replace_node
 from .suite import Case, Excuse, differences, gate, table
 from .table_cluster import Json, TableCluster, cluster_queue, quantity
 
@@ -24,6 +25,8 @@ def find(case: Case) -> list[str]:
     """The places of each pod set, or the message why it has none."""
     tc = case["tc"]
     wanted = {pods["podSetName"] or "main": pods for pods in tc["podSets"]}
+    if tc.get("workload"):
+        return replace_node(case)
     if any(pods["wantReason"] == _UNSIZED for pods in wanted.values()):
         return _refused(tc)
     kueue = TableCluster(_objects(tc), into={"ns/wl": "cq"})
@@ -193,11 +196,6 @@ _BY_GATE = {
 """Cases of feature gates that are off by default."""
 
 
-def _replaces(case: Case) -> bool:
-    """Whether a case is of a workload that has a place on a node that is not healthy."""
-    return bool(case["tc"]["workload"]["status"]["unhealthyNodes"])
-
-
 _OF_WORKERS = "the request of the leader, by which Kueue does not go, and which no job says otherwise, is that of its workers"
 
 SUITES = (
@@ -207,16 +205,14 @@ SUITES = (
         "the places of each pod set, or why there are none, word for word",
         find,
         excused={
-            "node replacement skipped for single-Pod-owned workload; gate on": Excuse(
-                "needs the replacement of a node, which gpol does not decide yet", _replaces
-            ),
-            **{
-                name: Excuse(f"needs the alpha feature gate {needed}", gate(needed)) for needed, names in _BY_GATE.items() for name in names
-            },
+            name: Excuse(f"needs the alpha feature gate {needed}", gate(needed)) for needed, names in _BY_GATE.items() for name in names
         },
         remarks={
             "find topology assignment for sliced grouped podsets preserves worker capacity when placing leader": _OF_WORKERS,
             "BestFit: podset group workers spread across hosts": _OF_WORKERS,
+            "node replaced for single-Pod-owned workload; gate off": (
+                "the feature gate SkipReassignmentForPodOwnedWorkloads, on by default, is off: the owner of the workload is left out"
+            ),
             "slice size is required when slice topology is requested": "gpol refuses slices without a size at import",
         },
     ),

@@ -205,12 +205,12 @@ def wanted_victims(tc: Case) -> dict[str, tuple[str, str]]:
 
 
 def victims(world: World, decisions: list[AnyDecision]) -> dict[str, tuple[str, str]]:
-    """The same of what gpol decided."""
+    """The same of what gpol decided; not of who goes for nobody, as it has lost a node."""
     uids = {each.name: each.fact.uid for each in world.core.view.workloads()}
     return {
         decision.workload: (REASONS[decision.preemption], uids[decision.beneficiary or ""])
         for decision in decisions
-        if isinstance(decision, WorkloadEvicted)
+        if isinstance(decision, WorkloadEvicted) and decision.preemption != "node-lost"
     }
 
 

@@ -1,34 +1,26 @@
 """One scheduling cycle on clusters with topologies: TestScheduleForTAS, TestScheduleForTASCohorts, TestScheduleForTASPreemption.
 
-Compared are all that are admitted in the cycle, with pods, flavors, amounts and places; who is told to go, why and for whom; who is left in
-each queue, looked at again or not; and the reason token of who waits.
+Compared are all that are admitted in the cycle or get other places, with pods, flavors, amounts and places; who is told to go, why and for
+whom; who is left in each queue, looked at again or not; and the reason token of who waits.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 from unittest.mock import patch
 
-from gpol.adapters.kueue.import_.topologies import PROVISIONING
-from gpol.adapters.kueue.problems import Findings
-from gpol.adapters.kueue.read.fields import Fields
-from gpol.adapters.kueue.read.quantity import amount, parse
-from gpol.adapters.kueue.read.topology.topology_assignments import places_given
 from gpol.engine.definition.admission import cycle
 from gpol.engine.definition.state.trial import Trial
-from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred
+from gpol.engine.events import AnyDecision, WorkloadDeferred
 from gpol.engine.facts import TimeAdvanced
 from gpol.engine.outcome.decision import SearchState
 from gpol.engine.outcome.nomination import Nomination
 from gpol.engine.workload import Workload
 
-from .schedule import NAMESPACES, by_key, in_queues, judging_again, left, off, positive, reasons, victims, wanted_victims
+from .schedule import NAMESPACES, by_key, in_queues, judging_again, left, off, reasons, victims, wanted_victims
+from .second_pass import evictions, new_holdings, wanted_evictions, wanted_holding
 from .suite import Case, Excuse, table
 from .world import World, as_created
-
-Places = tuple[tuple[tuple[str, ...], int], ...]
-Holding = tuple[str, tuple[tuple[str, int, tuple[tuple[str, str], ...], Places], ...], tuple[tuple[str, int], ...]]
-"""What a workload gets: its ClusterQueue; pod sets with pods, flavors by resource and places; amounts by "flavor|resource"."""
 
 
 def schedule(case: Case) -> list[str]:
@@ -37,9 +29,11 @@ def schedule(case: Case) -> list[str]:
     before = {each.name for each in world.core.view.workloads() if each.admitted is not None}
     with judging_again(world, {}, off=False), _placing_anew(without=off(tc, "TASRecomputeAssignmentWithinSchedulingCycle")):
         decisions = world.core.step(TimeAdvanced(time=world.now)) if world.core.next_wake() is not None else []
-    admitted = {decision.workload: _admitted(decision) for decision in decisions if isinstance(decision, WorkloadAdmitted)}
+    homeless = wanted_evictions(tc)
+    wanted = {name: wanted_holding(given) for name, given in (tc.get("wantNewAssignments") or {}).items() if name not in homeless}
     return [
-        *by_key("gets", {name: _wanted(given) for name, given in (tc.get("wantNewAssignments") or {}).items()}, admitted),
+        *by_key("gets", wanted, new_holdings(world, decisions)),
+        *by_key("finds no other node", homeless, evictions(decisions)),
         *by_key("goes", wanted_victims(tc), victims(world, decisions)),
         *by_key("left", in_queues(tc.get("wantLeft")), left(world, before, parked=False)),
         *by_key("set aside", in_queues(tc.get("wantInadmissibleLeft")), left(world, before, parked=True)),
@@ -91,32 +85,7 @@ def _as_gated(flavor: dict[str, Any], tc: Case) -> dict[str, Any]:
     return {**flavor, "spec": {key: value for key, value in flavor["spec"].items() if key != "topologyName"}}
 
 
-# --- what the table says ------------------------------------------------------------------------------------------------
-
-
-def _wanted(admission: Mapping[str, Any]) -> Holding:
-    """An admission of the table; a pod set without pods gets nothing."""
-    usage: dict[str, int] = {}
-    rows = []
-    for row in (row for row in admission["podSetAssignments"] if row["count"]):
-        flavors = row.get("flavors") or {}
-        found = Findings()
-        places = places_given(Fields(row, "", found)).places
-        assert not found.problems
-        rows.append((row["name"], row["count"], tuple(sorted(flavors.items())), tuple((place.domain, place.pods) for place in places)))
-        for resource, quantity in (row.get("resourceUsage") or {}).items():
-            if resource in flavors:
-                key = f"{flavors[resource]}|{resource}"
-                usage[key] = usage.get(key, 0) + amount(parse(quantity), resource)
-    return admission["clusterQueue"], tuple(rows), positive(usage)
-
-
-def _admitted(decision: WorkloadAdmitted) -> Holding:
-    rows = tuple(
-        (row.pod_set, row.count, tuple(sorted(row.flavors.items())), tuple((place.domain, place.pods) for place in row.places))
-        for row in decision.assignments
-    )
-    return decision.queue, rows, positive({f"{charge.flavor}|{charge.resource}": charge.amount for charge in decision.usage})
+# --- what is said ------------------------------------------------------------------------------------------------------
 
 
 _TOKENS = ("TopologyPlacementFailed", "WaitingForQuota", "NoMatchingFlavor", "ExceedsMaxQuota", "WaitingForPreemptedWorkloads")
@@ -133,43 +102,17 @@ def _said(tc: Case, decisions: list[AnyDecision]) -> list[str]:
     return by_key("is told to wait", wanted, said)
 
 
-_SECOND_PASS = (
-    "workload in CQ with two TAS flavors, only the second is using Provisioning Admission Check",
-    "workload with unhealthyNode annotation; second pass; preferred; fit in different rack",
-    "workload with unhealthyNode annotation; second pass; required rack; fit",
-    "workload with unhealthyNode; second pass; slices; unhealthy node hosts incomplete slice",
-    "workload with unhealthyNode; second pass; slices; unhealthy node hosts the whole workload",
-    "workload in CQ with ProvisioningRequest when two TAS flavors; second pass",
-    "workload in CQ with ProvisioningRequest gets QuotaReserved only; implicit defaulting",
-    "workload in CQ with ProvisioningRequest; second pass; baseline scenario",
-    "workload in CQ with ProvisioningRequest when two TAS flavors; second pass; implicit defaulting",
-    "workload with unhealthyNode; second pass; slices; unhealthy node hosts whole slices",
-    "second pass replacement must not take a domain claimed by another workload in the same cycle",
-    "workload with unhealthyNode annotation; second pass; required rack; no fit",
-    "workload with unhealthyNode; second pass; slices; unhealthy node hosts whole slice and incomplete slice",
-    "workload in CQ with two TAS flavors - one with ProvisioningRequest, one regular; second pass",
-    "workload with unhealthyNode; second pass; slices; baseline",
-    "workload with unhealthyNode annotation; second pass; podspec constraints apply",
-    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast",
-    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (not found error on patch)",
-    "large workload in CQ with ProvisioningRequest; second pass",
-    "workload in CQ with ProvisioningRequest gets QuotaReserved only",
-    "workload with unhealthyNode annotation; second pass; preferred; no fit when using slices; FailFast",
-    "workload with unhealthyNode annotation; second pass; two podsets",
-    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (test error on patch)",
-    "workload with unhealthyNode; second pass; slices; finds correct slice domain",
-    "workload in CQ with ProvisioningRequest; second pass; multi-resource workload fully consumes quota",
-    "workload with unhealthyNode annotation; second pass; baseline scenario",
-    "workload with unhealthyNode annotation; second pass; required rack for a single node; fit",
-    "workload with unhealthyNode annotation; second pass; preferred; no fit",
-)
-"""Cases in which Kueue may look for places once quota is given: for pods of a node that failed, or once a check has made machines."""
+# --- the tables -------------------------------------------------------------------------------------------------------
 
 
-def _in_second_pass(case: Case) -> bool:
-    """Whether a workload has lost a node, or a check makes machines for workloads."""
-    checks = {check["spec"]["controllerName"] for check in case["tc"].get("admissionChecks") or ()}
-    return PROVISIONING in checks or any(workload["status"].get("unhealthyNodes") for workload in case["tc"]["workloads"])
+def _fails_late(case: Case) -> bool:
+    """Whether a case turns off that a workload goes as soon as there is no place for pods of a failed node."""
+    return off(case["tc"], "TASFailedNodeReplacementFailFast")
+
+
+def _patch_fails(case: Case) -> bool:
+    """Whether the cluster refuses what Kueue writes."""
+    return bool(case["tc"].get("patchStatusErr"))
 
 
 def _transformed(case: Case) -> bool:
@@ -188,7 +131,11 @@ _ANEW_OFF = (
     "two workloads in cohort nominated to the same node; enough capacity to admit both",
 )
 
-_COMPARED = "who gets quota, with flavors, pods, amounts and places; who is told to go, why and for whom; who is left where, and why"
+_COMPARED = (
+    "who gets quota or other places, with flavors, pods, amounts, places; who is told to go, why and for whom; who is left where, why"
+)
+
+_LATE = "the feature gate TASFailedNodeReplacementFailFast, on by default, is off: Kueue then keeps who finds no other node"
 
 _OFF = "the feature gate for placing workloads anew within a cycle, on by default, is off: so is the mechanism, in this case alone"
 
@@ -201,7 +148,20 @@ SUITES = (
         _COMPARED,
         schedule,
         excused={
-            **dict.fromkeys(_SECOND_PASS, Excuse("needs a second pass, which gpol does not decide yet", _in_second_pass)),
+            **dict.fromkeys(
+                (
+                    "workload with unhealthyNode annotation; second pass; required rack; no fit",
+                    "workload with unhealthyNode annotation; second pass; preferred; no fit",
+                ),
+                Excuse(_LATE, _fails_late),
+            ),
+            **dict.fromkeys(
+                (
+                    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (not found error on patch)",
+                    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (test error on patch)",
+                ),
+                Excuse("the cluster refuses what Kueue writes, so that the workload stays as it was", _patch_fails),
+            ),
             **dict.fromkeys(
                 (
                     "workload with Resource Transformation (Retain CPU → cpu_credits)",

@@ -1,7 +1,5 @@
-"""A scheduling cycle with workloads that run and are to get places: cases of TestScheduleForTAS in which a node has failed, or a check of
-ProvisioningRequest has made nodes; and those of TestFindTopologyAssignments in which a node is replaced.
-
-Compared are the new assignments with their places, who is evicted as it found none and why, and who waits.
+"""What workloads get in a scheduling cycle, with their places: when they are admitted, and in a second pass, where they run already and a
+node has failed, or a check has made nodes for them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +12,9 @@ from gpol.adapters.kueue.read.topology.topology_assignments import places_given
 from gpol.engine.definition.admission.second_pass import nominate_again
 from gpol.engine.event_parts import Assignment, PlacedPods
 from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced
-from gpol.engine.facts import TimeAdvanced
 
-from .suite import Case, Excuse
+from .schedule import by_key, name_of, off, positive
+from .suite import Case
 from .table_cluster import TableCluster, cluster_queue
 from .world import World, as_created
 
@@ -30,58 +28,11 @@ FAILED = "EvictedDueToNodeFailures"
 """Kueue's reason of the event that tells that there is no place for the pods of a failed node."""
 
 
-# --- what differs -----------------------------------------------------------------------------------------------------
-
-
-def schedule(case: Case) -> list[str]:
-    """Play a case of TestScheduleForTAS: its objects, what holds quota already and what waits, then one cycle."""
-    tc, world = case["tc"], _world(case)
-    before = {each.name for each in world.core.view.workloads() if each.admitted is not None}
-    decisions = world.core.step(TimeAdvanced(time=world.now)) if world.core.next_wake() is not None else []
-    gone = wanted_evictions(tc)
-    wanted = {name: wanted_holding(given) for name, given in (tc.get("wantNewAssignments") or {}).items() if name not in gone}
-    return [
-        *_by_key("gets", wanted, new_holdings(world, decisions)),
-        *_by_key("goes", gone, evictions(decisions)),
-        *_by_key("left", _in_queues(tc.get("wantLeft")), _left(world, before, parked=False)),
-        *_by_key("set aside", _in_queues(tc.get("wantInadmissibleLeft")), _left(world, before, parked=True)),
-    ]
-
-
-def replace_node(case: Case) -> list[str]:
-    """Play a case of TestFindTopologyAssignments whose workload has lost a node: where its pods go."""
-    tc, kueue = case["tc"], TableCluster(_objects_of_search(case["tc"]))
-    workload = kueue.workload(_name(tc["workload"]))
-    if not workload.lost_nodes:  # it keeps its places: nothing is looked for
-        found = {given.pod_set: given.places for given in workload.assignments}
-    else:
-        nomination = nominate_again(kueue.trial(), workload)
-        found = {pods.name: pods.places for pods in nomination.flavors.pod_sets if nomination.fits}
-    wanted = {
-        pods["podSetName"] or "main": [(domain["Values"], domain["Count"]) for domain in pods["wantAssignment"]["Domains"]]
-        for pods in tc["podSets"]
-    }
-    return _by_key("stands", wanted, {name: [(list(place.domain), place.pods) for place in found.get(name, ())] for name in wanted})
-
-
-def in_second_pass(case: Case) -> bool:
-    """Whether a workload has lost a node, or is to get places later than quota."""
-    given = (case["tc"].get("wantNewAssignments") or {}).values()
-    admissions = [*given, *(workload["status"].get("admission") or {} for workload in case["tc"].get("workloads") or ())]
-    delayed = any(row.get("delayedTopologyRequest") for admission in admissions for row in admission.get("podSetAssignments", ()))
-    return delayed or any(workload["status"].get("unhealthyNodes") for workload in case["tc"].get("workloads") or ())
-
-
-def _by_key(what: str, wanted: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
-    keys = sorted({*wanted, *got})
-    return [f"{what} {key}: Kueue {wanted.get(key)}, gpol {got.get(key)}" for key in keys if wanted.get(key) != got.get(key)]
-
-
 # --- what the table says ------------------------------------------------------------------------------------------------
 
 
 def wanted_holding(admission: Mapping[str, Any]) -> Holding:
-    """An admission of the table."""
+    """An admission of the table; a pod set without pods gets nothing."""
     usage: dict[str, int] = {}
     rows = []
     for row in (row for row in admission["podSetAssignments"] if row["count"]):
@@ -93,7 +44,7 @@ def wanted_holding(admission: Mapping[str, Any]) -> Holding:
             if resource in flavors:
                 key = f"{flavors[resource]}|{resource}"
                 usage[key] = usage.get(key, 0) + amount(parse(quantity), resource)
-    return admission["clusterQueue"], tuple(rows), _positive(usage)
+    return admission["clusterQueue"], tuple(rows), positive(usage)
 
 
 def wanted_evictions(tc: Case) -> dict[str, str]:
@@ -109,10 +60,6 @@ def _row(name: str, count: int, flavors: Mapping[str, str], places: Iterable[Pla
     return name, count, tuple(sorted(flavors.items())), tuple((place.domain, place.pods) for place in places), delayed
 
 
-def _positive(usage: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    return tuple((key, usage[key]) for key in sorted(usage) if usage[key])
-
-
 # --- what gpol decides --------------------------------------------------------------------------------------------------
 
 
@@ -122,11 +69,14 @@ def new_holdings(world: World, decisions: Iterable[AnyDecision]) -> dict[str, Ho
 
 
 def _holding(world: World, decision: WorkloadAdmitted | WorkloadPlaced) -> Holding:
-    workload = world.core.view.workload(decision.workload)
-    assert workload is not None
-    names = [flavor.name for flavor in world.graph.flavors]
-    usage = {f"{names[world.graph.slots[slot].flavor]}|{world.graph.slots[slot].resource}": held for slot, held in workload.usage}
-    return decision.queue, tuple(map(_given, decision.assignments)), _positive(usage)
+    if isinstance(decision, WorkloadAdmitted):
+        usage = {f"{charge.flavor}|{charge.resource}": charge.amount for charge in decision.usage}
+    else:
+        workload = world.core.view.workload(decision.workload)
+        assert workload is not None
+        slots = [(world.graph.slots[slot], held) for slot, held in workload.usage]
+        usage = {f"{world.graph.flavors[slot.flavor].name}|{slot.resource}": held for slot, held in slots}
+    return decision.queue, tuple(map(_given, decision.assignments)), positive(usage)
 
 
 def _given(given: Assignment) -> Row:
@@ -142,43 +92,23 @@ def evictions(decisions: Iterable[AnyDecision]) -> dict[str, str]:
     }
 
 
-def _left(world: World, before: set[str], parked: bool) -> dict[str, list[str]]:
-    """Who is left in each queue; whoever was told to go still runs in Kueue, and is in no queue yet."""
-    found = {}
-    for name, queue in world.queue_names().items():
-        waiting = [each for each in world.core.view.workloads() if each.queue == world.nodes[queue] and each.in_line]
-        if names := sorted(each.name for each in waiting if each.parked == parked and each.name not in before):
-            found[name] = names
-    return found
+# --- a node that is replaced ------------------------------------------------------------------------------------------
 
 
-def _in_queues(lists: Mapping[str, list[str]] | None) -> dict[str, list[str]]:
-    return {queue: sorted(names) for queue, names in (lists or {}).items()}
-
-
-# --- the objects of a case ----------------------------------------------------------------------------------------------
-
-
-def _world(case: Case) -> World:
-    tc, cfg = case["tc"], case.get("cfg") or case
-    objects = {
-        "topologies": tc["topologies"],
-        "nodes": tc["nodes"],
-        "pods": tc.get("pods") or [],
-        "flavors": tc["resourceFlavors"],
-        "clusterQueues": tc["clusterQueues"],
-        "localQueues": cfg["queues"],
-        "admissionChecks": tc.get("admissionChecks") or [],
-        "workloads": list(map(as_created, tc["workloads"])),
-        "namespaces": [{"metadata": {"name": "default", "labels": {}}}],
+def replace_node(case: Case) -> list[str]:
+    """Play a case of TestFindTopologyAssignments whose workload has lost a node: where its pods go."""
+    tc, kueue = case["tc"], TableCluster(_objects_of_search(case["tc"]))
+    workload = kueue.workload(name_of(tc["workload"]))
+    if not workload.lost_nodes:  # it keeps its places: nothing is looked for
+        found = {given.pod_set: given.places for given in workload.assignments}
+    else:
+        nomination = nominate_again(kueue.trial(), workload)
+        found = {pods.name: pods.places for pods in nomination.flavors.pod_sets if nomination.fits}
+    wanted = {
+        pods["podSetName"] or "main": [(domain["Values"], domain["Count"]) for domain in pods["wantAssignment"]["Domains"]]
+        for pods in tc["podSets"]
     }
-    world = World(objects)
-    world.play(world.imported.facts)
-    return world
-
-
-def _name(workload: Mapping[str, Any]) -> str:
-    return f"{workload['metadata']['namespace']}/{workload['metadata']['name']}"
+    return by_key("stands", wanted, {name: [(list(place.domain), place.pods) for place in found.get(name, ())] for name in wanted})
 
 
 def _objects_of_search(tc: Case) -> dict[str, Any]:
@@ -202,45 +132,12 @@ def _objects_of_search(tc: Case) -> dict[str, Any]:
         "flavors": [{"metadata": {"name": "default"}, "spec": {"nodeLabels": tc.get("nodeLabels") or {}, "topologyName": "default"}}],
         "clusterQueues": [cluster_queue("cq", "", [{"default": {"cpu": ("1000",)}}])],
         "nodes": tc["nodes"],
-        "workloads": [as_created({**workload, "spec": {"podSets": pod_sets}, "status": status})],
+        "workloads": [as_created({**_as_gated(workload, tc), "spec": {"podSets": pod_sets}, "status": status})],
     }
 
 
-# --- what is not compared -----------------------------------------------------------------------------------------------
-
-
-def _fails_late(case: Case) -> bool:
-    """Whether a case turns off that a workload goes as soon as there is no place for pods of a failed node."""
-    gates = case["tc"].get("featureGates") or {}
-    return "TASFailedNodeReplacementFailFast" in gates and not gates["TASFailedNodeReplacementFailFast"]
-
-
-def _patch_fails(case: Case) -> bool:
-    """Whether the cluster refuses what Kueue writes."""
-    return bool(case["tc"].get("patchStatusErr"))
-
-
-def _moves_single_pods(case: Case) -> bool:
-    """Whether a case turns off that workloads of a single Pod keep their places."""
-    gates = case["tc"].get("featureGates") or {}
-    return "SkipReassignmentForPodOwnedWorkloads" in gates and not gates["SkipReassignmentForPodOwnedWorkloads"]
-
-
-_LATE = "a feature gate that is on by default is off: Kueue then tries again where there is no place for pods of a failed node"
-_REFUSED = "the cluster refuses what Kueue writes, so that the workload is not evicted"
-_MOVES = "the feature gate is off, on by default, by which workloads of a single Pod keep their places"
-
-EXCUSED_FROM_SCHEDULE = {
-    "workload with unhealthyNode annotation; second pass; required rack; no fit": Excuse(_LATE, _fails_late),
-    "workload with unhealthyNode annotation; second pass; preferred; no fit": Excuse(_LATE, _fails_late),
-    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (not found error on patch)": Excuse(
-        _REFUSED, _patch_fails
-    ),
-    "workload with unhealthyNode annotation; second pass; preferred; no fit; FailFast (test error on patch)": Excuse(
-        _REFUSED, _patch_fails
-    ),
-}
-"""Cases of TestScheduleForTAS that are not compared."""
-
-EXCUSED_FROM_SEARCH = {"node replaced for single-Pod-owned workload; gate off": Excuse(_MOVES, _moves_single_pods)}
-"""Cases of TestFindTopologyAssignments that are not compared."""
+def _as_gated(workload: Mapping[str, Any], tc: Case) -> dict[str, Any]:
+    """A workload as Kueue reads it with the feature gates of a case: without the one for Pods that own theirs, it is nobody's."""
+    owned = off(tc, "SkipReassignmentForPodOwnedWorkloads")
+    unowned = {key: value for key, value in workload["metadata"].items() if key != "ownerReferences"}
+    return {**workload, "metadata": unowned if owned else workload["metadata"]}
