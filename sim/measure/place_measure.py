@@ -223,10 +223,12 @@ class PlaceMeasure:
             if flavor is not None and pod_set is not None:
                 asked = {**pod_set.requests, POD_COUNT: 1}
                 held += [(flavor, placed.domain, {name: asked[name] * placed.pods for name in asked}) for placed in each.places]
+        self._known()  # places that are made anew already have whoever stands there
         self._held[workload] = held
         self._change(workload, held, 1)
 
     def _go(self, workload: str) -> None:
+        self._known()
         self._change(workload, self._held.pop(workload, []), -1)
 
     # --- places ---------------------------------------------------------------------------------------------------------

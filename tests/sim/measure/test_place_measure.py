@@ -33,6 +33,7 @@ queue q {
   prefer a, b
 }
 """
+EVICTS = POLICY.replace("use gpol.fair", "use gpol.fair\n when a node is lost evict")
 UNPLACED = POLICY.replace("  placed in fabric\n", "")
 MINUTE = 60_000_000
 
@@ -125,6 +126,22 @@ def test_cordoned_nodes_and_those_that_change_or_go() -> None:
     )
     assert {of_class[1]: minutes(figures) for of_class, figures in found.classes.items()} == {8000: (16, 10, 3), 16_000: (16, 5, 0)}
     assert found.nodes() == {}
+
+
+def test_who_comes_and_goes_with_a_node() -> None:
+    """Whoever is admitted because a node comes, or evicted because one goes, counts once: on the other nodes too."""
+    gone = {"kind": "NodeRemoved", "time": 2 * MINUTE, "node": "n2"}
+    found = measured(
+        node("n1", gpu="2"),
+        submitted("w", 0, "2", count=2, flavors=["a"]),
+        until(1),
+        node("n2", MINUTE, gpu="3"),
+        until(2),
+        gone,
+        until(3),
+        policy=EVICTS,
+    )
+    assert {of_class[1]: minutes(figures)[:2] for of_class, figures in found.classes.items()} == {2000: (6, 2), 3000: (3, 2)}
 
 
 def test_only_those_who_may_get_the_flavor_count() -> None:
