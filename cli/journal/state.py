@@ -8,12 +8,11 @@ import click
 from ...journal.errors import JournalError
 from ..shared.journals import refuse_use, whole_part
 from ..shared.moments import asked_time, find_moment, moment
-from ..shared.options import journal_place, no_snapshot, with_format
+from ..shared.options import journal_place, no_snapshot, pod_asking, with_format
 from ..shared.output import GOOD, Format, refuse
 from ..shared.progress import progress
 
 if TYPE_CHECKING:
-    from ...engine.event_parts import PodSet
     from ...engine.policy_graph import PolicyGraph
     from ...sim.measure.cluster_figures import ClusterFigures, NodeFigures, WorkloadRow
 
@@ -45,7 +44,7 @@ def state(
     from ...sim.measure.cluster_figures import cluster_of, live_workloads
     from .state_output import print_json, print_places, print_room, print_tables
 
-    shape = _shape(fits) if fits is not None else None
+    shape = pod_asking("--fits", fits) if fits is not None else None
     try:
         with whole_part(journal) as part:
             read = part.journal
@@ -88,26 +87,6 @@ def _below(cluster: "ClusterFigures", name: str | None) -> "list[NodeFigures]":
     first, *rest = cluster.places[start:]
     end = next((number for number, place in enumerate(rest) if place.depth <= first.depth), len(rest))
     return [first, *rest[:end]]
-
-
-def _shape(text: str) -> "PodSet":
-    """A pod that asks for amounts such as `8 gpu, 64 cpu`. Ends the command for a text that says none."""
-    from ...engine.event_parts import PodSet
-    from ...engine.units import UnitError, parse_amount
-
-    requests: dict[str, int] = {}
-    for part in text.split(","):
-        amount, _, resource = part.strip().partition(" ")
-        resource = resource.strip()
-        if not amount or not resource or resource in requests:
-            refuse(f"--fits: `{part.strip()}` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'")
-        try:
-            requests[resource] = parse_amount(amount, resource)
-        except UnitError as error:
-            refuse(f"--fits: {error}; write it as '8 gpu, 64 cpu'")
-        if requests[resource] == 0:
-            refuse(f"--fits: a pod that asks for 0 {resource} fits everywhere; leave {resource} out")
-    return PodSet(requests=requests)
 
 
 def _check_placed(graph: "PolicyGraph", option: str) -> None:

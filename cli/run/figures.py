@@ -124,7 +124,7 @@ def _row(figures: QueueFigures, total: int) -> tuple[str, ...]:
     )
 
 
-_CLASSES = ("nodes of", "GPUs each", "nodes", "GPU-hours", "of", "utilisation", "stranded", "of what was free")
+_CLASSES = ("nodes of", "GPUs each", "nodes", "GPU-hours", "of", "utilisation", "stranded", "of what was free", "GPUs at most")
 
 
 def show_places(measure: PlaceMeasure, form: Format) -> None:
@@ -138,7 +138,7 @@ def show_places(measure: PlaceMeasure, form: Format) -> None:
             figures, (flavors, each) = measure.classes[of_class], of_class
             existed, used, stranded = (hours_number(area) for area in (figures.existed, figures.used, figures.stranded))
             said = {"flavors": flavors, "gpu_milli": each, "nodes": nodes.get(of_class, 0), "gpu_hours_existed": existed}
-            say_json("nodes", **said, gpu_hours=used, stranded_gpu_hours=stranded)
+            say_json("nodes", **said, gpu_hours=used, stranded_gpu_hours=stranded, most_stranded_gpu_milli=figures.most_stranded)
         return
     table("Nodes", _CLASSES, [place_class_row(measure, of_class, nodes.get(of_class, 0)) for of_class in sorted(measure.classes)], form)
 
@@ -155,6 +155,7 @@ def place_class_row(measure: PlaceMeasure, of_class: NodeClass, nodes: int) -> t
         _percent(figures.used, figures.existed),
         hours(figures.stranded),
         _percent(figures.stranded, figures.existed - figures.used),
+        gpus(figures.most_stranded),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..shared.journals import new_journal
-from ..shared.options import PLACE, force, policy_file, with_format
+from ..shared.options import PLACE, force, pod_asking, policy_file, with_format
 from ..shared.output import GOOD, INVALID, Format, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 @click.argument("workloads", metavar="WORKLOADS", type=PLACE)
 @click.option("--trace", metavar="FORM", help="the form of the file: csv, jsonl or philly; else its name decides")
 @click.option("--nodes", metavar="NODES.csv", type=PLACE, help="the nodes of the cluster, which are there from the start")
+@click.option(
+    "--stranded-for",
+    metavar="AMOUNTS",
+    help="GPUs are stranded that are of no use to a pod that asks for so much, such as '8 gpu'",
+)
 @click.option("--on-evict", metavar="restart|resume", default="restart", help="whether an evicted job runs anew, or what was left of it")
 @keep
 @acting
@@ -41,6 +46,7 @@ def simulate(
     workloads: str,
     trace: str | None,
     nodes: str | None,
+    stranded_for: str | None,
     on_evict: str,
     journal: str | None,
     by: str,
@@ -74,7 +80,10 @@ def simulate(
     if trace is not None and trace not in READERS:
         refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
     check_acting(by, note, journal)
+    judge = pod_asking("--stranded-for", stranded_for) if stranded_for is not None else None
     active = Policy.of(checked_policy(policy, form), by, note)
+    if judge is not None and not active.graph.gives_places:
+        refuse("--stranded-for: no flavor of the policy gives pods places; leave the option out, or let a flavor be `placed`")
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
     with progress("reading jobs", None):
@@ -91,7 +100,7 @@ def simulate(
         read_back = kept if kept is not None or record is None else stack.enter_context(temporary_journal())
         player.sink = sink_of(kept, checkpointer, player.core, stack) if kept is not None else read_back
         simulation = Simulation(active, jobs, player, evicted, source, there)
-        figures, never_ran, stood = HistoryMeasure(record, count_at_hand), NeverRan(), PlaceMeasure()
+        figures, never_ran, stood = HistoryMeasure(record, count_at_hand), NeverRan(), PlaceMeasure(judged_by=judge)
         tick = stack.enter_context(progress("simulating", len(jobs)))
         try:
             for played in stack.enter_context(closing(simulation.chunks())):  # closed before its journal is

@@ -1,10 +1,14 @@
 """Arguments and options that several commands take."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from .output import Format, use_streams
+from .output import Format, refuse, use_streams
+
+if TYPE_CHECKING:
+    from ...engine.event_parts import PodSet
 
 Command = Callable[..., int]
 """The function of a command: it returns the exit code."""
@@ -47,3 +51,23 @@ journal_place = click.argument("journal", metavar="JOURNAL", type=PLACE)
 no_snapshot = click.option(
     "--no-snapshot", is_flag=True, help="read all events and use no snapshot; whoever can write the journal can forge one"
 )
+
+
+def pod_asking(option: str, text: str) -> "PodSet":
+    """A pod that asks for amounts such as `8 gpu, 64 cpu`. Ends the command for a text that says none."""
+    from ...engine.event_parts import PodSet
+    from ...engine.units import UnitError, parse_amount
+
+    requests: dict[str, int] = {}
+    for part in text.split(","):
+        amount, _, resource = part.strip().partition(" ")
+        resource = resource.strip()
+        if not amount or not resource or resource in requests:
+            refuse(f"{option}: `{part.strip()}` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'")
+        try:
+            requests[resource] = parse_amount(amount, resource)
+        except UnitError as error:
+            refuse(f"{option}: {error}; write it as '8 gpu, 64 cpu'")
+        if requests[resource] == 0:
+            refuse(f"{option}: a pod that asks for 0 {resource} fits everywhere; leave {resource} out")
+    return PodSet(requests=requests)

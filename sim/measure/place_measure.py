@@ -3,6 +3,9 @@
 A GPU is *stranded* while it is free on a node that takes pods, and no pod fits there of any shape that was asked for so far: of any pod
 set of any submission that asks for GPUs and may get the node's flavor. Labels, taints and where pods want to stand do not count, nor does
 quota. Exact: thousandths of a GPU times microseconds. Of the shapes only those are kept that ask for less than others.
+
+Where somebody asks for one GPU, hardly one is ever stranded. So it can also be judged by one pod, whatever is asked for: which GPUs are
+of no use to a pod of eight.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -45,11 +48,15 @@ NodeClass = tuple[tuple[str, ...], int]
 
 @dataclass(slots=True)
 class ClassFigures:
-    """GPU-time of the nodes of a class: what there was, what was used, and what was stranded; thousandths of a GPU times microseconds."""
+    """GPU-time of the nodes of a class: what there was, what was used, and what was stranded; thousandths of a GPU times microseconds.
+
+    `most_stranded` is how much was stranded at once, at most, for any time at all; thousandths of a GPU.
+    """
 
     existed: int = 0
     used: int = 0
     stranded: int = 0
+    most_stranded: int = 0
 
 
 @dataclass(slots=True)
@@ -102,11 +109,13 @@ _Shape = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 class PlaceMeasure:
     """Takes all that was played, in order, and counts where a policy gives pods places.
 
-    `pod_sets_of` is asked for the pod sets of workloads that were submitted under a policy that gave none.
+    `pod_sets_of` is asked for the pod sets of workloads that were submitted under a policy that gave none. `judged_by`: where no such pod
+    fits is stranded what is free, from the start; without it, where none fits that was asked for so far.
     """
 
-    def __init__(self, pod_sets_of: Callable[[str], tuple[PodSet, ...]] = lambda _: ()) -> None:
+    def __init__(self, pod_sets_of: Callable[[str], tuple[PodSet, ...]] = lambda _: (), judged_by: PodSet | None = None) -> None:
         self._pod_sets_of = pod_sets_of
+        self.judged_by = judged_by
         self.classes: dict[NodeClass, ClassFigures] = {}
         self.stranded: dict[DomainPath, StrandedThere] = {}
         self._graph: PolicyGraph | None = None
@@ -114,10 +123,13 @@ class PlaceMeasure:
         """The flavors that give places, and whether these are nodes, which others may share."""
         self._machines: dict[str, Machine] = {}
         self._places: dict[_Key, _Place] | None = {}
-        self._shapes: list[_Shape] = []
+        self._shapes: list[_Shape] = [] if judged_by is None else [_shape(judged_by)]
         self._pod_sets: dict[str, tuple[PodSet, ...]] = {}
         self._held: dict[str, list[_Held]] = {}
         self._now = 0
+        self._stranded_now: dict[NodeClass, int] = {}
+        """How much is stranded now on the nodes of each class."""
+        self._most_stranded = 0
 
     def take(self, played: PlayedBatch | PlayedChunk | PlayedStretch, graph: PolicyGraph) -> None:
         """Take in what this policy decided."""
@@ -141,7 +153,8 @@ class PlaceMeasure:
     def total(self) -> ClassFigures:
         """The sum over all classes."""
         each = self.classes.values()
-        return ClassFigures(sum(one.existed for one in each), sum(one.used for one in each), sum(one.stranded for one in each))
+        areas = (sum(one.existed for one in each), sum(one.used for one in each), sum(one.stranded for one in each))
+        return ClassFigures(*areas, self._most_stranded)
 
     def nodes(self) -> dict[NodeClass, int]:
         """How many places there are of each class at the end."""
@@ -155,6 +168,7 @@ class PlaceMeasure:
     def _batch(self, fact: Fact, decisions: list[AnyDecision], graph: PolicyGraph) -> None:
         if fact.time > self._now and self._graph is not None:
             self._known()  # what is so since the last moment is looked at before the next one begins
+            self._note_most()
         self._now = fact.time
         if graph is not self._graph:
             self._leave()
@@ -203,8 +217,8 @@ class PlaceMeasure:
     def _ask(self, pod_sets: Iterable[PodSet]) -> None:
         """Note the shapes of pods that ask for GPUs; what fits where they do is stranded no more."""
         new: list[_Shape] = []
-        for pod_set in pod_sets:
-            shape = (tuple(sorted(pod_set.flavors)), tuple(sorted({**pod_set.requests, POD_COUNT: 1}.items())))
+        for pod_set in pod_sets if self.judged_by is None else ():
+            shape = _shape(pod_set)
             if requested((pod_set,)) and not any(_asks_less(other, shape) for other in self._shapes):
                 self._shapes = [*(other for other in self._shapes if not _asks_less(shape, other)), shape]
                 new.append(shape)
@@ -223,10 +237,12 @@ class PlaceMeasure:
             if flavor is not None and pod_set is not None:
                 asked = {**pod_set.requests, POD_COUNT: 1}
                 held += [(flavor, placed.domain, {name: asked[name] * placed.pods for name in asked}) for placed in each.places]
+        self._known()  # places that are made anew already have whoever stands there
         self._held[workload] = held
         self._change(workload, held, 1)
 
     def _go(self, workload: str) -> None:
+        self._known()
         self._change(workload, self._held.pop(workload, []), -1)
 
     # --- places ---------------------------------------------------------------------------------------------------------
@@ -237,6 +253,7 @@ class PlaceMeasure:
             for place in self._places.values():
                 self._settle(place)
             self._places = None
+            self._stranded_now.clear()
 
     def _known(self) -> dict[_Key, _Place]:
         if self._places is None:
@@ -299,11 +316,25 @@ class PlaceMeasure:
         """How much is stranded there now; before anything was asked for, nothing is."""
         free = place.exists - _gpus(place.used)
         useless = free > 0 and not place.cordoned and bool(self._shapes) and not any(_fits(place, shape) for shape in self._shapes)
-        place.stranded = free if useless else 0
+        before, place.stranded = place.stranded, free if useless else 0
+        if place.stranded != before:
+            self._stranded_now[place.of_class] = self._stranded_now.get(place.of_class, 0) + place.stranded - before
+
+    def _note_most(self) -> None:
+        """How much is stranded at once, of what has been so for some time."""
+        for of_class, stranded in self._stranded_now.items():
+            if stranded:
+                figures = self.classes.setdefault(of_class, ClassFigures())
+                figures.most_stranded = max(figures.most_stranded, stranded)
+        self._most_stranded = max(self._most_stranded, sum(self._stranded_now.values()))
 
 
 def _gpus(amounts: Mapping[str, int]) -> int:
     return sum(thousandths(resource, amount) for resource, amount in amounts.items())
+
+
+def _shape(pod_set: PodSet) -> _Shape:
+    return tuple(sorted(pod_set.flavors)), tuple(sorted({**pod_set.requests, POD_COUNT: 1}.items()))
 
 
 def _fits(place: _Place, shape: _Shape) -> bool:

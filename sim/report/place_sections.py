@@ -2,6 +2,7 @@
 
 from html import escape
 
+from ...engine.units import format_amount
 from ..measure.place_measure import PlaceMeasure
 from .page import table
 from .wording import gpus, hours, names
@@ -9,12 +10,19 @@ from .wording import gpus, hours, names
 _MOST_STRANDED = 20
 """How many places are told of on which most was stranded."""
 
-_CLASSES = ("Nodes of", "GPUs each", "Nodes at the end", "GPU-hours in use", "GPU-hours that there were", "Utilisation", "Stranded")
-_STRANDED = ("Node", "Stranded GPU-hours", "Who stood there meanwhile")
-_KEY = (
-    "<p class='key'>Stranded are GPU-hours that were free on a node that takes pods, while no pod of any shape that had been asked for "
-    "would have fitted there, whatever its labels and taints.</p>"
+_CLASSES = (
+    "Nodes of",
+    "GPUs each",
+    "Nodes at the end",
+    "GPU-hours in use",
+    "GPU-hours that there were",
+    "Utilisation",
+    "Stranded",
+    "GPUs at most",
 )
+_STRANDED = ("Node", "Stranded GPU-hours", "Who stood there meanwhile")
+_KEY = "Stranded are GPU-hours that were free on a node that takes pods, while {} would have fitted there, whatever its labels and taints."
+_ANY_SHAPE = "no pod of any shape that had been asked for"
 
 
 def nodes_section(measure: PlaceMeasure | None) -> str:
@@ -31,10 +39,16 @@ def nodes_section(measure: PlaceMeasure | None) -> str:
             hours(figures.existed),
             f"{figures.used * 1000 // figures.existed / 10:.1f}%" if figures.existed else "-",
             hours(figures.stranded),
+            gpus(figures.most_stranded),
         )
         for (flavors, each), figures in sorted(measure.classes.items())
     ]
-    return "<h2>Nodes</h2>" + _KEY + table(_CLASSES, rows) + _stranded(measure)
+    judge = measure.judged_by
+    asked = (
+        ", ".join(f"{format_amount(amount, resource)} {resource}" for resource, amount in sorted(judge.requests.items())) if judge else ""
+    )
+    key = _KEY.format(f"no pod of {escape(asked)}" if judge else _ANY_SHAPE)
+    return f"<h2>Nodes</h2><p class='key'>{key}</p>" + table(_CLASSES, rows) + _stranded(measure)
 
 
 def _stranded(measure: PlaceMeasure) -> str:

@@ -51,6 +51,28 @@ def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
     assert gpol("replay", "j.db").code == 0
 
 
+def test_what_gpus_are_stranded_for(gpol: Gpol, tmp_path: Path) -> None:
+    """A job of one GPU would take any; judged by pods of eight, seven GPUs beside it are stranded for its hour."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,q,1\n")
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r1\n")
+    asked = ("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv")
+    stranded = []
+    for options in ((), ("--stranded-for", "8 gpu")):
+        done = gpol(*asked, *options, "--format", "json", "--report", "page.html", "--force")
+        [nodes] = [record for record in done.records if record["kind"] == "nodes"]
+        stranded.append((nodes["stranded_gpu_hours"], nodes["most_stranded_gpu_milli"]))
+    assert stranded == [(0, 0), (7, 7000)]
+    assert "no pod of 8 gpu would have fitted there" in (tmp_path / "page.html").read_text()
+
+    done = gpol(*asked, "--stranded-for", "0 gpu")
+    assert (done.code, done.err) == (3, "gpol: --stranded-for: a pod that asks for 0 gpu fits everywhere; leave gpu out\n")
+    (tmp_path / "p.gpol").write_text(PLACED.replace("  placed in fabric\n", ""))
+    done = gpol(*asked, "--stranded-for", "8 gpu")
+    assert done.code == 3
+    assert "--stranded-for: no flavor of the policy gives pods places" in done.err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from gpol.dsl import check
-from gpol.engine.event_parts import Assignment, PlacedPods
+from gpol.engine.event_parts import Assignment, PlacedPods, PodSet
 from gpol.engine.events import WorkloadPlaced
 from gpol.engine.facts import FACT, Fact, PolicyActivated, TimeAdvanced
 from gpol.engine.outcome.grounds import Why
@@ -33,6 +33,7 @@ queue q {
   prefer a, b
 }
 """
+EVICTS = POLICY.replace("use gpol.fair", "use gpol.fair\n when a node is lost evict")
 UNPLACED = POLICY.replace("  placed in fabric\n", "")
 MINUTE = 60_000_000
 
@@ -59,11 +60,11 @@ def until(minute: int) -> dict[str, Any]:
     return {"kind": "TimeAdvanced", "time": minute * MINUTE}
 
 
-def measured(*facts: dict[str, Any] | Fact, policy: str = POLICY) -> PlaceMeasure:
+def measured(*facts: dict[str, Any] | Fact, policy: str = POLICY, judged_by: PodSet | None = None) -> PlaceMeasure:
     """The figures of a history from time 0."""
     active = Policy.of(check(policy, "p.gpol"))
     player = Player()
-    measure = PlaceMeasure(lambda name: asked_by(player.core, name))
+    measure = PlaceMeasure(lambda name: asked_by(player.core, name), judged_by)
     measure.take(player.step(active.activation(0), active.graph), active.graph)
     for said in facts:
         if isinstance(said, PolicyActivated):
@@ -93,6 +94,33 @@ def test_what_is_free_and_of_no_use() -> None:
     assert found.nodes() == {(("a",), 8000): 2}
     [(path, there)] = found.stranded.items()
     assert (path, there.area, there.by) == (("r", "n1"), 14_000 * MINUTE, {"w": 14_000 * MINUTE, "y": 2_000 * MINUTE})
+
+
+def test_one_pod_to_judge_by() -> None:
+    """Judged by pods of four GPUs, three beside five are stranded whoever asks for less, and from the start; a small node is as a whole."""
+    facts = (node("n1"), node("small", gpu="2"), until(10), submitted("w", 10, "5"), submitted("x", 12, "1"), until(20))
+    found = measured(*facts, judged_by=PodSet(requests={"gpu": 4000}))
+    assert {of_class[1]: minutes(figures) for of_class, figures in found.classes.items()} == {
+        8000: (160, 5 * 10, 3 * 10),
+        2000: (40, 1 * 8, 2 * 12 + 1 * 8),
+    }
+
+
+def test_how_much_is_stranded_at_once() -> None:
+    """At most: of each class, and of all together; what is stranded for no time does not count, nor what was before the nodes changed."""
+    first = (node("n1"), node("n2"), node("large", gpu="16"), submitted("w", 0, "6"), submitted("x", 0, "5"), submitted("v", 0, "9"))
+    found = measured(
+        *first, until(1), ended("x", 1), ended("w", 1), submitted("y", 1, "7"), until(2), judged_by=PodSet(requests={"gpu": 8000})
+    )
+    assert {of_class[1]: figures.most_stranded for of_class, figures in found.classes.items()} == {8000: 5000, 16_000: 7000}
+    assert found.total().most_stranded == 12_000
+
+    gone = {"kind": "NodeRemoved", "time": MINUTE, "node": "n1"}
+    found = measured(node("n1"), submitted("w", 0, "5"), until(1), gone, node("n2", MINUTE), submitted("x", 2, "7"), until(3))
+    assert found.total().most_stranded == 3000
+
+    found = measured(node("n1"), submitted("w", 0, "5"), submitted("x", 0, "1"), until(1))
+    assert found.total().most_stranded == 0
 
 
 def test_nothing_is_stranded_before_anything_was_asked_for() -> None:
@@ -125,6 +153,22 @@ def test_cordoned_nodes_and_those_that_change_or_go() -> None:
     )
     assert {of_class[1]: minutes(figures) for of_class, figures in found.classes.items()} == {8000: (16, 10, 3), 16_000: (16, 5, 0)}
     assert found.nodes() == {}
+
+
+def test_who_comes_and_goes_with_a_node() -> None:
+    """Whoever is admitted because a node comes, or evicted because one goes, counts once: on the other nodes too."""
+    gone = {"kind": "NodeRemoved", "time": 2 * MINUTE, "node": "n2"}
+    found = measured(
+        node("n1", gpu="2"),
+        submitted("w", 0, "2", count=2, flavors=["a"]),
+        until(1),
+        node("n2", MINUTE, gpu="3"),
+        until(2),
+        gone,
+        until(3),
+        policy=EVICTS,
+    )
+    assert {of_class[1]: minutes(figures)[:2] for of_class, figures in found.classes.items()} == {2000: (6, 2), 3000: (3, 2)}
 
 
 def test_only_those_who_may_get_the_flavor_count() -> None:

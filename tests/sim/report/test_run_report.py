@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
+from gpol.engine.event_parts import PodSet
 from gpol.journal.temporary import temporary_journal
 from gpol.sim.drive.job import Job, JobSource
 from gpol.sim.drive.player import Player
@@ -160,5 +161,8 @@ def test_nodes_and_what_is_stranded_there() -> None:
     for number in range(22):
         measure.stranded[("r", f"n{number:02}")] = StrandedThere((30 - number) * 1000 * HOUR_US, {"a": 2, "b<": 3} if number else {})
     page = nodes_section(measure)
+    assert "while no pod of any shape that had been asked for would have fitted there" in page
+    measure.judged_by = PodSet(requests={"gpu": 8000, "a<b": 2})
+    assert "while no pod of 2 a&lt;b, 8 gpu would have fitted there" in nodes_section(measure)
     assert "2 more nodes with less" in page
     assert page.index("r/n00") < page.index("nobody: something else") < page.index("r/n01") < page.index("b&lt;, a")
