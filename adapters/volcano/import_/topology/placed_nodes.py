@@ -1,9 +1,11 @@
 """Nodes as facts, where there are HyperNodes: what is free there for gangs, less what other pods use.
 
-A node that is in no HyperNode is left out: a topology has no place for it. Pods without a topology may run there in Volcano.
+A node that is in no HyperNode is left out: a topology has no place for it. Pods without a topology may run there in Volcano. One that is
+not ready keeps its place and has nothing.
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from .....engine.facts import NodeAdded
 from ....kueue.import_.node_facts import node_added, taken_by
@@ -13,7 +15,7 @@ from ...read.volcano_objects import AmountsByResource, VolcanoObjects
 from .tiers import Tiers
 
 _IN_NONE = "is in no HyperNode: it is left out, and nothing is placed there"
-_NOT_READY = "is not ready: Volcano places nothing there, and it is left out"
+_NOT_READY = "is not ready: Volcano places nothing there, and it counts as cordoned, with nothing on it"
 _TAINTS = "keep nothing off: PodGroups do not say what their pods tolerate, and the flavor tolerates anything"
 
 
@@ -26,12 +28,14 @@ def placed_nodes(objects: VolcanoObjects, tiers: Tiers, charged: Collection[str]
         labels = tiers.labels.get(node.name)
         if labels is None:
             found.note("", _IN_NONE)
-        elif not node.ready:
+            continue
+        if node.taints:
+            found.note("spec.taints", _TAINTS)
+        there, used = node, taken.get(node.name, {})
+        if not node.ready:
             found.note("status.conditions", _NOT_READY)
-        else:
-            if node.taints:
-                found.note("spec.taints", _TAINTS)
-            made += node_added(node.name, node, {**node.labels, **labels}, taken.get(node.name, {}), time, found)
+            there, used = replace(node, cordoned=True, allocatable=dict.fromkeys(node.allocatable, 0)), {}
+        made += node_added(node.name, there, {**node.labels, **labels}, used, time, found)
     return made
 
 

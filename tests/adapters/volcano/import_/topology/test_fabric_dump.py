@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from commands import Gpol
 
 DUMP = Path(__file__).with_name("fabric.yaml")
@@ -20,7 +21,7 @@ def imported(gpol: Gpol) -> str:
 def test_an_import_says_what_it_read(imported: str) -> None:
     """The objects by kind, and what was left out."""
     assert imported.endswith(
-        "imported 4 Queues, 0 PriorityClasses and 4 PodGroups as of 2026-03-05T14:00:00Z\nplaced in 4 HyperNodes on 5 Nodes\n"
+        "imported 4 Queues, 0 PriorityClasses and 4 PodGroups as of 2026-03-05T14:00:00Z\nplaced in 4 HyperNodes on 6 Nodes\n"
     )
     assert "note: Node gpu-6, gpu-7: is in no HyperNode" in imported
     assert "note: Node gpu-3: status.conditions: is not ready" in imported
@@ -49,3 +50,17 @@ def test_room_comes_in_the_right_place(gpol: Gpol, imported: str, tmp_path: Path
     [given] = [event["assignments"][0]["places"] for event in events if event.get("workload") == "ml/finetune" and "assignments" in event]
     assert {place["domain"][0] for place in given} <= {"gpu-0", "gpu-1", "gpu-2"}
     assert sum(place["pods"] for place in given) == 4
+
+
+def test_the_hyper_nodes_come_back(gpol: Gpol, imported: str) -> None:
+    """An export needs the nodes, which the facts of the import have; its objects and the nodes make the same policy again."""
+    refused = gpol("export", "volcano", "p.gpol")
+    assert (refused.code, "give the nodes with --nodes, as facts or as a CSV file" in refused.err) == (3, True)
+    done = gpol("export", "volcano", "p.gpol", "--nodes", "f.jsonl", "-o", "objects.yaml")
+    assert (done.code, done.out) == (0, "exported 3 Queue, 4 HyperNode to objects.yaml\n")
+    others = [each for each in yaml.safe_load_all(DUMP.read_text()) if each["kind"] not in ("Queue", "HyperNode")]
+    Path("rest.yaml").write_text(yaml.safe_dump_all(others))
+    again = gpol("import", "volcano", "objects.yaml", "rest.yaml", "-o", "again.gpol", "--facts", "again.jsonl")
+    assert again.code == 0, again.err
+    assert Path("again.gpol").read_text() == Path("p.gpol").read_text()
+    assert Path("again.jsonl").read_text() == Path("f.jsonl").read_text()

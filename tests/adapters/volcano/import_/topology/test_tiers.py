@@ -1,7 +1,7 @@
 """Tiers as levels of a topology, and the flavor that is placed in it."""
 
-from ...topology_objects import by_name, fabric, hyper_node, node
-from ...volcano_objects import GPU, block, notes, problems, queue, text
+from ...topology_objects import by_name, fabric, hyper_node, node, pod
+from ...volcano_objects import GPU, block, facts, notes, problems, queue, text
 
 
 def test_a_policy_with_a_topology() -> None:
@@ -62,14 +62,24 @@ def test_too_many_tiers() -> None:
 
 
 def test_what_is_left_out_is_noted() -> None:
-    """HyperNodes without nodes, nodes in no HyperNode, and nodes that are not ready."""
+    """HyperNodes without nodes, and nodes in no HyperNode. Of nodes that are not ready the amounts are."""
     empty = hyper_node("e", 1, {"type": "Node", "selector": {"regexMatch": {"pattern": "^nothing$"}}})
     found = notes(queue(), *fabric(), empty, node("outside"), hyper_node("c", 1, *by_name("Node", "down")), node("down", ready="False"))
     assert found == [
         "HyperNode e: spec.members: are no nodes of the dump: it is left out",
         "Node outside: is in no HyperNode: it is left out, and nothing is placed there",
-        "Node down: status.conditions: is not ready: Volcano places nothing there, and it is left out",
+        "Node down: status.conditions: is not ready: Volcano places nothing there, and it counts as cordoned, with nothing on it",
     ]
+
+
+def test_a_node_that_is_not_ready_has_nothing() -> None:
+    """It stays in its HyperNode, so that an export does not take it out of there."""
+    found = facts(
+        queue(), hyper_node("s", 1, *by_name("Node", "up", "down")), node("up"), node("down", ready="Unknown"), pod("p", "down", 1)
+    )
+    down, up = found
+    assert (down["cordoned"], down["capacity"], down["labels"]["gpol.dev/hypernode-tier-1"]) == (True, {"cpu": 0, GPU: 0, "pods": 0}, "s")
+    assert (up.get("cordoned"), up["capacity"][GPU]) == (None, 8)
 
 
 # --- what exists
