@@ -5,7 +5,7 @@ takes as they come. A topology of gpol has one domain of each level for a node.
 Source: Volcano, pkg/scheduler/api/hyper_node_info.go (BuildHyperNodeCache, addChild), pkg/util/hypernode/member_selector.go (GetMembers).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .....engine.eligibility import all_hold
 from ....kueue.problems import Findings
@@ -14,6 +14,12 @@ from ...read.topology.network_objects import HyperNode, HyperNodeMember
 
 _MOST_SHOWN = 8
 """HyperNodes of a circle that are named."""
+
+MOST_WORK = 200_000_000
+"""How much is done to find the nodes of all members together: a character of a name that is compared with a pattern is one."""
+
+_WORK_FOR_LABELS = 20
+"""What comparing the labels of a node with a selector counts."""
 
 
 class HyperNodeTree:
@@ -60,7 +66,12 @@ class HyperNodeTree:
                 cause = f"names node {member.name}, which is not there"
                 found.problem(member.place, cause, "add the Node to the dump, or take it out of the members")
                 continue
-            for name in members.of(member):
+            named = members.of(member)
+            if members.work > MOST_WORK:
+                cause = "comes when finding the nodes of HyperNodes by patterns and labels has taken too much already"
+                found.problem(member.place, cause, "name nodes by labelMatch with a value that few of them have, or by exactMatch")
+                return
+            for name in named:
                 before = self.owner.setdefault(name, each)
                 if before is not each:
                     cause = f"has node {name}, which is a member of {before.name}, too"
@@ -103,9 +114,10 @@ class HyperNodeTree:
 
 
 class _NodeMembers:
-    """Which nodes a member means."""
+    """Which nodes a member means; `work` is what was done for that, and once it is above `MOST_WORK` nothing more is."""
 
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
+        self.work = 0
         self.by_name = {node.name: node for node in sorted(nodes, key=lambda node: node.name)}
         self.by_label: dict[tuple[str, str], list[str]] = {}
         for name, node in self.by_name.items():
@@ -117,14 +129,19 @@ class _NodeMembers:
         if member.selector is not None:
             return self._selected(member.selector)
         if member.pattern is not None:
-            return [name for name in self.by_name if member.pattern.matches(name)]
+            found = member.pattern.among(self.by_name, MOST_WORK - self.work)
+            self.work += member.pattern.work
+            return found
         return [member.name] if member.name in self.by_name else []
 
     def _selected(self, selector: Selector) -> list[str]:
         wanted = next((each for each in selector.requirements if each.operator == "In"), None)
-        among: Iterable[str] = self.by_name
+        among = list(self.by_name)
         if wanted is not None:  # most selectors name a value, which few nodes have
             among = sorted({name for value in wanted.values for name in self.by_label.get((wanted.key, value), ())})
+        self.work += _WORK_FOR_LABELS * len(among)
+        if self.work > MOST_WORK:
+            return []
         return [name for name in among if all_hold(selector.requirements, self.by_name[name].labels)]
 
 

@@ -15,7 +15,7 @@ LONGEST = 256
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789-."
 """All characters of a name that Kubernetes allows."""
 
-_MOST_STEPS, _MOST_DEPTH, _MOST_TIMES, _MOST_KNOWN = 2_000, 50, 1_000, 500
+_MOST_STEPS, _MOST_DEPTH, _MOST_TIMES, _MOST_KNOWN = 1_000, 50, 1_000, 300
 _END = ""
 _ANY = frozenset(_ALPHABET)
 _DIGITS = frozenset("0123456789")
@@ -46,36 +46,76 @@ _Steps = list[_Step]
 class NamePattern:
     """A pattern that is found anywhere in a name, unless it says `^` or `$`.
 
-    Where one can stand after some characters is worked out once: names of nodes are much alike.
+    Where one can stand after some characters is worked out once and kept for a while: names of nodes are much alike. `work` is how much was
+    done so far: a character is one, and working out where one stands after it is as many as the pattern has steps.
     """
 
-    __slots__ = ("_first", "_known", "_steps")
+    __slots__ = ("_first", "_known", "_sets", "_steps", "work")
 
     def __init__(self, steps: Sequence[_Step]) -> None:
         self._steps = (*steps, _Step("done"))
         self._known: dict[frozenset[int], dict[str, frozenset[int]]] = {}
+        self._sets: dict[frozenset[int], frozenset[int]] = {}
         self._first = self._reached([0], begin=True, end=False)
+        self.work = 0
+
+    def among(self, names: Iterable[str], most_work: int) -> list[str]:
+        """The names that it is found in; after so much work the others are not looked at."""
+        self.work, found = 0, []
+        for name in names:
+            if self.work > most_work:
+                break
+            if self.matches(name):
+                found.append(name)
+        self._forget()
+        return found
 
     def matches(self, name: str) -> bool:
         """Whether it is found in a name, which is not empty."""
         done, at = len(self._steps) - 1, self._first
-        for character in name:
+        self.work += len(name)
+        for character in (*name, _END):
             if done in at:
                 return True
-            at = self._known.get(at, {}).get(character) or self._after(at, character)
-        return done in at or done in (self._known.get(at, {}).get(_END) or self._after(at, _END))
+            known = self._known.get(at)
+            found = known.get(character) if known is not None else None
+            at = self._after(at, character) if found is None else found
+            if not at:
+                return False
+        return done in at
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self._sets.clear()
 
     def _after(self, at: frozenset[int], character: str) -> frozenset[int]:
-        """Where one stands after a character, and also where one would begin anew behind it."""
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
+        """Where one stands after a character, and also where one would begin anew behind it; nowhere, if there is no way to the end."""
+        self.work += len(self._steps)
         if character == _END:
             found = self._reached(at, begin=False, end=True)
         else:
             taken = [step + 1 for step in at if character in self._steps[step].characters]
             found = self._reached([0, *taken], begin=False, end=False)
+        if not self._may_be_done(found):
+            found = frozenset()
+        if len(self._sets) >= _MOST_KNOWN:
+            self._forget()
+        found = self._sets.setdefault(found, found)
         self._known.setdefault(at, {})[character] = found
         return found
+
+    def _may_be_done(self, at: frozenset[int]) -> bool:
+        """Whether some name could still be found from here."""
+        unread, seen = list(at), set[int]()
+        while unread:
+            number = unread.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            step = self._steps[number]
+            unread += [number + distance for distance in step.to]
+            unread += [number + 1] if step.kind in ("take", "end") else []
+        return len(self._steps) - 1 in seen
 
     def _reached(self, first: Iterable[int], begin: bool, end: bool) -> frozenset[int]:
         """All steps that are reached without a character."""

@@ -1,6 +1,7 @@
 """HyperNodes that are no tree are refused by name; in a tree each node has one HyperNode for each tier."""
 
 import pytest
+from gpol.adapters.volcano.import_.topology import hyper_node_tree
 
 from ...topology_objects import by_name, fabric, hyper_node, member, node
 from ...volcano_objects import Json, facts, problems, queue
@@ -104,3 +105,19 @@ def test_a_long_circle_is_told_shortly() -> None:
     [told] = problems(queue(), *objects, node("n1"))
     assert told.startswith("HyperNode s0000: spec.members: goes round in a circle, each in the next: s0000 -> s0001 -> ")
     assert "s0007 -> ... -> s0000;" in told
+
+
+def test_finding_nodes_takes_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may write HyperNodes could else let an import run for days. A selector with a value only looks at the nodes that have it."""
+    monkeypatch.setattr(hyper_node_tree, "MOST_WORK", 100)
+    nodes = [node("n1", rack="a"), node("n2", rack="b"), node("n3")]
+    by_value = [member("Node", labelMatch={"matchLabels": {"rack": rack}}) for rack in "ab"]
+    without = member("Node", labelMatch={"matchExpressions": [{"key": "rack", "operator": "DoesNotExist"}]})
+    assert domains(hyper_node("s", 1, *by_value, without), *nodes) == {"n1": ["s"], "n2": ["s"], "n3": ["s"]}
+    why = (
+        "comes when finding the nodes of HyperNodes by patterns and labels has taken too much already; "
+        "name nodes by labelMatch with a value that few of them have, or by exactMatch"
+    )
+    for last in (without, member("Node", regexMatch={"pattern": "3$"})):
+        told = problems(queue(), hyper_node("s", 1, *by_value, without, last), *nodes)
+        assert told == [f"HyperNode s: spec.members[3].selector: {why}"]
