@@ -1,13 +1,17 @@
 """HyperNodes as they are read: what is of no effect in Volcano is noted, and what its webhook refuses is refused."""
 
+from typing import Any
+
 import pytest
-from gpol.adapters.kueue.problems import Findings
+from gpol.adapters.kueue.problems import Findings, ImportRefused
 from gpol.adapters.kueue.read.kinds import Raw
 from gpol.adapters.volcano.read.topology.network_objects import HyperNode
 from gpol.adapters.volcano.read.volcano_kinds import read_volcano
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ...topology_objects import by_name, hyper_node, member, node, pod
-from ...volcano_objects import Json
+from ...volcano_objects import Json, imported, pod_group, queue
 
 
 def read(said: Json) -> tuple[list[HyperNode], Findings]:
@@ -102,3 +106,23 @@ def test_another_version_is_refused() -> None:
     """A HyperNode of a version that gpol does not know."""
     _, found = read({**hyper_node("s", 1, *by_name("Node", "n")), "apiVersion": "topology.volcano.sh/v2"})
     assert "read the objects as topology.volcano.sh/v1alpha1" in str(found.problems[0])
+
+
+KEYS = ("type", "selector", "exactMatch", "regexMatch", "labelMatch", "name", "pattern", "matchLabels", "mode", "highestTierName")
+WORDS = (*KEYS, "Node", "HyperNode", "hard", "^n", "(", "", 1, -1, True, None)
+GARBAGE = st.recursive(
+    st.sampled_from(WORDS), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+)
+
+
+@given(GARBAGE, GARBAGE, GARBAGE)
+def test_no_garbage_breaks_an_import(tier: Any, members: Any, topology: Any) -> None:
+    """Whatever objects say, an import is done or is refused with what is wrong."""
+    said = {**hyper_node("s", 1), "spec": {"tier": tier, "tierName": topology, "members": members}}
+    group = pod_group(networkTopology=topology, subGroupPolicy=members)
+    good = hyper_node("t", 1, *by_name("Node", "n"))
+    for objects in ([said], [good, group], [said, good, group]):
+        try:
+            imported(queue(), *objects, node("n"))
+        except ImportRefused as error:
+            assert all(problem.cause and problem.remedy for problem in error.problems)  # noqa: PT017 - either is good
