@@ -138,6 +138,17 @@ def open_facts(path: str, stack: ExitStack) -> Stream:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
 
 
+def given_facts(path: str, file: Stream) -> Iterator[Fact]:
+    """The facts of a file, without playing them. Raises InputError at a line that is none."""
+    facts = Facts(path, file, skip=False, as_recorded=True)
+    for line in facts:
+        if line.end is not None:
+            raise line.end
+        if line.fact is None:
+            raise InputError(facts.name, line.number, line.problem, "correct it, or give the facts that an import or export wrote")
+        yield line.fact
+
+
 def play(policy: Policy, facts: Facts, player: Player) -> Generator[PlayedBatch | PlayedStretch]:
     """Activate the policy at the first possible fact's time, then play all; a fact that cannot have happened counts as a bad line."""
     playing, last = _Playing(policy, facts, player), 0

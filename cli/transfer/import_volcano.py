@@ -158,6 +158,9 @@ def _tell(imported: "VolcanoImport", now: int, out: str | None) -> None:
     classes = len(objects.priorities)
     priorities = f"{classes:,} PriorityClass{'es' * (classes != 1)}"
     tell(f"imported {counted(len(objects.queues), 'Queue')}, {priorities} and {counted(_workloads(imported), 'PodGroup')}{moment}")
+    if objects.hyper_nodes:
+        nodes = sum(fact.kind == "NodeAdded" for fact in imported.facts)
+        tell(f"placed in {counted(len(objects.hyper_nodes), 'HyperNode')} on {counted(nodes, 'Node')}")
     completed = sum(group.phase == "Completed" for group in objects.pod_groups)
     if completed:
         tell(f"left out {counted(completed, 'PodGroup')} that completed")

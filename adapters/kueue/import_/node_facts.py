@@ -24,7 +24,7 @@ def node_facts(objects: Objects, time: int, found: Findings) -> list[NodeAdded]:
         _note_all(objects, found)
         return []
     flavors = [flavor for flavor in objects.flavors if flavor.name in topologies]
-    taken = _taken(objects.pods)
+    taken = taken_by(objects.pods)
     _note_lost_pods(objects, found)
     made: dict[str, NodeAdded] = {}
     for node in sorted(objects.nodes, key=lambda node: node.name):
@@ -39,7 +39,7 @@ def node_facts(objects: Objects, time: int, found: Findings) -> list[NodeAdded]:
             if name in made:
                 cause = f"has the hostname of another node, {name}: Kueue adds both up, and goes by the labels of either by chance"
                 found.problem("metadata.labels", cause, "let each node have a hostname of its own")
-            made.update(_added(name, node, taken.get(node.name, {}), time, found))
+            made.update((name, fact) for fact in node_added(name, node, node.labels, taken.get(node.name, {}), time, found))
     return [made[name] for name in sorted(made)]
 
 
@@ -53,7 +53,7 @@ def domain_name(node: ClusterNode, topologies: Iterable[KueueTopology]) -> str:
     return node.labels[HOSTNAME] if any(topology.ends_at_nodes for topology in topologies) else node.name
 
 
-def _taken(pods: Iterable[OtherPod]) -> dict[str, dict[str, int]]:
+def taken_by(pods: Iterable[OtherPod]) -> dict[str, dict[str, int]]:
     """What pods use by node and resource; each takes a place of a pod, too."""
     taken: dict[str, dict[str, int]] = {}
     for pod in pods:
@@ -63,14 +63,16 @@ def _taken(pods: Iterable[OtherPod]) -> dict[str, dict[str, int]]:
     return taken
 
 
-def _added(name: str, node: ClusterNode, taken: Mapping[str, int], time: int, found: Findings) -> Iterator[tuple[str, NodeAdded]]:
-    """The fact of a node by its name; none where there can be no such fact, which is reported."""
+def node_added(
+    name: str, node: ClusterNode, labels: dict[str, str], taken: Mapping[str, int], time: int, found: Findings
+) -> Iterator[NodeAdded]:
+    """The fact of a node of this name and with these labels; none where there can be no such fact, which is reported."""
     left = {resource: amount - taken.get(resource, 0) for resource, amount in node.allocatable.items()}
     for resource in (resource for resource, amount in left.items() if amount < 0):
         found.note("status.allocatable", f"has less {resource} than its pods use: it counts as if it had none left")
     capacity = {resource: max(0, amount) for resource, amount in left.items()}
     try:
-        yield name, NodeAdded(time=time, node=name, labels=node.labels, capacity=capacity, taints=node.taints, cordoned=node.cordoned)
+        yield NodeAdded(time=time, node=name, labels=labels, capacity=capacity, taints=node.taints, cordoned=node.cordoned)
     except ValidationError as error:
         told = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = ".".join(str(step) for step in told["loc"])

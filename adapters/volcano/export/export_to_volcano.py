@@ -1,4 +1,4 @@
-"""The export: from a policy to Volcano's Queues and PriorityClasses, with notes about what they say less well.
+"""The export: from a policy to Volcano's Queues, PriorityClasses and HyperNodes, with notes about what they say less well.
 
 Nothing is dropped silently or exported partly. `docs/volcano.md` lists what becomes of each construct.
 """
@@ -12,6 +12,7 @@ from ...kueue.export.yaml_text import Object, json_list, yaml_documents
 from ...kueue.problems import ConversionNote, ExportRefused, Findings
 from ..queue_names import ROOT_QUEUE, volcano_name
 from ..read.resource_lists import counts
+from .hyper_node_objects import Nodes, hyper_node_objects, report_placed
 from .priority_objects import priority_classes
 from .queue_objects import QueueObjects
 from .unsaid import refuse_cycles, report_unsaid
@@ -29,11 +30,14 @@ class VolcanoExport:
     notes: list[ConversionNote]
 
 
-def export_to_volcano(graph: PolicyGraph, gpu: str = GPU, sum_flavors: bool = False) -> VolcanoExport:
-    """The objects of a policy: PriorityClasses, and Queues, those above others first.
+def export_to_volcano(
+    graph: PolicyGraph, gpu: str = GPU, sum_flavors: bool = False, nodes: Nodes | None = None, quotas_alone: bool = False
+) -> VolcanoExport:
+    """The objects of a policy: PriorityClasses, and Queues, those above others first; and HyperNodes, those below others first.
 
-    `gpu` is what the resource `gpu` is called. With `sum_flavors` the quotas of several flavors of a resource are one sum. What is
-    Volcano's default is left out. Raises ExportRefused, with all problems found.
+    `gpu` is what the resource `gpu` is called. With `sum_flavors` the quotas of several flavors of a resource are one sum. `nodes` are
+    those of the cluster, which HyperNodes need; with `quotas_alone` there are none. What is Volcano's default is left out. Raises
+    ExportRefused, with all problems found.
     """
     found = Findings()
     refuse_cycles(graph, found)
@@ -43,8 +47,10 @@ def export_to_volcano(graph: PolicyGraph, gpu: str = GPU, sum_flavors: bool = Fa
     _check_resources(graph, resources, found)
     evictions = volcano_evictions(graph, found)
     report_unsaid(graph, evictions, found)
+    report_placed(graph, nodes, quotas_alone, found)
     quotas = SubtreeQuotas(graph, resources, sum_flavors, found)
     objects = [*priority_classes(graph, found), *QueueObjects(graph, quotas, evictions, found).objects()]
+    objects += hyper_node_objects(graph, nodes, found) if nodes is not None and not quotas_alone else ()
     found.check(ExportRefused)
     return VolcanoExport(objects, found.notes())
 

@@ -77,7 +77,6 @@ def _report_flavor(graph: PolicyGraph, number: int, flavor: Flavor, found: Findi
         ("label", bool(flavor.labels)),
         ("taint", bool(flavor.taints)),
         ("tolerates", bool(flavor.tolerations)),
-        ("placed", flavor.topology >= 0),
     )
     for field, is_said in said:
         if is_said:

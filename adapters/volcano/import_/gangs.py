@@ -3,22 +3,24 @@
 A PodGroup says what `minMember` pods ask for together. Pods beyond that, and what each single pod asks for, it does not say.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from ....engine.event_parts import Placement, PodSet
+from ....engine.event_parts import PlacedPods, Placement, PodSet
 from ....engine.facts import Fact, WorkloadAdopted, WorkloadSubmitted
 from ...kueue.problems import Findings
 from ..queue_names import policy_name
 from ..read.volcano_objects import AmountsByResource, PodGroup, VolcanoObjects
+from .topology.gang_places import GangPlaces, WishedPlaces
 
 _NO_QUEUE = "is not there: the PodGroup is left out, as Volcano schedules none of its pods"
 _NO_CLASS = "is not there: the default priority counts, as in Volcano"
 _UNKNOWN_SIZE = "is missing or empty, and the PodGroup waits: it is left out, as nothing says how much it asks for. {}"
 _REMEDY = "Let its owner set spec.minResources to what minMember pods ask for together"
 _UNEVEN = "is no multiple of minMember: one pod of the gang counts with the rest, as nothing says what each pod asks for"
+_UNEVEN_SLICES = "is no multiple of minMember, and its sub-groups are to be of pods that ask for the same"
 _MORE = "is above minMember: the pods beyond it are not charged, as nothing says what they use"
 _LOST = "is Unknown: some of its pods run. It counts as running, with all of its gang"
 
@@ -28,11 +30,12 @@ _GANG, _REST = "gang", "rest"
 
 @dataclass(frozen=True, slots=True)
 class GangMoment:
-    """When the objects were as they are, the flavor of what runs, and the resources that the policy counts."""
+    """When the objects were as they are, the flavor of what runs, the resources that the policy counts, and places where pods get any."""
 
     now: int
     flavor: str
     counted: frozenset[str]
+    places: GangPlaces | None = None
 
 
 def gang_facts(objects: VolcanoObjects, moment: GangMoment, found: Findings) -> list[Fact]:
@@ -94,7 +97,8 @@ class _GangWriter:
             hold=group.runs,
         )
         if group.runs:
-            yield self._adopted(group, pod_sets)
+            standing = {} if self.moment.places is None else self.moment.places.standing(group, pod_sets)
+            yield self._adopted(group, pod_sets, standing)
 
     def _priority(self, group: PodGroup) -> str | None:
         if group.priority_class and group.priority_class not in self.classes:
@@ -106,13 +110,17 @@ class _GangWriter:
         """The gang: alike pods, and one more with the rest where their sum is no multiple."""
         pods = group.min_member
         each = {resource: amount // pods for resource, amount in asked.items()}
+        wished = WishedPlaces() if self.moment.places is None else self.moment.places.wished(group)
         if all(each[resource] * pods == asked[resource] for resource in asked):
-            return (_pod_set(_GANG, pods, each),)
+            return (_pod_set(_GANG, pods, each, wished),)
         self.found.note("spec.minResources", _UNEVEN)
+        if wished.slices:
+            self.found.problem("spec.minResources", _UNEVEN_SLICES, "let it be a multiple of minMember")
         rest = {resource: asked[resource] - each[resource] * (pods - 1) for resource in asked}
-        return (_pod_set(_GANG, pods - 1, each), _pod_set(_REST, 1, rest))
+        together = _GANG if wished.within or wished.near else ""
+        return (_pod_set(_GANG, pods - 1, each, wished, together), _pod_set(_REST, 1, rest, wished, together))
 
-    def _adopted(self, group: PodGroup, pod_sets: tuple[PodSet, ...]) -> WorkloadAdopted:
+    def _adopted(self, group: PodGroup, pod_sets: tuple[PodSet, ...], standing: Mapping[str, tuple[PlacedPods, ...]]) -> WorkloadAdopted:
         """What the gang holds: what it asks for, of all that the policy counts."""
         if group.phase == "Unknown":
             self.found.note("status.phase", _LOST)
@@ -124,13 +132,14 @@ class _GangWriter:
             workload=group.key,
             queue=policy_name(group.queue),
             since=self.moment.now if since is None else since,
-            placements=tuple(map(self._placement, pod_sets)),
+            placements=tuple(self._placement(pod_set, standing.get(pod_set.name, ())) for pod_set in pod_sets),
         )
 
-    def _placement(self, pods: PodSet) -> Placement:
+    def _placement(self, pods: PodSet, places: tuple[PlacedPods, ...]) -> Placement:
         held = {resource: amount * pods.count for resource, amount in pods.requests.items() if resource in self.moment.counted}
-        return Placement(pod_set=pods.name, count=pods.count, flavors=dict.fromkeys(held, self.moment.flavor), usage=held)
+        return Placement(pod_set=pods.name, count=pods.count, flavors=dict.fromkeys(held, self.moment.flavor), usage=held, places=places)
 
 
-def _pod_set(name: str, count: int, requests: AmountsByResource) -> PodSet:
-    return PodSet(name=name, count=count, requests={resource: amount for resource, amount in requests.items() if amount})
+def _pod_set(name: str, count: int, requests: AmountsByResource, wished: WishedPlaces, group: str = "") -> PodSet:
+    asked = {resource: amount for resource, amount in requests.items() if amount}
+    return PodSet(name=name, count=count, requests=asked, group=group, within=wished.within, near=wished.near, slices=wished.slices)

@@ -1,17 +1,18 @@
 """What exists, as far as Queues say it: Volcano takes that from its nodes, and a policy says it itself.
 
 It is what the caller says, and at most what the root may use; without either, what Queues deserve together. A resource of which no Queue
-deserves anything is not counted, unless the caller or the root says how much of it there is.
+deserves anything is not counted, unless the caller or the root says how much of it there is. Where nodes are known, they say it.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ....engine.event_parts import POD_COUNT
 from ...kueue.problems import Findings
 from ...kueue.read.quantity import QuantityError, amount, parse, text
 from ..queue_names import ROOT_QUEUE
 from ..read.resource_lists import counts
-from ..read.volcano_objects import AmountsByResource, VolcanoObjects
+from ..read.volcano_objects import AmountsByResource, VolcanoObjects, VolcanoQueue
 from .queue_tree import QueueTree
 
 _ALWAYS_ASKED = ("cpu", "memory")
@@ -19,21 +20,25 @@ _ALWAYS_ASKED = ("cpu", "memory")
 
 _AS_OWNED = "of {} is taken for all that exists: if the cluster has more, say so with --capacity, or in the policy"
 _ROOT_SUM = "is left out: at the root Volcano takes what the Queues below it have together"
+_ROOT_ENOUGH = "is left out: the nodes have no more, and they say what exists"
 _IGNORED = "names {}, of which no Queue deserves anything: the policy ignores it, and would have to name whatever else comes"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCapacity:
-    """How much exists of each resource in `fixed`, of those in `as_owned` as much as is owned; `ignored` resources are not counted."""
+    """How much exists of each resource in `fixed`, of those in `as_owned` as much as is owned, of those `from_nodes` what nodes have;
+    `ignored` resources are not counted.
+    """
 
     fixed: AmountsByResource
     as_owned: tuple[str, ...]
     ignored: tuple[str, ...]
+    from_nodes: tuple[str, ...] = ()
 
     @property
     def resources(self) -> list[str]:
         """All resources that are counted."""
-        return sorted({*self.fixed, *self.as_owned})
+        return sorted({*self.fixed, *self.as_owned, *self.from_nodes})
 
 
 def said_capacity(texts: Iterable[str]) -> AmountsByResource:
@@ -57,8 +62,12 @@ def said_capacity(texts: Iterable[str]) -> AmountsByResource:
     return made
 
 
-def known_capacity(objects: VolcanoObjects, tree: QueueTree, said: Mapping[str, int], found: Findings) -> KnownCapacity:
-    """What exists; what is limited and not known to exist is reported."""
+def known_capacity(
+    objects: VolcanoObjects, tree: QueueTree, said: Mapping[str, int], on_nodes: AmountsByResource | None, found: Findings
+) -> KnownCapacity:
+    """What exists; what is limited and not known to exist is reported. `on_nodes`: what nodes have, where pods are placed on them."""
+    if on_nodes is not None:
+        return _of_nodes(objects, tree, said, on_nodes, found)
     owned = {resource: total for resource, total in tree.owned_below("").items() if total}
     fixed = _fixed(tree, said, found)
     for resource in sorted(fixed.keys() & owned.keys()):
@@ -78,17 +87,49 @@ def known_capacity(objects: VolcanoObjects, tree: QueueTree, said: Mapping[str, 
     return KnownCapacity(fixed, as_owned, _ignored(objects, {*fixed, *as_owned}, found))
 
 
+def _of_nodes(
+    objects: VolcanoObjects, tree: QueueTree, said: Mapping[str, int], on_nodes: AmountsByResource, found: Findings
+) -> KnownCapacity:
+    """What nodes have of all that Queues deserve or limit, or of everything where they do neither."""
+    if said:
+        found.begin("", "", "--capacity")
+        found.problem("", "has no effect: there are HyperNodes, and their nodes say what exists", "leave the option out")
+    deserved = tree.owned_below("")
+    wanted = {resource for resource in deserved if deserved[resource]}
+    wanted.update(resource for queue in tree.queues.values() for resource in queue.capability)
+    if tree.root is not None:
+        found.begin("Queue", ROOT_QUEUE, tree.root.file)
+        wanted.update(tree.root.capability)
+        _note_root_sums(tree.root, found)
+        for resource, most in tree.root.capability.items():
+            there = on_nodes.get(resource, 0)
+            if most < there:
+                cause = f"is {text(most, resource)}, and the nodes have {text(there, resource)}: places are given on all of them"
+                found.problem(f"spec.capability.{resource}", cause, "leave it out, or limit the Queues directly below the root")
+            else:
+                found.note(f"spec.capability.{resource}", _ROOT_ENOUGH)
+    wanted = wanted or {resource for resource in on_nodes if on_nodes[resource] and counts(resource) and resource != POD_COUNT}
+    if not wanted:
+        found.begin("Queue", ROOT_QUEUE, "")
+        found.problem("", "has no resources: no Queue deserves anything, and the nodes in HyperNodes have nothing", "add nodes to the dump")
+    return KnownCapacity({}, (), _ignored(objects, wanted, found), tuple(sorted(wanted)))
+
+
 def _fixed(tree: QueueTree, said: Mapping[str, int], found: Findings) -> AmountsByResource:
     """What the caller and the root's capability say, whichever is less."""
     fixed = dict(said)
     if tree.root is not None:
         found.begin("Queue", ROOT_QUEUE, tree.root.file)
-        for field, amounts in (("deserved", tree.root.deserved), ("guarantee.resource", tree.root.guarantee)):
-            if amounts:
-                found.note(f"spec.{field}", _ROOT_SUM)
+        _note_root_sums(tree.root, found)
         for resource, most in tree.root.capability.items():
             fixed[resource] = min(fixed.get(resource, most), most)
     return {resource: fixed[resource] for resource in sorted(fixed)}
+
+
+def _note_root_sums(root: VolcanoQueue, found: Findings) -> None:
+    for field, amounts in (("deserved", root.deserved), ("guarantee.resource", root.guarantee)):
+        if amounts:
+            found.note(f"spec.{field}", _ROOT_SUM)
 
 
 def _check_limited(tree: QueueTree, known: set[str], found: Findings) -> None:

@@ -17,6 +17,9 @@ from .gangs import GangMoment, gang_facts
 from .known_capacity import known_capacity, said_capacity
 from .queue_checks import check_pod_groups, check_queues
 from .queue_tree import QueueTree
+from .topology.gang_places import GangPlaces, pods_by_group
+from .topology.placed_nodes import amounts_of_nodes, placed_nodes
+from .topology.tiers import tiers
 from .volcano_policy import volcano_policy
 
 __all__ = ["FLAVOR", "ImportRefused", "VolcanoImport", "latest_moment", "load_volcano", "read_files", "said_capacity"]
@@ -39,7 +42,8 @@ def load_volcano(raws: Iterable[Raw], now: int, flavor: str = FLAVOR, capacity: 
     """Import objects as of a moment (microseconds since the epoch).
 
     `flavor` is what the only flavor is called; `capacity` is how much there is of each resource, in gpol's smallest unit, as far as the
-    caller knows it. Raises ImportRefused, with all problems found.
+    caller knows it. Where there are HyperNodes the nodes say it, and the flavor gives places. Raises ImportRefused, with all problems
+    found.
     """
     found = Findings()
     objects = read_volcano(raws, found)
@@ -48,8 +52,14 @@ def load_volcano(raws: Iterable[Raw], now: int, flavor: str = FLAVOR, capacity: 
     check_pod_groups(queues, objects.pod_groups, found)
     found.check()
     queues.note_owned(found)
-    known = known_capacity(objects, queues, capacity or {}, found)
-    made = volcano_policy(objects, queues, known, flavor, found)
-    facts = gang_facts(objects, GangMoment(now, flavor, frozenset(known.resources)), found)
+    of_nodes = tiers(objects, found)
+    found.check()
+    on_nodes = None if of_nodes is None else amounts_of_nodes(objects, of_nodes)
+    known = known_capacity(objects, queues, capacity or {}, on_nodes, found)
+    made = volcano_policy(objects, queues, known, flavor, of_nodes, found)
+    places = None if of_nodes is None else GangPlaces(of_nodes, pods_by_group(objects.pods), found)
+    facts: list[Fact] = gang_facts(objects, GangMoment(now, flavor, frozenset(known.resources), places), found)
+    if of_nodes is not None and places is not None:
+        facts = [*placed_nodes(objects, of_nodes, places.charged, now, found), *facts]
     found.check()
     return VolcanoImport(made, facts, found.notes(), objects)

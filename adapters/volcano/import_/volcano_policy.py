@@ -8,9 +8,11 @@ from ...kueue.import_.tree_shorthands import name, number, quota_amount
 from ...kueue.problems import Findings
 from ..queue_names import policy_name
 from ..read.volcano_objects import VolcanoObjects, VolcanoQueue
+from ..topology_names import TOPOLOGY
 from .known_capacity import KnownCapacity
 from .queue_tree import QueueTree
 from .reclaimable_rules import PROFILE, sparing
+from .topology.tiers import Tiers, topology_item, where_in_topology
 
 _BUILT_IN = ("cpu", "gpu", "memory")
 
@@ -21,13 +23,16 @@ _INNER_CLOSED = "is not Open, which counts only for those Queues below it that a
 _QueueStatement = tree.QuotaStatement | tree.Weight | tree.Stopped
 
 
-def volcano_policy(objects: VolcanoObjects, queues: QueueTree, capacity: KnownCapacity, flavor: str, found: Findings) -> tree.File:
-    """The policy of a cluster; what it cannot say goes to `found`."""
+def volcano_policy(
+    objects: VolcanoObjects, queues: QueueTree, capacity: KnownCapacity, flavor: str, tiers: Tiers | None, found: Findings
+) -> tree.File:
+    """The policy of a cluster; what it cannot say goes to `found`. With `tiers` of HyperNodes its flavor gives places."""
     builder = _TreeBuilder(queues, capacity, found)
     items: list[tree.Item] = [_header(objects, capacity, found)]
     resources = sorted({*capacity.resources, *capacity.ignored})
     items += [tree.ResourceItem(name(resource)) for resource in resources if resource not in _BUILT_IN]
-    items.append(tree.FlavorItem(name(flavor), tuple(_exists(capacity))))
+    items += [] if tiers is None else [topology_item(tiers)]
+    items.append(tree.FlavorItem(name(flavor), tuple(_exists(capacity)) if tiers is None else tuple(_on_nodes(objects, capacity))))
     priorities = sorted(objects.priorities, key=lambda item: item.name)
     items += [tree.PriorityItem(name(item.name), number(str(item.value)), never_evicted=False) for item in priorities]
     items += builder.inside("")
@@ -51,6 +56,14 @@ def _exists(capacity: KnownCapacity) -> Iterator[tree.CapacityStatement | tree.A
         yield tree.CapacityStatement(name(resource), number(format_amount(amount, resource)))
     if capacity.as_owned:
         yield tree.AsOwned(tuple(map(name, capacity.as_owned)))
+
+
+def _on_nodes(objects: VolcanoObjects, capacity: KnownCapacity) -> Iterator[tree.FromNodes | tree.PlacedIn | tree.Tolerates]:
+    """The flavor of the nodes in HyperNodes. PodGroups do not say what their pods tolerate, so no taint keeps them off."""
+    yield tree.FromNodes(tuple(map(name, capacity.from_nodes)), where_in_topology())
+    yield tree.PlacedIn(name(TOPOLOGY))
+    if any(node.taints for node in objects.nodes):
+        yield tree.Tolerates(None, None, None)
 
 
 class _TreeBuilder:

@@ -1,5 +1,7 @@
 """The objects of Volcano that a guard keeps as a policy says: Queues and PriorityClasses as the export writes them, said in full.
 
+Where pods stand is no quota, so HyperNodes are left alone.
+
 What Volcano's own webhook would refuse, and a cluster without it would take, the export refuses before: a queue that deserves more than its
 capability, for instance. The guard never writes the Queue `root`, and asks for no Queue to be closed: that is no field of it.
 """
@@ -39,7 +41,7 @@ def volcano_guarded(sum_flavors: bool = False) -> GuardedSystem:
 
 
 def _objects(sum_flavors: bool, graph: PolicyGraph, gpu: str, guard: str) -> tuple[dict[str, GuardedObject], list[str]]:
-    exported = export_to_volcano(graph, gpu, sum_flavors)
+    exported = export_to_volcano(graph, gpu, sum_flavors, quotas_alone=True)
     kinds = {kind.kind: kind for kind in _KINDS}
     found = [(kinds[str(item["kind"])], item) for item in exported.objects]
     made = [guarded_object(kind, item, guard, _SAID_IN_FULL[kind.kind]) for kind, item in found]

@@ -7,6 +7,7 @@ from ...kueue.read.selectors import conditions
 from ..queue_names import DEFAULT_QUEUE
 from . import volcano_fields as known
 from .resource_lists import asked
+from .topology.network_topologies import network_topology, sub_groups
 from .volcano_objects import PHASES, PodGroup, PodGroupPhase
 
 MOST_PODS = 1_000_000
@@ -14,7 +15,7 @@ MOST_PODS = 1_000_000
 
 _NO_PODS = "is 0 or missing: it counts as a gang of one pod"
 _TASKS = "is left out: a PodGroup says what all its pods ask for together, and not what those of each task do"
-_TOPOLOGY = "is left out: it says on which nodes the pods stand, and a policy decides quotas"
+_TOPOLOGY = "is left out: it says on which nodes the pods stand, and the dump has no HyperNodes"
 _SUB_GROUPS = "is left out: the gang counts as a whole"
 _NOT_PREEMPTABLE = "is left out: in Volcano its pods may not be evicted if they say so themselves; here they may be"
 _ANNOTATION = "is left out: plugins of Volcano go by it, and gpol does not"
@@ -22,14 +23,14 @@ _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 """What Go reads as true."""
 
 
-def pod_group(namespace: str, name: str, file: str, whole: Fields) -> PodGroup:
-    """A PodGroup of v1beta1."""
+def pod_group(namespace: str, name: str, file: str, whole: Fields, places: bool = False) -> PodGroup:
+    """A PodGroup of v1beta1; with `places` also how near one another its pods are to stand."""
     metadata = whole.sub("metadata")
     spec, status = whole.sub("spec").known(known.POD_GROUP), whole.sub("status").known(known.POD_GROUP_STATUS)
     phase = cast(PodGroupPhase, status.one_of("phase", PHASES, "Pending"))
     labels = metadata.text_map("labels") if metadata.has("labels") else {}
     if phase != "Completed":
-        _note_unused(spec, metadata.sub("annotations"), labels)
+        _note_unused(spec, metadata.sub("annotations"), labels, places)
     return PodGroup(
         namespace=namespace,
         name=name,
@@ -45,6 +46,8 @@ def pod_group(namespace: str, name: str, file: str, whole: Fields) -> PodGroup:
         phase=phase,
         running=status.whole("running", 0, 0),
         scheduled=_scheduled(whole),
+        topology=network_topology(spec) if places else None,
+        sub_groups=sub_groups(spec) if places else (),
     )
 
 
@@ -63,9 +66,10 @@ def _scheduled(whole: Fields) -> int | None:
     return None
 
 
-def _note_unused(spec: Fields, annotations: Fields, labels: dict[str, str]) -> None:
+def _note_unused(spec: Fields, annotations: Fields, labels: dict[str, str], places: bool) -> None:
     """Say which fields count in Volcano and not here."""
-    for field, text in (("minTaskMember", _TASKS), ("networkTopology", _TOPOLOGY), ("subGroupPolicy", _SUB_GROUPS)):
+    unused = [("minTaskMember", _TASKS), *(() if places else (("networkTopology", _TOPOLOGY), ("subGroupPolicy", _SUB_GROUPS)))]
+    for field, text in unused:
         if spec.data.get(field) not in (None, [], {}):
             spec.found.note(f"spec.{field}", text)
     for annotation in known.POD_GROUP_ANNOTATIONS:

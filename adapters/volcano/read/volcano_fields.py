@@ -1,7 +1,7 @@
 """The fields of Volcano's objects that an import knows: honoured, refused, noted by name, or without effect.
 
 What becomes of each stands in `docs/volcano.md`. Any other field is told as not imported.
-Source: Volcano, apis/pkg/apis/scheduling/v1beta1/types.go.
+Source: Volcano, apis/pkg/apis/scheduling/v1beta1/types.go and apis/pkg/apis/topology/v1alpha1/hypernode_types.go.
 """
 
 
@@ -17,6 +17,16 @@ QUEUE_STATUS = _fields("state unknown pending running inqueue completed reservat
 
 POD_GROUP = _fields("minMember minTaskMember queue priorityClassName minResources networkTopology subGroupPolicy")
 POD_GROUP_STATUS = _fields("phase conditions running succeeded failed")
+
+NETWORK_TOPOLOGY = _fields("mode highestTierAllowed highestTierName")
+SUB_GROUP = _fields("name networkTopology subGroupSize minSubGroups labelSelector matchLabelKeys")
+
+HYPER_NODE = _fields("tier tierName members")
+HYPER_NODE_MEMBER = _fields("type selector")
+HYPER_NODE_SELECTOR = _fields("exactMatch regexMatch labelMatch")
+EXACT_MATCH = _fields("name")
+REGEX_MATCH = _fields("pattern")
+HYPER_NODE_STATUS = _fields("conditions nodeCount")
 
 PRIORITY_CLASS = _fields("value globalDefault description preemptionPolicy")
 

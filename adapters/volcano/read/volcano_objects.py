@@ -6,6 +6,9 @@ Only what decisions depend on is kept.
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ...kueue.read.objects import ClusterNode
+from .topology.network_objects import HyperNode, NetworkTopology, StandingPod, SubGroup
+
 AmountsByResource = dict[str, int]
 """Amounts in gpol's smallest unit by resource, in order of name."""
 
@@ -39,7 +42,8 @@ class VolcanoQueue:
 class PodGroup:
     """A PodGroup: a gang of `min_member` pods, which ask for `min_resources` together (None: it does not say for how much).
 
-    `running` is how many of its pods run; `scheduled` is when it last got what it needs, None where that is not said.
+    `running` is how many of its pods run; `scheduled` is when it last got what it needs, None where that is not said. How near one another
+    they are to stand is known only where HyperNodes are.
     """
 
     namespace: str
@@ -56,6 +60,8 @@ class PodGroup:
     phase: PodGroupPhase
     running: int
     scheduled: int | None
+    topology: NetworkTopology | None = None
+    sub_groups: tuple[SubGroup, ...] = ()
 
     @property
     def key(self) -> str:
@@ -80,8 +86,11 @@ class ClusterPriorityClass:
 
 @dataclass(slots=True)
 class VolcanoObjects:
-    """All objects of a cluster, in the order in which they were given."""
+    """All objects of a cluster, in the order in which they were given; nodes and pods only where there are HyperNodes."""
 
     queues: list[VolcanoQueue] = field(default_factory=list)
     pod_groups: list[PodGroup] = field(default_factory=list)
     priorities: list[ClusterPriorityClass] = field(default_factory=list)
+    hyper_nodes: list[HyperNode] = field(default_factory=list)
+    nodes: list[ClusterNode] = field(default_factory=list)
+    pods: list[StandingPod] = field(default_factory=list)

@@ -11,7 +11,13 @@ from gpol.adapters.volcano.read import volcano_fields as known
 
 FIELDS = {
     "Queue": known.QUEUE | known.GUARANTEE | known.QUEUE_STATUS,
-    "PodGroup": known.POD_GROUP | known.POD_GROUP_STATUS,
+    "PodGroup": known.POD_GROUP | known.POD_GROUP_STATUS | known.NETWORK_TOPOLOGY | known.SUB_GROUP,
+    "HyperNode": known.HYPER_NODE
+    | known.HYPER_NODE_MEMBER
+    | known.HYPER_NODE_SELECTOR
+    | known.EXACT_MATCH
+    | known.REGEX_MATCH
+    | known.HYPER_NODE_STATUS,
     "PriorityClass": known.PRIORITY_CLASS,
 }
 """The fields of each kind that an import does not note as unknown."""

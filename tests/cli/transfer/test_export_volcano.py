@@ -119,3 +119,59 @@ def test_no_policy_and_no_place(gpol: Gpol, imported: str, tmp_path: Path) -> No
         assert (done.code, done.out) == (3, "")
         assert said in done.err
     assert (tmp_path / "dump").read_text() == OBJECTS
+
+
+PLACED = """\
+policy "p" { use gpol.reclaim }
+topology fabric {
+  level rack from label "site/rack"
+  level host from node
+}
+flavor h100 {
+  gpu from nodes where pool = "h100"
+  placed in fabric
+}
+queue q { owns 8 gpu }
+"""
+
+
+def test_hyper_nodes_of_the_nodes_that_are_given(gpol: Gpol, tmp_path: Path) -> None:
+    """As a CSV file, as `gpol simulate` takes it, or as facts, of which the last about each node counts, from a pipe as well."""
+    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:site/rack,label:pool\nn1,8,a,h100\nn2,8,b,h100\n")
+    facts = [
+        {"kind": "NodeAdded", "v": 1, "time": 0, "node": name, "labels": {"site/rack": rack, "pool": "h100"}, "capacity": {"gpu": 8}}
+        for name, rack in (("n1", "a"), ("n2", "b"), ("n3", "c"))
+    ]
+    gone = {"kind": "NodeRemoved", "v": 1, "time": 1, "node": "n3"}
+    lines = "".join(f"{json.dumps(fact)}\n" for fact in (*facts, gone))
+
+    by_csv, by_facts = (
+        gpol("export", "volcano", "p.gpol", "--nodes", "nodes.csv"),
+        gpol("export", "volcano", "p.gpol", "--nodes", "-", stdin=lines.encode()),
+    )
+
+    assert by_csv.out == by_facts.out
+    names = [item["metadata"]["name"] for item in yaml.safe_load_all(by_csv.out) if item["kind"] == "HyperNode"]
+    assert names == ["rack-a", "rack-b"]
+
+
+def test_nodes_that_are_of_no_use(gpol: Gpol, imported: str, tmp_path: Path) -> None:
+    """Where nothing is placed; facts that are none or cannot be; a file that is not there; and beside --live."""
+    (tmp_path / "placed.gpol").write_text(PLACED)
+    (tmp_path / "no.jsonl").write_text("{}\n")
+    (tmp_path / "gone.jsonl").write_text('{"kind":"NodeRemoved","v":1,"time":0,"node":"n1"}\n')
+    (tmp_path / "no.csv").write_text("gpu\n8\n")
+    for arguments, said in (
+        ((imported, "--nodes", "no.jsonl"), "--nodes: no flavor is placed in a topology with a level above nodes"),
+        (("placed.gpol", "--nodes", "no.jsonl"), "--nodes: no.jsonl:1: "),
+        (("placed.gpol", "--nodes", "gone.jsonl"), "--nodes: `gone.jsonl`: no node `n1` was added; give all facts about nodes"),
+        (("placed.gpol", "--nodes", "no.csv"), "--nodes: no.csv:1: "),
+        (("placed.gpol", "--nodes", "missing.csv"), "--nodes: `missing.csv` cannot be read"),
+        (("placed.gpol", "--nodes", "missing.jsonl"), "`missing.jsonl` cannot be read"),
+        (("placed.gpol", "--nodes", "no.csv", "--live"), "--nodes: has no effect with --live"),
+        (("placed.gpol", "--nodes", "no.csv", "-o", "no.csv"), "is what is read"),
+    ):
+        done = gpol("export", "volcano", *arguments)
+        assert (done.code, done.out) == (3, ""), arguments
+        assert said in done.err, (arguments, done.err)

@@ -1,0 +1,1 @@
+"""HyperNodes, and what PodGroups ask for of them; the pods that stand on nodes."""
