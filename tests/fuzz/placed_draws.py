@@ -125,7 +125,7 @@ class PlacedFacts:
 
     def _pod_set(self, name: str) -> Plain:
         draw, count = self.draw, self.draw.pick([1, 2, 3, 4, 6, 8])
-        pods: Plain = {"name": name, "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4, 8])}}
+        pods: Plain = {"name": name, "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4, 8]) if not draw.chance(60) else 0}}
         if draw.chance(3):
             pods["requests"]["cpu"] = draw.pick([1_000, 4_000])
         pods |= self._wish(count)
@@ -161,6 +161,12 @@ class PlacedFacts:
         """One leader with its workers, which stand together."""
         draw, count = self.draw, self.draw.pick([2, 3, 4])
         wish = draw.pick([{"within": "rack"}, {"near": "rack"}, {"anywhere": True}])
-        leader: Plain = {"name": "leader", "count": 1, "requests": {"gpu": 1000 * draw.pick([1, 2])}, "group": "g", **wish}
+        leader: Plain = {
+            "name": "leader",
+            "count": 1,
+            "requests": {"gpu": 1000 * draw.pick([1, 2]) if not draw.chance(30) else 0},
+            "group": "g",
+            **wish,
+        }
         workers: Plain = {"name": "workers", "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4])}, "group": "g", **wish}
         return [leader, workers] if draw.number(1, 2) == 1 else [workers, leader]
