@@ -3,7 +3,7 @@
 import pytest
 from cores_by_name import CORES
 from draws import Dice
-from placed_draws import PlacedFacts, placed_policy
+from placed_draws import PlacedFacts, placed_policy, without_places
 from player import Play
 
 HISTORIES, FACTS = 16, 60
@@ -38,3 +38,21 @@ def test_placed_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
             seen[name] += play.seen[name]
     assert seen["facts: over tables"] > HISTORIES * FACTS // 2
     assert [name for name in COMMON if seen[name] == 0] == []
+
+
+def test_policies_that_give_places_come_and_go() -> None:
+    """Nothing differs where policies give places to those who run without, or none any more, at once and in cycles."""
+    seen = dict.fromkeys(("facts: over tables", "WorkloadPlaced NodeLost", "histories under several policies"), 0)
+    for number in range(HISTORIES // 2):
+        draw = Dice(f"placed/changing/{number}")
+        first = placed_policy(draw, number % 2 == 1)
+        texts = (first, without_places(first), placed_policy(draw, draw.chance(2)))
+        play = Play(texts, CORES["definition"], CORES["array"])
+        facts = PlacedFacts(draw, len(texts))
+        for _ in range(FACTS):
+            play.step(facts.next(play.core, play.wake))
+        play.finish()
+        play.seen["histories under several policies"] = len(play.under) > 1
+        for name in seen:
+            seen[name] += play.seen[name]
+    assert [name for name in seen if seen[name] == 0] == []
