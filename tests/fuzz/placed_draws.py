@@ -40,11 +40,16 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-class PlacedFacts:
-    """Draws facts one by one, for the state that they meet."""
+def without_places(text: str) -> str:
+    """The same policy, whose flavors give no places."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("  placed "))
 
-    def __init__(self, draw: Draw) -> None:
-        self.draw, self.number, self.nodes = draw, 0, list[str]()
+
+class PlacedFacts:
+    """Draws facts one by one, for the state that they meet; of several `policies` now and then another one decides."""
+
+    def __init__(self, draw: Draw, policies: int = 1) -> None:
+        self.draw, self.policies, self.number, self.nodes = draw, policies, 0, list[str]()
         self.first = self._first()
 
     def _first(self) -> Iterator[Plain]:
@@ -98,6 +103,8 @@ class PlacedFacts:
                 return self._done(draw.pick(running), time)
             case 11:
                 return {"kind": "TimeAdvanced", "time": time}
+            case 13 | 14 if self.policies > 1:
+                return {"kind": "PolicyActivated", "policy": draw.number(0, self.policies - 1), "time": time}
         return {"time": time, **self._submission(running)}
 
     def _lost(self, workload: Workload, time: int) -> Plain:
