@@ -3,8 +3,7 @@
 import pytest
 from cores_by_name import CORES
 from draws import Dice
-from placed_draws import PlacedFacts, placed_policy
-from player import Play
+from fuzzing import placed_play, play_out
 
 HISTORIES, FACTS = 16, 60
 
@@ -22,17 +21,13 @@ COMMON = (
     "other", ["array", pytest.param("careful", marks=pytest.mark.slow), pytest.param("compiled", marks=pytest.mark.slow)]
 )
 def test_placed_cores_agree(other: str, request: pytest.FixtureRequest) -> None:
-    """Nothing differs, by turns at once and in cycles; most facts are decided over tables, as some pods have places there."""
+    """Nothing differs, by turns at once and in cycles, and the laws of places hold; most facts are decided over tables."""
     if other == "compiled":
         request.getfixturevalue("compiled")
     seen = dict.fromkeys(("facts: over tables", *COMMON), 0)
     for number in range(HISTORIES):
-        draw = Dice(f"placed/{number}")
-        play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES[other])
-        facts = PlacedFacts(draw)
-        for _ in range(FACTS):
-            play.step(facts.next(play.core, play.wake))
-        play.finish()
+        play, facts = placed_play(Dice(f"placed/{number}"), number % 2 == 1, CORES["definition"], CORES[other])
+        play_out(play, facts, FACTS)
         for name in seen:
             seen[name] += play.seen[name]
     assert seen["facts: over tables"] > HISTORIES * FACTS // 2
