@@ -25,6 +25,7 @@ from suite.figure import Figure, cpu_seconds
 from suite.many_facts import many_facts
 from suite.one_fact import one_fact
 from suite.page import amount, page, read, stored
+from suite.places import places
 from suite.scale import scale
 from suite.searches import searches
 from suite.start import start
@@ -46,6 +47,7 @@ GROUPS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "one fact": one_fact,
     "searches": searches,
     "Kueue's loads": loads,
+    "places": places,
     "scale": scale,
 }
 

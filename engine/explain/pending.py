@@ -60,6 +60,16 @@ def standing(core: Core, name: str, briefly: bool = False) -> Standing | None:
 def _about_places(graph: PolicyGraph, workload: Workload) -> Iterator[Operand]:
     """What a running workload lacks of places: nodes that it has lost, and checks until which its pods wait for theirs."""
     yield from (Operand(name="lost node", value=node) for node in workload.lost_nodes)
+    placing = {flavor.name for flavor in graph.flavors if flavor.topology >= 0}
+    for given in workload.assignments:
+        if (
+            given.count > 0
+            and not given.places
+            and not given.delayed
+            and placing & set(given.flavors.values())
+            and graph.settings.follows_nodes
+        ):
+            yield Operand(name="places", value=f"not known of {given.pod_set}, which holds quota and no node")
     if waits_for_places(workload):
         unready = [check for check in checks_of(graph, workload) if workload.checks.get(check) != "Ready"]
         yield Operand(name="waits for places", value=f"until {', '.join(unready)} is ready" if unready else "until there is room for them")

@@ -170,6 +170,7 @@ def _check_adopted(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadA
         if placement.count > counts.get(placement.pod_set, -1):
             raise FactError(f"workload `{fact.workload}` has no {placement.count} pods in a pod set `{placement.pod_set}`")
         _check_delayed(graph, placement, fact.workload)
+        _check_places(graph, placement, fact.workload)
         for resource in sorted(placement.usage):
             flavor = placement.flavors.get(resource)
             if flavor is None:
@@ -189,6 +190,28 @@ def _check_delayed(graph: PolicyGraph, placement: Placement, name: str) -> None:
     if placing.isdisjoint(sorted(set(placement.flavors.values()))):
         cause = f"the pods of pod set `{placement.pod_set}` of workload `{name}` are to get places later, on a flavor that gives none"
         raise FactError(f"{cause}; leave `delayed` out, or let the flavor be `placed`")
+
+
+def _check_places(graph: PolicyGraph, placement: Placement, name: str) -> None:
+    """The places of pods are domains of a flavor that gives some, each named once. At once there is one for every pod."""
+    if not placement.places:
+        return
+    pods = f"the pods of pod set `{placement.pod_set}` of workload `{name}`"
+    given = sorted(set(placement.flavors.values()))
+    topologies = [graph.topologies[flavor.topology] for flavor in graph.flavors if flavor.name in given and flavor.topology >= 0]
+    if not topologies:
+        raise FactError(f"{pods} have places on a flavor that gives none; leave `places` out, or let the flavor be `placed`")
+    standing = sum(place.pods for place in placement.places)
+    if standing != placement.count and not graph.settings.defers:  # in cycles what Kueue says counts, also where it goes by other pods
+        raise FactError(f"{pods} are {placement.count}, and {standing} have places; give a place to each of them, or leave `places` out")
+    width = 1 if topologies[0].ends_at_nodes else len(topologies[0].levels)
+    for number, place in enumerate(placement.places):
+        told = ", ".join(place.domain)
+        if any(other.domain == place.domain for other in placement.places[:number]):
+            raise FactError(f"{pods} have a place `{told}` twice; name each place once, with all its pods")
+        if len(place.domain) != width:
+            wanted = "the name of a node" if topologies[0].ends_at_nodes else f"a value for each of {width} levels"
+            raise FactError(f"{pods} have a place `{told}`; a place of their flavor is {wanted}")
 
 
 def _check_live(graph: PolicyGraph, workload: Workload | None, fact: facts.AboutLive) -> None:

@@ -3,7 +3,7 @@
 A node goes by the last value of a place. In a topology that does not end at nodes that is the lowest domain, as in Kueue.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -30,6 +30,19 @@ def lose(graph: PolicyGraph, workloads: Iterable[Workload], node: str) -> None:
     for workload in workloads:
         if node not in workload.lost_nodes and node in nodes_of(graph, workload, only_nodes=True):
             workload.lost_nodes = (*workload.lost_nodes, node)
+
+
+def lose_those_that_left(before: PolicyGraph, after: PolicyGraph, workload: Workload, there: Collection[str]) -> None:
+    """Note the nodes that left while the policy before gave no places on them, of a workload that the policy after places on nodes."""
+    wider = {flavor.name for flavor in before.flavors if flavor.topology >= 0 and not before.topologies[flavor.topology].ends_at_nodes}
+    placing = {flavor.name for flavor in after.flavors if flavor.topology >= 0 and after.topologies[flavor.topology].ends_at_nodes}
+    found: set[str] = set()
+    for given in workload.assignments:
+        flavors = set(given.flavors.values())
+        if flavors & placing and not flavors & wider:
+            found |= {place.domain[0] for place in given.places if len(place.domain) == 1}
+    gone = sorted(node for node in found if node not in there and node not in workload.lost_nodes)
+    workload.lost_nodes = (*workload.lost_nodes, *gone)
 
 
 def find_again(workloads: Iterable[Workload], node: str) -> None:

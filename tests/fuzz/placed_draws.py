@@ -40,11 +40,16 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-class PlacedFacts:
-    """Draws facts one by one, for the state that they meet."""
+def without_places(text: str) -> str:
+    """The same policy, whose flavors give no places."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("  placed "))
 
-    def __init__(self, draw: Draw) -> None:
-        self.draw, self.number, self.nodes = draw, 0, list[str]()
+
+class PlacedFacts:
+    """Draws facts one by one, for the state that they meet; of several `policies` now and then another one decides."""
+
+    def __init__(self, draw: Draw, policies: int = 1) -> None:
+        self.draw, self.policies, self.number, self.nodes = draw, policies, 0, list[str]()
         self.first = self._first()
 
     def _first(self) -> Iterator[Plain]:
@@ -98,6 +103,8 @@ class PlacedFacts:
                 return self._done(draw.pick(running), time)
             case 11:
                 return {"kind": "TimeAdvanced", "time": time}
+            case 13 | 14 if self.policies > 1:
+                return {"kind": "PolicyActivated", "policy": draw.number(0, self.policies - 1), "time": time}
         return {"time": time, **self._submission(running)}
 
     def _lost(self, workload: Workload, time: int) -> Plain:
@@ -125,7 +132,7 @@ class PlacedFacts:
 
     def _pod_set(self, name: str) -> Plain:
         draw, count = self.draw, self.draw.pick([1, 2, 3, 4, 6, 8])
-        pods: Plain = {"name": name, "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4, 8])}}
+        pods: Plain = {"name": name, "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4, 8]) if not draw.chance(60) else 0}}
         if draw.chance(3):
             pods["requests"]["cpu"] = draw.pick([1_000, 4_000])
         pods |= self._wish(count)
@@ -161,6 +168,12 @@ class PlacedFacts:
         """One leader with its workers, which stand together."""
         draw, count = self.draw, self.draw.pick([2, 3, 4])
         wish = draw.pick([{"within": "rack"}, {"near": "rack"}, {"anywhere": True}])
-        leader: Plain = {"name": "leader", "count": 1, "requests": {"gpu": 1000 * draw.pick([1, 2])}, "group": "g", **wish}
+        leader: Plain = {
+            "name": "leader",
+            "count": 1,
+            "requests": {"gpu": 1000 * draw.pick([1, 2]) if not draw.chance(30) else 0},
+            "group": "g",
+            **wish,
+        }
         workers: Plain = {"name": "workers", "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4])}, "group": "g", **wish}
         return [leader, workers] if draw.number(1, 2) == 1 else [workers, leader]

@@ -12,7 +12,7 @@ from gpol.engine.core import columns as c
 from gpol.engine.core.kernels.placement import judged, standing
 from gpol.engine.core.kernels.preemption import ahead, trial
 from gpol.engine.core.tables import Tables
-from placed_draws import PlacedFacts, placed_policy
+from placed_draws import PlacedFacts, placed_policy, without_places
 from player import Play
 
 HISTORIES, FACTS = 16, 60
@@ -67,3 +67,21 @@ def test_whether_there_are_places_is_known_without_choosing_them(monkeypatch: py
         for _ in range(FACTS):
             play.step(facts.next(play.core, play.wake))
     assert set(said) == {"own way", "counted", *(f"{what}: {found}" for what in ("empty", "as things stand") for found in (True, False))}
+
+
+def test_policies_that_give_places_come_and_go() -> None:
+    """Nothing differs where policies give places to those who run without, or none any more, at once and in cycles."""
+    seen = dict.fromkeys(("facts: over tables", "WorkloadPlaced NodeLost", "histories under several policies"), 0)
+    for number in range(HISTORIES // 2):
+        draw = Dice(f"placed/changing/{number}")
+        first = placed_policy(draw, number % 2 == 1)
+        texts = (first, without_places(first), placed_policy(draw, draw.chance(2)))
+        play = Play(texts, CORES["definition"], CORES["array"])
+        facts = PlacedFacts(draw, len(texts))
+        for _ in range(FACTS):
+            play.step(facts.next(play.core, play.wake))
+        play.finish()
+        play.seen["histories under several policies"] = len(play.under) > 1
+        for name in seen:
+            seen[name] += play.seen[name]
+    assert [name for name in seen if seen[name] == 0] == []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ....engine.facts import Fact, NodeAdded, NodeChanged, NodeRemoved
 from ....engine.intake.capacity import flavors_of_node, take_in
 from ....engine.nodes.domains import DomainPath, domain_tree
-from ....engine.nodes.inventory import Machine
+from ....engine.nodes.inventory import Inventory, Machine
 from ....engine.policy_graph import Flavor, PolicyGraph, Topology
 from ...kueue.export.kubernetes_names import is_label_key, is_label_value, is_subdomain, place, suggestion
 from ...kueue.export.yaml_text import Object
@@ -34,9 +34,9 @@ _NODES_AS_NOW = "becomes HyperNodes with the nodes that there are now: export it
 _UNKNOWN_REMEDY = "give the nodes with --nodes, as facts or as a CSV file"
 
 
-def nodes_after(facts: Iterable[Fact], graph: PolicyGraph) -> dict[str, Machine]:
+def nodes_after(facts: Iterable[Fact], graph: PolicyGraph) -> Inventory:
     """The nodes that are there after facts; all but those about nodes count for nothing. Raises ValueError where they cannot be."""
-    nodes: dict[str, Machine] = {}
+    nodes = Inventory()
     for fact in facts:
         if isinstance(fact, NodeAdded | NodeChanged | NodeRemoved):
             if not isinstance(fact, NodeAdded) and fact.node not in nodes:

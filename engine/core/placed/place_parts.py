@@ -22,11 +22,14 @@ class PlaceParts:
 
     def of(self, pod_sets: Sequence[PodSet]) -> list[int]:
         """The parts of pod sets, one after the other; nothing where no flavor gives places. Raises BeyondBoundsError."""
-        if any(each.asks_for_places and all(resource in self.graph.ignored for resource in each.requests) for each in pod_sets):
+        if any(each.asks_for_places and not self._asks_for_something(each) for each in pod_sets):
             raise BeyondBoundsError("pods that ask for nothing ask for places")
         if not self.graph.gives_places:
             return []
         return [number for pod_set in pod_sets for number in self._part(pod_set)]
+
+    def _asks_for_something(self, pod_set: PodSet) -> bool:
+        return any(pod_set.requests[resource] > 0 and resource not in self.graph.ignored for resource in sorted(pod_set.requests))
 
     def _part(self, pod_set: PodSet) -> list[int]:
         each = each_pod(pod_set)

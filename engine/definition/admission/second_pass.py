@@ -12,6 +12,7 @@ from ...outcome.nomination import Chosen, FlavorAssignment, Grade, Mode, Nominat
 from ...policy_graph import PolicyGraph
 from ...workload import Workload, victim
 from ..placement.replacement import find_replacement
+from ..queue.line import line_key
 from ..state.state import State
 from ..state.trial import Trial
 from ..transition.apply import carry_out
@@ -95,12 +96,13 @@ def eviction_of(state: State, nomination: Nomination) -> Eviction:
 
 
 def place_at_once(state: State) -> list[Outcome]:
-    """Give places to all who run and are to get some, or evict them, in the order of the submissions; carried out already."""
+    """Give places to all who run and are to get some, or evict them, in the policy's order of workloads; carried out already."""
     trial = Trial(state)
     decided: list[Outcome] = []
     if not trial.gives_places:
         return decided
-    for workload in [each for each in state.in_order() if needs_places(state.graph, each)]:
+    waiting = [each for each in state.in_order() if needs_places(state.graph, each)]
+    for workload in sorted(waiting, key=lambda each: line_key(state.graph, each)):
         nomination = nominate_again(trial, workload, may_evict=False)
         if nomination.fits:
             decided.append(placing_of(state, nomination))

@@ -35,7 +35,7 @@ class PlaceBook:
     def __init__(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> None:
         self.graph, self.machines = graph, machines
         self._index = {flavor.name: index for index, flavor in enumerate(graph.flavors)}
-        self._used: dict[tuple[int, DomainPath], dict[str, int]] = {}
+        self._used: dict[tuple[int, DomainPath], Amounts] = {}
 
     @cached_property
     def trees(self) -> tuple[DomainTree | None, ...]:
@@ -92,9 +92,10 @@ class PlaceBook:
     def _change(self, holdings: Iterable[PodsHeld], sign: int, everywhere: bool) -> None:
         for each in holdings:
             for flavor in self._sharing(each.flavor) if everywhere else (each.flavor,):
-                used = self._used.setdefault((flavor, each.place), {})
+                used = dict(self.used(flavor, each.place))
                 for resource in sorted(each.each):
                     used[resource] = used.get(resource, 0) + sign * each.pods * each.each[resource]
+                self._used[flavor, each.place] = used
 
     def _sharing(self, flavor: int) -> list[int]:
         """The flavors that see the same places: those of nodes all of them, any other one itself alone."""
@@ -171,7 +172,7 @@ class PlaceBook:
     def over(self, graph: PolicyGraph, machines: Mapping[str, Machine]) -> "PlaceBook":
         """The same use under a policy of the same flavors, over what there is now."""
         other = PlaceBook(graph, machines)
-        other._used = {key: dict(self._used[key]) for key in self._used}
+        other._used = dict(self._used)  # what is used at a place is written anew, never changed
         return other
 
 

@@ -61,10 +61,25 @@ class _Mover:
                 continue
             others = [other for other in self.workload.assignments if joined[other.pod_set] == joined[pod_set.name]]
             near = () if self.each_alone else tuple(place for other in others for place in self._staying(other))
-            pods = sum(place.pods for place in places if place.domain[-1] in self.gone)
-            to_place = ToPlace(pod_set, pods, flavors[pod_set.name], joined[pod_set.name])
-            found.append(_Moving(to_place, self._staying(given[pod_set.name]), near))
+            staying = self._staying(given[pod_set.name])
+            pods = self._to_move(pod_set, places, staying)
+            if pods == 0 and not self.each_alone:
+                self.found.places[pod_set.name] = staying
+            else:
+                found.append(_Moving(ToPlace(pod_set, pods, flavors[pod_set.name], joined[pod_set.name]), staying, near))
         return found
+
+    def _to_move(self, pod_set: PodSet, places: Sequence[PlacedPods], staying: Sequence[PlacedPods]) -> int:
+        """How many pods of a pod set have to move: as many as stood on lost nodes.
+
+        Of a pod set of which some pods are done, nobody knows where those stood that are left. No more move than find no place among those
+        that stay, unless pods stand in slices, which move whole.
+        """
+        lost = sum(place.pods for place in places if place.domain[-1] in self.gone)
+        if self.each_alone or pod_set.slices:
+            return lost
+        left = next(count for each, count in self.workload.pod_sets() if each.name == pod_set.name)
+        return min(lost, max(0, left - sum(place.pods for place in staying)))
 
     def _staying(self, given: Assignment) -> tuple[PlacedPods, ...]:
         return tuple(place for place in given.places if place.domain[-1] not in self.gone)

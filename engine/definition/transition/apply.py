@@ -11,7 +11,7 @@ from ...intake.holds import is_queued
 from ...intake.local_usage import charge_admission, report_usage, sample, settle_usage
 from ...intake.routing import route
 from ...intake.shapes import shape_of
-from ...nodes.lost_nodes import find_again, lose
+from ...nodes.lost_nodes import find_again, lose, lose_those_that_left
 from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Placing, Rejection, Replacement
 from ...outcome.named import assignments, charged
 from ...outcome.nomination import Request
@@ -220,7 +220,11 @@ def _defer(state: State, name: str, deferred: LastDeferral) -> None:
 
 
 def activate(state: State, graph: PolicyGraph) -> None:
-    """Let a policy decide from now on. Whoever runs keeps its queue, its flavors and amounts; whoever waits is matched anew."""
+    """Let a policy decide from now on. Whoever runs keeps its queue, its flavors, amounts and places; whoever waits is matched anew.
+
+    Places count again where the policy gives some on these nodes. Nobody followed the nodes under a policy that gives none, so those that
+    left meanwhile are lost now. Whoever runs without places goes on so: where its pods stand is not known.
+    """
     for name in sorted(state.machines):
         state.machines[name] = machine(graph, state.machines[name])
     before = state.policy
@@ -228,6 +232,8 @@ def activate(state: State, graph: PolicyGraph) -> None:
     for workload in state.in_order():
         assert before is not None  # nothing is submitted before the first policy
         carry_over(before.graph, graph, state.active.slot_index, workload, state.time)
+        if graph.settings.follows_nodes:
+            lose_those_that_left(before.graph, graph, workload, state.machines)
         enter(state, workload)
 
 

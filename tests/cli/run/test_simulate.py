@@ -53,7 +53,7 @@ def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
 
 def test_what_gpus_are_stranded_for(gpol: Gpol, tmp_path: Path) -> None:
     """A job of one GPU would take any; judged by pods of eight, seven GPUs beside it are stranded for its hour."""
-    (tmp_path / "p.gpol").write_text(PLACED)
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
     (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,q,1\n")
     (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\nn2,8,h100,r1\n")
     asked = ("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv")
@@ -67,7 +67,7 @@ def test_what_gpus_are_stranded_for(gpol: Gpol, tmp_path: Path) -> None:
 
     done = gpol(*asked, "--stranded-for", "0 gpu")
     assert (done.code, done.err) == (3, "gpol: --stranded-for: a pod that asks for 0 gpu fits everywhere; leave gpu out\n")
-    (tmp_path / "p.gpol").write_text(PLACED.replace("  placed in fabric\n", ""))
+    (tmp_path / "p.gpol").write_text(IN_RACKS.replace("  placed in fabric\n", ""))
     done = gpol(*asked, "--stranded-for", "8 gpu")
     assert done.code == 3
     assert "--stranded-for: no flavor of the policy gives pods places" in done.err

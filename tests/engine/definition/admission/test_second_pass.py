@@ -148,6 +148,29 @@ def test_several_lost_nodes_at_once() -> None:
     assert stands(c, "a") == {"n1": 2, "n2": 1}
 
 
+def test_the_more_important_gets_its_places_first() -> None:
+    """Both lose their node, and there is room for one: whoever is first by the policy moves, though it came later."""
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 4")
+    ask(c, "low", 2, within="host")
+    ask(c, "high", 2, priority=5, within="host")
+    add(c, n2="b/r 2")
+    assert c.fact("NodeRemoved", node="n1") == ["place high", "evict low"]
+
+
+@pytest.mark.parametrize(("done", "decided", "where"), [(3, ["place a"], {"n2": 2}), (1, ["place a"], {"n2": 2, "n3": 1})])
+def test_pods_that_are_done_do_not_move(done: int, decided: list[str], where: dict[str, int]) -> None:
+    """Of four pods some are done when n1 goes. The two places on n2 serve those that are left; a third pod gets another place."""
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 2", n2="b/r 2")
+    ask(c, "a", 4, within="rack")
+    add(c, n3="b/r 1")
+    c.update("a", reclaimable={"main": done})
+    assert c.fact("NodeRemoved", node="n1") == decided
+    assert stands(c, "a") == where
+    assert c.workload("a").lost_nodes == ()
+
+
 def test_of_several_lost_nodes_cycles_look_at_the_first() -> None:
     """As in Kueue: the pods of the others stay, and what it was said to have lost is forgotten. Of a set on the others alone none move."""
     first, second = Cycles(IN_CYCLES), Cycles(IN_CYCLES)
@@ -275,6 +298,26 @@ def adopt(c: Cluster | Cycles, **placement: object) -> list[str]:
     c.submit("a", "q", sets=[{"count": 2, "requests": {"gpu": "1"}, "anywhere": True}], hold=True)
     given = {"pod_set": "main", "count": 2, "flavors": {"gpu": "f"}, "usage": {"gpu": 2000}, **placement}
     return c.fact("WorkloadAdopted", workload="a", queue="q", since=0, placements=[given])
+
+
+@pytest.mark.parametrize(
+    ("made", "places", "message"),
+    [
+        (Cluster, [(["n1"], 9)], "are 2, and 9 have places; give a place to each of them"),
+        (Cluster, [(["n1"], 1)], "are 2, and 1 have places; give a place to each of them"),
+        (Cluster, [(["n1"], 1), (["n1"], 1)], "have a place `n1` twice; name each place once"),
+        (Cycles, [(["n1"], 1), (["n1"], 1)], "have a place `n1` twice; name each place once"),
+        (Cycles, [(["b", "n1"], 2)], "have a place `b, n1`; a place of their flavor is the name of a node"),
+    ],
+)
+def test_places_that_cannot_be_are_refused(made: type[Cluster] | type[Cycles], places: list[tuple[list[str], int]], message: str) -> None:
+    """An outside system says where pods stand; gpol need not know the node. In cycles the number of pods is what Kueue goes by."""
+    c = made(AT_ONCE if made is Cluster else IN_CYCLES)
+    with pytest.raises(FactError, match=message):
+        adopt(c, places=[{"domain": domain, "pods": pods} for domain, pods in places])
+    assert c.workload("a").admitted is None
+    assert c.fact("WorkloadCancelled", workload="a") == []
+    assert adopt(c, places=[{"domain": ["n1"], "pods": 2}]) == []
 
 
 def test_adopted_pods_may_wait_for_their_places() -> None:

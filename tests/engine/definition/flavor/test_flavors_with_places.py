@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpol.engine.core.core import ArrayCore
-from gpol.engine.events import Decision, WorkloadAdmitted
+from both_cores import decided_alike
+from gpol.engine.events import WorkloadAdmitted
 
 TWO_POOLS = """policy "p" {{
   use test.bare
@@ -74,15 +74,7 @@ def placed(cluster: Callable[[str], Any]) -> Any:
 
     yield make
     for c in made:
-        beyond: list[str] = []
-        core, decided = ArrayCore(tell_beyond=beyond.append), list[bytes]()
-        for event, graph in c.history:
-            if isinstance(event, Decision):
-                assert decided.pop(0) == event.payload()
-            else:
-                assert decided == []
-                decided = [each.payload() for each in core.step(event, graph)]
-        assert (decided, beyond) == ([], [])
+        assert decided_alike(c) == []
 
 
 def passed_over(c: Any) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
