@@ -116,7 +116,7 @@ def test_nodes_that_nobody_added(gpol: Gpol) -> None:
     Path("jobs.csv").write_text("workload,submitted,duration,queue,gpu\nw,2026-03-02T08:00:00Z,1h,owner,1\n")
     code, out, _ = gpol("simulate", "nodes.gpol", "jobs.csv", "--journal", "j.db")
     assert code == 0
-    told = "can never run: it asks for 1 gpu on a100, which has what its nodes have, and there are no nodes; add nodes with label gpu"
+    told = "can never run: it asks for 1 gpu on a100, which has what its nodes have, and there are no nodes; add nodes with label pool"
     assert told in out
     assert told in gpol("explain", "j.db", "w")[1]
 
