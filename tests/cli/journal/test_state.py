@@ -132,7 +132,10 @@ def placed(gpol: Gpol, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("shape", "known"),
-    [("8 foo", "no node on which pods get places had any foo then; nodes have `gpu`, `pods`"), ("8 gpus", "any gpus then; did you mean gpu?")],
+    [
+        ("8 foo", "no node on which pods get places had any foo then; nodes have `gpu`, `pods`"),
+        ("8 gpus", "any gpus then; did you mean gpu?"),
+    ],
 )
 def test_pods_of_what_no_node_has(gpol: Gpol, placed: str, shape: str, known: str) -> None:
     """A resource that no node has is told as that, not as nodes that are too full."""
