@@ -18,7 +18,7 @@ from .kueue_files import as_data, check_targets, complain_of
 
 if TYPE_CHECKING:
     from ...adapters.volcano.export.export_to_volcano import VolcanoExport
-    from ...engine.nodes.inventory import Machine
+    from ...engine.nodes.inventory import Inventory
     from ...engine.policy_graph import PolicyGraph
 
 _COMMAND = "export volcano"
@@ -116,7 +116,7 @@ def _check_options(live: bool, guards: bool, said: set[str], gpu: str | None, su
         refuse("--may-delete: has no effect with --way decide; leave the option out")
 
 
-def _nodes(path: str, graph: "PolicyGraph") -> "dict[str, Machine]":
+def _nodes(path: str, graph: "PolicyGraph") -> "Inventory":
     """The nodes of a CSV file, or those that are there after facts."""
     from ...adapters.node_rows import read_nodes
     from ...adapters.volcano.export.hyper_node_objects import has_domains, nodes_after
@@ -143,7 +143,7 @@ def _export(
     live: bool,
     gpu: str | None,
     sum_flavors: bool,
-    nodes: "dict[str, Machine] | None",
+    nodes: "Inventory | None",
     way: str | None,
     namespace: str | None,
     reviews: bool,

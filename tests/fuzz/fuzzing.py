@@ -14,6 +14,8 @@ from gpol.engine.core import columns as c
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.tables import Tables
 from gpol.engine.errors import FactError
+from place_laws import PlaceLaws
+from placed_draws import PlacedFacts, placed_policy
 from player import Case, DifferenceError, Play, fact_of
 from policy_draws import policy
 from worlds import SIZES, changed, world
@@ -46,6 +48,11 @@ def drawn_play(
     places = [place, *(changed(draw, place) for _ in range(draw.pick(POLICIES_OF_A_CASE) - 1))]
     texts = tuple(policy(draw, each, refused) for each in places)
     return Play(texts, left, right), Facts(draw, place, len(texts))
+
+
+def placed_play(draw: Draw, in_cycles: bool, left: Side, right: Side) -> tuple[Play, PlacedFacts]:
+    """The same of a cluster whose flavors give places, with the laws of places."""
+    return Play((placed_policy(draw, in_cycles),), left, right, laws=PlaceLaws()), PlacedFacts(draw)
 
 
 def core_after_each(name: str, in_cycles: bool, crowded: bool, count: int) -> Iterator[ArrayCore]:
@@ -87,11 +94,13 @@ def queue_after_each(text: str, facts: Sequence[dict[str, object]], name: str) -
         yield core._store.tables, [node.name for node in core.graph.nodes].index(name)
 
 
-def play_out(play: Play, facts: Facts, count: int) -> None:
-    """Play so many facts. Raises DifferenceError at the first difference."""
+def play_out(play: Play, facts: Facts | PlacedFacts, count: int, whole: bool = True) -> None:
+    """Play so many facts. Raises DifferenceError at the first difference. Without `whole` nothing is asked or replayed at the end."""
     for _ in range(count):
         play.step(facts.next(play.core, play.wake))
-    play.finish()
+    if whole:
+        play.finish()
+    play.end()
 
 
 def fuzz_one(
@@ -103,14 +112,20 @@ def fuzz_one(
     tally: Tally,
     sizes: Sequence[str] = SIZES,
     crowded: bool = False,
+    placed: bool = False,
+    whole: bool = True,
 ) -> tuple[Case, DifferenceError] | None:
     """A case by the name of its seed: None where nothing differs."""
-    play, facts = drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes, crowded)
+    play, facts = (
+        placed_play(Dice(name), in_cycles, left, right)
+        if placed
+        else drawn_play(Dice(name), in_cycles, left, right, tally.refused, sizes, crowded)
+    )
     found = None
     try:
-        play_out(play, facts, count)
+        play_out(play, facts, count, whole)
     except DifferenceError as error:
-        found = Case(play.texts, tuple(play.played)), error
+        found = Case(play.texts, tuple(play.played), placed), error
         tally.differences += 1
     tally.cases += 1
     tally.policies += len(play.texts)

@@ -12,6 +12,9 @@ Plain = dict[str, Any]
 
 POOLS = ("h100", "a100")
 WAYS = ("packed", "spread", "keeping room for 4 gpu", "keeping room for 8 gpu, 4 gpu")
+MOST_WAITING = 6
+"""Where more wait, some are cancelled: a long line costs time at each fact, and shows little that a short one does not."""
+
 TAINT = {"key": "burst", "value": "", "effect": "NoSchedule"}
 
 
@@ -33,8 +36,12 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
         lines += [f"flavor {flavor} {{", *there]
         lines += [f"  placed {'on nodes' if draw.chance(4) else 'in fabric'}", "}"]
     lines += ["priority high 100", "priority low 0", "cohort all {"]
+    one_owner = not in_cycles and draw.chance(2)
     for queue in ("a", "b", "c"):
-        owned = [f"    owns {amount} on {flavor}" for flavor in flavors for amount in (f"{draw.number(0, 24)} gpu", "100 cpu")]
+        gpu = [(draw.number(12, 24) if queue == "a" else 0) if one_owner else draw.number(0, 24) for _ in flavors]
+        owned = [
+            f"    owns {amount} on {flavor}" for flavor, most in zip(flavors, gpu, strict=True) for amount in (f"{most} gpu", "100 cpu")
+        ]
         evicts = draw.some(["    reclaims from anyone", "    evicts its own of lower priority"]) if in_cycles else []
         lines += [f"  queue {queue} {{", *owned, *evicts, "  }"]
     return "\n".join([*lines, "}", ""])
@@ -46,10 +53,13 @@ def without_places(text: str) -> str:
 
 
 class PlacedFacts:
-    """Draws facts one by one, for the state that they meet; of several `policies` now and then another one decides."""
+    """Draws facts one by one, for the state that they meet; of several `policies` now and then another one decides.
+
+    In `busy` histories small workloads fill the cluster, and few of them end.
+    """
 
     def __init__(self, draw: Draw, policies: int = 1) -> None:
-        self.draw, self.policies, self.number, self.nodes = draw, policies, 0, list[str]()
+        self.draw, self.policies, self.number, self.nodes, self.busy = draw, policies, 0, list[str](), draw.chance(2)
         self.first = self._first()
 
     def _first(self) -> Iterator[Plain]:
@@ -84,6 +94,9 @@ class PlacedFacts:
             return {"kind": "TimeAdvanced", "time": max(core.time, wake)}
         live = list(core.view.workloads())
         running = [workload for workload in live if workload.admitted is not None]
+        if len(live) - len(running) > MOST_WAITING and draw.chance(2):
+            waiting = [workload.name for workload in live if workload.admitted is None]
+            return {"kind": "WorkloadCancelled", "workload": draw.pick(waiting), "time": time}
         match draw.number(1, 20):
             case 1 if len(self.nodes) < 10:
                 return {"time": time, **self._node(f"n{self.number}x", "NodeAdded")}
@@ -93,7 +106,7 @@ class PlacedFacts:
                 return {"kind": "NodeRemoved", "node": self.nodes.pop(draw.number(0, len(self.nodes) - 1)), "time": time}
             case 12 if running:
                 return self._lost(draw.pick(running), time)
-            case 3 | 4 | 5 | 6 | 7 if running:
+            case 3 | 4 | 5 | 6 | 7 if running and not (self.busy and draw.number(1, 2) == 1):
                 return {"kind": "WorkloadFinished", "workload": draw.pick(running).name, "time": time}
             case 8 if running:
                 return {"kind": "OperatorAction", "by": "op", "action": "evict", "workload": draw.pick(running).name, "time": time}
@@ -131,8 +144,10 @@ class PlacedFacts:
         return fact
 
     def _pod_set(self, name: str) -> Plain:
-        draw, count = self.draw, self.draw.pick([1, 2, 3, 4, 6, 8])
-        pods: Plain = {"name": name, "count": count, "requests": {"gpu": 1000 * draw.pick([1, 2, 4, 8]) if not draw.chance(60) else 0}}
+        draw, small = self.draw, self.busy and not self.draw.chance(4)
+        count = draw.pick([1, 2, 3, 4] if small else [1, 2, 3, 4, 6, 8])
+        gpu = 0 if draw.chance(60) else 1000 * draw.pick([1, 2] if small else [1, 2, 4, 8])
+        pods: Plain = {"name": name, "count": count, "requests": {"gpu": gpu}}
         if draw.chance(3):
             pods["requests"]["cpu"] = draw.pick([1_000, 4_000])
         pods |= self._wish(count)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,17 +12,25 @@ from gpol.engine.errors import FactError
 from gpol.engine.events import AnyDecision, AnyEvent, WorkloadEvicted
 from gpol.engine.facts import FACT, Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
+from place_laws import PlaceLaws
+from place_ledger import BrokenLawError
 from policy_draws import compiled
 from questions import answers
 
 Plain = dict[str, Any]
+
+LAW = "law: "
+"""Before what the laws of places were held to, in what was seen."""
 
 CROWD = 30
 """Where more have to go at a time, both cores go on from a copy."""
 
 
 class DifferenceError(AssertionError):
-    """Two cores do not do the same; `what` says in what: decisions, refusal, next wake, state, answers, replay, crash or a change."""
+    """Two cores do not do the same; `what` says in what: decisions, refusal, next wake, state, answers, replay, crash or a change.
+
+    Or both break a law of places, and `what` says which.
+    """
 
     def __init__(self, what: str, detail: str) -> None:
         super().__init__(f"{what}: {detail}")
@@ -31,10 +39,11 @@ class DifferenceError(AssertionError):
 
 @dataclass(frozen=True)
 class Case:
-    """Policies as texts and the facts of a history as plain data."""
+    """Policies as texts and the facts of a history as plain data; `placed`: the laws of places are held to it as well."""
 
     texts: tuple[str, ...]
     facts: tuple[Plain, ...]
+    placed: bool = False
 
 
 def fact_of(plain: Plain, texts: Sequence[str]) -> tuple[Fact, PolicyGraph | None]:
@@ -50,7 +59,8 @@ def fact_of(plain: Plain, texts: Sequence[str]) -> tuple[Fact, PolicyGraph | Non
 class Play:
     """Two cores side by side. States are compared every so many facts (`often`), answers to all questions every so many (`seldom`).
 
-    `seen` counts what was decided and refused, `under` the facts that were played under each policy.
+    `seen` counts what was decided and refused, `under` the facts that were played under each policy. With `laws` those of places are
+    held to the left core after each fact.
     """
 
     texts: tuple[str, ...]
@@ -62,6 +72,7 @@ class Play:
     under: Counter[str] = field(default_factory=Counter)
     played: list[Plain] = field(default_factory=list)
     wake: int | None = None
+    laws: PlaceLaws | None = None
 
     def __post_init__(self) -> None:
         self.cores: list[tuple[Side, Core]] = [(side, side.new()) for side in (self.left, self.right)]
@@ -90,7 +101,10 @@ class Play:
             self.under[self._active] += 1
             if way := self.right.way(self.cores[1][1]):
                 self.seen[f"facts: {way}"] += 1
-            self.events += [(fact, graph), *((decision, None) for decision in left)]
+            new: list[tuple[AnyEvent, PolicyGraph | None]] = [(fact, graph), *((decision, None) for decision in left)]
+            self.events += new
+            if self.laws is not None:
+                self._lawful(self.laws.follow, self.core, new)
         self.wake, other_wake = (self._ask(side, lambda core: core.next_wake(), core) for side, core in self.cores)
         if self.wake != other_wake:
             raise DifferenceError("next wake", f"{self.wake} and {other_wake}")
@@ -112,6 +126,14 @@ class Play:
                 self._ask(side, lambda core, event=event, graph=graph: core.apply(event, graph), core)
             if (again := side.freeze(core)) != state:
                 raise DifferenceError("replay", differing(state, again))
+        if self.laws is not None:
+            self._lawful(self.laws.finish, self.events, self.right)
+
+    def end(self) -> None:
+        """Compare states, and count to what laws were held."""
+        self._states()
+        for what, count in self.laws.counts().items() if self.laws is not None else ():
+            self.seen[f"{LAW}{what}"] += count
 
     def _ask(self, side: Side, call: Any, core: Core) -> Any:
         """What a call of a core returns; the message where it refuses a fact."""
@@ -122,6 +144,13 @@ class Play:
                 return str(error)
             except Exception as error:
                 raise DifferenceError("crash", f"{type(error).__name__}: {error}") from error
+
+    def _lawful(self, hold: Callable[..., None], *told: object) -> None:
+        """Hold a law to what was told."""
+        try:
+            hold(*told)
+        except BrokenLawError as broken:
+            raise DifferenceError(broken.law, str(broken)) from broken
 
     def _refused(self, fact: Fact, graph: PolicyGraph | None, left: Any, right: Any, before: bytes | None) -> None:
         """Both have to refuse a fact, in the same words, whenever they are asked, and change nothing."""
@@ -177,7 +206,7 @@ def differing(left: bytes, right: bytes) -> str:
 
 def difference(case: Case, left: Side, right: Side, seldom: int = 100) -> tuple[DifferenceError, int] | None:
     """The first difference in a case, and after how many facts; None where there is none. States are compared after every fact."""
-    play = Play(case.texts, left, right, often=1, seldom=seldom)
+    play = Play(case.texts, left, right, often=1, seldom=seldom, laws=PlaceLaws() if case.placed else None)
     for plain in case.facts:
         try:
             play.step(plain)

@@ -12,6 +12,7 @@ import random
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -22,7 +23,7 @@ from fuzzing import Tally, fuzz_one, load, save
 from gpol.cli.shared.output import STOPPED
 from gpol.engine.event_parts import DeferralOutcome, EvictionKind, LimitKind, ObstacleKind
 from gpol.engine.events import DeferralReason
-from player import Case, DifferenceError, difference
+from player import LAW, Case, DifferenceError, difference
 from shrink import Shrinking
 from worlds import SIZES
 
@@ -40,11 +41,16 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     left, right = CORES[asked.left], CORES[asked.right]
     if asked.again is not None:
-        return again(asked.again, left, right)
+        return again(asked.again, left, right, asked.placed)
+    if asked.ends_every < 1:
+        parser.error("--ends-every is 1, for every history, or more")
+    if asked.placed and (asked.crowded or asked.left != "definition"):
+        parser.error("--placed holds laws to the definition, as --left, and goes without --crowded")
     if asked.branches and asked.right not in UNCOMPILED:
         parser.error(f"--branches counts in {' or '.join(UNCOMPILED)}: name one of them with --right")
     seed = random.randrange(2**32) if asked.seed is None else asked.seed
-    print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history", flush=True)
+    placed = ", with places" if asked.placed else ""
+    print(f"{asked.left} and {asked.right}, seed {seed}, {asked.facts} facts in each history{placed}", flush=True)
     if not asked.branches:
         return compared(asked, left, right, seed)
     with counted() as branches:
@@ -66,19 +72,20 @@ def compared(asked: argparse.Namespace, left: Side, right: Side, seed: int) -> i
     except KeyboardInterrupt:
         stopped = True
         print(f"\nstopped in history {number}", flush=True)
-    report(tally, time.monotonic() - begin)
+    report(tally, time.monotonic() - begin, whole_language=not asked.placed)
     return 1 if tally.differences else STOPPED if stopped else 0
 
 
 def _one(asked: argparse.Namespace, left: Side, right: Side, seed: int, number: int, tally: Tally) -> None:
     """Play one history, and make it small where the cores differ."""
     in_cycles = number % 2 == 1 and not asked.crowded
-    found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded)
+    whole = number // 2 % asked.ends_every == 0
+    found = fuzz_one(f"{seed}/{number}", in_cycles, left, right, asked.facts, tally, asked.sizes, asked.crowded, asked.placed, whole)
     if found is not None:
         out = asked.out if asked.differences == 1 else asked.out / str(tally.differences)
         sizes = "" if asked.sizes == SIZES else f" --sizes {' '.join(asked.sizes)}"
-        crowded = " --crowded" if asked.crowded else ""
-        shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{crowded}")
+        kind = " --crowded" if asked.crowded else " --placed" if asked.placed else ""
+        shrunk(*found, left, right, out, f"--seed {seed} --first {number} --facts {asked.facts}{sizes}{kind}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,8 +93,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--policies", type=int, help="stop once so many policies were drawn; 200 where no time is given either")
     parser.add_argument("--minutes", type=float, help="stop after so many minutes")
     parser.add_argument("--facts", type=int, default=500, help="facts of one history")
+    parser.add_argument(
+        "--ends-every",
+        type=int,
+        default=1,
+        metavar="NUMBER",
+        help="of so many histories one is asked all questions and replayed at its end",
+    )
     parser.add_argument("--seed", type=int, help="where the choices come from; a new one in every run if it is left out")
     parser.add_argument("--first", type=int, default=0, metavar="NUMBER", help="the first history of that seed; even ones decide at once")
+    parser.add_argument("--placed", action="store_true", help="on racks and nodes where pods get places; the laws of places are held, too")
     parser.add_argument("--sizes", nargs="+", choices=sorted(set(SIZES)), default=SIZES, help="of amounts; all if it is left out")
     parser.add_argument("--crowded", action="store_true", help="decide at once, with long lines of workloads most of which wait for room")
     parser.add_argument("--branches", action="store_true", help="count the branches of uncompiled kernels that are taken; takes longer")
@@ -118,9 +133,9 @@ def shrunk(case: Case, found: DifferenceError, left: Side, right: Side, out: Pat
     print("\n".join(small.texts), *(json.dumps(fact) for fact in small.facts), "", about[:4000], sep="\n", flush=True)
 
 
-def again(folder: Path, left: Side, right: Side) -> int:
+def again(folder: Path, left: Side, right: Side, placed: bool) -> int:
     """Play a case from its folder."""
-    found = difference(load(folder), left, right)
+    found = difference(replace(load(folder), placed=placed), left, right)
     print("nothing differs" if found is None else f"after {found[1]} facts: {found[0]}")
     return 0 if found is None else 1
 
@@ -128,21 +143,29 @@ def again(folder: Path, left: Side, right: Side) -> int:
 # --- what was drawn and seen ----------------------------------------------------------------------------------------
 
 
-def report(tally: Tally, seconds: float) -> None:
-    """Show how often everything was drawn and decided."""
+def report(tally: Tally, seconds: float, whole_language: bool) -> None:
+    """Show how often everything was drawn and decided; constructs of the language only where policies have those of the whole language."""
+    if whole_language:
+        _constructs(tally)
+    _table("facts and what they say", {name: tally.fact_fields[name] for name in FACTS})
+    laws = {what: count for what, count in sorted(tally.decisions.items()) if what.startswith(LAW)}
+    _table("laws of places, and to what they were held", {what.removeprefix(LAW): count for what, count in laws.items()})
+    decisions = {what: count for what, count in sorted(tally.decisions.items()) if what not in laws}
+    _table("decisions and refusals", decisions)
+    words = [word for decision in decisions for word in decision.replace(" ", ", ", 1).split(", ")]
+    print("never decided:", ", ".join(sorted({*KINDS, *WHYS} - {*words} - {*decisions})) or "nothing")
+    _table("policies that the compiler refused, by code", tally.refused)
+    print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
+    print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")
+    print(f"{tally.differences} differences", flush=True)
+
+
+def _constructs(tally: Tally) -> None:
     drawn = constructs({text: tally.under[text] for text in tally.texts})
     print(f"\n{'policies':>9} {'facts':>11}  with this construct of the language\n")
     for name, (policies, facts) in drawn.items():
         print(f"{policies:9,} {facts:11,}  {name}")
     print("\nnever drawn:", ", ".join(name for name, (policies, _) in drawn.items() if policies == 0) or "nothing")
-    _table("facts and what they say", {name: tally.fact_fields[name] for name in FACTS})
-    _table("decisions and refusals", dict(sorted(tally.decisions.items())))
-    words = [word for decision in tally.decisions for word in decision.replace(" ", ", ", 1).split(", ")]
-    print("never decided:", ", ".join(sorted({*KINDS, *WHYS} - {*words} - {*tally.decisions})) or "nothing")
-    _table("policies that the compiler refused, by code", tally.refused)
-    print(f"{tally.cases:,} histories, {tally.policies:,} policies, {sum(tally.refused.values()):,} refused by the compiler")
-    print(f"{tally.facts:,} facts, {tally.facts / max(seconds, 1e-9):,.0f} a second, both cores together")
-    print(f"{tally.differences} differences", flush=True)
 
 
 def _table(title: str, counts: dict[str, int] | Counter[str]) -> None:

@@ -73,7 +73,7 @@ class Shrinking:
         """Leave out policies that are never activated."""
         used = sorted({fact["policy"] for fact in self.case.facts if "policy" in fact})
         facts = tuple({**fact, "policy": used.index(fact["policy"])} if "policy" in fact else fact for fact in self.case.facts)
-        self.case = Case(tuple(self.case.texts[index] for index in used), facts)
+        self.case = replace(self.case, texts=tuple(self.case.texts[index] for index in used), facts=facts)
 
     def _less_policy(self, index: int) -> None:
         """Leave out blocks and lines of a policy, the longest first."""

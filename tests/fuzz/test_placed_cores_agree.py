@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from cores_by_name import CORES
 from draws import Dice
+from fuzzing import placed_play, play_out
 from gpol.engine.core import columns as c
 from gpol.engine.core.kernels.placement import judged, standing
 from gpol.engine.core.kernels.preemption import ahead, trial
@@ -31,15 +32,11 @@ COMMON = (
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled")
 def test_placed_cores_agree() -> None:
-    """Nothing differs, by turns at once and in cycles; most facts are decided over tables, as some pods have places there."""
+    """Nothing differs, by turns at once and in cycles, and the laws of places hold; most facts are decided over tables."""
     seen = dict.fromkeys(("facts: over tables", *COMMON), 0)
     for number in range(HISTORIES):
-        draw = Dice(f"placed/{number}")
-        play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES["compiled"])
-        facts = PlacedFacts(draw)
-        for _ in range(FACTS):
-            play.step(facts.next(play.core, play.wake))
-        play.finish()
+        play, facts = placed_play(Dice(f"placed/{number}"), number % 2 == 1, CORES["definition"], CORES["compiled"])
+        play_out(play, facts, FACTS)
         for name in seen:
             seen[name] += play.seen[name]
     assert seen["facts: over tables"] > HISTORIES * FACTS // 2

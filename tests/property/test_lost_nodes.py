@@ -1,7 +1,5 @@
 """Laws of histories in which nodes are lost: gangs stay in one domain, slices whole, no node holds more than it has, replay is the same."""
 
-from collections import Counter
-
 from at_once import Cluster
 from gpol.engine.default_core import freeze, thaw
 from gpol.engine.definition.core import DefinitionCore
@@ -10,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from in_cycles import Cycles
 from lost_places import AT_ONCE, IN_CYCLES, add, ask
+from place_laws import PlaceLaws
 
 NODES = ("n1", "n2", "n3", "n4", "n5", "n6")
 WISHES: list[dict[str, object]] = [
@@ -34,7 +33,7 @@ class _History:
     """A cluster in which workloads come and go, and so do nodes."""
 
     def __init__(self, c: Cluster | Cycles) -> None:
-        self.c, self.there = c, dict.fromkeys(NODES, True)
+        self.c, self.there, self.laws, self.taken = c, dict.fromkeys(NODES, True), PlaceLaws(), 0
         for number, name in enumerate(NODES):
             self._add(number, name)
 
@@ -69,24 +68,14 @@ class _History:
                 self.c.update(workload.name, lost_nodes=[name])
 
 
-def _check(c: Cluster | Cycles) -> None:
-    """Whoever runs stands with all its pods where it asked to, and no node holds more than it has."""
-    machines, used = c.core.machines, Counter[str]()
+def _check(history: _History) -> None:
+    """The laws of places hold, and places are told in the order of their paths."""
+    c = history.c
+    history.laws.follow(c.core, c.history[history.taken :])
+    history.taken = len(c.history)
     for workload in (each for each in c.core.view.workloads() if each.admitted is not None):
-        [pod_set], [assigned] = workload.fact.pod_sets, workload.assignments
-        assert sum(place.pods for place in assigned.places) == assigned.count
+        [assigned] = workload.assignments
         assert [place.domain for place in assigned.places] == sorted({place.domain for place in assigned.places}, key=_path(c))
-        for place in assigned.places:
-            used[place.domain[0]] += place.pods * pod_set.requests["gpu"]
-        labels = [(machines[place.domain[0]].labels, place.pods) for place in assigned.places]
-        if pod_set.within:
-            assert len({label[pod_set.within] for label, _ in labels}) == 1
-        for part in pod_set.slices:
-            pods = Counter[str]()
-            for place, (label, count) in zip(assigned.places, labels, strict=True):
-                pods[place.domain[0] if part.level == "host" else label[part.level]] += count
-            assert all(count % part.size == 0 for count in pods.values())
-    assert all(used[name] <= machines[name].capacity["gpu"] for name in used)
 
 
 def _path(c: Cluster | Cycles):  # type: ignore[no-untyped-def]
@@ -112,7 +101,7 @@ def test_at_once_gangs_slices_and_nodes_are_kept(taken: list[tuple[str, object]]
     history = _History(Cluster(AT_ONCE))
     for number, (kind, given_) in enumerate(taken):
         history.take(kind, given_, number)
-        _check(history.c)
+        _check(history)
     _replays(history.c)
 
 
@@ -122,7 +111,7 @@ def test_in_cycles_gangs_slices_and_nodes_are_kept(taken: list[tuple[str, object
     history = _History(Cycles(IN_CYCLES))
     for number, (kind, given_) in enumerate(taken):
         history.take(kind, given_, number)
-        _check(history.c)
+        _check(history)
     _replays(history.c)
 
 

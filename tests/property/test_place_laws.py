@@ -1,8 +1,8 @@
-"""Laws of histories in cycles over nodes: whoever runs stands somewhere with all its pods, and no node holds more than it has."""
+"""Laws of histories in cycles over nodes: those of `tests/fuzz/place_laws.py`, and replay."""
 
-from collections import Counter
 from collections.abc import Iterator
 
+from cores_by_name import CORES
 from gpol.engine.core.core import ArrayCore
 from gpol.engine.core.kernel_set import PLAIN
 from gpol.engine.default_core import freeze, thaw
@@ -10,6 +10,7 @@ from gpol.engine.definition.core import DefinitionCore
 from hypothesis import given
 from hypothesis import strategies as st
 from in_cycles import Cycles
+from place_laws import PlaceLaws
 from placing import FABRIC
 
 Step = tuple[str, object]
@@ -79,31 +80,15 @@ def played(profile: str, known: list[tuple[str, int, int]], told: list[Step]) ->
         yield c
 
 
-def use(c: Cycles) -> dict[str, Counter[str]]:
-    """What those who run use of each node, counted from what each was admitted with."""
-    used: dict[str, Counter[str]] = {name: Counter() for name in c.state.machines}
-    for workload in (c.workload(name) for name in c.running()):
-        for given_to in workload.assignments:
-            asks = next(each for each in workload.fact.pod_sets if each.name == given_to.pod_set).requests
-            for place in given_to.places:
-                used[place.domain[-1]].update({"pods": place.pods, **{key: place.pods * asks[key] for key in asks}})
-    return used
-
-
 @given(profile=st.sampled_from(["kueue.classical", "kueue.fair"]), known=nodes, told=steps)
-def test_no_node_holds_more_than_it_has(profile: str, known: list[tuple[str, int, int]], told: list[Step]) -> None:
-    """All pods of who runs have places, on nodes of which each has enough; what is used there is what they use, under each flavor."""
+def test_laws_of_places(profile: str, known: list[tuple[str, int, int]], told: list[Step]) -> None:
+    """All pods of who runs have places, as near one another as they are to stand, on nodes of which each has enough; and what is used
+    there is what they use, under each flavor."""
+    laws, taken = PlaceLaws(), 0
     for c in played(profile, known, told):
-        for name in c.running():
-            assert [sum(place.pods for place in each.places) for each in c.workload(name).assignments] == [
-                each.count for each in c.workload(name).fact.pod_sets
-            ]
-        used = use(c)
-        for name, node in c.state.machines.items():
-            assert all(used[name][key] <= node.capacity[key] for key in used[name]), (name, used[name])
-            for flavor in (0, 1):
-                noted = c.state.active.places.used(flavor, (name,))
-                assert {key: noted[key] for key in noted if noted[key]} == {key: used[name][key] for key in used[name] if used[name][key]}
+        laws.follow(c.core, c.history[taken:])
+        taken = len(c.history)
+    laws.finish(c.history, CORES["definition"])
 
 
 @given(profile=st.sampled_from(["kueue.classical", "kueue.fair"]), known=nodes, told=steps)

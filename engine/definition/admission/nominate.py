@@ -100,10 +100,11 @@ class Nominator:
     def _simulate(self, amounts: dict[int, int], wanted: Sequence[ToPlace]) -> Verdict:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
         request, queue = as_request(amounts), self.workload.queue
-        found = self._search(Preemptor(self.workload, request, [slot for slot, _ in request], tuple(wanted)))
+        slots = sorted(amounts) if wanted else [slot for slot, _ in request]  # a slice that asks for no more may lack places
+        found = self._search(Preemptor(self.workload, request, slots, tuple(wanted)))
         with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
             levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
-        return found.grade, max(levels)
+        return found.grade, max(levels, default=0)
 
     def _search(self, preemptor: Preemptor) -> Found:
         found = search(self.trial, preemptor)

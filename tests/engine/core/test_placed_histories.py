@@ -3,18 +3,13 @@
 import pytest
 from cores_by_name import CORES
 from draws import Dice
-from placed_draws import PlacedFacts, placed_policy
-from player import Play
+from fuzzing import placed_play, play_out
 
 HISTORIES, FACTS = 16, 60
 
 
 @pytest.mark.parametrize("number", range(HISTORIES))
 def test_generated_histories_are_placed_alike(number: int) -> None:
-    """By turns at once and in cycles. Decisions, places, states and answers are the same after every fact."""
-    draw = Dice(f"placed/{number}")
-    play = Play((placed_policy(draw, number % 2 == 1),), CORES["definition"], CORES["careful"])
-    facts = PlacedFacts(draw)
-    for _ in range(FACTS):
-        play.step(facts.next(play.core, play.wake))
-    play.finish()
+    """By turns at once and in cycles. Decisions, places, states and answers are the same after every fact, and the laws of places hold."""
+    play, facts = placed_play(Dice(f"placed/{number}"), number % 2 == 1, CORES["definition"], CORES["careful"])
+    play_out(play, facts, FACTS)

@@ -105,3 +105,37 @@ def test_no_nodes_at_all(cluster: Callable[[str], Any]) -> None:
     c = cluster(AT_ONCE)
     assert places(c) == []
     assert room(c) == [FlavorRoom(0, 0, (), 0, ())]
+
+
+def test_a_place_as_data(cluster: Callable[..., Any]) -> None:
+    """Flavors by name, amounts in smallest units, taints and pods as records."""
+    c = cluster(AT_ONCE)
+    taints = [{"key": "k", "effect": "NoSchedule"}]
+    c.fact("NodeAdded", node="n1", labels={"pool": "a", "rack": "r1"}, capacity={"gpu": "8"}, taints=taints)
+    nodes(c, r2=["n2"])
+    c.submit("w", "q", sets=[{"count": 3, "requests": {"gpu": "2"}}])
+
+    assert [each.as_data(c.core.graph) for each in places(c)] == [
+        {
+            "place": ("n1",),
+            "path": ("r1", "n1"),
+            "flavors": ["a"],
+            "nodes": ("n1",),
+            "exists": {"gpu": 8000},
+            "used": {},
+            "cordoned": False,
+            "taints": [{"key": "k", "value": "", "effect": "NoSchedule"}],
+            "pods": [],
+        },
+        {
+            "place": ("n2",),
+            "path": ("r2", "n2"),
+            "flavors": ["a"],
+            "nodes": ("n2",),
+            "exists": {"gpu": 8000},
+            "used": {"gpu": 6000, "pods": 3},
+            "cordoned": False,
+            "taints": [],
+            "pods": [{"workload": "w", "pods": 3}],
+        },
+    ]

@@ -326,12 +326,26 @@ def judge_part(t: Tables, row: int, nom: int, spec: int, leader: int, flavor: in
         grade, reason = c.MAY_NOT_EVICT, c.WAITING_FOR_QUOTA
     elif obstacles:
         sort_by_slot(t, c.ASK_PART)
-        grade, after = verdict_of(t, row, c.ASK_PART, nom if to_place else c.NONE, leader)
+        need = c.ASK_PART
+        if to_place:
+            need = slots_of_part(t, nom, spec, flavor, part)
+        grade, after = verdict_of(t, row, c.ASK_PART, need, nom if to_place else c.NONE, leader)
         level = after if t.state[c.COUNTS_LEVELS] else level
     for j in range(resources):
         if part >> j & 1 and t.demand[j, c.D_NOW] != c.NO_MATCH:
             t.demand[j, c.D_NOW], t.demand[j, c.D_LEVEL_NOW], t.demand[j, c.D_SHORT_NOW] = grade, level, short
     return obstacles, reason
+
+
+def slots_of_part(t: Tables, nom: int, spec: int, flavor: int, part: int) -> int:
+    """Note where others have to go for places: on all slots of a part, also where a slice asks for no more; `need_of` is not yet in use."""
+    need = need_of(nom)
+    t.ask[need, 0, 0] = 0
+    for j in range(t.spec[spec + c.S_RESOURCES]):
+        if part >> j & 1:
+            add_to(t, need, slot_of(t, flavor, t.spec[resource_at(t, spec, j) + c.R_ID]), 0)
+    sort_by_slot(t, need)
+    return need
 
 
 def judge_tried(t: Tables, row: int, nom: int, flavor: int, short: bool) -> int:

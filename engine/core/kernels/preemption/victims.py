@@ -15,10 +15,10 @@ from .fair import search_fairly
 from .trial import add_victim, give_all_back, take
 
 
-def verdict_of(t: Tables, row: int, ask: int, placing: int, leader: int) -> tuple[int, int]:
+def verdict_of(t: Tables, row: int, ask: int, need: int, placing: int, leader: int) -> tuple[int, int]:
     """What evicting could do for a part of what is asked for, and the level from which that would come then; `placing` as in `search_once`,
     the part is of a leader and those with it."""
-    at = search_once(t, row, ask, ask, leader, placing)
+    at = search_once(t, row, ask, need, leader, placing)
     return t.found[at, c.X_GRADE], t.found[at, c.X_LEVEL]
 
 

@@ -226,3 +226,15 @@ def test_fewer_pods_only_where_no_flavor_has_places_for_all(placed: Callable[[st
     assert (c.flavors("w"), c.workload("w").assignments[0].count) == ({"gpu": "a100"}, 2)
     assert c.submit("v", "q", sets=sets((2, "8"), within="rack", min_count=1)) == ["run v"]
     assert (c.flavors("v"), c.workload("v").assignments[0].count) == ({"gpu": "h100"}, 1)
+
+
+def test_a_slice_that_asks_for_no_more_and_finds_no_places(placed: Callable[[str], Any]) -> None:
+    """A new slice asks for as much quota as the old one, in a larger pod: where no node has room for it, it waits for places alone."""
+    c = placed(two_pools(more="preempt by own", rules=OWN))
+    nodes(c, h100={"r1": 1, "r2": 1})
+    for rack in ("r1", "r2"):
+        c.submit(f"in-{rack}", "q", sets=sets((1, "5"), node_selector={"rack": f"h100-{rack}"}))
+    c.submit("old", "q", sets=sets((2, "3")))
+    assert c.submit("new", "q", sets=sets((1, "6")), replaces="old") == []
+    assert c.standing("new").reason == "TopologyPlacementFailed"
+    assert c.finish("in-r1") == ["end old", "run new"]
