@@ -201,6 +201,20 @@ def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
     assert c.last("one").why.places is None
 
 
+def test_nodes_of_no_flavor_in_cycles(cycles: Callable[[str], Any]) -> None:
+    """Nodes that lack the labels of the flavor are no places of it: what can never run says which flavor needs nodes."""
+    c = cycles(IN_CYCLES)
+    c.fact("NodeAdded", node="n1", labels={"Pool": "a", "rack": "r"}, capacity={"gpu": "8"})
+    c.submit("w", "q", sets=sets("1", 1, within="rack"))
+    c.rest()
+    assert [impediment_told(never) for never in c.standing("w").never] == [
+        (
+            "there are no places on a for main: no node of a that takes pods is in any rack",
+            "add nodes that have the labels of a and are in a rack, or let those take pods that are cordoned",
+        )
+    ]
+
+
 def test_a_policy_without_places_after_one_with_them(cycles: Callable[[str], Any]) -> None:
     """What was said of places stays with who was deferred and who runs."""
     c = cycles(IN_CYCLES)
@@ -237,7 +251,11 @@ def test_many_causes_are_bounded(cluster: Callable[[str], Any]) -> None:
     ("fields", "told", "remedy"),
     [
         ({"kind": "no-level", "level": "block"}, "its topology has no level block", "ask for a level that the topology of a has"),
-        ({"kind": "no-domains", "level": "rack"}, "no node that takes pods is in any rack", "add nodes that are in a rack"),
+        (
+            {"kind": "no-domains", "level": "rack"},
+            "no node of a that takes pods is in any rack",
+            "add nodes that have the labels of a and are in a rack",
+        ),
         ({"level": "rack", "fit": 0, "of": 1}, "room for 0 of 1 pod near one another by rack", "ask for smaller pods, or"),
         ({"fit": 2, "of": 2}, "room for 2 pods, and none for all that is to stand with them", "ask for smaller pods, or"),
         (
