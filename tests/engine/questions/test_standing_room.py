@@ -112,7 +112,7 @@ def test_a_place_as_data(cluster: Callable[..., Any]) -> None:
     c = cluster(AT_ONCE)
     taints = [{"key": "k", "effect": "NoSchedule"}]
     c.fact("NodeAdded", node="n1", labels={"pool": "a", "rack": "r1"}, capacity={"gpu": "8"}, taints=taints)
-    nodes(c, r2=["n2"])
+    add_nodes(c, r2=["n2"])
     c.submit("w", "q", sets=[{"count": 3, "requests": {"gpu": "2"}}])
 
     assert [each.as_data(c.core.graph) for each in places(c)] == [
