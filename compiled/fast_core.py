@@ -39,7 +39,7 @@ BAD_FOLDER = (
 )
 NO_FOLDER = f"decided without compiled kernels, which would be many times faster: {BAD_FOLDER}"
 
-BEYOND = "decided by the definition from here on, which takes longer, until the tables hold all numbers: {reason}"
+BEYOND = "decided without tables, to the same results and more slowly, as long as {reason}"
 
 
 def fast_core(tell: Callable[[str], None], is_long: bool = False, frozen: Frozen | None = None) -> Core:

@@ -13,7 +13,7 @@ from .intake.capacity import NodeSizes
 from .nodes import conditions
 from .nodes.conditions import Taint
 from .outcome.nomination import Obstacle
-from .policy_graph import Flavor, Group, PolicyGraph, Queue
+from .policy_graph import Flavor, Group, PolicyGraph, Queue, Topology
 
 LabelCondition = event_parts.Requirement | conditions.Requirement
 """A condition on labels, of a fact or of the policy."""
@@ -53,9 +53,13 @@ def without_places(graph: PolicyGraph, queue: Queue, group: Group, flavor: int, 
     if topology < 0:
         asked = any(resource in pod_set.requests for resource in group.resources)
         return Obstacle("without-places", flavor) if asked else None
-    asked_levels = [level for level in (pod_set.within, pod_set.near, *(part.level for part in pod_set.slices)) if level]
-    lacking = any(graph.topologies[topology].level(level) is None for level in asked_levels)
-    return Obstacle("no-level", flavor) if lacking else None
+    return Obstacle("no-level", flavor) if lacking_levels(graph.topologies[topology], pod_set) else None
+
+
+def lacking_levels(topology: Topology, pod_set: PodSet) -> list[str]:
+    """The levels that a pod set names and a topology does not have, each once."""
+    named = (pod_set.within, pod_set.near, *(part.level for part in pod_set.slices))
+    return list(dict.fromkeys(level for level in named if level and topology.level(level) is None))
 
 
 def gives_places_only(graph: PolicyGraph, queue: Queue) -> bool:

@@ -1,6 +1,6 @@
 """state: the cluster as it was at a moment of its journal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +13,8 @@ from ..shared.output import GOOD, Format, refuse
 from ..shared.progress import progress
 
 if TYPE_CHECKING:
+    from ...engine.event_parts import PodSet
+    from ...engine.nodes.inventory import Machine
     from ...engine.policy_graph import PolicyGraph
     from ...sim.measure.cluster_figures import ClusterFigures, NodeFigures, WorkloadRow
 
@@ -53,6 +55,7 @@ def state(
                 asked = part.state(lambda: asked_time(read, at))
             if core.graph is not None and (nodes or shape is not None):
                 _check_placed(core.graph, "--nodes" if nodes else "--fits")
+                _check_known(core.graph, core.view.machines(), shape)
             cluster = cluster_of(core)
             places = _below(cluster, queue)
             policy = last_activation(read, core.seq)
@@ -92,6 +95,21 @@ def _below(cluster: "ClusterFigures", name: str | None) -> "list[NodeFigures]":
 def _check_placed(graph: "PolicyGraph", option: str) -> None:
     if all(flavor.topology < 0 for flavor in graph.flavors):
         refuse(f"{option}: no flavor of the policy gave pods places then; leave the option out, or let a flavor be `placed`")
+
+
+def _check_known(graph: "PolicyGraph", machines: "Mapping[str, Machine]", shape: "PodSet | None") -> None:
+    """End the command for a resource that no node has where pods get places: it is misspelled, or nothing fits anywhere."""
+    from ...dsl.syntax.names import closest, listed
+    from ...engine.event_parts import POD_COUNT
+
+    nodes = [machines[name] for name in sorted(machines) if machines[name].flavor >= 0]
+    placing = [each for each in nodes if graph.flavors[each.flavor].topology >= 0]
+    having = sorted({resource for each in placing for resource, amount in each.capacity.items() if amount > 0} | {POD_COUNT})
+    for resource in shape.requests if shape is not None and placing else ():
+        if resource not in having:
+            near = closest(resource, having)
+            known = f"did you mean {near}?" if near else f"nodes have {listed(having, like=resource)}"
+            refuse(f"--fits: no node on which pods get places had any {resource} then; {known}")
 
 
 def _queues(places: "list[NodeFigures]", name: str | None) -> frozenset[str] | None:

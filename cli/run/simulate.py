@@ -8,7 +8,7 @@ import click
 
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, force, pod_asking, policy_file, with_format
-from ..shared.output import GOOD, INVALID, Format, counted, refuse, say, say_json
+from ..shared.output import GOOD, INVALID, Format, complain, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
 from ..shared.reading import file_name
@@ -89,6 +89,7 @@ def simulate(
     with progress("reading jobs", None):
         jobs, source = _jobs(workloads, trace)
         there = _nodes(nodes, active.graph) if nodes is not None else []
+    _tell_of_no_flavor(active.graph, there)
     check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None
@@ -142,6 +143,17 @@ def _nodes(path: str, graph: "PolicyGraph") -> "list[NodeAdded]":
         refuse(str(error))
     except OSError as error:
         refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
+
+
+def _tell_of_no_flavor(graph: "PolicyGraph", nodes: "list[NodeAdded]") -> None:
+    """Say how many nodes serve nobody, with the first of them: a label or a column of theirs may be misspelled."""
+    from ...engine.intake.capacity import flavors_of_node
+    from ...sim.report.wording import names
+
+    idle = [node.node for node in nodes if not flavors_of_node(graph, node.labels)]
+    if idle:
+        said = f"{len(idle):,} of {counted(len(nodes), 'node')} {'is' if len(idle) == 1 else 'are'} of no flavor and will serve nobody"
+        complain(f"gpol: {said}: {names(idle)}; where they should serve one, give them the labels of its `from nodes where`")
 
 
 def _jobs(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":

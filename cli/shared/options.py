@@ -59,11 +59,15 @@ def pod_asking(option: str, text: str) -> "PodSet":
     from ...engine.units import UnitError, parse_amount
 
     requests: dict[str, int] = {}
-    for part in text.split(","):
-        amount, _, resource = part.strip().partition(" ")
-        resource = resource.strip()
-        if not amount or not resource or resource in requests:
-            refuse(f"{option}: `{part.strip()}` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'")
+    for part in (part.strip() for part in text.split(",")):
+        amount, _, resource = (word.strip() for word in part.partition(" "))
+        if not part:
+            refuse(f"{option}: an amount is missing; write it as '8 gpu, 64 cpu'")
+        if not resource:
+            what = "says no resource" if _is_amount(part) else "has no blank between an amount and a resource"
+            refuse(f"{option}: `{part}` {what}; write it as '8 gpu, 64 cpu'")
+        if resource in requests:
+            refuse(f"{option}: {resource} is there twice; write each resource once, as in '8 gpu, 64 cpu'")
         try:
             requests[resource] = parse_amount(amount, resource)
         except UnitError as error:
@@ -71,3 +75,13 @@ def pod_asking(option: str, text: str) -> "PodSet":
         if requests[resource] == 0:
             refuse(f"{option}: a pod that asks for 0 {resource} fits everywhere; leave {resource} out")
     return PodSet(requests=requests)
+
+
+def _is_amount(text: str) -> bool:
+    """Whether a text is an amount without a resource, such as `8` or `80Gi`."""
+    from ...engine.units import UnitError, parse_amount
+
+    try:
+        return parse_amount(text, "gpu") >= 0
+    except UnitError:
+        return False

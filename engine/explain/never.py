@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from ..cores import Probe, View
+from ..eligibility import lacking_levels
 from ..event_parts import PodSet
 from ..outcome.decision import BindingLimit, tightest
 from ..outcome.grounds import Unplaced
 from ..outcome.nomination import Mode, Nomination
-from ..policy_graph import PolicyGraph
+from ..policy_graph import Flavor, PolicyGraph
 from .policy_lines import limit_named
-from .standing import Impediment
+from .standing import Impediment, NodesThere
 from .unplaced import unplaced
 from .wording import named_obstacle
 
@@ -62,6 +63,9 @@ def _of_pod_set(probe: Probe, view: View, alone: Nomination, index: int, pod_set
     if not of_use and all(name in known for name in pod_set.flavors):
         if pod_set.flavors:
             yield from (Impediment(kind="other flavors", pod_set=pods.name, flavor=name, others=others) for name in pod_set.flavors)
+        elif others and not pods.attempts:
+            asked = tuple(sorted(pod_set.requests))
+            yield Impediment(kind="nothing asked", pod_set=pods.name, resources=asked, others=others)
         else:
             yield Impediment(kind="no flavor", pod_set=pods.name)
 
@@ -75,7 +79,7 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
     """The worst of what keeps a pod set off a flavor: what is no matter of amounts, else the tightest limit."""
     graph, attempt = probe.graph, alone.flavors.pod_sets[index].attempts[number]
     flavor = graph.flavors[attempt.flavor]
-    told = {"pod_set": pod_set.name, "flavor": flavor.name}
+    told: dict[str, object] = {"pod_set": pod_set.name, "flavor": flavor.name}
     other = next((each for each in attempt.obstacles if not each.by_quota), None)
     if other is not None and other.kind == "no-places":
         places = _places_on(probe, view, alone, index, attempt.flavor)
@@ -83,14 +87,36 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
             return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places)
     if other is not None:
         named_other = named_obstacle(graph, other)
-        return Impediment.model_validate({**told, "kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other})
+        told |= {"kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other}
+        return Impediment.model_validate({**told, **(_levels(graph, flavor, pod_set) if other.kind == "no-level" else {})})
     limit = tightest(probe.obstacle_limits(alone, index, number))
     named = limit_named(graph, limit)
     if named is None:
         return Impediment.model_validate({**told, "kind": "exceeds", "resource": attempt.resources[0]})
     empty = flavor.nodes is not None and named.limit == "capacity" and named.available <= 0
-    kind, exists = "no machines" if empty else "exceeds", _too_little(graph, view, limit)
-    return Impediment.model_validate({**told, "kind": kind, "resource": named.resource, "limit": named, "exists": exists})
+    told |= {"resource": named.resource, "limit": named, "exists": _too_little(graph, view, limit)}
+    if not empty:
+        return Impediment.model_validate({**told, "kind": "exceeds"})
+    return Impediment.model_validate({**told, "kind": "no nodes", "nodes": _nodes_there(view, attempt.flavor, flavor)})
+
+
+def _levels(graph: PolicyGraph, flavor: Flavor, pod_set: PodSet) -> dict[str, object]:
+    """The levels that a pod set names and the topology of a flavor lacks, and those that it has."""
+    topology = graph.topologies[flavor.topology]
+    return {"lacking": tuple(lacking_levels(topology, pod_set)), "levels": tuple(level.name for level in topology.levels)}
+
+
+def _nodes_there(view: View, index: int, flavor: Flavor) -> NodesThere:
+    """Which nodes are known where those of a flavor give none of a resource. A cordoned one counts as gone where pods get no places."""
+    machines = view.machines()
+    mine = [machines[name] for name in sorted(machines) if machines[name].flavor == index]
+    return NodesThere(
+        labels=tuple(f'{key} = "{value}"' for key, value in flavor.nodes or ()),
+        placed=flavor.topology >= 0,
+        count=len(mine),
+        cordoned=sum(each.cordoned for each in mine) if flavor.topology < 0 else 0,
+        others=len(machines) - len(mine),
+    )
 
 
 def _places_on(probe: Probe, view: View, alone: Nomination, index: int, flavor: int) -> Unplaced | None:

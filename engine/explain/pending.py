@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..cores import Core, Probe
+from ..eligibility import lacking_levels
 from ..event_parts import Operand
 from ..nodes.lost_nodes import checks_of, waits_for_places
 from ..outcome.decision import Hold, tightest
@@ -293,11 +294,16 @@ class _Pending:
 
     def _because(self, probe: Probe, nomination: Nomination, pods: PodSetFlavors, attempt: Attempt) -> Iterator[str]:
         """What keeps a flavor from serving that no limit says."""
-        asked = next((pod_set.flavors for pod_set in self.workload.fact.pod_sets if pod_set.name == pods.name), ())
-        if asked and self.graph.flavors[attempt.flavor].name not in asked:
+        pod_set = next(pod_set for pod_set in self.workload.fact.pod_sets if pod_set.name == pods.name)
+        asked, flavor = pod_set.flavors, self.graph.flavors[attempt.flavor]
+        if asked and flavor.name not in asked:
             yield f"it asks for {' or '.join(asked[:MOST_FLAVORS])}" + (" or others" if len(asked) > MOST_FLAVORS else "")
         else:
-            yield from (describe(self.graph, each) for each in attempt.obstacles if not each.by_quota and each.kind != "no-places")
+            others = (each for each in attempt.obstacles if not each.by_quota and each.kind not in ("no-places", "no-level"))
+            yield from (describe(self.graph, each) for each in others)
+            if any(each.kind == "no-level" for each in attempt.obstacles):
+                lacking = lacking_levels(self.graph.topologies[flavor.topology], pod_set)
+                yield f"its topology has no level {' or '.join(lacking)}"
         no_places = [each for each in (*attempt.obstacles, *pods.obstacles) if each.kind == "no-places" and each.flavor == attempt.flavor]
         yield from (describe(self.graph, each) for each in no_places[:1])
         chosen = {each.flavor for each in pods.flavors.values()}

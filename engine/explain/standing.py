@@ -94,17 +94,33 @@ class CandidatesLeftOut(Part):
     usage: tuple[Charge, ...]
 
 
+class NodesThere(Part):
+    """The nodes that are known where those of a flavor give none of a resource.
+
+    `labels` are the label selector of the flavor, as a policy writes it, and `placed` says that it gives places. `count` nodes are of the
+    flavor, `cordoned` of which count as gone, and `others` lack the labels.
+    """
+
+    labels: tuple[str, ...]
+    placed: bool
+    count: int
+    cordoned: int
+    others: int
+
+
 class Impediment(Part):
     """Why a pod set can never run on a flavor, while the policy and what exists stay as they are; `flavor` "" is any.
 
     `unknown flavor`: it names a flavor that the policy does not have. `not counted`: no flavor of the policy has the resource.
-    `unplaced`: even if nothing ran there would be no places for it, as `places` says. `no machines`: none of the flavor is known, which has
-    what its machines have. `other flavors`: it names others. `no flavor`: its queue may use none; `exceeds`: more is asked for than `limit`
-    says there may be at most. All others are told by `obstacle`. `others` are flavors that the queue serves. `exists` is how much there is,
-    where another limit binds and that would not be enough either.
+    `unplaced`: even if nothing ran there would be no places for it, as `places` says. `no nodes`: the flavor has what its nodes have, and
+    that is nothing, as `nodes` says. `no-level`: the topology of the flavor has the levels `levels`, and none of those in `lacking`, which
+    it names. `other flavors`: it names others. `no flavor`: its queue may use none. `nothing asked`: it asks for nothing that the flavors
+    of its queue give, `others`, and so gets none of them, nor places there; `resources` are what it asks for. `exceeds`: more is asked for
+    than `limit` says there may be at most. All others are told by `obstacle`. `others` are flavors that the queue serves. `exists` is how
+    much there is, where another limit binds and that would not be enough either.
     """
 
-    kind: ObstacleKind | Literal["unknown flavor", "not counted", "no machines", "other flavors", "no flavor", "unplaced"]
+    kind: ObstacleKind | Literal["unknown flavor", "not counted", "no nodes", "other flavors", "no flavor", "nothing asked", "unplaced"]
     pod_set: str
     flavor: str = ""
     resource: str = ""
@@ -113,6 +129,10 @@ class Impediment(Part):
     obstacle: FlavorObstacle | None = None
     places: Unplaced | None = None
     others: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    nodes: NodesThere | None = None
+    resources: tuple[str, ...] = ()
 
 
 class HoldStanding(Part):

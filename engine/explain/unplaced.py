@@ -65,7 +65,7 @@ def unplaced_told(told: Unplaced) -> str:
         case "no-level":
             return f"{where}: {f'its topology has no level {told.level}' if told.level else 'without its slices it names no level'}"
         case "no-domains":
-            return f"{where}: no node that takes pods is in any {told.level}"
+            return f"{where}: no node of {told.flavor} that takes pods is in any {told.level}"
         case "slice-above":
             return f"{where}: slices within {told.level} are not below {told.above}"
         case "uneven-slices":
@@ -133,7 +133,7 @@ def instead_of(told: Unplaced) -> str:
         case "no-level":
             return f"ask for a level that the topology of {told.flavor} has, or add {told.level} to it"
         case "no-domains":
-            return f"add nodes that are in a {told.level}, or let those take pods that are cordoned"
+            return f"add nodes that have the labels of {told.flavor} and are in a {told.level}, or let those take pods that are cordoned"
         case "slice-above":
             return f"ask for slices within a level below {told.above}, or let all stand within a wider one"
         case "uneven-slices":

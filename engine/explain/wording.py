@@ -7,7 +7,7 @@ from ..guard import Field, Type
 from ..outcome.nomination import Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
-from .standing import Impediment
+from .standing import Impediment, NodesThere
 from .unplaced import instead_of, unplaced_told
 
 MOST_FLAVORS = 5
@@ -126,11 +126,8 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             return f"the policy has no flavor {flavor}", f"{instead}declare {flavor} in the policy"
         case "not counted":
             return f"the policy does not count {resource}", f"write `ignore {resource}` in the policy, or give a flavor some {resource}"
-        case "no machines":
-            amount = impediment.limit.asked if impediment.limit is not None else 0
-            asks = f"it asks for {format_amount(amount, resource)} {resource} on {flavor}, which has what its machines have"
-            give = f"add machines (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), or write how much {resource} {flavor} has"
-            return f"{asks}, and no machine has any {resource}", f"{give} instead of `from nodes`"
+        case "no nodes" if impediment.limit is not None and impediment.nodes is not None:
+            return _no_nodes(impediment.limit, impediment.nodes)
         case "exceeds" if impediment.limit is not None:
             return _exceeds(impediment.limit, impediment.exists)
         case "unserved":
@@ -142,7 +139,10 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
         case "taint" if impediment.obstacle is not None:
             return f"taint {impediment.obstacle.detail} of {flavor} is not tolerated", "let it tolerate the taint"
         case "no-level":
-            return f"it names a level that the topology of {flavor} lacks", "ask for one that it has, or add the level to the topology"
+            lacking = " and ".join(impediment.lacking)
+            none = "is no level" if len(impediment.lacking) == 1 else "are no levels"
+            instead = f"ask for {' or '.join(impediment.levels)}, or add {lacking} to the topology"
+            return f"it names {lacking}, which {none} of the topology of {flavor}", instead
         case "without-places":
             return f"it asks for places, and {flavor} gives none", "ask for no places, or let the flavor be placed in a topology"
         case "only-with-places":
@@ -158,11 +158,38 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             )
         case "unplaced" if impediment.places is not None:
             return f"there are no places on {unplaced_told(impediment.places)}", instead_of(impediment.places)
+        case "nothing asked":
+            asked = f"{' and '.join(impediment.resources)} alone" if impediment.resources else "no resource"
+            gives = " or ".join(impediment.others[:MOST_FLAVORS])
+            told = f"it asks for {asked}, and so gets none of what {gives} has, nor a place there"
+            return told, f"let each pod ask for something that {gives} has, or for no places"
         case "no flavor":
             return "its queue may use no flavor", "let the queue use one that has what it asks for"
         case _:
             told = obstacle_told(impediment.obstacle) if impediment.obstacle is not None else "it asks for too much"
             return f"{told} (flavor {flavor})", f"ask for something else, or change what {flavor} has"
+
+
+def _no_nodes(limit: Limit, there: NodesThere) -> tuple[str, str]:
+    """A flavor has what its nodes have, and that is nothing: there are none, they lack its labels, are cordoned, or have none of it."""
+    flavor, resource = limit.flavor, limit.resource
+    labels = ", ".join(there.labels)
+    add = f"add nodes{f' with label {labels}' if labels else ''} (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`)"
+    if there.count > there.cordoned:
+        told, help_text = f"none of its nodes that take pods has any {resource}", f"let those take pods that are cordoned, or {add}"
+    elif there.count:
+        told, help_text = "all its nodes are cordoned", f"let one take pods again, or {add}"
+    elif there.others:
+        lack = "node lacks" if there.others == 1 else "nodes lack"
+        told, help_text = (
+            f"no node is of it: {there.others} {lack} label {labels}",
+            f"correct the labels of the nodes or of the flavor, or {add}",
+        )
+    else:
+        told, help_text = "there are no nodes", add
+    instead = "" if there.placed else f", or write how much {resource} {flavor} has instead of `from nodes`"
+    asked = format_amount(limit.asked, resource)
+    return f"it asks for {asked} {resource} on {flavor}, which has what its nodes have, and {told}", f"{help_text}{instead}"
 
 
 def _exceeds(limit: Limit, exists: int | None) -> tuple[str, str]:

@@ -87,12 +87,14 @@ def effect_told(explained: Explained) -> str:
 
 
 def parting_told(parting: Parting) -> tuple[list[str], list[str]]:
-    """What each of two histories decided at the first difference; one line each."""
-    return _decisions([decision for _, decision in parting.recorded]), _decisions(list(parting.played))
+    """What each of two histories decided at the first difference: a line for each decision, all lines of them where the first are the same."""
+    recorded, played = [decision for _, decision in parting.recorded], list(parting.played)
+    before, after = _decisions(recorded, 1), _decisions(played, 1)
+    return (before, after) if before != after else (_decisions(recorded), _decisions(played))
 
 
-def _decisions(decisions: list[AnyDecision]) -> list[str]:
-    return [f"{decision.workload} {line}" for decision in decisions for line in decision_told(decision)[:1]] or [_NOTHING]
+def _decisions(decisions: list[AnyDecision], most: int | None = None) -> list[str]:
+    return [f"{decision.workload} {line}" for decision in decisions for line in decision_told(decision)[:most]] or [_NOTHING]
 
 
 def shown_told(shown: Shown) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ import numba
 import pytest
 from gpol.compiled import compile as compile_module
 from gpol.compiled import fast_core as module
-from gpol.compiled.fast_core import A_WHILE, BEYOND, CANNOT_LOAD, COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER, fast_core
+from gpol.compiled.fast_core import A_WHILE, CANNOT_LOAD, COMPILING, FEW, NO_FOLDER, WITHOUT_COMPILER, fast_core
 from gpol.compiled.kernel_folder import FolderError, are_compiled, kernel_folder, note_compiled
 from gpol.compiled.kernel_source import CORE
 from gpol.dsl import check
@@ -125,7 +125,7 @@ def test_it_is_said_once_that_numbers_are_too_large(told: list[str]) -> None:
     core.step(policy.activation(0), policy.graph)
     core.step(TimeAdvanced(time=1))
     assert not _decides_over_tables(core)
-    assert told == [BEYOND.format(reason="an amount is too large")]
+    assert told == ["decided without tables, to the same results and more slowly, as long as an amount is too large"]
 
 
 def test_without_the_compiler_a_line_says_what_to_install(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,11 +112,11 @@ def test_a_run_says_what_can_never_run(gpol: Gpol, case: str) -> None:
 
 
 def test_nodes_that_nobody_added(gpol: Gpol) -> None:
-    """Jobs of a CSV under a policy on nodes: there is no machine, and the simulation says so."""
+    """Jobs of a CSV under a policy on nodes: there is no node, and the simulation says so."""
     Path("jobs.csv").write_text("workload,submitted,duration,queue,gpu\nw,2026-03-02T08:00:00Z,1h,owner,1\n")
     code, out, _ = gpol("simulate", "nodes.gpol", "jobs.csv", "--journal", "j.db")
     assert code == 0
-    told = "can never run: it asks for 1 gpu on a100, which has what its machines have, and no machine has any gpu; add machines (`--nodes`"
+    told = "can never run: it asks for 1 gpu on a100, which has what its nodes have, and there are no nodes; add nodes with label pool"
     assert told in out
     assert told in gpol("explain", "j.db", "w")[1]
 

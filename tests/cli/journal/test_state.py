@@ -95,8 +95,11 @@ def test_moments(gpol: Gpol, journal: str, at: tuple[str, ...], seq: int) -> Non
         (("--queue", "gues"), "--queue: the policy had no queue or cohort `gues` then; did you mean guest?"),
         (("--nodes",), "--nodes: no flavor of the policy gave pods places then; leave the option out"),
         (("--fits", "8 gpu"), "--fits: no flavor of the policy gave pods places then"),
-        (("--fits", "8gpu"), "--fits: `8gpu` is no amount of a resource of its own; write it as '8 gpu, 64 cpu'"),
-        (("--fits", "1 gpu, 2 gpu"), "--fits: `2 gpu` is no amount of a resource of its own"),
+        (("--fits", "8gpu"), "--fits: `8gpu` has no blank between an amount and a resource; write it as '8 gpu, 64 cpu'"),
+        (("--fits", "8"), "--fits: `8` says no resource; write it as '8 gpu, 64 cpu'"),
+        (("--fits", "8 gpu, 80Gi"), "--fits: `80Gi` says no resource;"),
+        (("--fits", "1 gpu, 2 gpu"), "--fits: gpu is there twice; write each resource once, as in '8 gpu, 64 cpu'"),
+        (("--fits", "1 gpu,"), "--fits: an amount is missing; write it as"),
         (("--fits", "0 gpu"), "--fits: a pod that asks for 0 gpu fits everywhere; leave gpu out"),
         (("--fits", "-1 gpu"), "--fits: `-1` is not a number"),
     ],
@@ -125,6 +128,21 @@ def placed(gpol: Gpol, tmp_path: Path) -> str:
     (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,pods,gpu\na,0s,1h,q,1,5\nb,1m,2h,q,2,2\n")
     assert gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "placed.db").code == 0
     return "placed.db"
+
+
+@pytest.mark.parametrize(
+    ("shape", "known"),
+    [
+        ("8 foo", "no node on which pods get places had any foo then; nodes have `gpu`, `pods`"),
+        ("8 gpus", "any gpus then; did you mean gpu?"),
+    ],
+)
+def test_pods_of_what_no_node_has(gpol: Gpol, placed: str, shape: str, known: str) -> None:
+    """A resource that no node has is told as that, not as nodes that are too full."""
+    done = gpol("state", placed, "--fits", shape)
+
+    assert (done.code, done.out) == (3, "")
+    assert known in done.err
 
 
 def test_nodes_and_who_stands_there(gpol: Gpol, placed: str) -> None:

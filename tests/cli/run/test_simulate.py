@@ -51,6 +51,21 @@ def test_nodes_are_there_from_the_start(gpol: Gpol, tmp_path: Path) -> None:
     assert gpol("replay", "j.db").code == 0
 
 
+def test_nodes_of_no_flavor(gpol: Gpol, tmp_path: Path) -> None:
+    """A misspelled label is told while the file is read, and at the end beside the job that finds no node."""
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,q,1\n")
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:modell,label:rack\nn1,8,h100,r1\nn2,8,h100,r2\n")
+    done = gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv")
+
+    assert done.code == 0
+    said = "2 of 2 nodes are of no flavor and will serve nobody: n1, n2; where they should serve one, give them the labels of its"
+    assert said in done.err
+    assert 'which has what its nodes have, and no node is of it: 2 nodes lack label model = "h100"; correct the labels' in done.out
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,r1\n")
+    assert "of no flavor" not in gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv").err
+
+
 def test_what_gpus_are_stranded_for(gpol: Gpol, tmp_path: Path) -> None:
     """A job of one GPU would take any; judged by pods of eight, seven GPUs beside it are stranded for its hour."""
     (tmp_path / "p.gpol").write_text(IN_RACKS)

@@ -97,10 +97,10 @@ def test_more_than_may_be_borrowed(cluster: Callable[[str], Any]) -> None:
             (),
             [
                 (
-                    "no machines",
+                    "no nodes",
                     "nodes",
-                    "it asks for 1 gpu on nodes, which has what its machines have, and no machine has any gpu",
-                    "add machines (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), "
+                    "it asks for 1 gpu on nodes, which has what its nodes have, and there are no nodes",
+                    'add nodes with label pool = "n" (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`), '
                     "or write how much gpu nodes has instead of `from nodes`",
                 )
             ],
@@ -108,10 +108,35 @@ def test_more_than_may_be_borrowed(cluster: Callable[[str], Any]) -> None:
     ],
 )
 def test_flavors_that_will_not_do(cluster: Callable[[str], Any], queue: str, on: tuple[str, ...], expected: list[Any]) -> None:
-    """Flavors that nobody declares, that its queue may not use, that it does not tolerate, that have no machines."""
+    """Flavors that nobody declares, that its queue may not use, that it does not tolerate, that have no nodes."""
     c = cluster(POLICY)
     c.submit("w", queue, "1", on=on)
     assert told(c, "w") == expected
+
+
+@pytest.mark.parametrize(
+    ("nodes", "told", "remedy"),
+    [
+        ([{"labels": {}}], 'no node is of it: 1 node lacks label pool = "n"', "correct the labels of the nodes or of the flavor, or add"),
+        ([{"cordoned": True}], "all its nodes are cordoned", "let one take pods again, or add"),
+        (
+            [{"cordoned": True}, {"capacity": {"cpu": "4"}}],
+            "none of its nodes that take pods has any gpu",
+            "let those take pods that are cordoned, or add",
+        ),
+    ],
+)
+def test_nodes_that_give_nothing(cluster: Callable[[str], Any], nodes: list[dict[str, Any]], told: str, remedy: str) -> None:
+    """A node that lacks the flavor's labels, one that takes nobody, and one without the resource beside such a one."""
+    c = cluster(POLICY)
+    for number, node in enumerate(nodes):
+        c.fact("NodeAdded", node=f"n{number}", **{"labels": {"pool": "n"}, "capacity": {"gpu": "8"}, **node})
+    c.submit("w", "on-nodes", "1")
+    [never] = c.standing("w").never
+    cause, help_text = impediment_told(never)
+    assert cause == f"it asks for 1 gpu on nodes, which has what its nodes have, and {told}"
+    assert help_text.startswith(remedy)
+    assert help_text.endswith("or write how much gpu nodes has instead of `from nodes`")
 
 
 def _with(c: Any, queue: str, **pod_set: Any) -> list[tuple[str, str, str, str]]:

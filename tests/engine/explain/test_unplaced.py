@@ -117,7 +117,18 @@ def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
 @pytest.mark.parametrize(
     ("wish", "kind", "cause", "remedy"),
     [
-        ({"within": "block"}, "no-level", "it names a level that the topology of a lacks", "ask for one that it has, or add the level"),
+        (
+            {"within": "block"},
+            "no-level",
+            "it names block, which is no level of the topology of a",
+            "ask for rack or host, or add block to the topology",
+        ),
+        (
+            {"within": "Rack", "slices": [{"level": "Rack", "size": 2}, {"level": "räck", "size": 1}]},
+            "no-level",
+            "it names Rack and räck, which are no levels of the topology of a",
+            "ask for rack or host, or add Rack and räck to the topology",
+        ),
         (
             {"within": "host", "slices": [{"level": "rack", "size": 1}]},
             "unplaced",
@@ -134,6 +145,40 @@ def test_levels_that_do_not_fit(cluster: Callable[[str], Any], wish: dict[str, o
     [never] = c.standing("w").never
     assert never.kind == kind
     assert [told.startswith(start) for told, start in zip(impediment_told(never), (cause, remedy), strict=True)] == [True, True]
+
+
+def test_a_level_that_is_not_there_is_named_beside_the_flavor(cluster: Callable[[str], Any]) -> None:
+    """What keeps it off the flavor is told with the name of the level, not only what can never run."""
+    c = cluster(AT_ONCE)
+    add_nodes(c, r1=["n1"])
+    c.submit("w", "q", sets=sets("1", 2, near="pod"))
+    assert c.standing("w").flavors[0].because == ("its topology has no level pod",)
+
+
+def test_nodes_of_no_flavor(cluster: Callable[[str], Any]) -> None:
+    """Nodes that lack the labels of a placed flavor are counted, and nobody is told to write an amount: a placed flavor has none."""
+    c = cluster(AT_ONCE)
+    for node in ("n1", "n2"):
+        c.fact("NodeAdded", node=node, labels={"Pool": "a", "rack": "r"}, capacity={"gpu": "8"})
+    c.submit("w", "q", sets=sets("1", 1, within="rack"))
+    [never] = c.standing("w").never
+    assert never.kind == "no nodes"
+    assert impediment_told(never) == (
+        'it asks for 1 gpu on a, which has what its nodes have, and no node is of it: 2 nodes lack label pool = "a"',
+        'correct the labels of the nodes or of the flavor, or add nodes with label pool = "a" '
+        "(`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`)",
+    )
+
+
+def test_pods_that_ask_for_nothing_get_no_place(cluster: Callable[[str], Any]) -> None:
+    """The queue may use the flavor; pods that ask for nothing, or for what the policy ignores, get none of it, and no place there."""
+    c = cluster(AT_ONCE.replace("use test.bare", "use test.bare\n  ignore cpu\n"))
+    add_nodes(c, r1=["n1"])
+    c.submit("nothing", "q", sets=[{"count": 2, "requests": {}, "within": "rack"}])
+    c.submit("ignored", "q", sets=[{"count": 2, "requests": {"cpu": "1"}, "within": "rack"}])
+    told = [impediment_told(never) for name in ("nothing", "ignored") for never in c.standing(name).never]
+    rest, remedy = "and so gets none of what a has, nor a place there", "let each pod ask for something that a has, or for no places"
+    assert told == [(f"it asks for no resource, {rest}", remedy), (f"it asks for cpu alone, {rest}", remedy)]
 
 
 def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
@@ -154,6 +199,20 @@ def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
     assert c.rest() == ["park never"]
     assert (c.last("never").reason, c.last("never").why.places.if_empty) == ("TopologyPlacementFailed", True)
     assert c.last("one").why.places is None
+
+
+def test_nodes_of_no_flavor_in_cycles(cycles: Callable[[str], Any]) -> None:
+    """Nodes that lack the labels of the flavor are no places of it: what can never run says which flavor needs nodes."""
+    c = cycles(IN_CYCLES)
+    c.fact("NodeAdded", node="n1", labels={"Pool": "a", "rack": "r"}, capacity={"gpu": "8"})
+    c.submit("w", "q", sets=sets("1", 1, within="rack"))
+    c.rest()
+    assert [impediment_told(never) for never in c.standing("w").never] == [
+        (
+            "there are no places on a for main: no node of a that takes pods is in any rack",
+            "add nodes that have the labels of a and are in a rack, or let those take pods that are cordoned",
+        )
+    ]
 
 
 def test_a_policy_without_places_after_one_with_them(cycles: Callable[[str], Any]) -> None:
@@ -192,7 +251,11 @@ def test_many_causes_are_bounded(cluster: Callable[[str], Any]) -> None:
     ("fields", "told", "remedy"),
     [
         ({"kind": "no-level", "level": "block"}, "its topology has no level block", "ask for a level that the topology of a has"),
-        ({"kind": "no-domains", "level": "rack"}, "no node that takes pods is in any rack", "add nodes that are in a rack"),
+        (
+            {"kind": "no-domains", "level": "rack"},
+            "no node of a that takes pods is in any rack",
+            "add nodes that have the labels of a and are in a rack",
+        ),
         ({"level": "rack", "fit": 0, "of": 1}, "room for 0 of 1 pod near one another by rack", "ask for smaller pods, or"),
         ({"fit": 2, "of": 2}, "room for 2 pods, and none for all that is to stand with them", "ask for smaller pods, or"),
         (

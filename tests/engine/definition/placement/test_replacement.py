@@ -132,7 +132,7 @@ def test_both_of_a_group_that_stood_on_one_node_move_together_at_once() -> None:
     [
         (NoPlaces("no-level", ("main",), 0, "rack"), "its topology has no level rack"),
         (NoPlaces("no-level", ("main",), 0), "without its slices it names no level"),
-        (NoPlaces("no-domains", ("main",), 0, "rack"), "no node that takes pods is in any rack"),
+        (NoPlaces("no-domains", ("main",), 0, "rack"), "no node of f that takes pods is in any rack"),
         (NoPlaces("slice-above", ("main",), 0, "rack", "host"), "slices within rack are not below host"),
         (NoPlaces("no-room", ("main",), 0, "", fit=1, of=2, size=4), "room for 1 of 2 slices of 4 pods"),
         (NoPlaces("no-room", ("main",), 0, "rack", "rack", fit=0, of=1), "room for 0 of 1 pod within one rack"),
