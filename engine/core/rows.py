@@ -20,7 +20,7 @@ from .kernels.quota.holdings import charges_of, given_to
 from .names import Names
 from .outcomes import DEFERRALS, ENDS, deferral_reason
 from .policy.policy_tables import PolicyTables
-from .tables import Ints, Tables, longer
+from .tables import BeyondBoundsError, Ints, Tables, longer
 
 MOST_ASSIGNED = 4_096
 """How many assignments are remembered to be shared; then all are forgotten, and it begins anew."""
@@ -119,6 +119,15 @@ class Rows:
                     t.cell[found, c.W_POD_SET], t.cell[found, c.W_LEAF] = sets.index(assignment.pod_set), leaves[placed.domain]
                     t.cell[found, c.W_PODS], t.cell[found, c.W_STRAY] = placed.pods, leaves[placed.domain] in strays
         return found
+
+    def vet_places(self, workload: Workload) -> None:
+        """Raise BeyondBoundsError where pods stand in a domain above nodes that their own flavor has no more, and another one has."""
+        known = self.policy.places
+        for given in (each for each in workload.assignments if each.places):
+            own = [number for number, flavor in enumerate(self.graph.flavors) if flavor.name in given.flavors.values()]
+            for flavor, other in ((mine, other) for mine in own for other in known.of_its_topology(mine)):
+                if any((flavor, each.domain) not in known.leaves and (other, each.domain) in known.leaves for each in given.places):
+                    raise BeyondBoundsError("pods stand in a domain that their flavor has no more")
 
     def _leaves(self, assignment: Assignment) -> tuple[dict[DomainPath, int], set[int]]:
         """The row of each place that an assignment names, of the flavor that gives it places; and those that it has of another flavor, as

@@ -324,6 +324,7 @@ class TableStore(Rows):
             raise BeyondBoundsError("too much was said of workloads")
         if workload.queue == NOWHERE and any(given.places for given in workload.assignments):
             raise BeyondBoundsError("pods of a workload without a queue stand somewhere")
+        self.vet_places(workload)
         if workload.lost_nodes or any(given.delayed for given in workload.assignments):
             raise BeyondBoundsError("pods of a workload that runs are to get places")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):

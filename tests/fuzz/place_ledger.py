@@ -142,18 +142,22 @@ class PlaceLedger:
         _need(not taints, "taints keep off", f"{name} came to {each.place} with taints {taints}")
 
     def _has_room(self, name: str, each: Standing) -> None:
-        """No more is used of a node or domain than it has, of what the pods ask for that came there."""
+        """No more is used of a node or domain than it has, of what the pods ask for that came there.
+
+        How many pods a domain takes is known where each of its nodes says it.
+        """
         topology = self._topology(each.flavor)
         for flavors in self._sharing(each.flavor), self._of_its_topology(each.flavor):
             machines = sorted({node for flavor in flavors for node in self._there(flavor, each.place)})
             has, uses = Counter[str](), Counter[str]()
             for node in machines:
                 has.update(self.nodes[node].capacity)
+            takes_any = any(POD_COUNT not in self.nodes[node].capacity for node in machines)
             for other in (other for standing in self.stands.values() for other in standing):
                 if other.place == each.place and other.flavor in flavors:
                     uses.update(_uses(other))
             for resource in (resource for resource, amount in _uses(each).items() if amount):
-                full = uses[resource] > has[resource] and (resource != POD_COUNT or POD_COUNT in has)
+                full = uses[resource] > has[resource] and not (resource == POD_COUNT and takes_any)
                 law = "no node is exceeded" if topology.ends_at_nodes else "no domain is exceeded"
                 _need(not full, law, f"{uses[resource]} {resource} are used of {has[resource]} in {each.place} once {name} is there")
 

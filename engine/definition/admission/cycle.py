@@ -74,7 +74,12 @@ def run_cycle(state: State) -> list[Outcome]:
     waiting = [_deferral(state, each) for each in heads if each.outcome is not None]
     waiting += [_turned_away(state, workload, hold) for workload, hold in refused]
     deferred = [deferral for deferral in waiting if _says_something(state, deferral)]
-    lost = [eviction_of(state, each.nomination) for each in ran if each.outcome == "no fit" and each.nomination.again == "node-lost"]
+    replaced = {each.nomination.replaced for each in heads if each.outcome is None}
+    lost = [
+        eviction_of(state, each.nomination)
+        for each in ran
+        if each.outcome == "no fit" and each.nomination.again == "node-lost" and each.nomination.workload not in replaced
+    ]
     gone = {eviction.victim.workload for eviction in lost}
     evicted = [*lost, *(eviction for each in ended for eviction in _evictions(state, each) if eviction.victim.workload not in gone)]
     outcomes = [*placed, *admitted, *deferred, *sorted(evicted, key=lambda eviction: eviction.victim.workload)]
@@ -143,7 +148,7 @@ class _Cycle:
         return ended
 
     def _process(self, nomination: Nomination) -> _Ended:
-        if nomination.again and nomination.workload in {workload.name for workload in self.evicted}:
+        if nomination.again and nomination.workload in {workload.name for workload in (*self.evicted, *self.replaced)}:
             return _Ended(nomination, "overtaken")
         if self._overlaps(nomination):
             nomination = self._again(nomination)

@@ -213,6 +213,16 @@ def test_flavors_of_the_same_nodes_share_them() -> None:
     assert placed(two, *facts, ends("v", 3 * SECOND), *cycles(4, 5))["x"] == {"n1": 1}
 
 
+def test_a_node_that_goes_to_another_flavor_takes_its_use_along() -> None:
+    """Six pods stand in the rack of `a`; its node is `b`'s from now on. There is room for two more pods of `b`, and not for four."""
+    apart = ABOVE_NODES.replace("flavor b {\n  gpu as owned\n", 'flavor b {\n  gpu as owned\n  label pool = "b"\n')
+    moved = {**node("n1", "b/r", 8), "kind": "NodeChanged", "time": SECOND, "labels": {"pool": "b", "block": "b", "rack": "r"}}
+    facts = [node("n1", "b/r", 8), asks("v", 6), *cycles(0), moved, asks("w", 4, queue="r", time=SECOND), *cycles(1, 2)]
+    assert placed(apart, *facts) == {"v": {"b/r": 6}}
+    assert placed(apart, *facts, ends("v", 3 * SECOND), *cycles(4, 5))["w"] == {"b/r": 4}
+    assert placed(apart, *facts[:-3], asks("w", 2, queue="r", time=SECOND), *cycles(1, 2))["w"] == {"b/r": 2}
+
+
 def test_fewer_pods_where_all_find_no_room() -> None:
     """Six pods that may be two: four stand in the one rack with most room."""
     some = asks("w", 6, within="rack", min_count=2)

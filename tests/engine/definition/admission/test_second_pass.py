@@ -224,6 +224,18 @@ def test_a_stopped_queue_moves_nobody_in_cycles() -> None:
     assert c.rest() == ["place a"]
 
 
+def test_a_workload_that_lost_its_node_may_be_replaced_in_the_same_cycle() -> None:
+    """Its successor ends it, so that it neither gets other places nor goes for want of them."""
+    c = Cycles(IN_CYCLES)
+    add(c, n1="b/r 4")
+    ask(c, "old", 2)
+    c.rest()
+    c.submit("new", "q", sets=[{"name": "other", "count": 1, "requests": {}}], replaces="old")
+    c.update("old", lost_nodes=["n1"])
+    c.fact("NodeRemoved", node="n1")
+    assert [each for each in c.rest() if "old" in each] == ["end old for new"]
+
+
 def test_a_leader_stays_with_its_workers_at_once() -> None:
     """It was alone on its node; the pods of its group have a rack, and it goes there. In cycles, as in Kueue, it may end elsewhere."""
     sets = [
