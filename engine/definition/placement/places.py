@@ -113,21 +113,21 @@ class PlaceBook:
         Flavors of one topology that ends above nodes may have some nodes in common; what they use of a domain together is within what all
         their nodes there have.
         """
-        before: list[PodsHeld] = []
-        for each in holdings:
+        wanted = list(holdings)
+        for number, each in enumerate(wanted):
             leaf = self.tree(each.flavor).leaves.get(each.place)
             if leaf is None:
                 return False
+            others = [*wanted[:number], *wanted[number + 1 :]]
             free: Amounts = self.free(each.flavor, leaf)
-            for other in before:
+            for other in others:
                 if other.place == each.place and self.see_the_same(each.flavor, other.flavor):
                     free = less(free, other.each, other.pods)
-            if fitting(each.each, free)[0] < each.pods or not self._fits_beside_siblings(each, leaf, before):
+            if fitting(each.each, free)[0] < each.pods or not self._fits_beside_siblings(each, leaf, others):
                 return False
-            before.append(each)
         return True
 
-    def _fits_beside_siblings(self, each: PodsHeld, leaf: int, before: Iterable[PodsHeld]) -> bool:
+    def _fits_beside_siblings(self, each: PodsHeld, leaf: int, others: Iterable[PodsHeld]) -> bool:
         """Whether pods fit into what the flavors of their topology leave of a domain together, where it ends above nodes."""
         siblings = self._of_its_topology(each.flavor)
         if len(siblings) == 1:
@@ -140,7 +140,7 @@ class PlaceBook:
         left: Amounts = {resource: there[resource] for resource in self.capacity(each.flavor, leaf)}
         for flavor in siblings:
             left = less(left, self.used(flavor, each.place))
-        for other in before:
+        for other in others:
             if other.place == each.place and other.flavor in siblings:
                 left = less(left, other.each, other.pods)
         return fitting(each.each, left)[0] >= each.pods

@@ -213,6 +213,18 @@ def test_flavors_of_the_same_nodes_share_them() -> None:
     assert placed(two, *facts, ends("v", 3 * SECOND), *cycles(4, 5))["x"] == {"n1": 1}
 
 
+def test_pod_sets_of_two_flavors_share_the_rack_whichever_comes_first() -> None:
+    """The rack takes two pods of `b`, as its one node that says so does. One of `b` beside two of `a` are too many, in either order."""
+    both = ABOVE_NODES.replace("owns 8 gpu on a }", "\n    owns 8 gpu on a\n    owns 8 gpu on b\n  }")
+    nodes = [node("n1", "b/r", 4), {**node("n2", "b/r", 4), "capacity": {"gpu": "4", "pods": 2}}]
+    nodes[1]["labels"] = {**nodes[1]["labels"], "pool": "other"}
+    on_b = {"name": "x", "count": 1, "requests": {"gpu": "1"}, "flavors": ["b"]}
+    on_a = {"name": "y", "count": 2, "requests": {"gpu": "1"}, "flavors": ["a"]}
+    for pod_sets in [on_b, on_a], [on_a, on_b]:
+        assert placed(both, *nodes, {**asks("w", 1), "pod_sets": pod_sets}, *cycles(0, 1)) == {}
+    assert placed(both, *nodes, {**asks("w", 1), "pod_sets": [on_b, {**on_a, "count": 1}]}, *cycles(0, 1)) == {"w": {"b/r": 2}}
+
+
 def test_a_node_that_goes_to_another_flavor_takes_its_use_along() -> None:
     """Six pods stand in the rack of `a`; its node is `b`'s from now on. There is room for two more pods of `b`, and not for four."""
     apart = ABOVE_NODES.replace("flavor b {\n  gpu as owned\n", 'flavor b {\n  gpu as owned\n  label pool = "b"\n')
