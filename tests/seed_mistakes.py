@@ -501,8 +501,8 @@ MISTAKES = (
     Mistake(
         "each pod set of a workload finds the same room on its node",
         "definition/placement/places.py",
-        "            before.append(each)\n",
-        "",
+        "others = [*wanted[:number], *wanted[number + 1 :]]",
+        "others = list[PodsHeld]()",
         "definition/placement/test_places.py::test_room_for_all_of_them_together",
     ),
     Mistake(

@@ -338,12 +338,16 @@ class Ledger:
         self.replaced, self.left_behind = event["workload"], usage
 
     def workload_deferred(self, event: Event, workload: LiveWorkload) -> None:
-        """It waited, and it is not said twice where nothing happened between."""
+        """It waited, and it is not said twice where nothing happened between.
+
+        Where its search for flavors goes on in the next cycle, each of them says so: pod sets of one group that ask for different resources
+        may begin with the same flavors each time, as in Kueue.
+        """
         self.waits(event)
         before = workload.deferred
         again = before is not None and all(before[name] == event[name] for name in event if name not in ("time", "cause"))
         need(
-            not again or workload.deferred_at <= self.changed,
+            not again or event["tried"] or workload.deferred_at <= self.changed,
             f"`{event['workload']}` is deferred again as before, and nothing happened since",
         )
         for victim in event["victims"]:
