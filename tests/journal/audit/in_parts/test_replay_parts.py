@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import joblib
@@ -270,14 +271,15 @@ def test_a_journal_that_grows(kept: Path | str) -> None:
     with Journal.open(kept) as journal:
         before, last = journal.head.seq, core_at(journal)
     more = [TimeAdvanced(time=last.time + 1 + number) for number in range(7)]
-    appended = list[bool]()
+    appended, one_by_one = list[bool](), Lock()
 
     @contextmanager
     def start(tell: Callable[[str], None], frozen: Frozen | None) -> Iterator[Core]:
-        if not appended:
-            appended.append(True)
-            with Journal.open(kept, readonly=False) as writer:
-                writer.append([[fact, *last.step(fact)] for fact in more])
+        with one_by_one:  # no part begins before this has happened, so that the last one cannot come to its end before
+            if not appended:
+                appended.append(True)
+                with Journal.open(kept, readonly=False) as writer:
+                    writer.append([[fact, *last.step(fact)] for fact in more])
         with by_definition(tell, frozen) as core:
             yield core
 
