@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..event_parts import Assignment, PlacedPods, as_json
-from ..nodes.domains import DomainPath
+from ..nodes.domains import DomainPath, of_one_topology
 from ..outcome.decision import LastDeferral, SearchState
 from ..outcome.nomination import Request
 from ..policy_graph import PolicyGraph
@@ -125,7 +125,7 @@ class Rows:
         known = self.policy.places
         for given in (each for each in workload.assignments if each.places):
             own = [number for number, flavor in enumerate(self.graph.flavors) if flavor.name in given.flavors.values()]
-            for flavor, other in ((mine, other) for mine in own for other in known.of_its_topology(mine)):
+            for flavor, other in ((mine, other) for mine in own for other in of_one_topology(known.trees, mine)):
                 if any((flavor, each.domain) not in known.leaves and (other, each.domain) in known.leaves for each in given.places):
                     raise BeyondBoundsError("pods stand in a domain that their flavor has no more")
 

@@ -79,6 +79,14 @@ def domain_trees(graph: PolicyGraph, machines: Mapping[str, Machine]) -> tuple[D
     )
 
 
+def of_one_topology(trees: Sequence[DomainTree | None], flavor: int) -> list[int]:
+    """A flavor whose pods get places; and where its topology ends above nodes, all others of it: they may have nodes in common."""
+    tree = trees[flavor]
+    if tree is None or tree.topology.ends_at_nodes:
+        return [flavor]
+    return [other for other, of_other in enumerate(trees) if of_other is not None and of_other.topology == tree.topology]
+
+
 def amounts_in(machines: Mapping[str, Machine], names: Sequence[str]) -> dict[str, int]:
     """What some nodes have together, in order of the resources."""
     having = [machines[name].capacity for name in names]

@@ -7,13 +7,7 @@ from at_once import Cluster
 from gpol.engine.facts import PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from in_cycles import Cycles
-
-FABRIC = """topology fabric {
-  level block from label "block"
-  level rack from label "rack"
-  level host from node
-}
-"""
+from placing import FABRIC
 
 AT_ONCE = f"""policy "t" {{ use test.bare }}
 {FABRIC}flavor f {{

@@ -43,14 +43,6 @@ class PlaceTables:
             return []
         return [other for other in range(len(self.trees)) if other != flavor and self.tree[other, c.T_OF_NODES]]
 
-    def of_its_topology(self, flavor: int) -> list[int]:
-        """The other flavors of a flavor's topology, where it ends above nodes."""
-        tree = self.trees[flavor]
-        if tree is None or tree.topology.ends_at_nodes:
-            return []
-        others = [(other, self.trees[other]) for other in range(len(self.trees)) if other != flavor]
-        return [number for number, other in others if other is not None and other.topology == tree.topology]
-
 
 def resources_of_places(graph: PolicyGraph, machines: Mapping[str, Machine], asked: Iterable[PodSet]) -> tuple[str, ...]:
     """The resources that are counted at places: those that nodes have, those that pods ask for, and pods themselves."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...eligibility import Tolerance
 from ...event_parts import POD_COUNT, PlacedPods, PodSet
-from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees
+from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees, of_one_topology
 from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff, kept_off
 from ...nodes.wishes import Amounts, each_pod
@@ -129,7 +129,7 @@ class PlaceBook:
 
     def _fits_beside_siblings(self, each: PodsHeld, leaf: int, others: Iterable[PodsHeld]) -> bool:
         """Whether pods fit into what the flavors of their topology leave of a domain together, where it ends above nodes."""
-        siblings = self._of_its_topology(each.flavor)
+        siblings = of_one_topology(self.trees, each.flavor)
         if len(siblings) == 1:
             return True
         names: set[str] = set()
@@ -144,13 +144,6 @@ class PlaceBook:
             if other.place == each.place and other.flavor in siblings:
                 left = less(left, other.each, other.pods)
         return fitting(each.each, left)[0] >= each.pods
-
-    def _of_its_topology(self, flavor: int) -> list[int]:
-        """A flavor; and where its topology ends above nodes, all others of it."""
-        topology = self.tree(flavor).topology
-        if topology.ends_at_nodes:
-            return [flavor]
-        return [other for other, tree in enumerate(self.trees) if tree is not None and tree.topology == topology]
 
     def seem_free(self, holdings: Iterable[PodsHeld]) -> bool:
         """Whether places seem to have room for pods, each pod set looked at by itself and `pods` not counted, as Kueue looks again.
