@@ -58,9 +58,9 @@ class KernelSource:
         return sha256(texts + repr(machine).encode()).hexdigest()[:16]
 
 
-_THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "plain": 3, "held": 3, "choice": 4}
+_THREE_OR_FOUR = {"quota": 3, "watch": 3, "wish": 3, "ask": 3, "key": 3, "plain": 3, "held": 3, "room": 3, "choice": 4}
 _ONE = dict.fromkeys(
-    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed", "placed", "tally", "touched"), 1
+    ("state", "pool", "spec", "text", "pods", "taken", "tape", "rival", "visited", "giver", "passed", "placed", "touched"), 1
 )
 
 CORE = KernelSource(

@@ -44,7 +44,7 @@ SETTLE, RUN_CYCLE, NEXT_CYCLE, BEGIN_CYCLE, ENTER, ENTER_ALL, LEAVE, END_WORKLOA
     PART_WIDTH, WISH_PART, KINDS_AT, KINDS,  # how wide parts of demands are
     STAND_END, STAND_NEED, PLACING, FIT_IN, ENDED_AT,  # a search for places
     ATTEMPT, NOWHERE_FLAVOR, NOWHERE_LEADER, NOWHERE_PART,  # places in a search for flavors (`placement/tried.py`)
-    TO_RECOUNT, KEPT_FLAVOR, KEPT_WORKERS, KEPT_LEADER,  # what was counted last (`placement/rooms.py`)
+    COUNT_READ, COUNTS, TOUCHES, SEEN,  # what is counted, and kept (`placement/kept_rooms.py`)
     FAILED_FLAVOR, FAILED_SET, FAILED_WITH, FAILED_WISH, FAILED_PODS,
     STATE_WIDTH,
 ) = range(123)  # fmt: skip
@@ -169,22 +169,30 @@ A_ASKS, A_AMOUNTS = range(2)
 """A pod set's part about places: whether it asks for anything; what one pod takes of each resource of places; its wish on each flavor; what
 keeps it off each kind of node."""
 
-I_REFUSED, I_LEVEL, I_SLICE_LEVEL, I_REQUIRED, I_SAID, I_LOOSE, I_SLICE_SIZE, I_FIT_EMPTY, I_LAYERS = range(9)
+I_REFUSED, I_ALIKE, I_LEVEL, I_SLICE_LEVEL, I_REQUIRED, I_SAID, I_LOOSE, I_SLICE_SIZE, I_FIT_EMPTY, I_LAYERS = range(10)
 MOST_LAYERS, MOST_LEVELS = 4, 16
 I_INNER = I_LAYERS + 1 + 2 * MOST_LAYERS
 WISH_PART_WIDTH = I_INNER + MOST_LEVELS + 1
-"""A wish: why it cannot be (0: it can), levels, whether one is named, how pods come in slices; how many pods are known to find places on
-empty nodes; how many layers of slices, with level and size of each; of each level how many pods stand together in one domain of it."""
+"""A wish: why it cannot be (0: it can), a number that all have who fit alike, levels, whether one is named, how pods come in slices; how
+many pods are known to find places on empty nodes; how many layers of slices, with level and size of each; of each level how many pods stand
+together in one domain of it."""
 
 # --- places: tree (a row for each flavor), domain, leaf (its lowest domains); filled and stand in a search -------------------------
 
 T_LEVELS, T_OF_NODES, T_FIRST = range(3)
 TREE_WIDTH = T_FIRST + 2 * MOST_LEVELS
-D_PARENT, D_FIRST_CHILD, D_CHILDREN, D_LEAF, D_CAUSE, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, DOMAIN_WIDTH = range(11)
+D_PARENT, D_FIRST_CHILD, D_CHILDREN, D_LEAF, DOMAIN_WIDTH = range(5)
+R_CAUSE, R_PODS, R_SLICES, R_PODS_LED, R_SLICES_LED, R_LEADERS, ROOM_WIDTH = range(7)
+"""What was counted in a domain: what keeps pods off it (0: nothing), pods and slices that fit, the same beside the leader, leaders."""
+
+K_WORKERS, K_LEADER, K_EMPTY, K_UP_TO, K_USED, KEPT_WIDTH = range(6)
+"""For whom a count is: how pods and their leader are alike, whether nobody else is there; up to where in `touched` it knows of changes, and
+when it was asked for last."""
+
 L_NODE, L_TWIN, L_KIND, L_SHARED, L_DOMAIN, L_TOUCHED, L_UNLIMITED = range(7)
 """Of a lowest domain: its place among all (flavors of the same nodes share it), the next flavor's row of the same node (or itself), the
 kind of its node, the row of `standing` for what flavors that share its nodes in part use together (NONE: none do), its row of `domain`,
-whether what is free there has changed since it was counted, and of each resource whether the node does not limit it."""
+the place of its last change in `touched` (NONE: there is none), and of each resource whether the node does not limit it."""
 
 Z_DOMAIN, Z_PODS, Z_LEADERS, FILLED_WIDTH = range(4)
 P_SET, P_LEAF, P_PODS, STAND_WIDTH = range(4)

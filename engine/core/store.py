@@ -127,7 +127,7 @@ class TableStore(Rows):
 
     def _places_recorded(self) -> int:
         """How long the record of a search for places may be at most: twice why there are none, and the places."""
-        return 2 * (14 + 3 * c.MOST_LAYERS + 2 * len(self.tables.tally)) + 1 + 3 * self.demands.most_standing
+        return 2 * (14 + 3 * c.MOST_LAYERS + 2 * len(self.tables.tally[0])) + 1 + 3 * self.demands.most_standing
 
     def _more_stands(self, t: Tables) -> Tables:
         """With room for the places of one nomination more; where not in cycles, for those of every queue."""

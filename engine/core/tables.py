@@ -36,7 +36,8 @@ class Tables(NamedTuple):
     was decided. `job`, `past`, and `ends` or `given` are for facts that are played in a row. `state` is one row of what there is only once.
     Of places (`placed/place_tables.py`): `tree` [flavor, column], `domain`, `leaf`, `size` and `free` [leaf, resource], `size_kept` [size,
     resource]; in a cycle `there` and `standing` [place, resource], and in a search for places `lack` [leaf, resource], `filled`, `placed`
-    [pod set], `tally` [cause], `touched` [leaf]; `stand` has the places of nominations.
+    [pod set], `stand` has the places of nominations. What fits into domains is kept: `room`
+    [count, domain, column], `tally` [count, cause], `kept` [count, column]; `touched` lists the leaves where something has changed since.
     """
 
     state: Ints
@@ -78,6 +79,8 @@ class Tables(NamedTuple):
     past: Ints
     tree: Ints
     domain: Ints
+    room: Ints
+    kept: Ints
     leaf: Ints
     size: Ints
     free: Ints

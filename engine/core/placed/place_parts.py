@@ -19,6 +19,7 @@ class PlaceParts:
     def __init__(self, graph: PolicyGraph, places: PlaceTables) -> None:
         self.graph, self.places, self.causes = graph, places, causes_of(places)
         self.refusals: list[NoPlaces] = []
+        self._alike: dict[tuple[int, ...], int] = {}
 
     def of(self, pod_sets: Sequence[PodSet]) -> list[int]:
         """The parts of pod sets, one after the other; nothing where no flavor gives places. Raises BeyondBoundsError."""
@@ -39,8 +40,12 @@ class PlaceParts:
         if len(pod_set.slices) > c.MOST_LAYERS:
             raise BeyondBoundsError("slices have too many layers")
         part = [int(bool(pod_set.requests)), *(each.get(resource, 0) for resource in self.places.resources)]
-        part += [number for flavor in range(len(self.graph.flavors)) for number in self._wish(pod_set, flavor)]
-        return part + [code for flavor in range(len(self.graph.flavors)) for code in self._codes(pod_set, flavor)]
+        flavors = range(len(self.graph.flavors))
+        wishes, codes = [self._wish(pod_set, flavor) for flavor in flavors], [self._codes(pod_set, flavor) for flavor in flavors]
+        for flavor in flavors:
+            counted = (wishes[flavor][c.I_SLICE_LEVEL], wishes[flavor][c.I_SLICE_SIZE], *wishes[flavor][c.I_INNER :], *codes[flavor])
+            wishes[flavor][c.I_ALIKE] = self._alike.setdefault((flavor, *part[c.A_AMOUNTS :], *counted), len(self._alike))
+        return [*part, *(number for wish in wishes for number in wish), *(code for of_flavor in codes for code in of_flavor)]
 
     def _wish(self, pod_set: PodSet, flavor: int) -> list[int]:
         """What a pod set wishes on a flavor."""

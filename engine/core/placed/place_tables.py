@@ -86,7 +86,7 @@ def place_tables(graph: PolicyGraph, machines: Mapping[str, Machine], resources:
                 amounts = amounts_in(machines, domain.machines)
                 node = numbers.setdefault((-1 if of_nodes else flavor, place), len(numbers))
                 unlimited = [int(resource == POD_COUNT and resource not in amounts) for resource in resources]
-                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], c.NONE, len(domains), 0, *unlimited])
+                leaves.append([node, len(leaves), kinds[_kind(machines[domain.machines[0]])], c.NONE, len(domains), c.NONE, *unlimited])
                 sizes.append([amounts.get(resource, 0) for resource in resources])
             domains.append(row)
         for number, domain in enumerate(tree.domains):
@@ -135,7 +135,7 @@ def note_settings(state: Ints, pool: list[int], graph: PolicyGraph, places: Plac
     state[c.PLACE_RESOURCES], state[c.SIZES_KEPT] = len(places.resources), len(places.size_kept)
     state[c.PODS_AT] = places.resources.index(POD_COUNT) if places.resources else c.NONE
     state[c.WISH_PART], state[c.CAUSES] = c.WISH_PART_WIDTH, len(causes_of(places))
-    state[c.PLACING] = state[c.KEPT_FLAVOR] = c.NONE
+    state[c.PLACING] = c.NONE
     state[c.KINDS_AT] = c.A_AMOUNTS + len(places.resources) + len(graph.flavors) * c.WISH_PART_WIDTH
     state[c.KINDS] = len(places.kinds)
     state[c.PART_WIDTH] = state[c.KINDS_AT] + len(graph.flavors) * len(places.kinds)

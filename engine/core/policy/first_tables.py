@@ -6,11 +6,18 @@ from .. import columns as c
 from ..tables import Ints, Tables, zeros
 from .policy_tables import PolicyTables
 
+_MOST_COUNTS, _ROWS_COUNTED = 16, 2**19
+"""For how many kinds of pods it is kept what fits into each domain: so many, or as many as have so many rows together."""
+
+_CHANGES = 4
+"""How many changes are listed for each lowest domain, on average, before all is counted anew."""
+
 
 def first_tables(policy: PolicyTables, spec: Ints, local_queues: int) -> Tables:
     """Tables of a policy without workloads; `spec` are its demands up to now, `local_queues` how many it has."""
     graph = policy.graph
     queues, slots, places = len(graph.queues), len(graph.slots), policy.places
+    counts = min(_MOST_COUNTS, max(2, _ROWS_COUNTED // max(1, len(places.domain))))
     for column in (
         c.FREE_ROW, c.FIRST_BLOCK, c.LAST_BLOCK, c.WAKE, c.FIRST_RESERVED, c.VICTIMS_OF, c.GOES_ON, c.ONLY, c.FIRST_GAVE,
         c.FIRST_CHANGED, c.FIRST_OPEN, c.FIRST_WAITING, c.FIRST_STIRRED, c.FIRST_SUPERIOR,
@@ -60,6 +67,8 @@ def first_tables(policy: PolicyTables, spec: Ints, local_queues: int) -> Tables:
         past=zeros(0, c.EVENT_WIDTH),
         tree=places.tree,
         domain=places.domain,
+        room=zeros(counts, len(places.domain), c.ROOM_WIDTH),
+        kept=np.full((counts, c.KEPT_WIDTH), c.NONE, np.int64),
         leaf=places.leaf,
         size=places.size,
         free=places.size.copy(),
@@ -70,6 +79,6 @@ def first_tables(policy: PolicyTables, spec: Ints, local_queues: int) -> Tables:
         filled=zeros(2 * int(policy.state[c.MOST_DOMAINS]), c.FILLED_WIDTH),
         stand=zeros(0, c.STAND_WIDTH),
         placed=zeros(1),
-        touched=zeros(len(places.leaf)),
-        tally=zeros(int(policy.state[c.CAUSES]) + len(places.resources)),
+        touched=zeros(_CHANGES * len(places.leaf)),
+        tally=zeros(counts, int(policy.state[c.CAUSES]) + len(places.resources)),
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import columns as c
 from ...tables import Ints, Tables
+from .kept_rooms import room_in, write_slices
 from .rooms import domains_of
 
 TOO_LITTLE = -1
@@ -77,15 +78,15 @@ def first_domains(t: Tables, flavor: int, wish: int, pods: int, leaders: int, or
         if loose:
             for at in range(count):
                 domain = order[at]
-                if t.domain[domain, c.R_LEADERS] >= leaders and room_of(t, domain, True, leaders > 0) >= slices:
+                if room_in(t, domain, c.R_LEADERS) >= leaders and room_of(t, domain, True, leaders > 0) >= slices:
                     order[0] = domain
                     return level, 1
         top = order[0]
-        if t.domain[top, c.R_SLICES_LED] >= slices and t.domain[top, c.R_LEADERS] >= leaders:
+        if room_in(t, top, c.R_SLICES_LED) >= slices and room_in(t, top, c.R_LEADERS) >= leaders:
             order[0] = top if loose else best_fit(t, order[:count], slices, leaders, True)
             return level, 1
         if t.spec[wish + c.I_REQUIRED]:
-            t.state[c.FIT_IN], t.state[c.ENDED_AT] = t.domain[top, c.R_SLICES], level
+            t.state[c.FIT_IN], t.state[c.ENDED_AT] = room_in(t, top, c.R_SLICES), level
             return level, TOO_LITTLE
         if level == 0 or loose:
             return level, several(t, wish, level, pods, leaders, order, count)
@@ -98,14 +99,14 @@ def several(t: Tables, wish: int, level: int, pods: int, leaders: int, order: In
     slices = pods // size
     leader_spared(t, order[:count], pods, leaders, size, True)
     found, chosen, at, left, heads = np.empty(count, np.int64), 0, 0, slices, leaders
-    while heads > 0 and at < count and t.domain[order[at], c.R_LEADERS] > 0:
+    while heads > 0 and at < count and room_in(t, order[at], c.R_LEADERS) > 0:
         domain = order[at]
-        if not loose and t.domain[domain, c.R_SLICES_LED] >= left:
+        if not loose and room_in(t, domain, c.R_SLICES_LED) >= left:
             domain = best_fit(t, order[at:count], left, heads, True)
         found[chosen] = domain
         chosen += 1
-        heads -= t.domain[domain, c.R_LEADERS]
-        left -= t.domain[domain, c.R_SLICES_LED]
+        heads -= room_in(t, domain, c.R_LEADERS)
+        left -= room_in(t, domain, c.R_SLICES_LED)
         at += 1
     if heads > 0:
         t.state[c.FIT_IN], t.state[c.ENDED_AT] = leaders - heads, level
@@ -117,11 +118,11 @@ def several(t: Tables, wish: int, level: int, pods: int, leaders: int, order: In
         if left <= 0:
             break
         domain = rest[i]
-        if not loose and t.domain[domain, c.R_SLICES] >= left:
+        if not loose and room_in(t, domain, c.R_SLICES) >= left:
             domain = best_fit(t, rest[i:], left, 0, True)
         found[chosen] = domain
         chosen += 1
-        left -= t.domain[domain, c.R_SLICES]
+        left -= room_in(t, domain, c.R_SLICES)
     if left > 0:
         t.state[c.FIT_IN], t.state[c.ENDED_AT] = slices - left, level
         return TOO_LITTLE
@@ -159,10 +160,7 @@ def down_within_each(t: Tables, wish: int, level: int, rows: int, order: Ints) -
             count += 1
         by_room(t, order[:count], t.spec[wish + c.I_LOOSE] == 1)
         if part > 1:
-            t.state[c.KEPT_FLAVOR] = c.NONE  # what was counted is written over
-            for i in range(count):
-                t.domain[order[i], c.R_SLICES] = t.domain[order[i], c.R_PODS] // part
-                t.domain[order[i], c.R_SLICES_LED] = t.domain[order[i], c.R_PODS_LED] // part
+            write_slices(t, order[:count], part)
         made = share_out(t, wish, order[:count], above[at, c.Z_PODS], above[at, c.Z_LEADERS], part, part > 1, made)
     return made
 
@@ -176,12 +174,12 @@ def share_out(t: Tables, wish: int, domains: Ints, pods: int, leaders: int, size
     for at in range(len(domains)):
         domain, led = domains[at], heads > 0
         room = room_of(t, domain, in_slices, led)
-        if not loose and room >= left and (not led or t.domain[domain, c.R_LEADERS] >= heads):
+        if not loose and room >= left and (not led or room_in(t, domain, c.R_LEADERS) >= heads):
             domain = best_fit(t, domains[at:], left, heads, in_slices)
             room = room_of(t, domain, in_slices, led)
-        if room >= left and (not led or t.domain[domain, c.R_LEADERS] >= heads):
+        if room >= left and (not led or room_in(t, domain, c.R_LEADERS) >= heads):
             return fill_one(t, rows, domain, left * each, heads)
-        given, leads = min(room, left), min(t.domain[domain, c.R_LEADERS], heads)
+        given, leads = min(room, left), min(room_in(t, domain, c.R_LEADERS), heads)
         rows = fill_one(t, rows, domain, given * each, leads)
         left -= given
         heads -= leads
@@ -200,8 +198,8 @@ def fill_one(t: Tables, rows: int, domain: int, pods: int, leaders: int) -> int:
 def room_of(t: Tables, domain: int, in_slices: bool, led: bool) -> int:
     """How many slices or pods fit into a domain, with the leader there or without."""
     if in_slices:
-        return t.domain[domain, c.R_SLICES_LED if led else c.R_SLICES]
-    return t.domain[domain, c.R_PODS_LED if led else c.R_PODS]
+        return room_in(t, domain, c.R_SLICES_LED if led else c.R_SLICES)
+    return room_in(t, domain, c.R_PODS_LED if led else c.R_PODS)
 
 
 def best_fit(t: Tables, domains: Ints, needed: int, leaders: int, in_slices: bool) -> int:
@@ -209,7 +207,7 @@ def best_fit(t: Tables, domains: Ints, needed: int, leaders: int, in_slices: boo
     best, least = c.NONE, 0
     for domain in domains:
         room = room_of(t, domain, in_slices, leaders > 0)
-        if t.domain[domain, c.R_LEADERS] >= leaders and room >= needed and (best == c.NONE or room < least):
+        if room_in(t, domain, c.R_LEADERS) >= leaders and room >= needed and (best == c.NONE or room < least):
             best, least = domain, room
     return domains[0] if best == c.NONE else best
 
@@ -221,8 +219,8 @@ def by_room(t: Tables, domains: Ints, loose: bool) -> None:
     """
     keys = np.empty(len(domains), np.int64)
     for at in range(len(domains)):
-        slices = t.domain[domains[at], c.R_SLICES]
-        keys[at] = (slices if loose else _MOST - slices) << 31 | t.domain[domains[at], c.R_PODS]
+        slices = room_in(t, domains[at], c.R_SLICES)
+        keys[at] = (slices if loose else _MOST - slices) << 31 | room_in(t, domains[at], c.R_PODS)
     reorder(domains, keys)
 
 
@@ -230,9 +228,9 @@ def with_leader_first(t: Tables, domains: Ints, loose: bool) -> None:
     """The same order by what fits beside the leader, those first into which the leader fits."""
     keys = np.empty(len(domains), np.int64)
     for at in range(len(domains)):
-        slices = t.domain[domains[at], c.R_SLICES_LED]
-        order = (slices if loose else _MOST - slices) << 31 | t.domain[domains[at], c.R_PODS_LED]
-        keys[at] = order - 2**62 - 2**61 if t.domain[domains[at], c.R_LEADERS] else order
+        slices = room_in(t, domains[at], c.R_SLICES_LED)
+        order = (slices if loose else _MOST - slices) << 31 | room_in(t, domains[at], c.R_PODS_LED)
+        keys[at] = order - 2**62 - 2**61 if room_in(t, domains[at], c.R_LEADERS) else order
     reorder(domains, keys)
 
 
@@ -253,7 +251,7 @@ def leader_spared(t: Tables, domains: Ints, pods: int, leaders: int, size: int, 
         there += room_of(t, domain, in_slices, False)
     for at in range(len(domains)):
         taken = room_of(t, domains[at], in_slices, False) - room_of(t, domains[at], in_slices, True)
-        if t.domain[domains[at], c.R_LEADERS] >= leaders and there - taken >= needed:
+        if room_in(t, domains[at], c.R_LEADERS) >= leaders and there - taken >= needed:
             first = domains[at]
             for before in range(at, 0, -1):
                 domains[before] = domains[before - 1]

@@ -11,6 +11,7 @@ from ..flavor.pod_sets import resource_at, slot_of
 from ..pen import put, put_five
 from ..quota.tree import add_once
 from ..requests import need_of
+from .kept_rooms import room_in
 from .rooms import domains_of
 from .standing import find_places, have_places, note_placed
 from .tried import find_nowhere
@@ -94,11 +95,12 @@ def put_failure(t: Tables) -> None:
     first, last = domains_of(t, flavor, t.tree[flavor, c.T_LEVELS] - 1)
     put(t, last - first)
     causes = put(t, 0)
-    for code in range(len(t.tally)):
-        if t.tally[code] > 0:
+    room = t.state[c.COUNT_READ]
+    for code in range(t.state[c.CAUSES] + t.state[c.PLACE_RESOURCES]):
+        if t.tally[room, code] > 0:
             t.tape[causes] += 1
             put(t, code)
-            put(t, t.tally[code])
+            put(t, t.tally[room, code])
 
 
 def put_closest(t: Tables, flavor: int, level: int, led: bool) -> None:
@@ -106,14 +108,14 @@ def put_closest(t: Tables, flavor: int, level: int, led: bool) -> None:
     first, last = domains_of(t, flavor, level)
     column, best = c.R_SLICES_LED if led else c.R_SLICES, first
     for domain in range(first, last):
-        takes, took = led and t.domain[domain, c.R_LEADERS] > 0, led and t.domain[best, c.R_LEADERS] > 0
-        more = t.domain[domain, column] - t.domain[best, column]
+        takes, took = led and room_in(t, domain, c.R_LEADERS) > 0, led and room_in(t, best, c.R_LEADERS) > 0
+        more = room_in(t, domain, column) - room_in(t, best, column)
         if more == 0:
-            more = t.domain[domain, c.R_PODS] - t.domain[best, c.R_PODS]
+            more = room_in(t, domain, c.R_PODS) - room_in(t, best, c.R_PODS)
         if (takes and not took) or (takes == took and more > 0):
             best = domain
     put(t, best - t.tree[flavor, c.T_FIRST])
-    put(t, t.domain[best, column])
+    put(t, room_in(t, best, column))
 
 
 def put_layers(t: Tables, flavor: int, wish: int, level: int) -> None:
@@ -124,7 +126,7 @@ def put_layers(t: Tables, flavor: int, wish: int, level: int) -> None:
     first, last = domains_of(t, flavor, level)
     best = first
     for domain in range(first, last):
-        if t.domain[domain, c.R_SLICES] > t.domain[best, c.R_SLICES]:
+        if room_in(t, domain, c.R_SLICES) > room_in(t, best, c.R_SLICES):
             best = domain
     for layer in range(t.tape[layers]):
         target, size = t.spec[wish + c.I_LAYERS + 1 + 2 * layer], t.spec[wish + c.I_LAYERS + 2 + 2 * layer]
@@ -134,7 +136,7 @@ def put_layers(t: Tables, flavor: int, wish: int, level: int) -> None:
             at += 1
         fit = 0
         for domain in range(begin, end):
-            fit += t.domain[domain, c.R_PODS] // size
+            fit += room_in(t, domain, c.R_PODS) // size
         put(t, target)
         put(t, size)
         put(t, fit)

@@ -5,6 +5,7 @@ import numpy as np
 from ... import columns as c
 from ...tables import Ints, Tables
 from .counted import TOO_LITTLE, fill_one, in_order, rows_filled
+from .kept_rooms import room_in
 from .rooms import MOST_PODS, domains_of, left_at
 
 
@@ -39,9 +40,9 @@ def holds_all(t: Tables, flavor: int, wish: int, pods: int, leaders: int) -> boo
     for domain in range(first, last):
         if holds_pods(t, domain, slices, leaders):
             return True
-        most, together = max(most, t.domain[domain, c.R_SLICES]), together + t.domain[domain, c.R_SLICES]
-        if t.domain[domain, c.R_LEADERS]:
-            least = min(least, t.domain[domain, c.R_SLICES] - t.domain[domain, c.R_SLICES_LED])
+        most, together = max(most, room_in(t, domain, c.R_SLICES)), together + room_in(t, domain, c.R_SLICES)
+        if room_in(t, domain, c.R_LEADERS):
+            least = min(least, room_in(t, domain, c.R_SLICES) - room_in(t, domain, c.R_SLICES_LED))
     t.state[c.FIT_IN], t.state[c.ENDED_AT] = most if t.spec[wish + c.I_REQUIRED] else together, level
     if t.spec[wish + c.I_REQUIRED] or (leaders > 0 and least == MOST_PODS):
         return False
@@ -50,7 +51,7 @@ def holds_all(t: Tables, flavor: int, wish: int, pods: int, leaders: int) -> boo
 
 def holds_pods(t: Tables, domain: int, slices: int, leaders: int) -> bool:
     """Whether one domain has room for all."""
-    return t.domain[domain, c.R_LEADERS] >= leaders and t.domain[domain, c.R_SLICES_LED if leaders else c.R_SLICES] >= slices
+    return room_in(t, domain, c.R_LEADERS) >= leaders and room_in(t, domain, c.R_SLICES_LED if leaders else c.R_SLICES) >= slices
 
 
 def in_row(first: int, last: int) -> Ints:
@@ -77,7 +78,7 @@ def one_for_all(
         if way == c.KEEPING_ROOM and is_lowest:
             order = order_of_lost(t, workers, domain, 0, best, 0, pods, empty)
         if order == 0:
-            order = t.domain[domain, c.R_SLICES] - t.domain[best, c.R_SLICES]
+            order = room_in(t, domain, c.R_SLICES) - room_in(t, best, c.R_SLICES)
             order = -order if way == c.SPREAD else order
         if order < 0:
             best = domain
@@ -112,8 +113,8 @@ def go_down(t: Tables, flavor: int, workers: int, wish: int, level: int, rows: i
 def room_at(t: Tables, wish: int, domain: int, level: int, led: bool) -> int:
     """How much of the unit of a level fits into a domain of it."""
     if level < t.spec[wish + c.I_SLICE_LEVEL]:
-        return t.domain[domain, c.R_SLICES_LED if led else c.R_SLICES]
-    return t.domain[domain, c.R_PODS_LED if led else c.R_PODS] // unit_of(t, wish, level)
+        return room_in(t, domain, c.R_SLICES_LED if led else c.R_SLICES)
+    return room_in(t, domain, c.R_PODS_LED if led else c.R_PODS) // unit_of(t, wish, level)
 
 
 def deal_out(
@@ -146,7 +147,7 @@ def leader_at(t: Tables, wish: int, domains: Ints, room: Ints, level: int, count
         spare += room[at]
     for at in range(len(domains)):
         led = room_at(t, wish, domains[at], level, True)
-        if t.domain[domains[at], c.R_LEADERS] == 0 or room[at] - led > spare:
+        if room_in(t, domains[at], c.R_LEADERS) == 0 or room[at] - led > spare:
             continue
         if led >= count:
             sooner = led > best_room if t.state[c.PLACING_WAY] == c.SPREAD else led < best_room

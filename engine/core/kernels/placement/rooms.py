@@ -50,100 +50,52 @@ def fitting(t: Tables, leaf: int, part: int, empty: bool, beside: int) -> tuple[
     return found, limit
 
 
-def touch(t: Tables, leaf: int) -> None:
-    """Note that what is free in a lowest domain changes, so that it has to be counted again."""
-    if t.leaf[leaf, c.L_TOUCHED] == 0:
-        t.leaf[leaf, c.L_TOUCHED] = 1
-        t.touched[t.state[c.TO_RECOUNT]] = leaf
-        t.state[c.TO_RECOUNT] += 1
-
-
-def count_rooms(t: Tables, flavor: int, workers: int, leader: int, wish: int, empty: bool) -> None:
-    """Count what fits into each domain of a flavor; `workers` and `leader` (NONE: none) are parts. `tally` counts why a node takes none.
-
-    Where the same was counted last, only those are counted again in which something has changed since.
-    """
-    levels = t.tree[flavor, c.T_LEVELS]
-    first, last = domains_of(t, flavor, levels - 1)
-    size = t.spec[wish + c.I_SLICE_SIZE] if t.spec[wish + c.I_SLICE_LEVEL] == levels - 1 else 0
-    is_kept = not empty and t.state[c.KEPT_FLAVOR] == flavor and t.state[c.KEPT_WORKERS] == workers and t.state[c.KEPT_LEADER] == leader
-    if is_kept and 2 * t.state[c.TO_RECOUNT] <= last - first:
-        for i in range(t.state[c.TO_RECOUNT]):
-            domain = t.leaf[t.touched[i], c.L_DOMAIN]
-            if first <= domain < last:
-                count_again(t, flavor, domain, workers, leader, wish, size)
-    else:
-        for code in range(len(t.tally)):
-            t.tally[code] = 0
-        for domain in range(first, last):
-            count_leaf(t, flavor, domain, workers, leader, empty, size)
-        for level in range(levels - 2, -1, -1):
-            first, last = domains_of(t, flavor, level)
-            for domain in range(first, last):
-                sum_up(t, domain, level, wish, leader != c.NONE)
-    for i in range(t.state[c.TO_RECOUNT]):
-        t.leaf[t.touched[i], c.L_TOUCHED] = 0
-    t.state[c.TO_RECOUNT] = 0
-    t.state[c.KEPT_FLAVOR], t.state[c.KEPT_WORKERS], t.state[c.KEPT_LEADER] = c.NONE if empty else flavor, workers, leader
-
-
-def count_again(t: Tables, flavor: int, domain: int, workers: int, leader: int, wish: int, size: int) -> None:
-    """Count a lowest domain again, and all above it."""
-    if t.domain[domain, c.D_CAUSE] > 0:
-        t.tally[t.domain[domain, c.D_CAUSE] - 1] -= 1
-    count_leaf(t, flavor, domain, workers, leader, False, size)
-    level, above = t.tree[flavor, c.T_LEVELS] - 2, t.domain[domain, c.D_PARENT]
-    while above != c.NONE:
-        sum_up(t, above, level, wish, leader != c.NONE)
-        level, above = level - 1, t.domain[above, c.D_PARENT]
-
-
 def domains_of(t: Tables, flavor: int, level: int) -> tuple[int, int]:
     """The first domain of a level of a flavor, and the one behind the last."""
     return t.tree[flavor, c.T_FIRST + 2 * level], t.tree[flavor, c.T_FIRST + 2 * level + 1]
 
 
-def count_leaf(t: Tables, flavor: int, domain: int, workers: int, leader: int, empty: bool, slice_size: int) -> None:
+def count_leaf(t: Tables, room: int, flavor: int, domain: int, workers: int, leader: int, empty: bool, slice_size: int) -> None:
     """Count what fits into a lowest domain; `slice_size` is 0 where slices stand in wider ones."""
     leaf = t.domain[domain, c.D_LEAF]
-    for column in range(c.D_CAUSE, c.R_LEADERS + 1):
-        t.domain[domain, column] = 0
+    for column in range(c.ROOM_WIDTH):
+        t.room[room, domain, column] = 0
     of_nodes = is_of_nodes(t, flavor)
     code = code_at(t, workers, flavor, leaf) if of_nodes else 0
     if code:
-        t.tally[code - 1] += 1
-        t.domain[domain, c.D_CAUSE] = code
+        t.tally[room, code - 1] += 1
+        t.room[room, domain, c.R_CAUSE] = code
         return
     pods, limit = fitting(t, leaf, workers, empty, c.NONE)
     if pods == 0:
-        t.tally[t.state[c.CAUSES] + limit] += 1
-        t.domain[domain, c.D_CAUSE] = t.state[c.CAUSES] + limit + 1
+        t.tally[room, t.state[c.CAUSES] + limit] += 1
+        t.room[room, domain, c.R_CAUSE] = t.state[c.CAUSES] + limit + 1
     led, leaders = pods, 0
     if leader != c.NONE:
         kept_off = of_nodes and t.state[c.PLACING_WAY] != c.COUNTED and code_at(t, leader, flavor, leaf) > 0
         if not kept_off and fitting(t, leaf, leader, empty, c.NONE)[0] > 0:
             leaders = 1
             led, _ = fitting(t, leaf, workers, empty, leader)
-    t.domain[domain, c.R_PODS], t.domain[domain, c.R_PODS_LED], t.domain[domain, c.R_LEADERS] = pods, led, leaders
+    t.room[room, domain, c.R_PODS], t.room[room, domain, c.R_PODS_LED], t.room[room, domain, c.R_LEADERS] = pods, led, leaders
     if slice_size > 0:
-        t.domain[domain, c.R_SLICES], t.domain[domain, c.R_SLICES_LED] = pods // slice_size, led // slice_size
+        t.room[room, domain, c.R_SLICES], t.room[room, domain, c.R_SLICES_LED] = pods // slice_size, led // slice_size
 
 
-def sum_up(t: Tables, domain: int, level: int, wish: int, is_led: bool) -> None:
+def sum_up(t: Tables, room: int, domain: int, level: int, wish: int, is_led: bool) -> None:
     """Sum up what fits into the parts of a domain; the leader stands where it takes the least from the workers."""
     part = t.spec[wish + c.I_INNER + level + 1]
     pods, slices, leaders, less_pods, less_slices, able = 0, 0, 0, MOST_PODS, MOST_PODS, False
     first = t.domain[domain, c.D_FIRST_CHILD]
     for child in range(first, first + t.domain[domain, c.D_CHILDREN]):
-        whole, whole_led = t.domain[child, c.R_PODS] // part * part, t.domain[child, c.R_PODS_LED] // part * part
-        pods, slices = pods + whole, slices + t.domain[child, c.R_SLICES]
-        leaders = max(leaders, t.domain[child, c.R_LEADERS])
-        if not is_led or t.domain[child, c.R_LEADERS]:
+        whole, whole_led = t.room[room, child, c.R_PODS] // part * part, t.room[room, child, c.R_PODS_LED] // part * part
+        pods, slices = pods + whole, slices + t.room[room, child, c.R_SLICES]
+        leaders = max(leaders, t.room[room, child, c.R_LEADERS])
+        if not is_led or t.room[room, child, c.R_LEADERS]:
             able = True
             less_pods = min(less_pods, whole - whole_led)
-            less_slices = min(less_slices, t.domain[child, c.R_SLICES] - t.domain[child, c.R_SLICES_LED])
+            less_slices = min(less_slices, t.room[room, child, c.R_SLICES] - t.room[room, child, c.R_SLICES_LED])
     led, slices_led = (pods - less_pods, slices - less_slices) if able else (0, 0)
     if level == t.spec[wish + c.I_SLICE_LEVEL]:
         slices, slices_led = pods // t.spec[wish + c.I_SLICE_SIZE], led // t.spec[wish + c.I_SLICE_SIZE]
-    t.domain[domain, c.R_PODS], t.domain[domain, c.R_SLICES] = pods, slices
-    t.domain[domain, c.R_PODS_LED], t.domain[domain, c.R_SLICES_LED], t.domain[domain, c.R_LEADERS] = led, slices_led, leaders
+    t.room[room, domain, c.R_PODS], t.room[room, domain, c.R_SLICES] = pods, slices
+    t.room[room, domain, c.R_PODS_LED], t.room[room, domain, c.R_SLICES_LED], t.room[room, domain, c.R_LEADERS] = led, slices_led, leaders

@@ -8,8 +8,9 @@ from ...tables import Tables
 from ..cells import cell_before
 from ..flavor.pod_sets import pod_set_at
 from .counted import TOO_LITTLE, fill_counted
+from .kept_rooms import count_rooms, touch
 from .own import fill_own, holds_all
-from .rooms import count_rooms, part_of, touch, wish_at
+from .rooms import part_of, wish_at
 
 # --- who runs where -----------------------------------------------------------------------------------------------------
 
